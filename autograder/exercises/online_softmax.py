@@ -65,19 +65,19 @@ def growing_and_falling(student, rng):
     student.agrees(-100.0 * steps - 800.0, 3)
 
 
-@exercise.case("A batch, a square table and a vector are answered row by row", weight=2)
+@exercise.case("A square table, a vector and a batch are answered row by row", weight=2)
 def leading_axes(student, rng):
-    student.agrees(rng.normal(size=(2, 3, 5, 7)), 3)
     # In a square table, sums laid along the wrong axis still have the right shape.
     student.agrees(rng.normal(size=(4, 4)), 2)
     student.agrees(rng.normal(size=7), 4)
+    student.agrees(rng.normal(size=(2, 3, 5, 7)), 3)
 
 
 @exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights", weight=2)
 def scores_of_any_size(student, rng):
     e = math.e
-    # The largest score is in the first block, in the second, in the last; a row is far
-    # below all the others. The last two differ by less than exp can hold.
+    # The largest score is in the first block, in the second, in the last; rows are far
+    # below all the others.
     x = np.array(
         [
             [1e4, 9999.0, 0.0, 0.0, -1e4],
@@ -85,11 +85,12 @@ def scores_of_any_size(student, rng):
             [-1e4, 0.0, 0.0, 5000.0, 1e4],
             [-1e4, -9999.0, -2e4, -2e4, -3e4],
             [-9e3, -2e4, -9e3, -2e4, -9e3],
+            [-3e9, -3e9, -3e9, -2e9, -3e9],
         ]
     )
-    expected = np.zeros((5, 5))
+    expected = np.zeros((6, 5))
     expected[0, :2] = expected[1, 2:4] = e / (1 + e), 1 / (1 + e)
-    expected[2, 4] = 1.0
+    expected[2, 4] = expected[5, 3] = 1.0
     expected[3, :2] = 1 / (1 + e), e / (1 + e)
     expected[4, ::2] = 1 / 3
     student.expect(student(x, 2), expected)
@@ -153,11 +154,11 @@ def variants(
     if divisor.startswith("the sum of each block"):
         maximum = "of each block, not rescaled"
     rows = np.moveaxis(1.0 * x, axis, -1)
-    m, of_rows = rows.shape[-1], {"axis": -1, "keepdims": keepdims == "both"}
+    m, of_rows = rows.shape[-1], {"axis": -1, "keepdims": keepdims != "neither"}
     largest = np.full(rows[..., 0].shape + (1,) * of_rows["keepdims"], -np.inf)
     total = np.zeros_like(largest)
-    if started == "0":
-        largest = np.zeros_like(largest)
+    if started != "−∞":
+        largest = np.full_like(largest, 0.0 if started == "0" else -1e9)
     starts = range(0, m if rest == "counts" else m - m % block, block)
     starts = starts[1:] if blocks == "all but the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
@@ -193,6 +194,8 @@ def variants(
         sums_so_far.append(total + 0 * powers)
         own_sums.append(new + 0 * powers)
 
+    if keepdims == "in the loop":
+        largest, total = largest[..., 0], total[..., 0]
     if sums == "of all rows":
         total = total.sum()
     if divisor.startswith(("the sum so far", "the sum of each block")):
@@ -293,6 +296,13 @@ exercise.option(
     why="np.zeros is how an accumulator begins; in C and CUDA FLT_MIN, the smallest "
     "positive number, is taken for the lowest.",
     started="0",
+)
+exercise.option(
+    "maximum_started_at_minus_a_billion",
+    "Your maximum is never below −10⁹: a row that lies far below it has a sum of 0.",
+    "What is the largest of no scores at all?",
+    why="−1e9 looks smaller than every score.",
+    started="−10⁹",
 )
 exercise.option(
     "one_maximum_for_all_rows",
@@ -397,6 +407,15 @@ exercise.option(
     axis=0,
 )
 exercise.options_of(softmax_exercise, "keepdims_missing")
+exercise.option(
+    "keepdims_missing_at_the_end",
+    "Your weights are computed from maxima and sums that have no axis of length 1 for "
+    "the scores: broadcasting lays them along the wrong axis.",
+    "Which shape must they have, so that there is one for each row?",
+    why="In the loop the axis is put in where it is needed, and behind the loop it is "
+    "forgotten.",
+    keepdims="in the loop",
+)
 exercise.family(
     families.squeezed(),
     families.as_list(),

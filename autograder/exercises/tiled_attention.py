@@ -266,7 +266,8 @@ def variants(
     under_the_root["√block"] = block
     if may_attend is not None and true_means == "blocked":
         may_attend = ~may_attend
-    largest = np.full((*q.shape[:-1], 1), 0.0 if started == "0" else -np.inf)
+    lowest = {"−∞": -np.inf, "−10⁹": -1e9, "0": 0.0}[started]
+    largest = np.full((*q.shape[:-1], 1), lowest)
     total, output = np.zeros((*q.shape[:-1], 1)), np.zeros((*q.shape[:-1], v.shape[-1]))
     starts = range(0, m - m % block if blocks == "full ones" else m, block)
     starts = starts[1:] if blocks == "all but the first" else starts
@@ -418,6 +419,14 @@ exercise.option(
     "What is the largest of no scores at all?",
     why="np.zeros is how an accumulator begins.",
     started="0",
+)
+exercise.option(
+    "maximum_started_at_minus_a_billion",
+    "Your maximum is never below −10⁹: the exponentials of a query whose scores all "
+    "lie far below it are 0.",
+    "What is the largest of no scores at all?",
+    why="With −1e9 there is no −∞ less −∞, and it looks smaller than every score.",
+    started="−10⁹",
 )
 exercise.option(
     "one_maximum_for_all_queries",
