@@ -83,9 +83,10 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Te
     if not isinstance(causal, bool):
         raise TypeError(f"causal must be True or False, got {causal!r}")
     require_device(q.device, q.dtype)
-    # The kernels read rows whose numbers are neighbours; all else may be apart.
-    q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    output: Tensor = _FlashAttention.apply(q, k, v, causal)
+    with _in_words(q):
+        # The kernels read rows whose numbers are neighbours; all else may be apart.
+        q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
+        output: Tensor = _FlashAttention.apply(q, k, v, causal)
     return output
 
 
@@ -94,11 +95,10 @@ class _FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
-        with _in_words(q):
-            output = torch.empty_like(q)
-            log_sum_exp = q.new_empty(q.shape[:3], dtype=torch.float32)
-            tensors = (*map(_rows, (q, k, v, output)), log_sum_exp)
-            _launch("forward", q, k, causal, *tensors)
+        output = torch.empty_like(q)
+        log_sum_exp = q.new_empty(q.shape[:3], dtype=torch.float32)
+        tensors = (*map(_rows, (q, k, v, output)), log_sum_exp)
+        _launch("forward", q, k, causal, *tensors)
         ctx.save_for_backward(q, k, v, output, log_sum_exp)
         ctx.causal = causal
         return output
