@@ -64,8 +64,9 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Te
     differentiated once.
 
     It needs Triton (``pip install 'attention-course[kernel]'``, on Linux) and an NVIDIA
-    GPU of compute capability 7.0, for bfloat16 8.0, or more. With TRITON_INTERPRET=1 in
-    the environment, before Triton is imported, it runs on any processor, slowly.
+    GPU of compute capability 7.0, for bfloat16 8.0, or more; before 8.0 Triton does not
+    use the tensor cores. With TRITON_INTERPRET=1 in the environment, before Triton is
+    imported, it runs on any processor, slowly.
     Raises ``TypeError`` or ``ValueError`` for tensors that do not fit, ``ImportError``
     without Triton, and ``RuntimeError`` for a device that cannot do it.
     Source: Dao (2023), FlashAttention-2: Faster Attention with Better Parallelism and
