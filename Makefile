@@ -26,7 +26,7 @@ help:
 	@echo "make site     build the reading edition, a book of all lessons, into build/site"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
-	@echo "make triton   install Triton (Linux, 290 MB), with which tests run the GPU kernels of lesson 14"
+	@echo "make triton   install Triton (Linux, 1 GB): the tests run the GPU kernels of lesson 14 with it"
 	@echo "make setup    install what the others need, into .venv"
 
 setup: ready

@@ -64,8 +64,9 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Te
     differentiated once.
 
     It needs Triton (``pip install 'attention-course[kernel]'``, on Linux) and an NVIDIA
-    GPU of compute capability 7.0, for bfloat16 8.0, or more. With TRITON_INTERPRET=1 in
-    the environment, before Triton is imported, it runs on any processor, slowly.
+    GPU of compute capability 7.0, for bfloat16 8.0, or more; before 8.0 Triton does not
+    use the tensor cores. With TRITON_INTERPRET=1 in the environment, before Triton is
+    imported, it runs on any processor, slowly.
     Raises ``TypeError`` or ``ValueError`` for tensors that do not fit, ``ImportError``
     without Triton, and ``RuntimeError`` for a device that cannot do it.
     Source: Dao (2023), FlashAttention-2: Faster Attention with Better Parallelism and
@@ -83,9 +84,10 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Te
     if not isinstance(causal, bool):
         raise TypeError(f"causal must be True or False, got {causal!r}")
     require_device(q.device, q.dtype)
-    # The kernels read rows whose numbers are neighbours; all else may be apart.
-    q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    output: Tensor = _FlashAttention.apply(q, k, v, causal)
+    with _in_words(q):
+        # The kernels read rows whose numbers are neighbours; all else may be apart.
+        q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
+        output: Tensor = _FlashAttention.apply(q, k, v, causal)
     return output
 
 
@@ -94,11 +96,10 @@ class _FlashAttention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor:
-        with _in_words(q):
-            output = torch.empty_like(q)
-            log_sum_exp = q.new_empty(q.shape[:3], dtype=torch.float32)
-            tensors = (*map(_rows, (q, k, v, output)), log_sum_exp)
-            _launch("forward", q, k, causal, *tensors)
+        output = torch.empty_like(q)
+        log_sum_exp = q.new_empty(q.shape[:3], dtype=torch.float32)
+        tensors = (*map(_rows, (q, k, v, output)), log_sum_exp)
+        _launch("forward", q, k, causal, *tensors)
         ctx.save_for_backward(q, k, v, output, log_sum_exp)
         ctx.causal = causal
         return output

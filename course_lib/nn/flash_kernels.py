@@ -18,10 +18,10 @@ scores only one block per program exists at any time, in its registers.
 Importing this module needs Triton: ``flash_attention`` imports it when it is called.
 Sources: Dao et al. (2022), FlashAttention: Fast and Memory-Efficient Exact Attention
 with IO-Awareness; Dao (2023), FlashAttention-2: Faster Attention with Better
-Parallelism and Work Partitioning, algorithms 1 and 2. The running maximum and sum are
-those of Milakov and Gimelshein (2018), Online normalizer calculation for softmax; that
-attention needs no n × m matrix is in Rabe and Staats (2021), Self-attention Does Not
-Need O(n²) Memory.
+Parallelism and Work Partitioning, algorithms 1 and 2. The running maximum and sum,
+``largest`` and ``total``, are those of Milakov and Gimelshein (2018), Online normalizer
+calculation for softmax; that attention needs no n × m matrix is in Rabe and Staats
+(2021), Self-attention Does Not Need O(n²) Memory.
 """
 
 import triton
@@ -55,9 +55,10 @@ def forward(
     row = block * QUERIES
     k, v = head_of(k, batch, head // GROUP), head_of(v, batch, head // GROUP)
     q_block = load(head_of(q, batch, head), row, n, QUERIES, D_K)
-    running_maximum = tl.full((QUERIES,), float("-inf"), tl.float32)
-    running_sum = tl.zeros((QUERIES,), tl.float32)
-    weighted_sum = tl.zeros((QUERIES, D_K), tl.float32)
+    output_head = head_of(output, batch, head)
+    largest = tl.full((QUERIES,), float("-inf"), tl.float32)  # of no scores
+    total = tl.zeros((QUERIES,), tl.float32)
+    output = tl.zeros((QUERIES, D_K), tl.float32)
     whole, end = keys_of(row, m, QUERIES, KEYS, CAUSAL)
     for masked in tl.static_range(2):  # blocks of keys that need no mask, then others
         for key in range(whole if masked else 0, end if masked else whole, KEYS):
@@ -66,20 +67,19 @@ def forward(
             if masked:
                 may_attend = mask(row, key, m, QUERIES, KEYS, CAUSAL)
                 scores = tl.where(may_attend, scores, float("-inf"))
-            maximum = tl.maximum(running_maximum, tl.max(scores, axis=1))
-            rescale = tl.exp2(running_maximum - maximum)  # 0 for the first block
-            weights = tl.exp2(scores - maximum[:, None])  # (QUERIES, KEYS)
-            running_sum = running_sum * rescale + tl.sum(weights, axis=1)
-            weighted_sum = weighted_sum * rescale[:, None]
-            weighted_sum += product(weights.to(v_block.dtype), v_block, PRECISION)
-            running_maximum = maximum
-    # The largest weight is 1, so the sum is at least that, and 0 only without any key.
-    running_sum = tl.maximum(running_sum, 1.0)
-    mean = weighted_sum / running_sum[:, None]
-    store(head_of(output, batch, head), row, n, mean, QUERIES, D_K)
+            higher = tl.maximum(largest, tl.max(scores, axis=1))
+            factor = tl.exp2(largest - higher)  # 0 for the first block
+            powers = tl.exp2(scores - higher[:, None])  # (QUERIES, KEYS)
+            total = total * factor + tl.sum(powers, axis=1)
+            output = output * factor[:, None]
+            output += product(powers.to(v_block.dtype), v_block, PRECISION)
+            largest = higher
+    # The largest power is 1, so the total is at least that, and 0 only without any key.
+    total = tl.maximum(total, 1.0)
+    store(output_head, row, n, output / total[:, None], QUERIES, D_K)
     rows = row + tl.arange(0, QUERIES)
-    log_sum = running_maximum + tl.log2(running_sum)
     first = (batch.to(tl.int64) * tl.num_programs(1) + head) * n
+    log_sum = largest + tl.log2(total)
     tl.store(log_sum_exp + first + rows, log_sum, mask=rows < n)
 
 

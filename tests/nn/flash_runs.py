@@ -1,9 +1,9 @@
 """What the tests of ``flash_attention`` run, where there need be no GPU.
 
 Triton's interpreter runs a kernel block by block in NumPy. It must be asked for before
-a kernel is defined, so all of it happens in a process of its own, ``interpreter``, and
-no other test meets it. The interpreter rounds to bfloat16 by cutting bits off, which a
-GPU does not: differences in bfloat16 are up to twice as large here.
+a kernel is defined, so all of it happens in a process of its own, and no other test
+meets it. The interpreter rounds to bfloat16 by cutting bits off, which a GPU does not:
+differences in bfloat16 are larger here.
 """
 
 import importlib.util
@@ -32,7 +32,8 @@ from course_lib.nn.modern_block import grouped_query_attention
 # Which Triton: the interpreters of 3.4 and 3.6 fail with today's NumPy. A PyTorch for
 # GPUs brings a version of its own, so `make triton` puts the pinned one beside it.
 PINNED = Path(__file__).with_name("requirements-triton.txt").read_text().split()[-1]
-FOLDER = Course.here().root / "build" / "triton"
+BUILD = Course.here().root / "build"
+FOLDER = BUILD / "triton"
 
 
 def is_in_environment() -> bool:
@@ -62,6 +63,7 @@ def process_with_triton(*, interpreted: bool) -> Iterator[ProcessPoolExecutor]:
 def _prepare(interpreted: bool) -> None:
     torch.set_num_threads(1)
     os.environ["TRITON_INTERPRET"] = "1" if interpreted else "0"
+    os.environ["TRITON_CACHE_DIR"] = str(BUILD / "triton-cache")
     if not is_in_environment():
         sys.path.insert(0, str(FOLDER))
 

@@ -130,8 +130,8 @@ def test_gradients_match_numerical_ones(interpreter, causal):
 
 # What to change in the kernels, and into what; each leaves a function that runs.
 WRONG = {
-    "output is not rescaled": ("weighted_sum * rescale[:, None]", "weighted_sum"),
-    "sum is not rescaled": ("running_sum * rescale +", "running_sum +"),
+    "output is not rescaled": ("output * factor[:, None]", "output"),
+    "sum is not rescaled": ("total * factor +", "total +"),
     "dq lacks the scale": ("dq_sum * scale", "dq_sum"),
     "dk lacks the scale": ("dk_sum * scale", "dk_sum"),
     "dq lacks delta": ("(dweights - d[:, None])", "dweights"),
@@ -164,7 +164,7 @@ QUICK = ("output is not rescaled", "dq lacks the scale")
     ],
 )
 def test_wrong_kernel_is_noticed(interpreter, tmp_path, name):
-    sizes = {"n_kv_heads": 2, "group": 2, "n": 40, "m": 41}
+    sizes = {"n_kv_heads": 2, "group": 2, "n": 43, "m": 40}
     configuration = Configuration(**sizes, causal=True, blocks=(32, 16))
     changed = interpreter.submit(
         differences_of_changed, *WRONG[name], tmp_path / "changed.py", configuration
