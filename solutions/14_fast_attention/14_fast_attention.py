@@ -721,19 +721,19 @@ kernels = (
     .with_name("flash_kernels.py")
     .read_text(encoding="utf-8")
 )
-start = kernels.index("            maximum = tl.maximum(running_maximum")
-end = kernels.index("\n", kernels.index("running_maximum = maximum", start))
+start = kernels.index("            higher = tl.maximum(largest")
+end = kernels.index("\n", kernels.index("            largest = higher", start))
 print(dedent(kernels[start:end]))
 
 # %% [markdown]
-# Compare it with your `tiled_attention`, line by line:
+# Compare it with `tiled_attention`, line by line:
 #
-# | kernel | yours |
+# | kernel | NumPy |
 # |---|---|
-# | `tl.maximum`, `tl.max` | the new maximum |
-# | `rescale` | the factor, e^(old − new) |
-# | `exp2` | `np.exp`: a GPU has an instruction for powers of 2, so log₂ e is in the scores |
-# | `running_sum`, `weighted_sum` | the sum and the output so far |
+# | `tl.maximum`, `tl.max`, `tl.sum` | `np.maximum`, `.max`, `.sum` |
+# | `tl.exp2` | `np.exp`: a GPU has an instruction for powers of 2, so log₂ e is in the scores |
+# | `largest`, `total`, `output` | the maximum, the sum and the output so far |
+# | `factor` | e^(old maximum − new maximum) |
 # | `product(…, v_block)` | `@` |
 #
 # `scores` holds one tile, in the processor's registers. Each block of queries is a program of its own:
