@@ -353,7 +353,7 @@ assert n_different / (n_followers + n_different) == 0.2
 #
 # <details><summary>Hint 1</summary>
 #
-# For a context of two tokens, which contexts take part, down to the one without any token? Which
+# For a context of two tokens, which contexts take part, down to the empty one? Which
 # end of the context loses a token each time, and what is mixed in at the very end?
 #
 # </details>
