@@ -1214,8 +1214,8 @@ assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
 # - with **grouped queries** the runs overlap with those of 2017. They are there to save memory: that
 #   they cost no quality is all one can ask.
 #
-# What if both had shared one learning rate, the best one for today's block? Here are the losses of
-# the last 100 training steps, as medians:
+# What if the blocks of 2017 and of today had shared one learning rate, the best for today's? Here
+# are the losses of the last 100 training steps, as medians:
 
 # %%
 last = {k: of_blocks.values(f"{k}, last losses") for k in ("2017", "all")}
