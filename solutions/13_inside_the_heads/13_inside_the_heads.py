@@ -363,6 +363,39 @@ assert max(max(row) for row in largest) < 0.105
 assert of_seeds[0]["minilm, positional heads"] == 1
 
 # %% [markdown]
+# A sixth role cannot be told by a distance: from a verb to its **object** or **subject**,
+# and back. In 96 sentences made for it, adjectives and clauses stand in between: no fixed
+# distance leads to more than a third of the objects or a quarter of the subjects. A head
+# is chosen on half of the words and tried on the other half, both ways
+# (`course_lib/experiments/syntax_heads.py`).
+#
+# **Predict:** in how many new sentences does the best head lead from the object to its
+# verb (of all words, the verb has the largest weight)?
+#
+# - [ ] In a third, as the best distance does
+# - [ ] In about 60 %
+# - [x] In more than 90 %
+
+# %%
+syntax = record.read("syntax_heads").runs[0]
+for way in ("object to verb", "verb to object", "subject to verb", "verb to subject"):
+    of_way = syntax[way]
+    both = [of_way[f"share{half}"] for half in ("", ", chosen on odd")]
+    by_distance = of_way["distance"]
+    print(f"{way:15}: {both[0]:.0%} and {both[1]:.0%}, by distance {by_distance:.0%}")
+back = syntax["object to verb"]
+assert min(back["share"], back["share, chosen on odd"]) > 0.9
+assert back["head"] == back["head, chosen on odd"] and back["head"][0] == 2
+assert syntax["subject to verb"]["share"] > 0.8 and min(both) < 0.35
+
+# %% [markdown]
+# From the object to its verb leads the same head of layer 2 on both halves, and one of
+# layer 2 leads from the subject. In the other direction it is less sure: what finds the
+# subject of four verbs fails with four others. A role that does not survive new words is
+# none. BERT's best heads find 87 % of the objects and 59 % of the subjects of real
+# sentences, distances 40 % and 46 % (Clark et al. 2019, table 1); ours are simpler.
+
+# %% [markdown]
 # Now a model that we know from its first step on: the course's translator (lesson 11),
 # two layers of four heads in its encoder, trained twice, with two seeds. Even weights
 # would give 6 % to the previous token.
