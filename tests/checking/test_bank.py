@@ -182,6 +182,14 @@ def test_usual_inputs_that_show_nothing_are_a_fault():
     assert "most misconceptions are right on the usual inputs" in fault
 
 
+def test_usual_inputs_may_show_errors_in_a_later_draw_alone():
+    exercise = bank()
+    first = np.random.default_rng(0).random()
+    exercise.usual(lambda rng: (np.full(3, 1.0 * (rng.random() != first)),))
+    assert not exercise.usual_inputs(np.random.default_rng(0))[0].any()
+    assert checks.matrix_faults(exercise, matrix(exercise)) == []
+
+
 def test_wording_faults_name_the_rule():
     exercise = bank()
 

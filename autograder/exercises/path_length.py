@@ -1,0 +1,682 @@
+"""Cases and misconceptions of ``path_length``."""
+
+import math
+
+import numpy as np
+
+from autograder import Exercise
+from course_lib.costs import path_length
+
+exercise = Exercise(
+    path_length,
+    lesson="14_fast_attention",
+    minutes=10,
+    difficulty=2,
+)
+
+KINDS = ("attention", "window", "recurrence", "convolution")
+WITH_K = ("window", "convolution")
+
+
+@exercise.spec
+def spec(kind, n, k=None):
+    sizes = [n, k] if kind in WITH_K else [n]
+    if kind not in KINDS or any(type(size) is not int for size in sizes):
+        raise ValueError(f"{kind} with {sizes}")
+    if n < 1 or (kind in WITH_K and k < 2):
+        raise ValueError(f"{kind} with {sizes}")
+    reach = {"attention": n, "recurrence": 1}.get(kind)
+    if reach is None:
+        reach = k - 1
+    steps, rest = divmod(n - 1, reach)
+    return steps + 1 if rest else steps
+
+
+def drawn(rng):
+    """Draw n and k: of several layers, the last of which reaches further than asked."""
+    k = int(rng.integers(4, 9))
+    layers, short = rng.integers([4, 1], [12, k - 1]).tolist()
+    return layers * (k - 1) + 1 - short, k
+
+
+@exercise.usual
+def usual(rng):
+    kind = KINDS[rng.integers(4)]
+    n, k = drawn(rng)
+    return (kind, n, k) if kind in WITH_K else (kind, n)
+
+
+@exercise.case(
+    "From the first of 9 positions to the last a recurrence takes 8 steps",
+    weight=2,
+    pays_alone=False,
+)
+def recurrence_by_hand(student, rng):
+    student.expect(student("recurrence", 9), 8)
+    for n in rng.integers(20, 90, size=2).tolist():
+        student.agrees("recurrence", n)
+
+
+@exercise.case(
+    "Attention takes one layer, however many positions there are", pays_alone=False
+)
+def attention_by_hand(student, rng):
+    for n in (2, 9, *rng.integers(20, 90, size=2).tolist()):
+        student.expect(student("attention", n), 1)
+
+
+@exercise.case(
+    "A kernel of 3 takes 4 layers for 9 positions, and 5 layers for 10", weight=3
+)
+def convolution_by_hand(student, rng):
+    # 9 reads 7, 8, 9; through those 5 … 9; then 3 … 9; then 1 … 9.
+    student.expect(student("convolution", 9, 3), 4)
+    student.expect(student("convolution", 10, 3), 5)
+    student.agrees("convolution", *drawn(rng))
+
+
+@exercise.case("A window of 5 takes 2 layers for 9 positions, and 3 for 10", weight=3)
+def window_by_hand(student, rng):
+    # 9 attends to 5 … 9, and through those to 1 … 9.
+    student.expect(student("window", 9, 5), 2)
+    student.expect(student("window", 10, 5), 3)
+    student.agrees("window", *drawn(rng))
+
+
+@exercise.case(
+    "One position more takes one layer more where the way was full", weight=2
+)
+def around_full_layers(student, rng):
+    for kind in WITH_K:
+        k, layers = rng.integers([4, 3], [9, 9]).tolist()
+        n = layers * (k - 1) + 1
+        for more in (-1, 0, 1):
+            student.agrees(kind, n + more, k)
+
+
+@exercise.case(
+    "With k = 2 a window or a convolution takes as many as a recurrence",
+    pays_alone=False,
+)
+def two_at_once(student, rng):
+    n = int(rng.integers(20, 90))
+    for kind in ("recurrence", *WITH_K):
+        student.expect(student(kind, n, 2), n - 1)
+
+
+@exercise.case("One layer is enough where k is n or more, and not where it is less")
+def one_layer(student, rng):
+    n, more = rng.integers([20, 2], [60, 20]).tolist()
+    for kind in WITH_K:
+        student.expect(student(kind, n, n), 1)
+        student.expect(student(kind, n, n + more), 1)
+        student.expect(student(kind, n, n - 1), 2)
+        student.agrees(kind, n, int(rng.integers(3, n)))
+
+
+@exercise.case("One position depends on itself without any step", pays_alone=False)
+def one_position(student, rng):
+    k = int(rng.integers(3, 9))
+    for kind in ("recurrence", *WITH_K, "attention"):
+        student.expect(student(kind, 1, k), 0)
+
+
+@exercise.case("Attention and recurrence ignore k")
+def k_ignored(student, rng):
+    for kind in rng.permutation(["attention", "recurrence"]).tolist():
+        n, k = drawn(rng)
+        student.agrees(kind, n, k)
+        student.agrees(kind, n, 1)
+
+
+@exercise.case("Long ways are exact, and each is an `int`", visible=False)
+def long_ways(student, rng):
+    for kind in ("recurrence", *WITH_K):
+        # ⌈(n − 1) / 3⌉ is one more than (n − 1) // 3, which floats do not show.
+        n = 3 * int(rng.integers(2**57, 2**58)) + 2
+        student.agrees(kind, n, 4)
+        count = student(kind, 11, 4)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
+
+
+@exercise.case("Any other kind is refused with a ValueError", weight=0.5)
+def other_kinds_refused(student, rng):
+    n, k = drawn(rng)
+    student.raises(ValueError, "pooling", n, k)
+    student.raises(ValueError, "", n)
+
+
+@exercise.case(
+    "A window or a convolution without k is refused with a ValueError", weight=0.5
+)
+def missing_k_refused(student, rng):
+    n, _ = drawn(rng)
+    for kind in WITH_K:
+        student.raises(ValueError, kind, n)
+
+
+@exercise.case("`k` = 1, which never gets any further, is refused", weight=0.5)
+def k_of_1_refused(student, rng):
+    n, _ = drawn(rng)
+    for kind in WITH_K:
+        student.raises(ValueError, kind, n, 1)
+
+
+@exercise.case("`k` = 0, and one below 0, is refused with a ValueError", weight=0.5)
+def wrong_k_refused(student, rng):
+    n, _ = drawn(rng)
+    for kind in WITH_K:
+        for wrong in (-3, 0):
+            student.raises(ValueError, kind, n, wrong)
+
+
+@exercise.case("`n` = 0, and one below 0, is refused with a ValueError", weight=0.5)
+def n_below_1_refused(student, rng):
+    _, k = drawn(rng)
+    for wrong in (-3, 0):
+        for kind in ("recurrence", "attention", *WITH_K):
+            student.raises(ValueError, kind, wrong, k)
+
+
+@exercise.case("Sizes between whole numbers are refused with a ValueError", weight=0.5)
+def fractions_refused(student, rng):
+    n, k = drawn(rng)
+    for kind in ("recurrence", "attention", *WITH_K):
+        student.raises(ValueError, kind, 9.5, k)
+    for kind in WITH_K:
+        student.raises(ValueError, kind, n, 2.5)
+
+
+def up(number, by):
+    return -(-number // by)
+
+
+def logarithm(n, k):
+    """Return how often k has to be multiplied to give n or more."""
+    layers, reached = 0, 1
+    while reached < n:
+        layers, reached = layers + 1, reached * max(k, 2)
+    return layers
+
+
+LAYERS = {
+    "right": lambda n, k: up(n - 1, k - 1),
+    "n / k": lambda n, k: up(n, k),
+    "n // k": lambda n, k: n // k,
+    "(n − 1) / k": lambda n, k: up(n - 1, k),
+    "n / (k − 1)": lambda n, k: up(n, k - 1),
+    "rounded down": lambda n, k: (n - 1) // (k - 1),
+    "one too many": lambda n, k: up(n - 1, k - 1) + 1,
+    "not rounded": lambda n, k: (n - 1) / (k - 1),
+    "nearest": lambda n, k: (2 * (n - 1) + k - 1) // (2 * (k - 1)),
+    "in floats": lambda n, k: math.ceil((n - 1) / (k - 1)),
+    "both sides": lambda n, k: up(2 * (n - 1), k - 1),
+    "k each way": lambda n, k: up(n - 1, 2 * k + 1),
+    "dilated": logarithm,
+    "one": lambda n, k: 1 if n > 1 else 0,
+    "each position": lambda n, k: n - 1,
+    "n − k": lambda n, k: max(n - k, 0),
+    "n − k + 1": lambda n, k: max(n - k + 1, 0),
+}
+
+
+@exercise.variants
+def variants(
+    kind,
+    n,
+    k=None,
+    *,
+    layers="right",
+    convolution="right",
+    window="right",
+    recurrence="n − 1",
+    attention="1",
+    alone="0",
+    roles="right",
+    returns="int",
+    unknown="ValueError",
+    missing="ValueError",
+    k_of_1="ValueError",
+    k_elsewhere="ignored",
+    wrong_n="ValueError",
+    wrong_k="ValueError",
+):
+    takes_k = kind in WITH_K
+    if kind not in KINDS and unknown != "attention":
+        if unknown == "None":
+            return None
+        if unknown == "KeyError":
+            raise KeyError(kind)
+        raise ValueError(f"kind {kind}")
+    if not takes_k and k is not None and k_elsewhere == "refused":
+        raise ValueError("k is not needed")
+    if not takes_k and k is None and k_elsewhere == "needed":
+        raise ValueError("k is missing")
+    if not takes_k and k == 1 and k_elsewhere == "checked":
+        raise ValueError("k is 1")
+    is_whole = type(n) is int or wrong_n in ("fractions", "nothing")
+    if not is_whole or (n < (0 if wrong_n == "0" else 1) and wrong_n != "nothing"):
+        raise ValueError(f"n {n}")
+    if takes_k and k is None:
+        if missing == "TypeError":
+            raise TypeError("unsupported operand type(s) for -: 'NoneType' and 'int'")
+        if missing == "ValueError":
+            raise ValueError("k is missing")
+        k = {"n": n, "2": 2, "3": 3}[missing]
+    if takes_k and wrong_k == "ValueError":
+        if type(k) is not int or k < 1:
+            raise ValueError(f"k {k}")
+    if takes_k and wrong_k == "fractions" and k < 1:
+        raise ValueError(f"k {k}")
+    if takes_k and k == 1:
+        if k_of_1 == "ZeroDivisionError":
+            raise ZeroDivisionError("integer division or modulo by zero")
+        if k_of_1 == "ValueError":
+            raise ValueError("k is 1")
+        return {"infinity": math.inf, "0": 0, "n − 1": n - 1, "n": n, "None": None}[
+            k_of_1
+        ]
+    if n == 1 and alone == "1":
+        return 1
+    if roles == "attention and recurrence":
+        kind = {"attention": "recurrence", "recurrence": "attention"}.get(kind, kind)
+    if kind == "recurrence":
+        steps = {
+            "n − 1": n - 1,
+            "n": n,
+            "1": min(n - 1, 1),
+            "both sides": up(n - 1, 2),
+            "n + 1": n + 1,
+        }[recurrence]
+    elif kind in WITH_K:
+        own = convolution if kind == "convolution" else window
+        steps = LAYERS[layers if own == "right" else own](n, k)
+    else:
+        steps = {
+            "1": min(n - 1, 1),
+            "always 1": 1,
+            "2": min(2 * (n - 1), 2),
+            "n − 1": n - 1,
+            "n": n,
+            "0": 0,
+        }[attention]
+    return {"text": str(steps), "float": int(float(steps))}.get(returns, steps)
+
+
+exercise.option(
+    "n_over_k",
+    "Your layers of windows and kernels are n / k, rounded up.",
+    "How many new positions does each layer add to the way?",
+    why="Table 1 has n / k, which is how it grows, for kernels that do not overlap.",
+    layers="n / k",
+)
+exercise.option(
+    "n_over_k_rounded_down",
+    "Your layers of windows and kernels are n / k, rounded down.",
+    "How many new positions does each layer add to the way?",
+    why="Table 1 has n / k, and // is the division of whole numbers.",
+    layers="n // k",
+)
+exercise.option(
+    "k_positions_per_layer",
+    "Your layers of windows and kernels get k positions further each.",
+    "If a position reads 3 positions, itself among them, how far back is the third?",
+    why="A kernel of k reads k positions, and is taken to reach as far.",
+    layers="(n − 1) / k",
+)
+exercise.option(
+    "n_positions_to_go",
+    "Your layers of windows and kernels are n / (k − 1), rounded up, which is the same "
+    "as (n − 1) / (k − 1), rounded down, and one more.",
+    "What is the way of 9 positions with k = 3, drawn on paper?",
+    why="n positions have n − 1 gaps; and // … + 1 seems to round up.",
+    layers="n / (k − 1)",
+)
+exercise.option(
+    "rounded_down",
+    "Your layers of windows and kernels are rounded down.",
+    "Can a layer that is needed in part be left out?",
+    why="// is the division of whole numbers.",
+    layers="rounded down",
+)
+exercise.option(
+    "one_layer_too_many",
+    "Your ways of windows and kernels have one layer too many.",
+    "Is the input a layer?",
+    why="A drawing of the way has one row more than layers, that of the input.",
+    layers="one too many",
+)
+exercise.option(
+    "not_rounded",
+    "Your layers of windows and kernels are not rounded.",
+    "How much is 2.5 layers?",
+    why="The division gives a fraction, and the table has n / k.",
+    layers="not rounded",
+)
+exercise.option(
+    "rounded_to_the_nearest",
+    "Your layers of windows and kernels are rounded to the nearest whole number.",
+    "Can a layer that is needed in part be left out?",
+    why="round() makes a whole number of a fraction.",
+    layers="nearest",
+)
+exercise.option(
+    "divided_as_floats",
+    "Your long ways through windows and kernels are those that a division of floats "
+    "gives.",
+    "Up to which whole number does a float hold every one?",
+    why="math.ceil(a / b) is the usual way to round up.",
+    layers="in floats",
+)
+exercise.option(
+    "centred",
+    "Your windows and kernels reach half of k − 1 positions back.",
+    "Which k positions does a position read, by the docstring?",
+    why="Kernels of images are centred; half of them reads what follows.",
+    layers="both sides",
+)
+exercise.option(
+    "k_on_both_sides",
+    "Your windows and kernels get 2k + 1 positions further with each layer.",
+    "Which k positions does a position read, by the docstring?",
+    why="k on both sides and the middle are counted as one reach.",
+    layers="k each way",
+)
+exercise.option(
+    "reach_that_doubles",
+    "Your layers of windows and kernels are log_k n, as if the reach were multiplied "
+    "by k.",
+    "Are there gaps between the positions that are read?",
+    why="Table 1 has log_k n for dilated convolutions.",
+    layers="dilated",
+)
+exercise.option(
+    "dilated_convolution",
+    "Your layers of the convolution are log_k n: those of a dilated one.",
+    "Are there gaps between the positions that the kernel reads?",
+    why="Table 1 has log_k n in the row of convolutions; its text says for which.",
+    convolution="dilated",
+)
+exercise.option(
+    "one_layer_for_all",
+    "Your windows and kernels take one layer, however narrow they are.",
+    "Which positions does the last one read in the first layer?",
+    why="All positions are computed at once, which is something else.",
+    layers="one",
+)
+exercise.option(
+    "window_as_attention",
+    "Your window takes one layer, however narrow it is.",
+    "To which positions does the last one attend in the first layer?",
+    why="A window is attention, and attention has a path of 1.",
+    window="one",
+)
+exercise.option(
+    "convolution_in_one_layer",
+    "Your convolution takes one layer, however narrow its kernel is.",
+    "Which positions does the last one read in the first layer?",
+    why="O(1) is the entry for its sequential operations, in the next column.",
+    convolution="one",
+)
+exercise.option(
+    "one_position_per_layer",
+    "Your windows and kernels get one position further with each layer.",
+    "What does k change?",
+    why="A kernel slides by one position, and is taken to reach as far.",
+    layers="each position",
+)
+exercise.option(
+    "positions_of_the_kernel",
+    "Your layers of windows and kernels are n − k + 1.",
+    "How many new positions does each layer add to the way?",
+    why="n − k + 1 is how many positions a kernel has within the sequence.",
+    layers="n − k + 1",
+)
+exercise.option(
+    "k_taken_off_once",
+    "Your layers of windows and kernels are n − k.",
+    "How many new positions does each layer add to the way?",
+    why="The positions that the first layer does not reach are counted one by one.",
+    layers="n − k",
+)
+exercise.option(
+    "recurrence_of_n_steps",
+    "Your recurrence takes n steps from the first position to the last.",
+    "How many steps lead from position 1 to position 2?",
+    why="Table 1 has n, which is how it grows, and the hidden state is computed n "
+    "times.",
+    recurrence="n",
+)
+exercise.option(
+    "recurrence_in_one_step",
+    "Your recurrence takes one step, however many positions there are.",
+    "Through which hidden states does the first position reach the last?",
+    why="One layer of nn.GRU reads the whole sequence.",
+    recurrence="1",
+)
+exercise.option(
+    "recurrence_from_both_ends",
+    "Your recurrence takes half as many steps, as if it came from both ends.",
+    "In which direction does a recurrence step?",
+    why="A bidirectional recurrence has a shorter way to the middle.",
+    recurrence="both sides",
+)
+exercise.option(
+    "recurrence_with_both_ends",
+    "Your recurrence takes n + 1 steps.",
+    "How many steps lead from position 1 to position 2?",
+    why="The way into the first state and out of the last one are counted as well.",
+    recurrence="n + 1",
+)
+exercise.option(
+    "attention_step_by_step",
+    "Your attention takes as many steps as a recurrence.",
+    "Which positions does the last one attend to in the first layer?",
+    why="A decoder writes one token after another.",
+    attention="n − 1",
+)
+exercise.option(
+    "attention_of_n_steps",
+    "Your attention takes n steps.",
+    "Which positions does the last one attend to in the first layer?",
+    why="Each query is compared with n keys, which is work, not way.",
+    attention="n",
+)
+exercise.option(
+    "attention_in_two_layers",
+    "Your attention takes two layers.",
+    "Which positions does the last one attend to in the first layer?",
+    why="Scores and output are two products, in one layer.",
+    attention="2",
+)
+exercise.option(
+    "attention_without_a_layer",
+    "Your attention takes no layer at all.",
+    "Does the embedding of the last position depend on the first one?",
+    why="Attention is direct, and 'direct' is taken for 0.",
+    attention="0",
+)
+exercise.option(
+    "attention_and_recurrence_exchanged",
+    "Your ways of attention and recurrence are exchanged.",
+    "Which of the two hands a hidden state from position to position?",
+    why="Rows of the table are exchanged.",
+    roles="attention and recurrence",
+)
+exercise.option(
+    "attention_to_oneself",
+    "Your attention takes one layer where there is one position.",
+    "What does the docstring say about n = 1?",
+    why="The entry of the table is 1, without any n.",
+    attention="always 1",
+)
+exercise.option(
+    "one_step_to_oneself",
+    "Your ways have one step where there is one position.",
+    "What does the docstring say about n = 1?",
+    why="max(…, 1) keeps results above 0.",
+    alone="1",
+)
+exercise.option(
+    "rounded_as_floats",
+    "Your long ways are rounded, as floats are, for every kind.",
+    "Up to which whole number does a float hold every one?",
+    why="np.ceil and / make floats.",
+    returns="float",
+)
+exercise.option(
+    "count_as_text",
+    "Your count is a text.",
+    "Which type does the docstring promise?",
+    why="An f-string was meant for printing.",
+    returns="text",
+)
+exercise.option(
+    "none_for_other_kinds",
+    "Your function returns None for a kind that it does not know.",
+    "What happens after the last `if` of your function, and what should?",
+    why="A chain of if and elif without else ends in None.",
+    unknown="None",
+)
+exercise.option(
+    "key_error_for_other_kinds",
+    "Your function ends in a KeyError for a kind that it does not know.",
+    "Which exception does the docstring promise?",
+    why="A dictionary of formulas raises by itself.",
+    unknown="KeyError",
+)
+exercise.option(
+    "attention_for_other_kinds",
+    "Your function counts a kind that it does not know as attention.",
+    "What should happen for a kind that does not exist?",
+    why="The last branch is written as else.",
+    unknown="attention",
+)
+exercise.option(
+    "missing_k_is_type_error",
+    "Your function ends in a TypeError where k is missing.",
+    "Which exception does the docstring promise?",
+    why="None − 1 raises by itself.",
+    missing="TypeError",
+)
+exercise.option(
+    "missing_k_is_n",
+    "Your function takes n for a missing k.",
+    "What does the docstring say about k for windows and convolutions?",
+    why="A window over all is the natural default.",
+    missing="n",
+)
+exercise.option(
+    "missing_k_is_2",
+    "Your function takes 2 for a missing k.",
+    "What does the docstring say about k for windows and convolutions?",
+    why="The smallest k that is allowed looks like a default.",
+    missing="2",
+)
+exercise.option(
+    "missing_k_is_3",
+    "Your function takes 3 for a missing k.",
+    "What does the docstring say about k for windows and convolutions?",
+    why="3 is the width that most kernels have.",
+    missing="3",
+)
+exercise.option(
+    "k_of_1_divides_by_0",
+    "Your function divides by 0 for k = 1: that is a ZeroDivisionError.",
+    "Which exception does the docstring promise?",
+    why="k − 1 is the divisor, and an exception comes by itself.",
+    k_of_1="ZeroDivisionError",
+)
+exercise.option(
+    "infinite_way",
+    "Your way is infinite for k = 1.",
+    "Which exception does the docstring promise?",
+    why="No number of layers is enough, and infinity says so.",
+    k_of_1="infinity",
+)
+exercise.option(
+    "no_way_for_k_of_1",
+    "Your way is 0 for k = 1.",
+    "Does the last position ever read the first one, if k is 1?",
+    why="A division by 0 is avoided by an answer of 0.",
+    k_of_1="0",
+)
+exercise.option(
+    "k_of_1_as_2",
+    "Your way is n − 1 for k = 1, as for k = 2.",
+    "How far does a position read with k = 1?",
+    why="max(k − 1, 1) avoids the division by 0.",
+    k_of_1="n − 1",
+)
+exercise.option(
+    "n_for_k_of_1",
+    "Your way is n for k = 1.",
+    "How far does a position read with k = 1?",
+    why="n / k with k = 1 is n.",
+    k_of_1="n",
+)
+exercise.option(
+    "none_for_k_of_1",
+    "Your function returns None for k = 1.",
+    "Which exception does the docstring promise?",
+    why="None says that there is no way.",
+    k_of_1="None",
+)
+exercise.option(
+    "k_refused_elsewhere",
+    "Your function refuses a k for attention and recurrence.",
+    "What do the kinds that need no k do with it, by the docstring?",
+    why="An argument without effect looks like an error of the caller.",
+    k_elsewhere="refused",
+)
+exercise.option(
+    "k_needed_everywhere",
+    "Your function refuses attention and recurrence without k.",
+    "Which kinds need k?",
+    why="One check of both sizes stands before the kinds are told apart.",
+    k_elsewhere="needed",
+)
+exercise.option(
+    "k_checked_everywhere",
+    "Your function refuses k = 1 for attention and recurrence.",
+    "What do the kinds that need no k do with it, by the docstring?",
+    why="`if k is not None and k < 2` stands before the kinds are told apart.",
+    k_elsewhere="checked",
+)
+exercise.option(
+    "n_not_checked",
+    "Your function takes any number for n: 0, numbers below 0, fractions.",
+    "How long is the way through −3 positions?",
+    why="The formula gives a number for each of them.",
+    wrong_n="nothing",
+)
+exercise.option(
+    "fractions_not_refused",
+    "Your function takes an n between whole numbers.",
+    "Is there a layer over 9.5 positions?",
+    why="n < 1 looks like the whole check.",
+    wrong_n="fractions",
+)
+exercise.option(
+    "zero_not_refused",
+    "Your function takes n = 0.",
+    "Is 0 above 0?",
+    why="'Not negative' and 'positive' are a character apart.",
+    wrong_n="0",
+)
+exercise.option(
+    "k_not_checked",
+    "Your function takes any number for k: 0, numbers below 0, fractions.",
+    "How far does a position read with k = −3?",
+    why="k == 1 alone divides by 0.",
+    wrong_k="nothing",
+)
+exercise.option(
+    "fractions_of_k_not_refused",
+    "Your function takes a k between whole numbers.",
+    "Is there a kernel that reads 2.5 positions?",
+    why="k < 2 looks like the whole check.",
+    wrong_k="fractions",
+)
