@@ -38,6 +38,29 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     return np.arange(m) <= np.arange(n)[:, np.newaxis] + offset  # (n, m)
 
 
+def sliding_window_mask(n: int, width: int) -> np.ndarray:
+    """Let each query attend to its own position and to the few just before it.
+
+    n : number of queries, and of keys, 0 or more; query i and key i are at position i
+    width : the most keys that a query attends to, its own included, 1 or more
+
+    Returns may_attend (n, n), booleans: row i is True for keys i − width + 1 … i, as
+    far as there are any. A window at least as wide as the sequence blocks no key that
+    comes before its query.
+    Source: Jiang et al. (2023), Mistral 7B, section 2; with keys on both sides Beltagy
+    et al. (2020), Longformer: The Long-Document Transformer, section 3.1.
+
+    >>> sliding_window_mask(4, 2)
+    array([[ True, False, False, False],
+           [ True,  True, False, False],
+           [False,  True,  True, False],
+           [False, False,  True,  True]])
+    """
+    n, width = arguments.whole("n ≥ 0, width ≥ 1", n, width)
+    distances = np.arange(n)[:, np.newaxis] - np.arange(n)  # (n, n), back to each key
+    return (distances >= 0) & (distances < width)  # (n, n)
+
+
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Let all queries attend to a sequence's tokens, and not to its padding.
 

@@ -30,8 +30,10 @@ NO_NUMBERS = ["bool", "complex128", "object", "S1", "datetime64[s]"]
 ARRAYS = {
     "softmax": "x L n",
     "softmax_jacobian": "p L n",
+    "online_softmax": "x L n",
     "scaled_scores": "q L n d_k, k L m d_k",
     "attention": "q L n d_k, k L m d_k, v L m d_v",
+    "tiled_attention": "q L n d_k, k L m d_k, v L m d_v",
     "attention_step_by_step": "q1 d_k, k m d_k, v m d_v",
     "similarity_attention": "x L n d, y L m d",
     "additive_scores": "q L n d_q, k L m d_k, w_q d_q h, w_k d_k h, v h",
@@ -58,6 +60,8 @@ ARRAYS = {
 }
 NUMBERS = {
     "softmax": ["axis"],
+    "online_softmax": ["block"],
+    "tiled_attention": ["block"],
     "split_heads": ["n_heads"],
     "multi_head_attention": ["n_heads"],
     "convert_mask": ["to"],
@@ -66,6 +70,7 @@ NUMBERS = {
     "equivariance_gap": ["permutation"],
     "count_parameters": ["d_model", "n_heads", "bias"],
     "causal_mask": ["n", "m", "offset"],
+    "sliding_window_mask": ["n", "width"],
     "sinusoidal_encoding": ["n", "d_model"],
     "shift_matrix": ["k", "d_model"],
 }
@@ -82,6 +87,8 @@ OTHERS = {
     "n": [3, 1, 5, 0, -1, 2.5],
     "offset": [0, 1, -1, 9, -9, 0.5],
     "k": [1, 0, -3, 40, 0.5],
+    "block": [1, 2, 3, 9, 0, -1, 2.0, True],
+    "width": [1, 2, 4, 9, 0, -1, 2.0, True],
 }
 
 

@@ -17,6 +17,7 @@ from course_lib.masks import (
     leak,
     masked_softmax,
     padding_mask,
+    sliding_window_mask,
 )
 
 # Batch 2, 3 heads, n 5, m 7, d_k 4, d_v 6: no two sizes are alike.
@@ -128,6 +129,16 @@ def test_padding_mask_matches_pad_sequence():
     sequences = [torch.ones(length) for length in lengths]
     is_padding = pad_sequence(sequences, batch_first=True) == 1
     np.testing.assert_array_equal(padding_mask(lengths, 7)[:, 0], is_padding)
+
+
+@pytest.mark.parametrize("width", [1, 3, 5, 9])
+def test_sliding_window_mask_matches_a_band_of_pytorch(width):
+    q, k, v = (normal(5, 4, seed=seed) for seed in range(3))
+    band = torch.ones(5, 5, dtype=torch.bool).tril().triu(1 - width)
+    mine = sliding_window_mask(5, width)
+    np.testing.assert_array_equal(mine, band)
+    theirs = sdpa(tensor(q), tensor(k), tensor(v), attn_mask=band)
+    assert_same(masked(q, k, v, mine), theirs)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

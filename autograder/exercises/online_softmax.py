@@ -1,0 +1,424 @@
+"""Cases and misconceptions of ``online_softmax``."""
+
+import math
+
+import numpy as np
+
+from autograder import Exercise, families
+from autograder.exercises.softmax import exercise as softmax_exercise
+from course_lib.tiling import online_softmax
+
+exercise = Exercise(
+    online_softmax,
+    lesson="14_fast_attention",
+    minutes=15,
+    difficulty=2,
+    library=(
+        "course_lib.attention.softmax",
+        "course_lib.masks.masked_softmax",
+        *softmax_exercise.library,
+    ),
+)
+
+
+@exercise.spec
+def spec(x, block):
+    weights = np.empty(x.shape)
+    for index in np.ndindex(x.shape[:-1]):
+        scores = [float(score) for score in x[index]]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        weights[index] = [power / sum(powers) for power in powers]
+    return weights
+
+
+@exercise.usual
+def usual(rng):
+    return 2.0 * rng.normal(size=(2, 5, 7)), 3
+
+
+@exercise.case("Scores of ln 1, ln 2 and ln 5 in blocks of two give these weights")
+def small_example_by_hand(student, rng):
+    x = np.log([[1.0, 2.0, 5.0], [5.0, 4.0, 1.0]])
+    student.expect(student(x, 2), np.array([[0.125, 0.25, 0.625], [0.5, 0.4, 0.1]]))
+    student.agrees(rng.normal(size=(2, 5)), 2)
+
+
+@exercise.case(
+    "A block may be of one score, divide a row, leave a rest, or hold all and more",
+    weight=2,
+)
+def blocks_of_any_size(student, rng):
+    for block in (1, 2, 3, 4, 6, 10):
+        student.agrees(rng.normal(size=(3, 6)), block)
+
+
+@exercise.case(
+    "Scores that grow from block to block, or fall, are weighted rightly", weight=1.5
+)
+def growing_and_falling(student, rng):
+    steps = rng.uniform(0.5, 3.0, size=(4, 8)).cumsum(axis=-1)
+    student.agrees(steps, 2)
+    student.agrees(-steps, 3)
+    student.agrees(np.concatenate([steps, -steps]), 5)
+    # Far enough for exponentials that nothing is subtracted from to be inf, or 0.
+    student.agrees(100.0 * steps, 2)
+    student.agrees(-100.0 * steps - 800.0, 3)
+
+
+@exercise.case("A square table, a vector and a batch are answered row by row", weight=2)
+def leading_axes(student, rng):
+    # In a square table, sums laid along the wrong axis still have the right shape.
+    student.agrees(rng.normal(size=(4, 4)), 2)
+    student.agrees(rng.normal(size=7), 4)
+    student.agrees(rng.normal(size=(2, 3, 5, 7)), 3)
+
+
+@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights", weight=2)
+def scores_of_any_size(student, rng):
+    e = math.e
+    # The largest score is in the first block, in the second, in the last; rows are far
+    # below all the others.
+    x = np.array(
+        [
+            [1e4, 9999.0, 0.0, 0.0, -1e4],
+            [0.0, 0.0, 1e4, 9999.0, 0.0],
+            [-1e4, 0.0, 0.0, 5000.0, 1e4],
+            [-1e4, -9999.0, -2e4, -2e4, -3e4],
+            [-9e3, -2e4, -9e3, -2e4, -9e3],
+            [-3e9, -3e9, -3e9, -2e9, -3e9],
+        ]
+    )
+    expected = np.zeros((6, 5))
+    expected[0, :2] = expected[1, 2:4] = e / (1 + e), 1 / (1 + e)
+    expected[2, 4] = expected[5, 3] = 1.0
+    expected[3, :2] = 1 / (1 + e), e / (1 + e)
+    expected[4, ::2] = 1 / 3
+    student.expect(student(x, 2), expected)
+    student.expect(student(x, 3), expected)
+
+
+@exercise.case("Whole numbers as scores give fractions as weights", weight=0.5)
+def whole_numbers(student, rng):
+    student.agrees(rng.integers(-3, 4, size=(2, 5)), 2)
+
+
+@exercise.case("A score on its own gets the weight 1", weight=0.5)
+def single_score(student, rng):
+    student.expect(student(np.array([[3.5], [-2.0]]), 1), np.ones((2, 1)))
+    student.expect(student(np.array([-900.0]), 4), np.ones(1))
+
+
+@exercise.case("The scores x stay as they are", weight=0.5)
+def arguments_stay(student, rng):
+    student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]), 2)
+
+
+@exercise.case(
+    "Adding 1000 to every score changes no weight, whatever the block",
+    visible=False,
+    pays_alone=False,
+    weight=0.5,
+)
+def shift_changes_nothing(student, rng):
+    x = rng.normal(size=(3, 7))
+    before = student(x, 2)
+    student.expect(student(x + 1000.0, 3), before)
+
+
+@exercise.case(
+    "Drawn sizes and blocks are answered rightly too", visible=False, weight=2
+)
+def drawn_sizes(student, rng):
+    for block in rng.permutation(6)[:3] + 2:
+        rows, m = rng.integers(2, 6), rng.integers(8, 14)
+        student.agrees(20.0 * rng.normal(size=(rows, m)), int(block))
+        student.agrees(600.0 * rng.normal(size=(rows, m)), int(block))
+
+
+@exercise.variants
+def variants(
+    x,
+    block,
+    *,
+    started="−∞",
+    maximum="so far",
+    sum_so_far="rescaled",
+    sums="of each row",
+    blocks="all",
+    rest="counts",
+    numerators="by the last maximum",
+    divisor="the last sum",
+    axis=-1,
+    keepdims="both",
+):
+    if divisor.startswith("the sum of each block"):
+        maximum = "of each block, not rescaled"
+    rows = np.moveaxis(1.0 * x, axis, -1)
+    m, of_rows = rows.shape[-1], {"axis": -1, "keepdims": keepdims != "neither"}
+    largest = np.full(rows[..., 0].shape + (1,) * of_rows["keepdims"], -np.inf)
+    total = np.zeros_like(largest)
+    if started != "−∞":
+        largest = np.full_like(largest, 0.0 if started == "0" else -1e9)
+    starts = range(0, m if rest == "counts" else m - m % block, block)
+    starts = starts[1:] if blocks == "all but the first" else starts
+    reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
+    powers_so_far, sums_so_far, own_sums = ([np.zeros_like(rows[..., :0])], [], [])
+    for start in starts:
+        part = rows[..., start : start + block + reach]
+        if not part.shape[-1]:
+            continue
+        own = part.max() if maximum == "so far, of all rows" else part.max(**of_rows)
+        higher = {
+            "of the newest block": own,
+            "of each block, not rescaled": own,
+            "of the first block": own if start == 0 else largest,
+            "none": np.zeros_like(largest),
+        }.get(maximum, np.maximum(largest, own))
+        powers = np.exp(part - higher)
+        new = powers.sum(**of_rows)
+        factor = np.exp(largest - higher)
+        if sum_so_far == "as it was" or maximum.endswith("not rescaled"):
+            factor = 1.0
+        elif sum_so_far.startswith("rescaled upside down"):
+            factor = np.exp(higher - largest)
+            if start == 0 and sum_so_far.endswith("from the second block on"):
+                factor = 0.0
+        if sum_so_far == "forgotten":
+            total = new
+        elif sum_so_far == "rescaled with the new part":
+            total = (total + new) * factor
+        else:
+            total = total * factor + new
+        largest = higher
+        powers_so_far.append(powers)
+        sums_so_far.append(total + 0 * powers)
+        own_sums.append(new + 0 * powers)
+
+    if keepdims == "in the loop":
+        largest, total = largest[..., 0], total[..., 0]
+    if sums == "of all rows":
+        total = total.sum()
+    if divisor.startswith(("the sum so far", "the sum of each block")):
+        listed = sums_so_far if divisor == "the sum so far" else own_sums
+        total = np.concatenate([powers_so_far[0], *listed], axis=-1)
+        total = total * (len(listed) if divisor.endswith("averaged") else 1)
+        numerators = "by the maximum so far"
+    elif divisor == "none":
+        total = 1.0
+    if numerators == "by the maximum so far" or maximum.endswith("not rescaled"):
+        weights = np.concatenate(powers_so_far, axis=-1) / total
+    else:
+        weights = np.exp(rows - largest) / total
+    if rest == "gets the weight 0":
+        weights = np.where(np.arange(m) < m - m % block, weights, 0.0)
+    elif rest == "is cut off":
+        weights = weights[..., : m - m % block]
+    return np.moveaxis(weights, -1, axis)
+
+
+exercise.option(
+    "sum_not_rescaled",
+    "Your sum keeps what the earlier blocks have put in, measured by their own "
+    "maximum, which was smaller.",
+    "When the maximum grows, by which factor is each exponential of the earlier blocks "
+    "too large?",
+    why="total += new is how sums are made; that the old part is measured by the old "
+    "maximum is easily missed.",
+    sum_so_far="as it was",
+)
+exercise.option(
+    "rescaled_upside_down",
+    "Your sum so far is multiplied by e to the power of the new maximum less the old "
+    "one: at the first block, with a maximum of −∞, that is ∞ times 0.",
+    "If the maximum grows, must the exponentials of the earlier blocks shrink or grow?",
+    why="The sign of the difference slips.",
+    sum_so_far="rescaled upside down",
+)
+exercise.option(
+    "rescaled_upside_down_later",
+    "Your sum so far is multiplied by e to the power of the new maximum less the old "
+    "one.",
+    "If the maximum grows, must the exponentials of the earlier blocks shrink or grow?",
+    why="The same, with the first block treated on its own.",
+    sum_so_far="rescaled upside down from the second block on",
+)
+exercise.option(
+    "new_part_rescaled_too",
+    "Your factor multiplies the exponentials of the newest block as well, which are "
+    "measured by the new maximum already.",
+    "Which part of the sum was measured by the old maximum?",
+    why="The new part is added first, and the whole sum rescaled afterwards.",
+    sum_so_far="rescaled with the new part",
+)
+exercise.option(
+    "sum_of_the_last_block",
+    "Your weights are divided by the sum of the last block alone.",
+    "What happens to the sum of the earlier blocks when a new one comes?",
+    why="total = … is written for total = total · factor + ….",
+    sum_so_far="forgotten",
+)
+exercise.option(
+    "maximum_of_the_newest_block",
+    "Your maximum is that of the newest block, even where an earlier block had a "
+    "larger one: exponentials of what lies far above it are inf.",
+    "May the running maximum fall?",
+    why="The formulas still hold with any number subtracted, so small scores show "
+    "nothing.",
+    maximum="of the newest block",
+)
+exercise.option(
+    "maximum_of_each_block",
+    "Your exponentials of each block are measured by the maximum of that block alone.",
+    "Can exponentials be compared that are measured by different maxima?",
+    why="Each block is treated as a row of its own, and the sums are added up.",
+    maximum="of each block, not rescaled",
+)
+exercise.option(
+    "maximum_of_the_first_block",
+    "Your maximum is that of the first block: exponentials of what lies far above it "
+    "are inf.",
+    "What if a larger score comes in a later block?",
+    why="Nothing has to be rescaled if the maximum never changes.",
+    maximum="of the first block",
+)
+exercise.option(
+    "no_maximum",
+    "Your exponentials are of the scores as they are: inf where one is large, and all "
+    "0 where a row lies far below 0.",
+    "What may you do to all scores of a row without changing its weights?",
+    why="Sums of exp(x) need no rescaling at all, which looks like progress.",
+    maximum="none",
+)
+exercise.option(
+    "maximum_started_at_0",
+    "Your maximum is never below 0: a row that lies far below it has a sum of 0.",
+    "What is the largest of no scores at all?",
+    why="np.zeros is how an accumulator begins; in C and CUDA FLT_MIN, the smallest "
+    "positive number, is taken for the lowest.",
+    started="0",
+)
+exercise.option(
+    "maximum_started_at_minus_a_billion",
+    "Your maximum is never below −10⁹: a row that lies far below it has a sum of 0.",
+    "What is the largest of no scores at all?",
+    why="−1e9 looks smaller than every score.",
+    started="−10⁹",
+)
+exercise.option(
+    "one_maximum_for_all_rows",
+    "Your rows share one maximum: a row that lies far below the others has a sum of 0.",
+    "Whose largest score does a row need?",
+    why="part.max() without an axis is enough for one row.",
+    maximum="so far, of all rows",
+)
+exercise.option(
+    "one_sum_for_all_rows",
+    "Your rows share one sum.",
+    "How many sums does a table of two rows need?",
+    why="A sum without an axis is right for one row.",
+    sums="of all rows",
+)
+exercise.option(
+    "numerators_by_the_maximum_so_far",
+    "Your sum is rescaled, and your numerators are not: those of the earlier blocks "
+    "are measured by the maximum as it was then.",
+    "By which maximum is your sum measured at the end, and by which each numerator?",
+    why="The exponentials are at hand in the loop, and are stored there.",
+    numerators="by the maximum so far",
+)
+exercise.option(
+    "divided_by_the_sum_so_far",
+    "Your weights of each block are divided by the sum as far as it was known then.",
+    "When is the sum of a row complete?",
+    why="'One pass' is taken to mean that the weights are made in it, too.",
+    divisor="the sum so far",
+)
+exercise.option(
+    "each_block_sums_to_1",
+    "Your weights sum to 1 in each block: each is a softmax of its own.",
+    "What should the weights of a whole row sum to?",
+    why="Blocks are taken for independent of each other, as in parallel code they "
+    "often are.",
+    divisor="the sum of each block",
+)
+exercise.option(
+    "mean_of_the_blocks",
+    "Your weights are a softmax for each block, divided by the number of blocks: all "
+    "blocks get the same share.",
+    "Should a block of small scores get as much weight as one of large scores?",
+    why="A mean of the blocks' results makes the row sum to 1 again.",
+    divisor="the sum of each block, averaged",
+)
+exercise.option(
+    "exponentials_not_divided",
+    "Your weights are powers of e that are not divided by their sum.",
+    "What should the weights of a row sum to?",
+    why="The sum is kept with care, and not used.",
+    divisor="none",
+)
+exercise.option(
+    "rest_not_summed",
+    "Your sum leaves out the last block where it is shorter than the others.",
+    "How many blocks of two are there in five scores, and what is left?",
+    why="range(m // block) counts the full blocks only.",
+    rest="is left out of the sum",
+)
+exercise.option(
+    "rest_without_weight",
+    "Your last block has no weight where it is shorter than the others.",
+    "How many blocks of two are there in five scores, and what is left?",
+    why="range(m // block) counts the full blocks only; np.zeros stays where nothing "
+    "is written.",
+    rest="gets the weight 0",
+)
+exercise.option(
+    "rest_cut_off",
+    "Your last block is missing where it is shorter than the others.",
+    "How many weights does a row of five scores have?",
+    why="A reshape into blocks needs a length that can be divided.",
+    rest="is cut off",
+)
+exercise.option(
+    "first_block_not_summed",
+    "Your sum leaves out the first block.",
+    "With which score does your loop begin, and what has it before that?",
+    why="The first block is for the beginning of the maximum; its sum is forgotten.",
+    blocks="all but the first",
+)
+exercise.option(
+    "blocks_overlap",
+    "Your blocks have one score too many: the first of the next counts twice.",
+    "Which scores does x[..., a : b] hold, is b one of them?",
+    why="start + block + 1 is written because the end is taken to be left out.",
+    blocks="one too far",
+)
+exercise.option(
+    "blocks_with_gaps",
+    "Your blocks have one score too few: between two of them one is left out.",
+    "Which scores does x[..., a : b] hold, is b one of them?",
+    why="start + block − 1 is the last one's index, and ends a slice before it.",
+    blocks="one too short",
+)
+exercise.option(
+    "softmax_over_axis_zero",
+    "Your weights sum to 1 along axis 0: the blocks are blocks of rows.",
+    "Which axis does x[a : b] cut?",
+    why="x[start : start + block] is right for a vector, and is copied from there.",
+    axis=0,
+)
+exercise.options_of(softmax_exercise, "keepdims_missing")
+exercise.option(
+    "keepdims_missing_at_the_end",
+    "Your weights are computed from maxima and sums that have no axis of length 1 for "
+    "the scores: broadcasting lays them along the wrong axis.",
+    "Which shape must they have, so that there is one for each row?",
+    why="In the loop the axis is put in where it is needed, and behind the loop it is "
+    "forgotten.",
+    keepdims="in the loop",
+)
+exercise.family(
+    families.squeezed(),
+    families.as_list(),
+    families.cut_to_whole_numbers("x"),
+    families.in_place("x", lambda x, block: x - x.max(axis=-1, keepdims=True)),
+)
