@@ -79,6 +79,37 @@ def transposed() -> Family:
     )
 
 
+def rows_in_one_axis() -> Family:
+    """Return the family that puts all rows of the result behind each other."""
+    return _of_results(
+        "rows_in_one_axis",
+        "Your result has one axis of rows, whatever axes come first.",
+        "Which shape does the docstring promise for a batch, and for a single row?",
+        "reshape(-1, d) makes one loop or one product enough, and is not undone.",
+        lambda value, _: each_array(
+            value,
+            lambda array: array.reshape(-1, array.shape[-1]) if array.ndim else array,
+        ),
+    )
+
+
+def in_single_precision() -> Family:
+    """Return the family that returns float32 for float64."""
+
+    def narrowed(array: Any) -> Any:
+        if as_array(array).dtype != np.float64:
+            return array
+        return array.float() if is_tensor(array) else array.astype(np.float32)
+
+    return _of_results(
+        "in_single_precision",
+        "Your result holds float32 numbers, where float64 came in.",
+        "Which dtype has the result of .float(), and of torch.zeros?",
+        "PyTorch's default is float32, and .float() looks like Python's float.",
+        lambda value, _: each_array(value, narrowed),
+    )
+
+
 def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
     """Return the family that cuts the result where these arguments are whole numbers.
 
