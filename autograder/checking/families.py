@@ -93,23 +93,6 @@ def rows_in_one_axis() -> Family:
     )
 
 
-def in_single_precision() -> Family:
-    """Return the family that returns float32 for float64."""
-
-    def narrowed(array: Any) -> Any:
-        if as_array(array).dtype != np.float64:
-            return array
-        return array.float() if is_tensor(array) else array.astype(np.float32)
-
-    return _of_results(
-        "in_single_precision",
-        "Your result holds float32 numbers, where float64 came in.",
-        "Which dtype has the result of .float(), and of torch.zeros?",
-        "PyTorch's default is float32, and .float() looks like Python's float.",
-        lambda value, _: each_array(value, narrowed),
-    )
-
-
 def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
     """Return the family that cuts the result where these arguments are whole numbers.
 

@@ -331,6 +331,4 @@ exercise.option(
     why="What does not count is set to 0 before a sum.",
     afterwards="first half 0",
 )
-exercise.family(
-    families.squeezed(), families.as_numpy(), families.in_single_precision()
-)
+exercise.family(families.squeezed(), families.as_numpy())

@@ -76,7 +76,7 @@ def some_blocked(rng, *shape):
 
 @exercise.usual
 def usual(rng):
-    return *drawn(rng, (2,)), some_gates(rng, 3), some_blocked(rng, 2, 5, 7)
+    return *drawn(rng, (2,)), some_gates(rng, 3), some_blocked(rng, 5, 7)
 
 
 @exercise.case("Two heads, one halved and one tripled, give this")

@@ -33,10 +33,6 @@ def result_of(family, function=split):
         (families.results_exchanged(), (TABLE, COLUMN)),
         (families.transposed(), (COLUMN.T, TABLE.T)),
         (families.rows_in_one_axis(), (COLUMN, TABLE)),
-        (
-            families.in_single_precision(),
-            (COLUMN.astype(np.float32), TABLE.astype(np.float32)),
-        ),
         (families.cut_to_whole_numbers("x"), (COLUMN.astype(int), TABLE.astype(int))),
         (
             families.cut_to_whole_numbers("x", result="column"),
@@ -70,15 +66,6 @@ def test_rows_in_one_axis_gives_each_result_two_axes():
             rows,
             3,
         )
-
-
-def test_single_precision_leaves_other_types_alone():
-    for dtype in (torch.float64, torch.float32, torch.float16, torch.int64):
-        narrowed = result_of(
-            families.in_single_precision(),
-            lambda x, y, dtype=dtype: torch.ones(2, dtype=dtype),
-        )
-        assert narrowed.dtype == (torch.float32 if dtype == torch.float64 else dtype)
 
 
 def test_family_overwrites_an_argument():
