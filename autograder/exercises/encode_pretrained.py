@@ -684,9 +684,9 @@ exercise.option(
     added="what entered the layer",
 )
 exercise.option(
-    "heads_axis_in_second_place",
-    "Your mask gets its axis for the heads in second place, which fits a mask (batch, "
-    "n, n) alone.",
+    "heads_axis_as_the_second",
+    "Your mask gets its axis for the heads as its second one, which fits a mask "
+    "(batch, n, n) alone.",
     "Which axis of (n, n) do the heads meet in your code, and where are they counted "
     "from the end?",
     why="unsqueeze(1) is right for a batch of sequences, as most code has it.",

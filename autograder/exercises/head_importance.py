@@ -151,6 +151,7 @@ def any_shape(student, rng):
     arguments = joint_loss, joint_gradient
     student.agrees(*arguments, drawn(rng, 3, 1, 2), some_examples(rng, 2))
     student.agrees(*arguments, drawn(rng), some_examples(rng, 2))
+    student.agrees(*arguments, drawn(rng, 2, 3).float(), some_examples(rng, 2))
 
 
 @exercise.variants
