@@ -6,10 +6,11 @@ PY := .venv/bin/python
 LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 DOLOS := autograder/similarity/dolos
 COSMIC_RAY := build/cosmic-ray/cosmic_ray
+TRITON := build/triton/triton
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
 .PHONY: help setup data lab demo test test-all matrix bench build site ready browser sandbox similar \
-    similar-if-possible mutants mutants-if-possible
+    similar-if-possible mutants mutants-if-possible triton triton-if-possible
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +26,7 @@ help:
 	@echo "make site     build the reading edition, a book of all lessons, into build/site"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
+	@echo "make triton   install Triton (Linux, 1 GB): the tests run the GPU kernels of lesson 14 with it"
 	@echo "make setup    install what the others need, into .venv"
 
 setup: ready
@@ -55,6 +57,22 @@ $(COSMIC_RAY): tests/mutants/requirements.txt
 mutants-if-possible: ready
 	@$(MAKE) --no-print-directory --silent $(COSMIC_RAY) \
 	  || echo "cosmic-ray cannot be installed: the test of the mutants is left out."
+
+# What runs flash_attention's kernels without a GPU. A PyTorch that is built for GPUs has
+# brought a Triton of its own, which may be another version.
+triton: ready $(TRITON)
+	@echo "Ready: Triton in $(dir $(TRITON))"
+
+$(TRITON): tests/nn/requirements-triton.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+	  --target $(dir $(TRITON)) --requirement tests/nn/requirements-triton.txt
+	@touch $@
+
+# Without a network, or on another system than Linux, the kernels' tests are left out.
+triton-if-possible: ready
+	@$(PY) -m pip freeze --quiet | grep -xFf tests/nn/requirements-triton.txt >/dev/null \
+	  || $(MAKE) --no-print-directory --silent $(TRITON) \
+	  || echo "Triton cannot be installed: the tests of its kernels are left out."
 
 bench: ready data
 	@$(PY) -m tests.benchmarks
@@ -87,7 +105,7 @@ test: ready browser sandbox data similar-if-possible
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "alone and not thorough$(LEFT_OUT)"
 
-test-all: ready browser sandbox data similar-if-possible mutants-if-possible
+test-all: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"

@@ -23,13 +23,17 @@ ROOT = Course.here().root
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 TARGETS = (
-    "setup data lab demo test test-all matrix mutants bench build site sandbox".split()
-)
+    "setup data lab demo test test-all matrix mutants triton bench build site sandbox"
+).split()
+# Triton is large, and PyTorch brings its own where there is a GPU: only `make triton`
+# installs it.
+LEFT_TO_MAKE = ("kernel",)
 
 
 def required():
-    extras = PROJECT["optional-dependencies"].values()
-    return [Requirement(line) for line in chain(PROJECT["dependencies"], *extras)]
+    extras = PROJECT["optional-dependencies"].items()
+    installed = [lines for name, lines in extras if name not in LEFT_TO_MAKE]
+    return [Requirement(line) for line in chain(PROJECT["dependencies"], *installed)]
 
 
 def locked():
@@ -46,6 +50,19 @@ def test_every_requirement_is_locked_within_its_bounds():
     for requirement in required():
         version = versions[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), requirement
+
+
+def test_triton_is_pinned_within_its_bounds_for_tests_alone():
+    (bound,) = map(Requirement, PROJECT["optional-dependencies"]["kernel"])
+    text = (ROOT / "tests" / "nn" / "requirements-triton.txt").read_text()
+    (line,) = (line for line in text.splitlines() if not line.startswith("#"))
+    pinned = Requirement(line)
+    assert pinned.name == bound.name == "triton"
+    (version,) = pinned.specifier
+    assert version.operator == "=="
+    assert bound.specifier.contains(version.version)
+    assert "triton" not in locked()
+    assert not any("triton" in str(line) for line in conda())
 
 
 def test_lock_pins_every_dependency():

@@ -21,6 +21,7 @@ from autograder.course import Course, write_atomically
 from tests.benchmarks import (
     bench_bpe,
     bench_check,
+    bench_flash,
     bench_gradebook,
     bench_grading,
     bench_layers,
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Measure] = {
     "bpe": bench_bpe.measure,
     "nn": bench_nn.measure,
     "layers": bench_layers.measure,
+    "flash": bench_flash.measure,
     "views": bench_views.measure,
 }
 QUICK = "--quick"
