@@ -79,6 +79,20 @@ def transposed() -> Family:
     )
 
 
+def rows_in_one_axis() -> Family:
+    """Return the family that puts all rows of the result behind each other."""
+    return _of_results(
+        "rows_in_one_axis",
+        "Your result has one axis of rows, whatever axes come first.",
+        "Which shape does the docstring promise for a batch, and for a single row?",
+        "reshape(-1, d) makes one loop or one product enough, and is not undone.",
+        lambda value, _: each_array(
+            value,
+            lambda array: array.reshape(-1, array.shape[-1]) if array.ndim else array,
+        ),
+    )
+
+
 def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
     """Return the family that cuts the result where these arguments are whole numbers.
 

@@ -38,6 +38,12 @@ def drawn(rng, *shape, dtype=torch.float32):
     return torch.from_numpy(2 * rng.normal(size=shape)).to(dtype)
 
 
+def far_apart(rng, *shape, dtype=torch.float32):
+    """Draw rows that are a thousand apart, which changes nothing in their softmax."""
+    distances = 1000 * (torch.arange(math.prod(shape[:-1])) - 1)
+    return drawn(rng, *shape, dtype=dtype) + distances.reshape(*shape[:-1], 1)
+
+
 def with_ties(rng, n_rows, vocab_size):
     """Draw logits of which several are the largest, at other positions in each row."""
     return torch.from_numpy(rng.integers(0, 3, size=(n_rows, vocab_size))).float()
@@ -55,7 +61,7 @@ def with_blocked_tokens(rng, n_rows, vocab_size):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, 3, 7), 0.6
+    return far_apart(rng, 3, 7), 0.6
 
 
 @exercise.case("At temperature 0.5 the logits 0 and ln 3 give 1/10 and 9/10, not 1/4")
@@ -69,18 +75,18 @@ def small_example_by_hand(student, rng):
 def flatter_above_one(student, rng):
     logits = torch.tensor([0.0, math.log(9)])
     student.expect(student(logits, 2), torch.tensor([0.25, 0.75]))
-    student.agrees(drawn(rng, 6), 3.5)
+    student.agrees(far_apart(rng, 2, 6), 3.5)
 
 
 @exercise.case("Temperature 1 is the softmax of each row")
 def one_is_softmax(student, rng):
-    student.agrees(drawn(rng, 3, 7), 1.0)
+    student.agrees(far_apart(rng, 3, 7), 1.0)
     student.agrees(drawn(rng, 4, 4), 1)
 
 
 @exercise.case("Any number of axes may come first, also none")
 def leading_axes(student, rng):
-    student.agrees(drawn(rng, 2, 3, 5), 0.8)
+    student.agrees(far_apart(rng, 2, 3, 5), 0.8)
     student.agrees(drawn(rng, 1, 6), 1.7)
     student.agrees(drawn(rng, 7), 1.3)
 
@@ -99,6 +105,7 @@ def temperature_of_infinity(student, rng):
     expected = torch.tensor([0.25, 0.0, 0.25, 0.25, 0.25])
     student.expect(student(logits, math.inf), expected)
     student.agrees(with_blocked_tokens(rng, 3, 7), math.inf)
+    student.agrees(1e30 * drawn(rng, 2, 5), math.inf)
 
 
 @exercise.case("A token of −∞ has probability 0 at every temperature")
@@ -117,10 +124,16 @@ def nothing_overflows(student, rng):
     student.agrees(drawn(rng, 2, 6, dtype=torch.float64), 0.01)
 
 
+@exercise.case("Rows may be far apart: each has a largest logit of its own")
+def rows_far_apart(student, rng):
+    student.agrees(far_apart(rng, 3, 6), 1.0)
+    student.agrees(far_apart(rng, 4, 5), 0.7)
+
+
 @exercise.case("In float64, for many tokens", visible=False)
 def many_tokens(student, rng):
     for temperature in (0.05, 0.9, 12.0):
-        student.agrees(drawn(rng, 2, 300, dtype=torch.float64), temperature)
+        student.agrees(far_apart(rng, 2, 300, dtype=torch.float64), temperature)
 
 
 @exercise.case("`logits` stay as they are")
@@ -153,6 +166,9 @@ def variants(
         result = AT_ZERO[zero](logits)
     elif temperature == math.inf and infinity == "of all":
         result = torch.full_like(logits, 1 / logits.shape[-1])
+    elif temperature == math.inf and infinity == "as a large number":
+        largest = logits.max(-1, keepdim=True).values
+        result = ((logits - largest) / 1e9).softmax(-1)
     elif temperature == math.inf and infinity != "divided":
         result = (logits - logits.logsumexp(-1, keepdim=True) > -math.inf).to(
             logits.dtype
@@ -160,8 +176,9 @@ def variants(
         result = result / result.sum(-1, keepdim=True)
     elif scaled not in ("divided", "divided by 1e-8 more"):
         result = SCALED[scaled](logits, temperature)
-    elif overflow == "in exp":
-        powers = (logits / temperature).exp()
+    elif overflow.startswith("in exp"):
+        subtracted = logits.max() if overflow.endswith("largest of all") else 0
+        powers = ((logits - subtracted) / temperature).exp()
         result = powers / powers.sum(-1, keepdim=True)
     else:
         largest = logits.max(-1, keepdim=True).values
@@ -388,6 +405,14 @@ exercise.option(
     infinity="of all",
 )
 exercise.option(
+    "large_number_for_infinity",
+    "At temperature infinity, your code takes a large number for it: logits that are "
+    "larger still are not equally probable.",
+    "Is there a temperature that is large enough for all logits, short of infinity?",
+    why="min(temperature, 1e6), next to max(temperature, 1e-6) for 0.",
+    infinity="as a large number",
+)
+exercise.option(
     "quotient_overflows",
     "Your logits are divided before their maximum is subtracted: with a tiny "
     "temperature they become infinite, and their softmax NaN.",
@@ -410,6 +435,14 @@ exercise.option(
     "What can you subtract from all logits of a row without changing their softmax?",
     why="exp(logits / T) / sum is the formula of the paper, word for word.",
     overflow="in exp",
+)
+exercise.option(
+    "largest_of_all_rows_subtracted",
+    "Your code subtracts the largest logit of all rows: a row far below it becomes 0 "
+    "divided by 0.",
+    "Which number is subtracted from the second row, and what is left of exp then?",
+    why="logits.max() without dim does for one row.",
+    overflow="in exp, less the largest of all",
 )
 exercise.option(
     "softmax_over_the_first_axis",

@@ -192,6 +192,7 @@ def variants(
         "last": lambda: wide.reshape(-1)[-1],
         "finite": lambda: wide[wide.isfinite()].sum(),
         "last axis": lambda: wide.sum(-1),
+        "mean over sequences": lambda: wide.sum(-1).mean(),
         "first sequence": lambda: wide[0].sum() if wide.ndim else wide,
         "product": lambda: wide.prod(),
     }.get(summed, lambda: wide.sum())()
@@ -348,6 +349,13 @@ exercise.option(
     "How many numbers does the docstring promise for losses of any shape?",
     why="sum(-1) is right for one sequence, and losses come in batches.",
     summed="last axis",
+)
+exercise.option(
+    "mean_over_sequences",
+    "Your losses are summed along their last axis, and averaged over all others.",
+    "Whose losses are those in the second row: another text's, or the same one's?",
+    why="A batch is averaged over nearly everywhere else.",
+    summed="mean over sequences",
 )
 exercise.option(
     "first_sequence_alone",

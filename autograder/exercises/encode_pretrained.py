@@ -209,6 +209,7 @@ def all_sizes_equal(student, rng):
     causal = torch.from_numpy(np.tri(4) > 0)
     student.agrees(ids(rng, 4), drawn(rng, 2, 4, 4), 4, causal)
     student.agrees(ids(rng, 4, 4), drawn(rng, 1, 4, 4), 2, causal)
+    student.agrees(ids(rng, 4, 4), drawn(rng, 1, 4, 4), 4, some_blocked(rng, 4, 4, 4))
 
 
 @exercise.case("In float64 all digits are right: those of GELU, and those of eps")
@@ -351,6 +352,7 @@ def variants(
     own = None if may_attend is None or mask == "ignored" else may_attend
     if own is not None and mask == "reversed":
         own = ~own
+    heads_axis = {"heads second": 1, "without heads": 0}.get(mask, -3)
     if own is not None and mask == "transposed":
         own = own.expand(*own.shape[:-2], n, n).transpose(-1, -2)
     if mask == "causal" and own is None:
@@ -369,7 +371,8 @@ def variants(
         below = {"d_k": d_k, "d_model": d_model, "none": 1}[scale]
         scores = q @ k.transpose(-1, -2) / below**0.5
         if own is not None:
-            scores = scores.masked_fill(~own.unsqueeze(-3), -1e300)
+            fits = own.unsqueeze(heads_axis) if heads_axis else own
+            scores = scores.masked_fill(~fits, -1e300)
         powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
         output = powers @ v / powers.sum(dim=-1, keepdim=True)
         if joined == "reshaped":
@@ -387,7 +390,7 @@ def variants(
         return apply_linear(hidden, f"{name}.output.dense")
 
     def sublayer(x, function, name, norm_name):
-        residual = 0 if added == "nothing" else x
+        residual = {"nothing": 0, "what entered the layer": entered}.get(added, x)
         if norms == "before":
             return residual + function(apply_norm(x, norm_name), name)
         if norms == "of the sublayer":
@@ -410,10 +413,11 @@ def variants(
     }.get(layers, range(n_layers))
     every = [x]
     for i in numbers:
-        name = f"encoder.layer.{i}"
+        name, entered = f"encoder.layer.{i}", x
         x = sublayer(x, attend, f"{name}.attention", f"{name}.attention.output")
         x = sublayer(x, feed, name, f"{name}.output")
         every.append(x)
+        own = None if mask == "in the first layer" else own
     result = {
         "first token": lambda: x[..., 0, :],
         "mean": lambda: x.mean(dim=-2),
@@ -664,6 +668,38 @@ exercise.option(
     "What does True in `may_attend` say, read aloud?",
     why="PyTorch's layers take key_padding_mask, where True means blocked.",
     mask="reversed",
+)
+exercise.option(
+    "may_attend_in_the_first_layer_alone",
+    "Your `may_attend` plays a part in the first layer alone.",
+    "In which layers do tokens attend to each other?",
+    why="What the first layer leaves out is thought to be gone.",
+    mask="in the first layer",
+)
+exercise.option(
+    "both_residuals_from_the_layers_input",
+    "Your two residual connections of a layer both add what entered the layer.",
+    "What enters the second sublayer, and what is added to its result?",
+    why="x is overwritten at the end of the layer only.",
+    added="what entered the layer",
+)
+exercise.option(
+    "heads_axis_as_the_second",
+    "Your mask gets its axis for the heads as its second one, which fits a mask "
+    "(batch, n, n) alone.",
+    "Which axis of (n, n) do the heads meet in your code, and where are they counted "
+    "from the end?",
+    why="unsqueeze(1) is right for a batch of sequences, as most code has it.",
+    mask="heads second",
+)
+exercise.option(
+    "sequences_taken_for_heads",
+    "Your mask (batch, n, n) meets the heads: its first axis is taken for theirs, or "
+    "does not fit.",
+    "Which axis does broadcasting put beside the first one of (batch, n, n), if the "
+    "scores have (batch, n_heads, n, n)?",
+    why="For a mask (n, n) nothing has to be done, and both look alike.",
+    mask="without heads",
 )
 exercise.option(
     "may_attend_transposed",

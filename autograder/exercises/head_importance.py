@@ -151,6 +151,7 @@ def any_shape(student, rng):
     arguments = joint_loss, joint_gradient
     student.agrees(*arguments, drawn(rng, 3, 1, 2), some_examples(rng, 2))
     student.agrees(*arguments, drawn(rng), some_examples(rng, 2))
+    student.agrees(*arguments, drawn(rng, 2, 3).float(), some_examples(rng, 2))
 
 
 @exercise.variants
@@ -211,8 +212,10 @@ def variants(
         return sum(losses) / (1 if together == "sum" else len(losses))
 
     base = torch.ones_like(start) if others == "all open" else start
-    flat, n_gates = base.flatten().clone(), gates.numel()
     before = mean_loss(base)
+    if others == "all open, but before":
+        base = torch.ones_like(start)
+    flat, n_gates = base.flatten().clone(), gates.numel()
     by_ablation = torch.zeros(n_gates, dtype=gates.dtype)
     length = gates.shape[-1] if gates.ndim else 1
     for index in range(n_gates):
@@ -226,10 +229,16 @@ def variants(
         elif closed == "it and those before":
             tried = flat.clone()
             tried[: index + 1] = 0.0
+        elif closed == "its row":
+            row = index // (n_gates // len(gates))
+            tried = flat.clone().reshape(gates.shape)
+            tried[row] = 0.0
         else:
             tried = flat.clone()
             tried[index] = closed_to
         after = mean_loss(tried.reshape(gates.shape))
+        if overwritten == "opened to 1":
+            flat[index] = 1.0
         by_ablation[index] = {
             "before minus after": before - after,
             "absolute": abs(after - before),
@@ -239,12 +248,18 @@ def variants(
         if change == "from the last":
             before = after
     by_ablation = by_ablation.reshape(gates.shape)
+    if averaged == "not":
+        by_ablation = by_ablation * n
+    if change == "by the gradient":
+        by_ablation = -start * gradients.mean(0)
     if numbers == "flat":
         by_gradient, by_ablation = by_gradient.flatten(), by_ablation.flatten()
     if numbers == "by layer" and gates.ndim:
         by_gradient, by_ablation = by_gradient.mean(-1), by_ablation.mean(-1)
     if overwritten == "gates":
         gates[...] = 0.0
+    if overwritten == "opened to 1":
+        gates[...] = 1.0
     if overwritten == "last gate":
         gates.view(-1)[-1] = 0.0
     if order == "stacked":
@@ -351,6 +366,14 @@ exercise.option(
     others="all open",
 )
 exercise.option(
+    "others_opened_for_the_ablation",
+    "In your ablation the other gates are at 1 while one is closed, and as given "
+    "before.",
+    "By how many gates do the two losses differ that you subtract?",
+    why="torch.ones_like(gates) with one zero is the textbook's ablation.",
+    others="all open, but before",
+)
+exercise.option(
     "gradient_times_gate",
     "Your gradients are multiplied by the gates.",
     "Does the docstring multiply the gradient by anything?",
@@ -391,6 +414,14 @@ exercise.option(
     "What does gates[i] stand for where gates have two axes?",
     why="A loop over gates meets rows.",
     closed="its layer",
+)
+exercise.option(
+    "rows_of_gates_closed",
+    "Your ablation closes all of gates[i] at once: a single gate only where gates have "
+    "one axis.",
+    "What does gates[i] stand for where gates have two axes?",
+    why="A loop over gates meets rows.",
+    closed="its row",
 )
 exercise.option(
     "gates_set_to_one",
@@ -435,6 +466,21 @@ exercise.option(
     change="from the last",
 )
 exercise.option(
+    "ablation_estimated_by_the_gradient",
+    "Your ablation is no measurement but an estimate: minus the gate times the mean "
+    "gradient.",
+    "For which losses is a change equal to the gradient times the step?",
+    why="The docstring says that both agree for small changes, and that one is cheap.",
+    change="by the gradient",
+)
+exercise.option(
+    "ablation_summed_over_the_examples",
+    "Your ablation is a sum over the examples, not a mean.",
+    "Should it grow with the number of examples?",
+    why="+= over the examples is a sum until something divides it.",
+    averaged="not",
+)
+exercise.option(
     "ablation_on_the_first_example",
     "Your ablation knows the first example only.",
     "Over which examples is the loss a mean?",
@@ -468,6 +514,14 @@ exercise.option(
     "Which tensor does gates[i] = 0 write into?",
     why="A view such as gates.flatten() writes into the caller's.",
     overwritten="gates",
+)
+exercise.option(
+    "gates_opened_to_one",
+    "Your call closes the caller's gates and opens them again to 1, whatever they were "
+    "before.",
+    "Which tensor does gates[i] = 1 write into, and what was there before?",
+    why="A view such as gates.flatten() writes into the caller's; most gates are 1.",
+    overwritten="opened to 1",
 )
 exercise.option(
     "last_gate_left_closed",

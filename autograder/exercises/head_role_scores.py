@@ -196,6 +196,8 @@ def variants(
     counts = frequencies
     if rarest != "separators too":
         worst = -math.inf if rarest == "most frequent" else math.inf
+        if rarest == "separators as frequent as any":
+            worst = frequencies.max()
         counts = torch.where(is_separator, worst, frequencies)
     if rarest == "most frequent":
         the_rarest = int(counts.argmax())
@@ -211,11 +213,18 @@ def variants(
         rows = chosen
         if edges == "left out" or edges == "as 0":
             rows = rows[(rows + step >= 0) & (rows + step < n)]
+        elif edges == "first of all left out" and step < 0:
+            rows = rows[1:]
+        elif edges == "first of all left out" or (
+            edges == "wrapped behind" and step < 0
+        ):
+            rows = rows[(rows + step >= 0) & (rows + step < n)]
         elif edges == "both left out":
             rows = rows[(rows > 0) & (rows < n - 1)]
         columns = (rows + step).clamp(0, n - 1) if edges == "itself" else rows + step
         columns = columns % n
-        if neighbours == "no separators":
+        left_out = {"no separators": (-1, 1), "no separators in front": (-1,)}
+        if step in left_out.get(neighbours, ()):
             rows, columns = rows[is_token[columns]], columns[is_token[columns]]
         picked = weights[..., rows, columns]
         if edges == "as 0":
@@ -326,6 +335,22 @@ exercise.option(
     edges="wrapped",
 )
 exercise.option(
+    "wrapped_around_behind",
+    "Your last query has the first token behind it.",
+    "What does (i + 1) % n give for the last position?",
+    why="An index past the end is an error, and % n ends it; one of −1 was thought of.",
+    edges="wrapped behind",
+)
+exercise.option(
+    "first_query_without_a_previous_one",
+    "Your number for the previous token leaves out the first query that is no "
+    "separator, even where a separator is in front of it.",
+    "May the token in front of a query be [CLS]?",
+    why="queries[1:] leaves out one query, which is the first token of the sentence "
+    "only if that is no separator.",
+    edges="first of all left out",
+)
+exercise.option(
     "missing_neighbour_counted_as_zero",
     "Your means count a query without a neighbour as 0.",
     "By how many queries is your sum divided where one has no token in front?",
@@ -352,6 +377,14 @@ exercise.option(
     "May the token in front of a query be [CLS]?",
     why="The mask that takes off separators is applied to rows and columns.",
     neighbours="no separators",
+)
+exercise.option(
+    "separators_in_front_left_out",
+    "Your number for the previous token leaves out queries that have a separator in "
+    "front.",
+    "May the token in front of a query be [CLS]?",
+    why="[CLS] is no word, and the token before the first word seems to be missing.",
+    neighbours="no separators in front",
 )
 exercise.option(
     "previous_and_next_exchanged",
@@ -408,6 +441,14 @@ exercise.option(
     "What does the docstring say of separators in the search for the rarest token?",
     why="A corpus without [CLS] and [SEP] counts 0 of them.",
     rarest="separators too",
+)
+exercise.option(
+    "separator_among_equals",
+    "Your rarest token is a separator where it comes first and all tokens are equally "
+    "rare.",
+    "Which number is larger than every frequency, whatever frequencies there are?",
+    why="Separators get the largest frequency there is, which other tokens may have.",
+    rarest="separators as frequent as any",
 )
 exercise.option(
     "last_of_equals",

@@ -117,8 +117,8 @@ def variants(
     if read == "columns are queries":
         weights = weights.mT
     if axes == "first two" and weights.ndim > 2:
-        picked = weights.clone().diagonal(1 - period, 0, 1)[..., 1:]
-        return picked.mean(dim=-1)
+        picked = weights.clone().diagonal(behind - period, 0, 1)
+        return picked[..., max(behind, 0) :].mean(dim=-1)
     chosen = {
         "from its last but one": range(period - 1, n),
         "without the first": range(period + 1, n) if period > 1 else range(1, 2),

@@ -88,7 +88,7 @@ def shortest_and_longest_window(student, rng):
 @exercise.case("A start that is so late that a target is missing is refused")
 def late_start_is_refused(student, rng):
     token_ids = drawn_text(rng, 10)
-    for late in ([6], [0, 2, 6], [7, 1]):
+    for late in ([7, 1], [6], [0, 2, 6]):
         student.raises(ValueError, token_ids, 4, torch.tensor(late))
     student.raises(ValueError, token_ids, 10, torch.tensor([0]))
     student.agrees(token_ids, 4, drawn_starts(rng, 3, 5))
@@ -138,8 +138,12 @@ def variants(
         "none": (-len(token_ids), len(token_ids)),
         "the last window too": (0, last - 1),
         "later than a window": (0, last + 1),
+        "two too late": (0, last + 1),
     }.get(refused, (0, last))
-    if ((starts < least) | (starts > most)).any():
+    lowest, highest = starts.min(), starts.max()
+    if refused == "as if sorted":
+        lowest, highest = starts[0], starts[-1]
+    if lowest < least or highest > most:
         raise ValueError("a target is missing")
     used = starts
     if windows == "behind each other":
@@ -290,6 +294,22 @@ exercise.option(
     why="n − length is the last start of a window if no target is thought of, and "
     "indices modulo n, or a rolled copy of the text, wrap around.",
     refused="later than a window",
+)
+exercise.option(
+    "last_start_without_a_target_not_refused",
+    "Your bound is one too large: a window whose last target alone is missing is not "
+    "refused by your code but by an index, with another error.",
+    "How many tokens of the text does a window need, with its targets?",
+    why="n − length is the last start of a window if no target is thought of.",
+    refused="two too late",
+)
+exercise.option(
+    "starts_taken_for_sorted",
+    "Your code asks the first start alone whether it is negative, and the last one "
+    "alone whether it is too late.",
+    "Does the docstring say that `starts` are sorted?",
+    why="Of sorted starts the two ends are the smallest and the largest.",
+    refused="as if sorted",
 )
 exercise.option(
     "late_start_not_refused",

@@ -195,7 +195,7 @@ def variants(
     p = {
         "0": 0.0,
         "1": 1.0,
-        "1 / tokens that occur": 1 / max(len(unigrams), 1),
+        "1 / tokens that occur": 1 / (len(unigrams) or vocab_size),
         "1 / (vocab_size + 1)": 1 / (vocab_size + 1),
         "1 / text": 1 / max(sum(unigrams.values()), 1),
     }.get(first, 1 / vocab_size)
@@ -226,8 +226,6 @@ def variants(
         del context[:]
     if unit == "p":
         return p
-    if p <= 0:
-        return -math.inf
     logs = {"log2 p": math.log2, "log10 p": math.log10}
     sign = -1 if unit == "−ln p" else 1
     return sign * logs.get(unit, math.log)(p)

@@ -76,7 +76,7 @@ def some_blocked(rng, *shape):
 
 @exercise.usual
 def usual(rng):
-    return *drawn(rng, (2,)), some_gates(rng, 3), some_blocked(rng, 2, 5, 7)
+    return *drawn(rng, (2,)), some_gates(rng, 3), some_blocked(rng, 5, 7)
 
 
 @exercise.case("Two heads, one halved and one tripled, give this")
@@ -124,6 +124,7 @@ def as_many_of_all(student, rng):
     student.agrees(*inputs, some_gates(rng, 3))
     mask = torch.from_numpy(np.tri(3) > 0)
     student.agrees(*inputs, some_gates(rng, 3), mask)
+    student.agrees(*inputs, some_gates(rng, 3), some_blocked(rng, 3, 3, 3))
 
 
 @exercise.case("As many heads as numbers, and one head: heads of any size have gates")
@@ -183,6 +184,7 @@ def variants(
         "sigmoid": lambda: g.sigmoid(),
         "softmax": lambda: g.softmax(0),
         "0 to 1": lambda: g.clamp(0, 1),
+        "none below 0": lambda: g.clamp(min=0),
         "turned round": lambda: g.flip(0),
         "ignored": lambda: torch.ones_like(g),
     }.get(gate, lambda: g)()
@@ -191,6 +193,8 @@ def variants(
     rows = x.double(), source.double(), source.double()
 
     def split(each):
+        if columns == "every n_heads-th":
+            each = each.unflatten(-1, (d_k, n_heads)).transpose(-1, -2).flatten(-2)
         return each.unflatten(-1, (n_heads, d_k)).transpose(-3, -2)
 
     q, k, v = (
@@ -204,13 +208,15 @@ def variants(
         scores = scores * per_head
     if may_attend is not None and mask != "ignored":
         own = ~may_attend if mask == "reversed" else may_attend
-        scores = scores.masked_fill(~own.unsqueeze(-3), -1e300)
+        if mask != "without heads":
+            own = own.unsqueeze(-3)
+        scores = scores.masked_fill(~own, -1e300)
     weights = scores.softmax(dim=-1)
     if gated == "weights, renormalised":
         weights = weights * per_head
         weights = weights / weights.sum(dim=-1, keepdim=True)
     heads = weights @ v  # (..., n_heads, n, d_k)
-    if gated == "heads" and columns == "neighbouring":
+    if gated == "heads" and columns != "interleaved":
         if axis == "tokens":  # as far as there are gates
             count = min(n_heads, heads.shape[-2])
             by_token = torch.ones(heads.shape[-2], dtype=g.dtype)
@@ -231,6 +237,8 @@ def variants(
     joined = heads.transpose(-3, -2).flatten(-2)
     if columns == "interleaved":
         joined = joined * g.repeat(d_k)
+    elif columns == "every n_heads-th":
+        joined = joined.unflatten(-1, (-1, d_k)).transpose(-1, -2).flatten(-2)
     if w_o_is == "left out":
         output = joined
     else:
@@ -241,6 +249,8 @@ def variants(
         output = output * g.mean()
     if rescaled == "by the sum":
         output = output / g.sum()
+    elif rescaled == "by how many are open":
+        output = output * n_heads / torch.count_nonzero(g)
     elif rescaled == "as dropout":
         output = output * n_heads / g.sum()
     if overwritten == "w_o":
@@ -264,6 +274,13 @@ exercise.option(
     "Which numbers of the joined heads come from head 0, and how many in a row?",
     why="gates.repeat(d_k) is as long as gates.repeat_interleave(d_k).",
     columns="interleaved",
+)
+exercise.option(
+    "columns_of_heads_interleaved",
+    "Your heads have every n_heads-th column each, not d_k columns in a row.",
+    "Which columns of w_q are those of head 0, according to the docstring?",
+    why="unflatten(-1, (d_k, n_heads)) and w[:, head::n_heads] have the right sizes.",
+    columns="every n_heads-th",
 )
 exercise.option(
     "gates_on_the_scores",
@@ -307,6 +324,13 @@ exercise.option(
     "What should a gate of 0.25 do?",
     why="gates.bool() turns them into a mask.",
     gate="any",
+)
+exercise.option(
+    "heads_of_negative_gates_left_out",
+    "Your code takes a gate below 0 for one that is closed.",
+    "What should a gate of −1 do?",
+    why="`if gate > 0` looks like a test for an open gate.",
+    gate="none below 0",
 )
 exercise.option(
     "gates_cut_to_0_and_1",
@@ -380,6 +404,13 @@ exercise.option(
     rescaled="by the sum",
 )
 exercise.option(
+    "scaled_by_how_many_are_open",
+    "Your output is multiplied by n_heads and divided by how many gates are not 0.",
+    "Do the other heads take notice of a closed one, according to the docstring?",
+    why="Dropout does so, and a closed head looks like a dropped one.",
+    rescaled="by how many are open",
+)
+exercise.option(
     "made_up_for_as_in_dropout",
     "Your output is scaled up to make up for the heads that are closed.",
     "Do the other heads take notice of a closed one, according to the docstring?",
@@ -406,6 +437,15 @@ exercise.option(
     "Which tokens of the memory may a token attend to?",
     why="The gates are taken for the mask.",
     mask="ignored",
+)
+exercise.option(
+    "sequences_taken_for_heads",
+    "Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or "
+    "does not fit.",
+    "Which axis does broadcasting put beside the first one of (batch, n, m), if the "
+    "scores have (batch, n_heads, n, m)?",
+    why="For a mask (n, m) nothing has to be done, and both look alike.",
+    mask="without heads",
 )
 exercise.option(
     "may_attend_reversed",

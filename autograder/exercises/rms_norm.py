@@ -118,6 +118,7 @@ AXES = {  # of the mean, for x with so many axes
     "tokens": lambda ndim: (-2,) if ndim > 1 else (-1,),
     "first": lambda ndim: (0,),
     "axis 1": lambda ndim: (1,),
+    "all but the first": lambda ndim: tuple(range(1, ndim)) or (0,),
     "sequence": lambda ndim: tuple(range(-min(2, ndim), 0)),
     "all": lambda ndim: tuple(range(ndim)),
 }
@@ -311,6 +312,13 @@ exercise.option(
     over="sequence",
 )
 exercise.option(
+    "over_all_but_the_first_axis",
+    "Your mean of the squares is taken over all axes but the first.",
+    "Which axis of x holds the numbers of one token, whatever axes come before it?",
+    why="The first axis is the batch, and what is not the batch is taken together.",
+    over="all but the first",
+)
+exercise.option(
     "over_everything",
     "Your mean of the squares is a single number for all of x.",
     "How many means are there for a batch of 3 sequences of 5 tokens?",
@@ -396,4 +404,9 @@ exercise.option(
     why="x.mul_(…) and x /= … save memory, and change the residual stream.",
     written="into x",
 )
-exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))
+exercise.family(
+    families.squeezed(),
+    families.as_numpy(),
+    families.as_list("a tensor"),
+    families.rows_in_one_axis(),
+)

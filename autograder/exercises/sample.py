@@ -61,8 +61,8 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Each row has a distribution and a u of its own")
 def rows_of_their_own(student, rng):
-    student.agrees(drawn(rng, 7, 9), drawn_u(rng, 7))
     student.agrees(drawn(rng, 12, 12), drawn_u(rng, 12))
+    student.agrees(drawn(rng, 7, 9), drawn_u(rng, 7))
 
 
 @exercise.case("Any number of axes may come first, also none")
@@ -160,6 +160,9 @@ def variants(
         rank = n_tokens - 1 - rank
     if number == "none":
         rank = probabilities.argmax(-1)
+    elif number == "along the vocabulary":
+        rank = (sums <= u.double()).sum(-1)
+        rank = torch.where(rank == n_tokens, at_end.get(end, last), rank)
     token_ids = (rank + shift).clamp(min=0)
     if overwritten == "probabilities":
         probabilities.copy_(probabilities.cumsum(-1))
@@ -177,6 +180,7 @@ def variants(
 NUMBERS = {
     "its own": lambda u: u,
     "none": lambda u: u,
+    "along the vocabulary": lambda u: u,
     "the first row's": lambda u: u.reshape(-1)[0].expand(u.shape),
     "sorted": lambda u: u.reshape(-1).sort().values.reshape(u.shape),
     "1 − u": lambda u: 1 - u,
@@ -236,6 +240,13 @@ exercise.option(
     "How often should a token of probability 1/4 come?",
     why="argmax is greedy decoding, which chooses a token, too.",
     number="none",
+)
+exercise.option(
+    "u_along_the_vocabulary",
+    "Your u lies along the vocabulary: the sum of token j meets the u of row j.",
+    "Which axis of the sums (..., vocab_size) does u (...) meet, if nothing is added?",
+    why="sums > u is right for one row.",
+    number="along the vocabulary",
 )
 exercise.option(
     "first_u_for_all",

@@ -51,7 +51,7 @@ def drawn(rng, leading, d_model, d_ff, dtype=np.float32):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, (2, 5), 6, 8)
+    return drawn(rng, (5,), 6, 8)
 
 
 @exercise.case(
@@ -148,6 +148,8 @@ def variants(
     activation = ACTIVATIONS[gate_by]
     if matrices == "gate, up transposed":
         w_gate, w_up = w_gate.T, w_up.T
+    elif matrices == "all transposed":
+        w_gate, w_up, w_down = w_gate.T, w_up.T, w_down.T
     elif matrices == "down transposed":
         w_down = w_down.T
     if branches == "w_up, w_gate":
@@ -365,6 +367,13 @@ exercise.option(
     matrices="gate, up transposed",
 )
 exercise.option(
+    "all_transposed",
+    "Your three matrices are transposed.",
+    "Which axis of w_gate is as long as a token, and which one of w_down?",
+    why="nn.Linear keeps (out, in), and torch.nn.functional.linear wants it so.",
+    matrices="all transposed",
+)
+exercise.option(
     "w_down_transposed",
     "Your w_down is transposed.",
     "Which axis of w_down is as long as a token: the first, or the second?",
@@ -408,4 +417,9 @@ exercise.option(
     why="Results go back to where they came from, row by row.",
     written="into x",
 )
-exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))
+exercise.family(
+    families.squeezed(),
+    families.as_numpy(),
+    families.as_list("a tensor"),
+    families.rows_in_one_axis(),
+)

@@ -120,8 +120,12 @@ def variants(
     n_tokens = probabilities.shape[-1]
     if many == "an error" and k > n_tokens:
         raise RuntimeError("selected index k out of range")
-    k = {"one more": k + 1, "one fewer": k - 1}.get(many, k)
-    order = ORDERS[chosen](probabilities, ties)
+    k = {
+        "one more": k + 1,
+        "one fewer": k - 1,
+        "never all": min(k, n_tokens - 1),
+    }.get(many, k)
+    order = order_of(probabilities, chosen, ties)
     if rows == "the first row's":
         order = order.reshape(-1, n_tokens)[0].expand(probabilities.shape)
     stays = torch.zeros_like(probabilities, dtype=torch.bool)
@@ -131,6 +135,9 @@ def variants(
         stays = probabilities >= last
     elif ties == "none of them" and k < n_tokens:
         stays = probabilities > last
+    elif ties == "none where one is out" and k < n_tokens:
+        best_out = probabilities.gather(-1, order[..., k : k + 1])
+        stays = probabilities > best_out
     if rows == "of the whole batch":
         flat = probabilities.reshape(-1)
         best = flat.argsort(descending=True, stable=True)[:k]
@@ -168,22 +175,15 @@ def variants(
     }.get(returns, lambda: result)()
 
 
-def _sorted(probabilities, ties):
-    if ties == "the larger token id":
-        backwards = probabilities.flip(-1).argsort(dim=-1, descending=True, stable=True)
-        return probabilities.shape[-1] - 1 - backwards
-    return probabilities.argsort(dim=-1, descending=True, stable=True)
+def order_of(probabilities, first, ties):
+    """Return token ids in the order in which a row is filtered, right or wrong."""
+    token_ids = torch.arange(probabilities.shape[-1])
+    if first == "as they come":
+        return token_ids.expand(probabilities.shape)
+    if ties == "the larger token id" and first == "the largest":
+        return probabilities.argsort(dim=-1, stable=True).flip(-1)
+    return probabilities.argsort(dim=-1, descending=first == "the largest", stable=True)
 
-
-ORDERS = {
-    "the largest": _sorted,
-    "the smallest": lambda probabilities, ties: probabilities.argsort(
-        dim=-1, stable=True
-    ),
-    "the first": lambda probabilities, ties: torch.arange(
-        probabilities.shape[-1]
-    ).expand(probabilities.shape),
-}
 
 exercise.option(
     "smallest_stay",
@@ -197,7 +197,7 @@ exercise.option(
     "Your code lets tokens 0 to k − 1 stay, whatever their probabilities.",
     "Is a row of probabilities sorted when it comes in?",
     why="[..., :k] is right for a sorted row.",
-    chosen="the first",
+    chosen="as they come",
 )
 exercise.option(
     "all_equal_ones_stay",
@@ -216,6 +216,16 @@ exercise.option(
     ties="none of them",
 )
 exercise.option(
+    "equals_of_one_that_is_out_dropped",
+    "Your code drops the most probable token that is out, and all that are as probable "
+    "as it.",
+    "If four tokens are equally probable, how many of them are more probable than the "
+    "best one that should go?",
+    why="A threshold at index k of the sorted row, with >, is right where no two are "
+    "equal.",
+    ties="none where one is out",
+)
+exercise.option(
     "larger_token_ids_stay",
     "Of equally probable tokens, your code prefers the larger token ids.",
     "Which of two equal numbers comes first when a sorted row is turned around?",
@@ -228,6 +238,14 @@ exercise.option(
     "How many tokens can stay, if there are fewer than k?",
     why="torch.topk wants as many numbers as it is asked for.",
     many="an error",
+)
+exercise.option(
+    "never_all_stay",
+    "Your code drops the least probable token where k is the vocabulary or more.",
+    "How many tokens are out, if k is as large as the vocabulary?",
+    why="Index k of a sorted row is cut to the last one, and what is not above that "
+    "goes.",
+    many="never all",
 )
 exercise.option(
     "one_token_too_many",

@@ -3,6 +3,7 @@
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.top_k_filter import drawn, in_other_orders, order_of
 from course_lib.nn.sampling import top_p_filter
 
 exercise = Exercise(
@@ -27,17 +28,6 @@ def spec(probabilities, p):
         filtered.append([row[i] / total if i in stay else 0.0 for i in range(len(row))])
     result = torch.tensor(filtered, dtype=probabilities.dtype)
     return result.reshape(probabilities.shape)
-
-
-def drawn(rng, *shape, dtype=torch.float32):
-    """Draw probabilities of which no two are alike."""
-    return torch.from_numpy(2 * rng.normal(size=shape)).to(dtype).softmax(dim=-1)
-
-
-def in_other_orders(rng, n_rows, *sixteenths):
-    """Put numbers of sixteenths, 16 in all, into rows, each in another order."""
-    rows = [rng.permutation(sixteenths) for _ in range(n_rows)]
-    return torch.tensor([row.tolist() for row in rows]) / 16
 
 
 @exercise.usual
@@ -103,12 +93,15 @@ def equal_probabilities(student, rng):
     pays_alone=False,
 )
 def all_stay(student, rng):
-    student.agrees(drawn(rng, 2, 6), 1)
     # In float64 ten times 0.1 is a little less than 1.
     tenths = torch.full((10,), 0.1, dtype=torch.float64)
     student.agrees(tenths, 1.0)
     thirds = torch.tensor([[0.333333, 0.333333, 0.333333], [0.6, 0.3, 0.099999]])
     student.agrees(thirds, 1.0)
+    # The sum of the larger ones is 1 before the last three come.
+    larger = in_other_orders(rng, 2, 1, 2, 2, 3, 3, 5, 0, 0, 0)
+    student.agrees(larger + (larger == 0) * 2**-19, 1)
+    student.agrees(drawn(rng, 2, 6), 1)
 
 
 @exercise.case("In float64, for a large vocabulary", visible=False)
@@ -119,8 +112,8 @@ def large_vocabulary(student, rng):
 
 @exercise.case("`probabilities` stay as they are")
 def argument_stays(student, rng):
-    for p in (0.6, 1.0):
-        student.leaves_unchanged(drawn(rng, 3, 7), p)
+    student.leaves_unchanged(drawn(rng, 3, 7), 0.6)
+    student.leaves_unchanged(in_other_orders(rng, 3, 1, 2, 4, 9), 1.0)
 
 
 @exercise.variants
@@ -140,7 +133,7 @@ def variants(
     overwritten="nothing",
 ):
     n_tokens = probabilities.shape[-1]
-    order = ORDERS[chosen](probabilities, ties)
+    order = order_of(probabilities, chosen, ties)
     ordered = probabilities.gather(-1, order).double()
     if rows == "over the batch":
         sums = ordered.reshape(-1).cumsum(0).reshape(ordered.shape)
@@ -154,7 +147,8 @@ def variants(
     elif one == "an error" and p == 1 and not (sums >= p).any(dim=-1).all():
         raise IndexError("index 0 is out of bounds for dimension 0 with size 0")
     elif p == 1 and one == "all stay" and crossing.startswith(("stays", "dropped")):
-        at_front = torch.ones_like(at_front)
+        if not crossing.endswith("with p = 1 too"):
+            at_front = torch.ones_like(at_front)
     if rows == "as many as the first":
         count = at_front.reshape(-1, n_tokens)[0].sum()
         at_front = (torch.arange(n_tokens) < count).expand(at_front.shape)
@@ -190,24 +184,6 @@ def variants(
     return stays if returns == "the mask" else result
 
 
-def _sorted(probabilities, ties):
-    if ties == "the larger token id":
-        backwards = probabilities.flip(-1).argsort(dim=-1, descending=True, stable=True)
-        return probabilities.shape[-1] - 1 - backwards
-    return probabilities.argsort(dim=-1, descending=True, stable=True)
-
-
-ORDERS = {
-    "the largest": _sorted,
-    "the smallest": lambda probabilities, ties: probabilities.argsort(
-        dim=-1, stable=True
-    ),
-    "as they come": lambda probabilities, ties: torch.arange(
-        probabilities.shape[-1]
-    ).expand(probabilities.shape),
-}
-
-
 def _first_besides(at_front):
     return at_front | (torch.arange(at_front.shape[-1]) == 0)
 
@@ -223,6 +199,8 @@ CROSSING = {
     "dropped, at p too, but the first": lambda before, sums, ordered, p: _first_besides(
         sums < p
     ),
+    "dropped, with p = 1 too": lambda before, sums, ordered, p: sums <= p,
+    "dropped, at p too, with p = 1 too": lambda before, sums, ordered, p: sums < p,
     "stays, and one more": lambda before, sums, ordered, p: (
         (before - ordered.roll(1, -1) < p) | (torch.arange(sums.shape[-1]) < 2)
     ),
@@ -243,6 +221,22 @@ exercise.option(
     why="cumsum <= p is the first comparison that one writes; with a small p, no token "
     "is left and all is NaN.",
     crossing="dropped",
+)
+exercise.option(
+    "crossing_token_dropped_with_p_of_one_too",
+    "Your code drops the token whose probability takes the sum above p, also with "
+    "p = 1.",
+    "Do those that stay in your result have the probability p together?",
+    why="cumsum <= p looks right for p = 1 as well, where rounding takes the sum of a "
+    "row above 1.",
+    crossing="dropped, with p = 1 too",
+)
+exercise.option(
+    "token_that_reaches_p_dropped_with_p_of_one_too",
+    "Your code drops the token that takes the sum to p or above it, also with p = 1.",
+    "Do those that stay in your result have the probability p together?",
+    why="cumsum < p leaves out the last token where p is 1.",
+    crossing="dropped, at p too, with p = 1 too",
 )
 exercise.option(
     "token_that_reaches_p_dropped",
@@ -339,6 +333,14 @@ exercise.option(
     "If one of three equal tokens is enough for p, how many should stay?",
     why="The probability of the last one is used as a threshold.",
     ties="all of them",
+)
+exercise.option(
+    "p_of_one_as_any_other",
+    "With p = 1, your code compares sums as with any other p: tokens are out where "
+    "rounding makes their sum 1 too early.",
+    "Can the sum of a row's floats be 1 before its last token is counted?",
+    why="The formula says all of it for p = 1, if nothing is rounded.",
+    one="as any other p",
 )
 exercise.option(
     "one_token_where_p_is_not_reached",

@@ -5,6 +5,7 @@ The figures themselves are in the other modules of ``course_lib.figures``.
 
 import base64
 import io
+import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -71,7 +72,7 @@ class AccessibleFigure:
                 facecolor="white",
                 metadata={"Date": None, "Creator": None},
             )
-        return file.getvalue()
+        return _compact(file.getvalue())
 
     def __repr__(self) -> str:
         """Return the alternative text, for where no image can be shown."""
@@ -98,6 +99,20 @@ class AccessibleFigure:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
+
+
+def _compact(svg: str) -> str:
+    """Return SVG text without indents, its coordinates with two decimals at most.
+
+    A hundredth of a point is less than a screen can show.
+    """
+
+    def shorter(coordinates: re.Match[str]) -> str:
+        text = re.sub(r"\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}", coordinates[0])
+        return re.sub(r" ?\n", " ", text)
+
+    svg = re.sub(r'(?<= )d="[^"]*"|translate\([^)]*\)', shorter, svg)
+    return re.sub(r"\n +<", "\n<", svg)
 
 
 @cache

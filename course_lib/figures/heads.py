@@ -8,7 +8,8 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
 
 from course_lib.figures.drawing import (
     COLOURS,
@@ -29,8 +30,11 @@ CELL, ROW, GAP, BETWEEN = 0.42, 0.3, 0.2, 0.5  # inches
 NARROW, SIGN = 0.36, 0.28  # inches: a cell of a product, and the sign between two
 TITLE = 0.62  # inches above a table: its name, and those of its heads
 MANY = 16  # tokens on a side of a wall; with more, small weights need colours
+SIDE = 32  # cells at most on a side of a head's picture in a wall, as in heads.js
+BREAK = 0.06  # inches between two of these pictures
+LEVELS = 32  # colours of a wall's picture
 MAX_HEADS = 24  # in one layer of a wall
-MAX_WEIGHTS = 1_000_000  # of a wall: about 3 MB in a notebook
+MAX_WEIGHTS = 1_000_000  # of a wall: about 2 MB in a notebook
 
 
 def coloured_heads(
@@ -336,7 +340,7 @@ def _draw_wall(
     n_layers, n_heads, *tokens = weights.shape
     left = max(map(text_width, [*layers, "layer"])) + 0.2
     tile = min(0.9, (MAX_WIDTH - left) / n_heads)
-    size = tile - 0.06
+    size = tile - BREAK
     bar = 0.08 if changes is not None else 0.0
     row = size + bar + (0.26 if len(marks) > 1 else 0.06)
     width = left + n_heads * tile
@@ -358,18 +362,27 @@ def _draw_wall(
     write_text(axes, left - 0.1, -0.3, "layer", ha="right")
     # Among many tokens most weights are small: their roots make colours differ.
     norm = PowerNorm(0.5 if max(tokens) > MANY else 1.0, 0.0, 1.0)
+    colours = colormaps["cividis"].resampled(LEVELS)
+    bars: dict[str, list[Path]] = {COLOURS[0]: [], "white": []}
+    for layer in range(n_layers):
+        y = -0.42 - layer * row
+        picture = _in_a_row(weights[layer], BREAK / size)
+        image = axes.imshow(picture, colours, norm, aspect="auto", interpolation="none")
+        image.set_extent((left, left + n_heads * tile - BREAK, y - size, y))
     for layer, h in np.ndindex(n_layers, n_heads):
         x, y = left + h * tile, -0.42 - layer * row
-        image = axes.imshow(weights[layer, h], cmap="cividis", norm=norm, aspect="auto")
-        image.set_extent((x, x + size, y - size, y))
         if changes is not None:
             change = changes[layer, h]
-            length = size * abs(change) / widest
-            fill = COLOURS[0] if change >= 0 else "white"
-            box = Rectangle((x, y - size - 0.07), length, 0.05, fc=fill, ec=COLOURS[0])
-            axes.add_patch(box)
+            right, top = x + size * abs(change) / widest, y - size - 0.02
+            corners = [(x, top - 0.05), (right, top - 0.05), (right, top), (x, top)]
+            box = Path([*corners, corners[0]], closed=True)
+            bars[COLOURS[0] if change >= 0 else "white"].append(box)
         mark = marks[names[layer][h]]
         write_text(axes, x + size / 2, y - size - bar - 0.11, mark, ha="center")
+    for fill, boxes in bars.items():  # a single path for many bars keeps the file small
+        if boxes:
+            together = Path.make_compound_path(*boxes)
+            axes.add_patch(PathPatch(together, fc=fill, ec=COLOURS[0]))
     for h in range(n_heads):
         write_text(axes, left + h * tile + size / 2, -0.3, f"{h}", ha="center")
     for layer, name in enumerate(layers):
@@ -382,6 +395,24 @@ def _draw_wall(
     axes.set(xlim=(0, width), ylim=(-height, 0))
     axes.set_axis_off()
     return figure
+
+
+def _in_a_row(heads: np.ndarray, space: float) -> np.ma.MaskedArray:
+    """Return the weights of heads (n_heads, n, m) side by side, masked between two.
+
+    One image for a row takes far less room in a file than one for each head. Where
+    there are many tokens several cells become one, with the greatest weight of them.
+
+    space : between two heads, as a share of a head's width
+    """
+    for axis in (1, 2):
+        starts = np.arange(0, heads.shape[axis], -(-heads.shape[axis] // SIDE))
+        heads = np.maximum.reduceat(heads, starts, axis=axis)
+    # Narrow tables are drawn with wider cells, so that the space fits.
+    heads = heads.repeat(-(-MANY // heads.shape[2]), axis=2)
+    between = max(1, round(space * heads.shape[2]))
+    padded = np.pad(heads, ((0, 0), (0, 0), (0, between)), constant_values=np.nan)
+    return np.ma.masked_invalid(np.hstack([*padded])[:, :-between])
 
 
 def _lines(parts: Sequence[str], width: float) -> list[str]:

@@ -23,7 +23,8 @@ from course_lib.figures.living import LivingFigure
 from course_lib.lessons.token_statistics import Tree
 
 ROW = 0.34  # inches from one row of boxes to the next
-HATCHES = ("", "////", "....", "xxxx", "----", "oo")
+# No dots: each of them is a circle of four curves, a quarter of a megabyte in all.
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||")
 # Okabe and Ito's colours with much white in them, for contrast with black text.
 TINTS = ("#B3D5E8", "#F7D9A8", "#B3E2D5", "#EED6E4")
 MAX_WORDS = 24  # of a view, and of its picture

@@ -23,7 +23,7 @@ def head_role_scores(
     weights : (..., n, n), of any number of heads; row i is query i
     is_separator : (n), booleans, True at tokens such as [CLS] and [SEP]; False at two
         tokens or more
-    frequencies : (n), how often a corpus has the token at this position
+    frequencies : (n), floats: how often a corpus has the token at this position
 
     Returns a dictionary of five tensors (...), one number from 0 to 1 for each head.
     Each is a mean over the queries that are not separators, of the weight on

@@ -55,10 +55,10 @@ def bits_per_byte(losses: Tensor, text: str) -> float:
     text : the text whose tokens they are
 
     Returns the sum of the losses, in bits (a bit is ln 2 nats), divided by the length
-    of the text's UTF-8 in bytes. Unlike a loss per token or a perplexity, it compares
-    models with different vocabularies, and models with programs that compress files.
-    losses stays as it is. Raises ``ValueError`` for an empty text, for NaN, and for
-    losses below 0.
+    of the text's UTF-8 in bytes; infinity, if a loss is infinite. Unlike a loss per
+    token or a perplexity, it compares models with different vocabularies, and models
+    with programs that compress files. losses stays as it is. Raises ``ValueError`` for
+    an empty text, for NaN, and for losses below 0.
     Source: Gao et al. (2020), The Pile: An 800GB Dataset of Diverse Text for Language
     Modeling, section 3.1.
 

@@ -39,8 +39,8 @@ def encode_pretrained(
     token_ids : (..., n), whole numbers
     parameters : tensors by the names of the file, see below; others may be there too
     n_heads : number of heads of each attention
-    may_attend : booleans that fit (..., n, n), True where a token may attend; None if
-        all may attend to all
+    may_attend : booleans of two axes or more that fit (..., n, n), True where a token
+        may attend, to one at least; None if all may attend to all
 
     A linear map is two parameters: NAME.weight of shape (out, in), as in PyTorch, and
     NAME.bias. A norm is NAME.LayerNorm.weight, its gain, and NAME.LayerNorm.bias; its

@@ -43,14 +43,15 @@ def prune(
     w_o : (d_model, d_model), joins the heads
     gates : (n_heads), one number per head, which multiplies the head's output before
         w_o joins the heads: 1 leaves it as it is, 0 prunes it, 0.5 halves it
-    may_attend : booleans that fit (..., n, m), True where a token may attend, the same
-        for all heads; None if all may attend to all
+    may_attend : booleans of two axes or more that fit (..., n, m), True where a token
+        may attend, to one at least; the same for all heads; None if all may attend to
+        all
 
     Returns the output (..., n, d_model). With gates of ones it is that of
     ``multi_head_attention``. The other heads take no notice of a closed one. The
     arguments stay as they are.
     Source: Michel et al. (2019), Are Sixteen Heads Really Better than One?, section
-    2.3; Voita et al. (2019), Analyzing Multi-Head Self-Attention, section 5.1.
+    2.3; Voita et al. (2019), Analyzing Multi-Head Self-Attention, section 6.1.
 
     >>> x, w = torch.tensor([[0.0, 0.0], [2.0, 4.0]]), torch.eye(2)
     >>> prune(x[:1], x, w, w, w, w, gates=torch.tensor([1.0, 0.5]))
@@ -85,7 +86,7 @@ def head_importance(
     gates : (...), where to measure, one per head; most often ones (n_layers, n_heads)
     examples : one or more, of any kind
 
-    Returns two tensors like gates, in this order:
+    Returns two tensors of the shape and dtype of gates, in this order:
     - by gradient: the mean over the examples of the absolute value of each example's
       gradient
     - by ablation: how much the mean loss over the examples rises when this gate alone

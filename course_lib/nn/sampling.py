@@ -85,8 +85,10 @@ def top_p_filter(probabilities: Tensor, p: float) -> Tensor:
     that stay what they had, divided by their sum; each token where it stood. Tokens
     stay in the order of their probability, of equal ones the smaller token id first,
     until their sum is p or more: the token that makes it so stays too, and at least one
-    token does. p = 1 returns all as they are, also where rounding makes a row's sum a
-    little less than 1. probabilities stays as it is.
+    token does. Sums have the precision of probabilities or a higher one: where that
+    alone decides, either answer is right. p = 1 returns all as they are, also where
+    rounding makes a sum 1 before the last token, or never. probabilities stays as it
+    is.
     Source: Holtzman et al. (2020), The Curious Case of Neural Text Degeneration,
     section 3.1 (nucleus sampling).
 
@@ -116,7 +118,9 @@ def sample(probabilities: Tensor, u: Tensor) -> Tensor:
     Returns token ids (...): the first token whose probability, with those of all tokens
     before it, is more than u; if rounding leaves none, the last token with a
     probability above 0. So each token comes for a share of all u equal to its
-    probability, and one of probability 0 never does. The arguments stay as they are.
+    probability, and one of probability 0 never does. Sums have the precision of
+    probabilities or a higher one: where that alone decides, either answer is right. The
+    arguments stay as they are.
     Source: Devroye (1986), Non-Uniform Random Variate Generation, section III.2.1
     (inversion by sequential search).
 

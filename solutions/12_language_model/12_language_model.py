@@ -60,7 +60,7 @@ figures.lesson_map("12", sections=sections, alt=alt)
 
 # %%
 from course_lib.masks import causal_mask
-from course_lib.nn.functional import decoder_layer, encoder_layer, parameters_of
+from course_lib.nn.functional import decoder_layer, parameters_of
 
 with torch.random.fork_rng():
     torch.manual_seed(0)
@@ -81,6 +81,8 @@ without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 # - [ ] None: a decoder's layer has parameters of its own kind
 
 # %%
+from course_lib.nn.functional import encoder_layer
+
 last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
 for name, mask in (("no mask", None), ("causal mask", causal)):
     encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
@@ -145,8 +147,8 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # after a start token; here the sequence itself has what comes before.
 
 # %% [markdown]
-# **Predict:** how many different windows of 64 tokens, with their targets, does a sequence of
-# 626,021 tokens have?
+# **Predict:** at how many positions of a sequence of 626,021 tokens can a window of 64 tokens begin,
+# so that none of its targets is missing?
 #
 # - [ ] 9,781
 # - [x] 625,957
@@ -159,8 +161,8 @@ print(f"{len(token_ids):,} tokens, {n_windows:,} windows with their targets")
 assert len(token_ids) == 626_021 and n_windows == 625_957
 
 # %% [markdown]
-# Windows may overlap. One of 64 tokens without its target could begin at 625,958 positions; the
-# last of them has no token after it.
+# Windows may overlap. At position 625,957, the last 64 tokens begin (positions count from 0): no
+# token comes after them, so their last target is missing.
 
 # %% [markdown]
 # ### Exercise: language_model_batch
@@ -217,8 +219,8 @@ figures.token_boxes(boxes, alt=alt)
 #   guess among 30 equally probable tokens;
 # - **bits**: −log₂ p, the loss divided by ln 2. A token with probability ⅛ costs 3 bits.
 #
-# Both count per *token*, and what a token is depends on the tokenizer. Here is the simplest model
-# of all, with three vocabularies. It knows only how frequent each token is: the **unigram**.
+# Both count per *token*, and what a token is depends on the tokenizer. Here is a very simple model,
+# the **unigram**, with three vocabularies. It knows only how frequent each token is.
 
 
 # %%
@@ -261,7 +263,7 @@ from course_lib.nn.language_data import bits_per_byte  # exercise
 check(bits_per_byte)
 
 # %% [markdown]
-# **Predict:** how do unigrams of 2,048 tokens compare with unigrams of 256?
+# **Predict:** how does the unigram of 2,048 tokens compare with the one of 256?
 #
 # - [ ] Lower perplexity, fewer bits per byte
 # - [x] Higher perplexity, fewer bits per byte
@@ -287,7 +289,7 @@ assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
 # probability p takes −log₂ p bits. So programs that compress files are language models of a kind,
-# and a baseline. Plain text takes 8 bits per byte. How many does `xz -9e` need for the held-out
+# and a baseline. Uncompressed, a text takes 8. How many does `xz -9e` need for the held-out
 # lines of *The Tempest*, if it has compressed the eight plays before?
 #
 # **Predict:** how many bits per byte?
@@ -351,16 +353,16 @@ assert n_different / (n_followers + n_different) == 0.2
 #
 # <details><summary>Hint 1</summary>
 #
-# For a context of two tokens, which contexts take part, down to the one without any token? Which
+# For a context of two tokens, which contexts take part, down to the empty one? Which
 # end of the context loses a token each time, and what is mixed in at the very end?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with
-# the newest tokens as a tuple (mind what `context[-0:]` gives). Where `counts` has it, there is
-# a new p. N is a sum of counts, K a number of entries. Take the logarithm once, after the last
-# step.
+# the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it, the
+# old p makes a new one. N is a sum of counts, K a number of entries. Take the logarithm once,
+# at the end.
 #
 # </details>
 
@@ -397,8 +399,10 @@ for n in range(1, 6):
 
 # %%
 print({n: round(bits, 2) for n, bits in of_n_grams.items()})
+more = n_bits(texts.training + judged_text) - n_bits(texts.training)
+of_xz_here = more / len(judged_text.encode())  # on the text that was judged
 assert min(of_n_grams, key=of_n_grams.get) == 3
-assert of_n_grams[3] < of_xz < of_n_grams[2]  # trigram, xz, bigram
+assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 
 # %% [markdown]
 # Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens came once
@@ -467,8 +471,8 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 
 # %% [markdown]
 # A Transformer of 122,000 parameters loses to counts. In 900 steps it has read every token about one
-# and a half times. Counts get better with more text, and with nothing else: you saw that longer
-# contexts hurt. A model can read more, and grow. How much that brings, the long training shows below.
+# and a half times. Contexts longer than two tokens do not help the counts, as you saw: they need
+# more text. A model can also grow. The long training, below, shows how much that brings.
 
 # %% [markdown]
 # ## From logits to text
@@ -495,9 +499,10 @@ print(f"The Tempest repeats {in_the_play:.0%} of its sequences of four tokens")
 assert 0.02 < in_the_play < 0.12
 
 # %% [markdown]
-# Of all sequences of four tokens, that share had occurred before, in pieces as long as this text.
+# A sequence counts as repeated if it has come before in the same piece; the pieces are as long as
+# the greedy text.
 #
-# **Predict:** what is this share in the greedy text?
+# **Predict:** which share of its sequences does the greedy text repeat?
 #
 # - [ ] The same: hardly any
 # - [ ] About one in five
@@ -513,14 +518,14 @@ assert repeated > 0.5  # 0.76 when the course was made
 # It goes round in circles. What was likely once is likely again, all the more since the model
 # reads its own words. A translation is pinned down by its source; here nothing is. So language
 # models **draw** the next token. The softmax of the logits says how often each should come, and
-# there are three ways to bend it first.
+# there are three ways to change these probabilities first.
 #
 # The first is a **temperature** T that divides the logits: softmax(logits / T).
 
 # %% [markdown]
 # Two tokens have the probabilities 0.8 and 0.2.
 #
-# **Predict:** what is the first one's at temperature ½?
+# **Predict:** what is the probability of the first at temperature ½?
 #
 # - [ ] 0.4
 # - [ ] 0.8
@@ -593,8 +598,8 @@ from course_lib.nn.sampling import top_k_filter  # exercise
 check(top_k_filter)
 
 # %% [markdown]
-# What does that cost? Ask it of a text that is surely good: the held-out lines. At each position
-# the model has probabilities for 512 tokens, and one of them is Shakespeare's.
+# What does that cost? Measure it on a text that is surely good: the held-out lines. At each position
+# the model has probabilities for 512 tokens, and one of these is the token that Shakespeare wrote.
 
 # %%
 windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
@@ -688,9 +693,9 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # %% [markdown]
 # ## The draw
 #
-# A computer's random numbers come from a seed, and tests want to know what they
-# should give. So the random number u, from 0 to below 1, is an argument: put the tokens'
-# probabilities end to end on a line of length 1, and see on whose stretch u lies.
+# A test must know which token is right, so a function that draws cannot make its own random number:
+# u, from 0 to below 1, is an argument. Put the tokens' probabilities end to end on a line of
+# length 1, and see on whose stretch u lies.
 
 # %% [markdown]
 # ### Exercise: sample
@@ -777,8 +782,8 @@ assert 0.4 < unknown[2.0] < 0.6
 # %% [markdown]
 # > **Popular error: "a higher temperature makes a model more creative".** It is tempting to say so.
 # > What it does is to give improbable tokens a larger share, and one bad token spoils a word of
-# > several. At temperature 2, about half of this model's words are in none of the eight plays: most
-# > are no words at all. New is not the same as good.
+# > several tokens. At temperature 2, about half of this model's words are in none of the eight plays:
+# > most are no words at all. New is not the same as good.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -834,9 +839,9 @@ bars = {"The Tempest": [*bits_of.values()]}
 figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 
 # %% [markdown]
-# All three runs are ahead of every count, and of `xz`. It took four times as many parameters, three
-# times as many tokens, and minutes in place of seconds. Here n-grams of bytes do worse than
-# n-grams of tokens, for each n and at their best.
+# All three runs are ahead of every count, and of `xz`. Compared with your small model, it took four
+# times as many parameters, three times as many tokens, and minutes in place of seconds. Here n-grams
+# of bytes do worse than n-grams of tokens, for each n and at their best.
 #
 # Here are the twenty samples of the first seed, not chosen: each has 40 tokens, at temperature 1 and
 # p = 0.9. (/ is the end of a line.)
@@ -941,7 +946,7 @@ assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 # ## A gate
 #
 # The feed-forward network of 2017 is $\max(0, x W_1) W_2$. Today's has a **gate**: two
-# matrices make two vectors of x, and one is multiplied by the other, number by number.
+# matrices make two vectors from x, and one is multiplied by the other, number by number (⊙).
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
 # \qquad \text{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
@@ -950,9 +955,9 @@ assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 #
 # **Predict:** what is the smallest value of SiLU?
 #
-# - [ ] 0, as of ReLU
+# - [ ] About 0.00
 # - [x] About −0.28
-# - [ ] −1
+# - [ ] About −1.28
 
 # %%
 a = torch.linspace(-6, 3, 31)
@@ -1013,9 +1018,9 @@ assert abs(11_008 / d_model - 8 / 3) < 0.03
 # ## Grouped queries
 #
 # While a model writes, keys and values of all tokens so far are in its cache (lesson 11): for each
-# layer, each head and each token d_k numbers of each. Llama 2 with 70 billion parameters
-# ([paper](https://arxiv.org/abs/2307.09288)) has, as published, 80 layers, 64 heads and d_k = 128; a
-# number takes two bytes.
+# layer, each head and each token, d_k numbers for the key and d_k for the value. Llama 2 with
+# 70 billion parameters ([paper](https://arxiv.org/abs/2307.09288)) has, as published, 80 layers,
+# 64 heads and d_k = 128; a number takes two bytes.
 #
 # **Predict:** with keys and values for each head, how large would the cache of 4,096 tokens be?
 #
@@ -1111,8 +1116,8 @@ alt = "With a cache the speed stays nearly the same; without, it falls with the 
 figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
-# Far less than 256 times: a call that reads hundreds of tokens takes little longer than one that
-# reads a single token, as long as the model is small. For a short text, the cache gains nothing.
+# Far less than 256 times: on average, a call that reads all tokens so far takes only eight to nine
+# times as long as one that reads a single token. For a short text, the cache gains nothing.
 
 # %% [markdown]
 # ## The block of today
@@ -1209,8 +1214,8 @@ assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
 # - with **grouped queries** the runs overlap with those of 2017. They are there to save memory: that
 #   they cost no quality is all one can ask.
 #
-# And if all had had one learning rate, the best of today's block? Here are the losses of the last 100
-# training steps, as medians:
+# What if the blocks of 2017 and of today had shared one learning rate, the best for today's? Here
+# are the losses of the last 100 training steps, as medians:
 
 # %%
 last = {k: of_blocks.values(f"{k}, last losses") for k in ("2017", "all")}
@@ -1234,11 +1239,13 @@ assert gap_at_best < gap_at_same / 2
 # Four sizes of today's block, each with three to four times the parameters of the one before, for
 # the same 800 steps (`course_lib/experiments/sizes.py`).
 #
-# **Predict:** is the larger one ahead of the next smaller one in each of three seeds?
+# With three seeds each, there are nine comparisons of a size with the next one.
 #
-# - [ ] Yes, each time
-# - [x] No, in one comparison the smaller one is ahead
-# - [ ] No, from the third size on there is nothing left to gain
+# **Predict:** in how many of the nine is the larger model ahead?
+#
+# - [ ] In all nine
+# - [x] In eight
+# - [ ] In five or six
 
 # %%
 from itertools import pairwise
@@ -1327,8 +1334,8 @@ for name, surprise in surprises.items():
     print(f"{name}: {bits:.1f} bits per byte")
 
 # %% [markdown]
-# The model needs fewer than for *The Tempest*: at a low temperature it writes what it expects. A text
-# that surprises nobody is not what a reader wants either.
+# The model needs fewer bits than for *The Tempest*: at a low temperature it writes what it expects.
+# A text that surprises nobody is not what a reader wants either.
 #
 # When you have run the command of the long training, the last code cell lets your functions write
 # with *its* parameters; until then it says what is missing.
@@ -1346,8 +1353,8 @@ except CheckpointError as fault:
 
 # %% [markdown]
 # Back to the question from the start. Of the Transformer, a language model needs one column without
-# its middle. And how well can it guess? In four minutes on one core, to 2.2 bits for each byte of a
-# play that it never read, where the best counts need 2.3 and `xz` 2.5. That is enough for the form
+# its middle. And how well can it guess? After four minutes on one core, it needs 2.2 bits for each
+# byte of a play that it never read; the best counts need 2.3, `xz` 2.5. That is enough for the form
 # of a play, for speakers, verse and many words, and not enough for sense. What lies between this and
 # the models that you know is, above all, size: of the text, of the model, of the training.
 
@@ -1357,7 +1364,7 @@ except CheckpointError as fault:
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
 # - It is measured in bits per byte, beside counts and compressors; a text is drawn from its logits,
-#   which temperature, top-k and top-p bend.
+#   after temperature, top-k and top-p have changed the probabilities.
 # - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each one brings has to
 #   be measured.
 #

@@ -32,6 +32,7 @@ def result_of(family, function=split):
         (families.squeezed(), (COLUMN[:, 0], TABLE)),
         (families.results_exchanged(), (TABLE, COLUMN)),
         (families.transposed(), (COLUMN.T, TABLE.T)),
+        (families.rows_in_one_axis(), (COLUMN, TABLE)),
         (families.cut_to_whole_numbers("x"), (COLUMN.astype(int), TABLE.astype(int))),
         (
             families.cut_to_whole_numbers("x", result="column"),
@@ -56,6 +57,15 @@ def test_family_of_one_result_returns_it_without_a_tuple():
 def test_family_of_tensors_returns_arrays():
     result = result_of(families.as_numpy(), lambda x, y: torch.ones(2))
     assert type(result) is np.ndarray
+
+
+def test_rows_in_one_axis_gives_each_result_two_axes():
+    wrap = families.rows_in_one_axis()(exercise()).wrap
+    for shape, rows in (((3,), 1), ((2, 3), 2), ((2, 2, 3), 4)):
+        assert wrap(lambda x, y, shape=shape: torch.ones(shape))(X, Y).shape == (
+            rows,
+            3,
+        )
 
 
 def test_family_overwrites_an_argument():

@@ -178,6 +178,12 @@ def test_svg_is_the_same_at_every_call(name):
     assert KINDS[name]().svg() == svg
 
 
+def test_coordinates_have_two_decimals_at_most(svg):
+    paths = re.findall(r' d="([^"]*)"', svg)
+    assert paths and not re.search(r"\.\d{3}|\n", "|".join(paths))
+    assert "scale(0.015625)" in svg or "scale(0.1 -0.1)" in svg  # sizes stay exact
+
+
 def test_svg_is_the_same_in_another_process():
     code = """
 import hashlib, sys, matplotlib

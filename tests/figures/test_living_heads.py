@@ -1,5 +1,7 @@
 """The wall of heads in a real browser: its numbers, one head open, heads taken out."""
 
+import base64
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ def test_every_row_of_every_head_has_the_array_s_numbers(wall, tmp_path):
             for i in range(3):
                 page.locator(".queries button").nth(i).focus()
                 drawn[layer, head, i] = key_values(page)
-    np.testing.assert_array_equal(drawn, np.round(WEIGHTS, 4))
+    np.testing.assert_array_equal(drawn, np.round(WEIGHTS, 3))
 
 
 def test_pictures_have_the_colours_of_the_weights(large, tmp_path):
@@ -96,7 +98,7 @@ def test_heads_are_opened_by_keyboard_alone(wall, tmp_path):
 
 
 def test_queries_and_keys_are_told_by_keyboard_alone(wall, tmp_path):
-    row = np.round(WEIGHTS[1, 0], 4)
+    row = np.round(WEIGHTS[1, 0], 3)
     with opened(tmp_path, wall) as page:
         page.locator(".queries button").first.focus()
         first = KEYS[row[0].argmax()]
@@ -105,7 +107,7 @@ def test_queries_and_keys_are_told_by_keyboard_alone(wall, tmp_path):
         assert state(page).startswith("<b>tired</b> attends to ")
         page.keyboard.press("Tab")
         page.keyboard.press("End")
-        assert state(page) == f"<b>tired</b> attends to שלום: {row[2, 3]:.4f}"
+        assert state(page) == f"<b>tired</b> attends to שלום: {row[2, 3]:.3f}"
         labels = page.locator(".side .pointed").all_inner_texts()
         assert sorted(labels) == ["<b>tired</b>", "שלום"]
 
@@ -115,7 +117,7 @@ def test_pointing_at_the_matrix_tells_its_cell(wall, tmp_path):
         box = page.locator(".matrix").bounding_box()
         position = {"x": box["width"] * 1.5 / 4, "y": box["height"] * 1.5 / 3}
         page.locator(".matrix").hover(position=position)
-        assert state(page) == f"was attends to animal: {WEIGHTS[1, 0, 1, 1]:.4f}"
+        assert state(page) == f"was attends to animal: {WEIGHTS[1, 0, 1, 1]:.3f}"
 
 
 def test_head_is_taken_out_by_keyboard_and_its_number_is_shown(wall, tmp_path):
@@ -213,10 +215,53 @@ def test_static_wall_shows_marks_and_bars(wall):
     assert "P = previous token" in " ".join(drawn)
     assert min(text.get_fontsize() for text in texts(wall)) >= 10
     assert overlaps(wall) == []
-    axes = wall.figure.axes[0]
-    np.testing.assert_array_equal(axes.images[3].get_array(), WEIGHTS[1, 1])
-    widths = np.array([bar.get_width() for bar in axes.patches]).reshape(3, 2)
-    np.testing.assert_allclose(widths / widths.max(), abs(WITHOUT - 2.25) / 0.5)
+    corners = {}
+    for patch in wall.figure.axes[0].patches:
+        fill = "hollow" if patch.get_facecolor()[:3] == (1, 1, 1) else "filled"
+        corners[fill] = patch.get_path().vertices.reshape(-1, 5, 2)
+    widths = {fill: np.ptp(each[:, :, 0], axis=1) for fill, each in corners.items()}
+    changes = (WITHOUT - 2.25).ravel()
+    expected = {"filled": changes[changes >= 0], "hollow": -changes[changes < 0]}
+    longest = max(each.max() for each in widths.values())
+    for fill, changed in expected.items():
+        np.testing.assert_allclose(widths[fill] / longest, changed / 0.5, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_tokens", [1, 4, 16, 20])
+def test_static_wall_has_each_head_above_its_number(n_tokens):
+    tokens = [f"token{i}" for i in range(n_tokens)]
+    weights = some_weights(2, 12, n_tokens, n_tokens)
+    axes = figures.wall_of_heads(weights, tokens, tokens, alt=ALT).figure.axes[0]
+    numbers = [t.get_position()[0] for t in axes.texts if t.get_text().isdigit()]
+    for layer, image in enumerate(axes.images):
+        left, right, bottom, top = image.get_extent()
+        drawn = image.get_array()
+        blank = drawn.mask[0].astype(int)
+        starts = [0, *(np.flatnonzero(np.diff(blank) == -1) + 1)]
+        ends = [*(np.flatnonzero(np.diff(blank) == 1) + 1), len(blank)]
+        assert len(starts) == 12 and bottom < top
+        for head, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            wide = (end - start) // n_tokens
+            np.testing.assert_array_equal(
+                drawn[:, start:end:wide], weights[layer, head]
+            )
+            middle = left + (right - left) * (start + end) / 2 / len(blank)
+            assert abs(middle - numbers[head]) < 0.02
+
+
+def test_static_wall_shows_the_greatest_of_several_cells(large):
+    weights, figure = large
+    image = figure.figure.axes[0].images[0].get_array()
+    greatest = weights[0, 0].reshape(32, 2, 32, 2).max(axis=(1, 3))
+    np.testing.assert_array_equal(image[:, :32], greatest)
+
+
+def test_lesson_s_wall_takes_little_room():
+    tokens = [f"token{i}" for i in range(16)]
+    html = figures.wall_of_heads(
+        some_weights(6, 12, 16, 16), tokens, tokens, alt=ALT
+    ).html()
+    assert len(html) < 130_000
 
 
 @pytest.mark.parametrize(
@@ -244,7 +289,8 @@ def test_what_a_wall_cannot_show_is_refused(weights, more, message):
 
 
 def test_packed_numbers_lie_between_0_and_1():
-    assert packed(np.array([0.0, 1.0])) == "AAAQJw=="
+    # 1000 = 0b1111101000 stands from bit 10 on: bytes 0, 0b10100000 and 0b1111.
+    assert base64.b64decode(packed(np.array([0.0, 1.0]))) == bytes([0, 160, 15, 0, 0])
     for wrong in (-0.1, 1.1, np.inf):
         with pytest.raises(ValueError):
             packed(np.array([wrong]))

@@ -139,6 +139,12 @@ def test_bars_differ_in_more_than_colour():
     assert len({bar[0].get_hatch() for bar in axes.containers}) == 3
 
 
+def test_hatches_take_little_room():
+    series = {f"series {i}": [1.0, 2.0] for i in range(6)}
+    drawn = figures.bars(["one", "two"], series, xlabel="x", alt="Two and one.")
+    assert len(drawn.svg()) < 45_000
+
+
 def test_groups_of_bars_run_from_top_to_bottom():
     (axes,) = bars().figure.axes
     assert axes.yaxis.get_inverted()

@@ -314,7 +314,7 @@ function render({ model, el }) {
     parts.row.style.cssText = `top: ${(100 * i) / n}%; height: ${100 / n}%`;
     parts.column.style.cssText = j === null ? "display: none" : `left: ${(100 * j) / m}%; width: ${100 / m}%`;
     if (!aloud) return;
-    if (j !== null) return say(`${queries[i]} attends to ${keys[j]}: ${rounded(numbers[j], 4)}`);
+    if (j !== null) return say(`${queries[i]} attends to ${keys[j]}: ${rounded(numbers[j], 3)}`);
     const order = keys.map((_, k) => k).sort((a, b) => numbers[b] - numbers[a]);
     const told = order.slice(0, 4).map((k) => `${keys[k]} ${rounded(numbers[k])}`);
     say(`${queries[i]} attends to ${told.join(", ")}${m > 4 ? ", …" : ""}`);

@@ -154,8 +154,13 @@ function cividis(value) {
   return CIVIDIS[low].map((from, i) => Math.round(from + (place - low) * (CIVIDIS[low + 1][i] - from)));
 }
 
-// Numbers between 0 and 1 that came as text, 16 bits each (``packed`` in Python).
+// Numbers between 0 and 1 that came as text, 10 bits each (``packed`` in Python). There may
+// be up to three zeros behind them.
 function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return Float64Array.from(new Uint16Array(bytes.buffer), (whole) => whole / 10000);
+  return Float64Array.from({ length: (bytes.length / 5) * 4 }, (_, index) => {
+    const first = index + (index >> 2); // the byte in which its bits begin
+    const both = bytes[first] | (bytes[first + 1] << 8);
+    return ((both >> (2 * (index % 4))) & 1023) / 1000;
+  });
 }
