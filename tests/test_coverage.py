@@ -18,15 +18,17 @@ SECTION = re.compile(r"\*([^*]+)\*")
 
 def headings() -> dict[str, set[str]]:
     """Return the headings of each lesson, by its number."""
-    found = {}
+    by_lesson = {}
     for lesson in COURSE.lessons:
         text = COURSE.source(lesson).read_text()
         lines = re.findall(r"^# #+ (.+)$", text, re.MULTILINE)
-        found[lesson[:2]] = {line.replace("*", "").replace("$", "") for line in lines}
-    return found
+        by_lesson[lesson[:2]] = {
+            line.replace("*", "").replace("$", "") for line in lines
+        }
+    return by_lesson
 
 
-def places(cell: str) -> list[tuple[str, str]]:
+def references(cell: str) -> list[tuple[str, str]]:
     """Return the lesson's number and the section of each reference in a cell."""
     result = []
     for part in cell.split(";"):
@@ -44,6 +46,6 @@ def test_each_statement_stands_or_is_put_right():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1][:40])
 def test_each_section_is_in_its_lesson(row):
-    there = headings()
-    for lesson, section in places(row[2]):
-        assert section in there[lesson], f"no section {section!r} in lesson {lesson}"
+    sections = headings()
+    for lesson, section in references(row[2]):
+        assert section in sections[lesson], f"no section {section!r} in lesson {lesson}"
