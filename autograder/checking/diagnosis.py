@@ -13,7 +13,7 @@ from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from autograder.checking.call import Call, CallResult, Runner, local_runner
+from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
 from autograder.checking.student import least_precise
@@ -114,6 +114,7 @@ class _Replayed:
     """
 
     def __init__(self, exercise: Exercise, calls: Sequence[Call]) -> None:
+        self._is_test = exercise.is_test  # there an exception is what it answers
         right = replay(exercise.reference, calls)
         self._rows = [
             (call, correct, least_precise(call).bytes_per_number)
@@ -154,7 +155,8 @@ class _Replayed:
             if same_result(result, correct, least):
                 continue
             raised, learners = result.raised, call.result.raised
-            if not (raised and learners) or raised.message == learners.message != "":
+            only_kinds = raised and learners and not self._is_test
+            if not only_kinds or _same_message(raised, learners):
                 is_shown = True
                 is_shown_without_errors |= not stops
         if same and is_shown:
@@ -193,6 +195,10 @@ class _Replayed:
             ):
                 return False
         return True
+
+
+def _same_message(one: Raised | None, other: Raised | None) -> bool:
+    return one is not None and other is not None and one.message == other.message != ""
 
 
 def _ends(run: Runner, call: Call) -> bool:
