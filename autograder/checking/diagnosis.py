@@ -69,7 +69,12 @@ def _pairs_of_possible(
 
 
 def pairs(exercise: Exercise) -> Iterator[Explanation]:
-    """Yield what two misconceptions give together, where two can be put together."""
+    """Yield what two misconceptions give together, where two can be put together.
+
+    Of tests none: a weak one's diagnosis is of all that it catches.
+    """
+    if exercise.is_test:
+        return
     for one, other in combinations(exercise.misconceptions, 2):
         if other.wrap:
             yield Explanation((one, other), other.wrap(one.function))

@@ -31,8 +31,6 @@ from autograder.checking.values import is_array, is_tensor, leaves
 MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
 Way = Literal["passes", "rejects", "answers", "stops", "ends"]
 
-PASSES_EVERYTHING = "Your test lets every function pass that it gets, broken ones too."
-REJECTS_EVERYTHING = "Your test rejects every function that it gets, right ones too."
 
 
 class LearnersTest(Exercise):
@@ -96,6 +94,59 @@ class LearnersTest(Exercise):
         known = {each.name: each for each in bank.misconceptions}
         for name, claim in names.items():
             self.catches(name, claim, known[name].function, visible=visible)
+
+    def weak_at_saying_no(self, own: str) -> None:
+        """Add four weak tests: the ``variants`` end in ``say(wrong, says_no)``.
+
+        own : the learner's own function of that kind, as in "the attention that you
+            wrote in lesson 01"
+        """
+        for name, diagnosis, question, why, says_no in (
+            (
+                "lets_everything_pass",
+                "Your test lets every function pass that it gets, broken ones too.",
+                "Which of your lines can raise AssertionError, and what has to happen "
+                "for it?",
+                "No assertion, one that cannot fail, results compared with themselves, "
+                "or an `except` around it that swallows it.",
+                "never",
+            ),
+            (
+                "rejects_everything",
+                "Your test rejects every function that it gets, right ones too.",
+                f"What does your test say of {own}?",
+                "An expected shape or number is wrong, and no right version was tried.",
+                "always",
+            ),
+            (
+                "returns_false",
+                "Your test returns False for a broken function, and raises nothing.",
+                "What does `assert` do that `return False` does not?",
+                "np.allclose returns a bool, and `return np.allclose(…)` reads like a "
+                "test.",
+                "by returning False",
+            ),
+            (
+                "raises_another_error",
+                "Your test stops at broken functions with an error that is no "
+                "AssertionError.",
+                "Which exception does `assert` raise?",
+                "`raise ValueError(…)` is how functions refuse arguments.",
+                "by another error",
+            ),
+        ):
+            self.option(name, diagnosis, question, why=why, says_no=says_no)
+
+    def weak(
+        self, name: str, what: str, question: str, *, why: str, **wrong: Any
+    ) -> None:
+        """Add a weak test: ``variants`` with one decision that is wrong.
+
+        what : what it does, as in "that tries no batch". The diagnosis is of what it
+            catches, which is known; how a learner's is written is not.
+        """
+        diagnosis = f"Your test catches what a test catches {what}."
+        self.option(name, diagnosis, question, why=why, **wrong)
 
     def score(self, test: Function, seed: int = 0) -> tuple[int, int]:
         """Return how many of the broken versions a test catches, and of how many.
@@ -304,6 +355,31 @@ def _shortened(message: str, most: int = 120) -> str:
     """Return the first words of a message on one line."""
     text = " ".join(message.split())
     return text if len(text) <= most else text[: most - 2].rstrip() + " …"
+
+
+# Weak tests
+
+
+def say(wrong: bool, says_no: str) -> bool | None:
+    """Answer as a test that raises AssertionError if something is wrong, or weaker.
+
+    says_no : "by an assertion", "by returning False", "by another error", "always" or
+        "never"
+    """
+    if wrong and says_no == "by returning False":
+        return False
+    if wrong and says_no == "by another error":
+        raise ValueError("this function is wrong")
+    if says_no == "always" or (wrong and says_no == "by an assertion"):
+        raise AssertionError
+    return None
+
+
+def differ(actual: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+    """Decide whether two arrays, or tensors, differ in shape or by more than this."""
+    if tuple(actual.shape) != tuple(expected.shape):
+        return True
+    return not np.allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 # Tests that test nothing: what they earn is 0

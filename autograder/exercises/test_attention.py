@@ -3,9 +3,9 @@
 import numpy as np
 
 from autograder.checking.learners_tests import (
-    PASSES_EVERYTHING,
-    REJECTS_EVERYTHING,
     LearnersTest,
+    differ,
+    say,
 )
 from autograder.exercises.attention import exercise as attention_exercise
 from course_lib import tests_of_parts
@@ -120,7 +120,7 @@ def variants(
     calls += [((2, 3), n, 1.0)] if batch == "yes" else []
     calls += [((), 1, 1.0)] if single_query == "yes" else []
     calls += [((), n, 1000.0)] if large_scores == "yes" else []
-    wrong = says_no == "always"
+    wrong = False
     for leading, rows, size in calls:
         q = size * rng.normal(size=(*leading, rows, d_k))
         k, v = rng.normal(size=(*leading, m, d_k)), rng.normal(size=(*leading, m, d_v))
@@ -149,119 +149,82 @@ def variants(
                 else:
                     same = same and np.allclose(result, right, tolerance, tolerance)
             wrong |= not same
-    if wrong and says_no == "by returning False":
-        return False
-    if wrong and says_no == "by another error":
-        raise ValueError("this attention is wrong")
-    assert not wrong or says_no == "never"
-    return None
+    return say(wrong, says_no)
 
 
-def weak(name, diagnosis, question, *, why, **wrong):
-    exercise.option(name, diagnosis, question, why=why, **wrong)
-
-
-weak(
-    "lets_everything_pass",
-    PASSES_EVERYTHING,
-    "Which of your lines can raise AssertionError, and what has to happen for it?",
-    why="No assertion, one that cannot fail, results compared with themselves, or an "
-    "`except` around it that swallows it.",
-    says_no="never",
-)
-weak(
-    "rejects_everything",
-    REJECTS_EVERYTHING,
-    "What does your test say of the attention that you wrote in lesson 01?",
-    why="An expected shape or number is wrong, and no right version was tried.",
-    says_no="always",
-)
-weak(
-    "returns_false",
-    "Your test returns False for a broken attention, and raises nothing.",
-    "What does `assert` do that `return False` does not?",
-    why="np.allclose returns a bool, and `return np.allclose(…)` reads like a test.",
-    says_no="by returning False",
-)
-weak(
-    "raises_another_error",
-    "Your test stops at broken attentions with an error that is no AssertionError.",
-    "Which exception does `assert` raise?",
-    why="`raise ValueError(…)` is how functions refuse arguments.",
-    says_no="by another error",
-)
-weak(
+exercise.weak_at_saying_no("the attention that you wrote in lesson 01")
+exercise.weak(
     "shapes_alone",
-    "Your test catches what a test of the shapes alone catches.",
+    "that compares shapes alone",
     "Which of your assertions fails if all numbers are wrong and all shapes right?",
     why="Unit tests of models in many repositories assert shapes and nothing else.",
     compared="shapes",
 )
-weak(
+exercise.weak(
     "sums_of_rows_alone",
-    "Your test catches what a test catches that only sums each row of the weights.",
+    "that only sums each row of the weights",
     "How many tables of weights have rows that sum to 1?",
     why="It is the one property of a softmax that everybody knows.",
     compared="sums of rows",
 )
-weak(
+exercise.weak(
     "weights_alone",
-    "Your test catches what a test of the weights alone catches.",
+    "that compares the weights alone",
     "Which error does the second result not show?",
     why="The weights are what a lesson draws; the output is a product away.",
     compared="weights",
 )
-weak(
+exercise.weak(
     "tries_ones",
-    "Your test catches what a test catches that tries inputs of ones only.",
+    "that tries inputs of ones only",
     "What do all tables of weights look like if all keys are equal?",
     why="np.ones is the shortest array to write; d2l's first check of shapes has it.",
     numbers="ones",
 )
-weak(
+exercise.weak(
     "sizes_all_alike",
-    "Your test catches what a test catches that tries one size for n, m, d_k and d_v.",
+    "that tries one size for n, m, d_k and d_v",
     "Which sizes can be exchanged for one another without anything to see?",
     why="Square tables are quick to write, and nothing ever stops.",
     sizes="all alike",
 )
-weak(
+exercise.weak(
     "no_batch",
-    "Your test catches what a test catches that tries no batch.",
+    "that tries no batch",
     "What may stand in front of n and d_k?",
     why="The formula has matrices; the docstring has `(..., n, d_k)`.",
     batch="no",
 )
-weak(
+exercise.weak(
     "no_single_query",
-    "Your test catches what a test catches that tries no single query.",
+    "that tries no single query",
     "Which is the smallest n that the docstring allows?",
     why="Sizes of 1 look like no test at all.",
     single_query="no",
 )
-weak(
+exercise.weak(
     "no_large_scores",
-    "Your test catches what a test catches that tries small scores only.",
+    "that tries small scores only",
     "For which scores does a softmax go wrong that is right for 0, 1 and 2?",
     why="Numbers drawn from a standard normal are never large.",
     large_scores="no",
 )
-weak(
+exercise.weak(
     "no_whole_numbers",
-    "Your test catches what a test catches that tries floats only.",
+    "that tries floats only",
     "What does the docstring say of whole numbers?",
     why="rng.normal is the habit, and whole numbers hide in examples by hand.",
     whole_numbers="no",
 )
-weak(
+exercise.weak(
     "tolerance_too_wide",
-    "Your test catches what a test catches that forgives differences of a twentieth.",
+    "that forgives differences of a twentieth",
     "How far apart are two right versions, and how far apart are a weight of 0.2 and "
     "one of 0.25?",
     why="A tolerance is widened until the test passes.",
     tolerance=0.05,
 )
-weak(
+exercise.option(
     "rounding_is_an_error",
     "Your test rejects right attentions that differ from yours by rounding.",
     "What is 0.1 + 0.2 == 0.3?",
