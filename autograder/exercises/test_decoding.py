@@ -85,9 +85,9 @@ def spec(greedy_decode):
         start_id, end_id = (int(token_id) for token_id in rng.integers(4, size=2))
         end_id = start_id if number % 5 == 0 else end_id
         logits = rng.integers(-6, -2 if number % 3 else 4, size=(number % 7, 4, 4))
-        given = 1.0 * logits, start_id, end_id, len(logits)
-        expected = on_logits(greedy_decode_exercise.expected_function)(*given)
-        actual = greedy_decode(*given)
+        inputs = 1.0 * logits, start_id, end_id, len(logits)
+        expected = on_logits(greedy_decode_exercise.expected_function)(*inputs)
+        actual = greedy_decode(*inputs)
         assert type(actual) is list
         assert actual == expected
 
@@ -134,9 +134,9 @@ def variants(
     calls += [([1, 3, 2, 0], 0, 0, 6, False, False)] * (start_is_end == "yes")
     calls += [([4], 0, 4, 6, False, False)] * (ends_at_once == "yes")
     for token_ids, start_id, end_id, length, *how in calls:
-        given = logits_of(token_ids, length, *how, by_step), start_id, end_id, length
-        expected = on_logits(greedy_decode_exercise.expected_function)(*given)
-        result = greedy_decode(*given)
+        inputs = logits_of(token_ids, length, *how, by_step), start_id, end_id, length
+        expected = on_logits(greedy_decode_exercise.expected_function)(*inputs)
+        result = greedy_decode(*inputs)
         if compared == "lengths":
             wrong |= len(result) != len(expected)
         elif compared == "sets":

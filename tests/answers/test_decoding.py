@@ -54,8 +54,8 @@ def returns_how_many_examples_there_are(greedy_decode):
 
 
 @answers.also("lets_everything_pass")
-def asserts_a_tuple(greedy_decode):
-    assert (greedy_decode(chain(1, 2, 4, 3), 0, 4, 4) == [1, 2], "the tokens are wrong")
+def asserts_what_is_never_false(greedy_decode):
+    assert greedy_decode(chain(1, 2, 4, 3), 0, 4, 4) is not None
 
 
 @answers.other
