@@ -153,7 +153,7 @@ class ForgettingRunner:
         self.is_first = True
 
 
-def test_one_sitting_begins_with_a_broken_version_and_one_with_a_right_one():
+def test_sittings_begin_with_a_broken_and_a_right_version():
     exercise, orders = load("test_attention"), set()
     for seed in (*SEEDS, 3, 4):
         runner = ForgettingRunner(exercise.reference)
