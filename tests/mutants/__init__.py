@@ -67,7 +67,7 @@ def mutants(exercise: Exercise) -> Iterator[Mutant]:
     """Yield the mutants of an exercise's reference, no two with the same meaning.
 
     Annotations and what an error says are no part of an answer: they do not count. Of a
-    test there are none: with another seed or size it is another test, as good as before.
+    test there are none: with another seed or size it is another test, and as good.
     """
     if exercise.is_test:
         return
