@@ -114,6 +114,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     elif cell.kind == "check" and cell.exercise:
         grade_id = f"check_{cell.exercise.name}"
         metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
+    elif cell.broken is not None:
+        metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
     if cell.collapsed:  # in JupyterLab, and in the book
