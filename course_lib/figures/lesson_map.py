@@ -20,6 +20,10 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
 PARTS_WRITTEN_ANEW: dict[str, tuple[str, ...]] = {
     "12": ("causal attention", "feed-forward", "norm", "softmax"),
     "13": ("embedding", "self-attention", "cross-attention", "causal attention"),
+    "15": (
+        *("shift right", "embedding", "positions", "self-attention"),
+        *("causal attention", "norm", "softmax"),
+    ),
 }
 
 

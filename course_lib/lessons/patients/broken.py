@@ -23,8 +23,8 @@ def initial_embedding(vocab_size: int, d_model: int) -> Tensor:
 
 
 def add_positions(x: Array, encoding: Array) -> Array:
-    """Add an encoding to the token vectors of x (batch, n, d_model)."""
-    return x + encoding[: x.shape[0], None]
+    """Add the encoding to the token vectors of x (..., n, d_model)."""
+    return x + encoding[x.shape[-2]]
 
 
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:

@@ -90,7 +90,7 @@ def update(loss: Tensor, optimizer: torch.optim.Optimizer) -> None:
 
 
 def evaluate(model: torch.nn.Module, predict: Callable[[], Tensor]) -> Tensor:
-    """Return what ``predict()`` returns, with the model as it is outside of training."""
+    """Return what ``predict()`` returns, outside of training."""
     was_training = model.training
     model.eval()
     with torch.no_grad():

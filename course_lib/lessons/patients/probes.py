@@ -4,8 +4,10 @@ Each takes a ``Run`` and returns a number. Where that should be 0, it is so exce
 rounding.
 """
 
+import numpy as np
 import torch
 
+from course_lib.lessons.environment import seeded
 from course_lib.lessons.patients.reader import PADDING, START, VOCABULARY, pair_of
 from course_lib.lessons.patients.training import Run, fresh_pairs, padded
 
@@ -14,18 +16,38 @@ TOKENS = [START, *(VOCABULARY.index(word) for word in "six two nine four".split(
 
 def leak(trained: Run) -> float:
     """Return how much the first three logits change with the words after them."""
-    words = torch.tensor([TOKENS, TOKENS])
-    words[1, 3:] = VOCABULARY.index("eight")
-    logits = trained.logits([pair_of("6294").source] * 2, words)
-    return float((logits[0, :3] - logits[1, :3]).abs().max())
+    words, row = torch.tensor([TOKENS]), pair_of("6294").source
+    other = words.clone()
+    other[:, 3:] = VOCABULARY.index("eight")
+    logits = []
+    for each in (words, other):
+        with seeded(0):  # if dropout is on, it is the same twice
+            logits.append(trained.logits([row], each)[0, :3])
+    return float((logits[0] - logits[1]).abs().max())
+
+
+def own_weights(trained: Run) -> np.ndarray:
+    """Return the decoder's own weights (5, 5), the mean of its heads."""
+    return _own_weights(trained).mean(dim=0).double().numpy()
 
 
 def leak_of_mask(trained: Run) -> float:
     """Return the largest weight on a later word, in the decoder's own attention."""
+    return float(_own_weights(trained).triu(1).max())
+
+
+def _own_weights(trained: Run) -> torch.Tensor:
     trained.logits([pair_of("6294").source], torch.tensor([TOKENS]))
     weights = trained.model.attentions["decoder"].weights
     assert isinstance(weights, torch.Tensor)
-    return float(weights.triu(1).max())
+    return weights[0]  # (n_heads, 5, 5)
+
+
+def copies(trained: Run) -> float:
+    """Return the share of words that are predicted to come once more."""
+    logits = trained.logits([pair_of("6294").source], torch.tensor([TOKENS]))
+    again = logits[0].argmax(-1)[1:] == torch.tensor(TOKENS[1:])
+    return float(again.float().mean())
 
 
 def order_gap(trained: Run) -> float:

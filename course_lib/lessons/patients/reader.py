@@ -95,6 +95,8 @@ class Norm(nn.Module):
 class Reader(nn.Module):
     """The model: ``encode`` the digits, ``decode`` the words so far to logits."""
 
+    encoding: Tensor
+
     def __init__(self, parts: Parts) -> None:
         """Make the parameters, drawn from PyTorch's generator."""
         super().__init__()
@@ -120,18 +122,31 @@ class Reader(nn.Module):
         self.norms = nn.ModuleDict({name: Norm(parts) for name in names})
         self.dropout = nn.Dropout(DROPOUT)
 
+    def attention(self, name: str) -> Attention:
+        """Return one of the three attentions: "encoder", "decoder" or "cross"."""
+        attention = self.attentions[name]
+        assert isinstance(attention, Attention)
+        return attention
+
+    def with_parts(self, parts: Parts) -> "Reader":
+        """Return a copy of this model with the same parameters and other parts."""
+        with torch.random.fork_rng(devices=[]):
+            other = Reader(parts)
+        other.load_state_dict(self.state_dict())
+        return other
+
     def embed(self, token_ids: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return token vectors (batch, n, d_model) with their positions."""
+        """Return token vectors (batch, n, d_model); positions count from 0 if None."""
         x = self.embedding[token_ids] * D_MODEL**0.5
-        encoding = self.encoding if positions is None else self.encoding[positions]
-        return self.dropout(self.parts.add_positions(x, encoding))
+        first = 0 if positions is None else int(positions[0])
+        return self.dropout(self.parts.add_positions(x, self.encoding[first:]))
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory (batch, m, d_model) and the mask of its padding."""
         lengths = (source != PADDING).sum(dim=-1).numpy()
         mask = torch.from_numpy(self.parts.padding_mask(lengths, source.shape[1]))
         mask = mask.unsqueeze(1)  # for all heads
-        attention, x = self.attentions["encoder"], self.embed(source)
+        attention, x = self.attention("encoder"), self.embed(source)
         y = self.norms["encoder_1"](x)
         x = x + self.dropout(attention(y, attention.key(y), attention.value(y), mask))
         x = x + self.dropout(self.networks["encoder"](self.norms["encoder_2"](x)))
@@ -152,7 +167,7 @@ class Reader(nn.Module):
         n = token_ids.shape[1]
         positions = self.parts.newest_positions(n_cached, n) if n_cached else None
         x = self.embed(token_ids, positions)
-        own, cross = self.attentions["decoder"], self.attentions["cross"]
+        own, cross = self.attention("decoder"), self.attention("cross")
         y = self.norms["decoder_1"](x)
         k, v = own.key(y), own.value(y)
         if cache is not None:

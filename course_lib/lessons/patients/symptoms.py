@@ -77,6 +77,26 @@ SYMPTOMS: dict[int, Symptom] = {
 }
 
 
+def measured(run: Run) -> dict[str, float]:
+    """Return what is measured of a run, in the order of looking."""
+    held_out = {*map(digits_of, run.held_out)}
+    return {
+        "shared": len({*map(digits_of, run.train)} & held_out),
+        "first_loss": first_loss(run) / LN_V,
+        "leak": probes.leak(run),
+        "later_weight": probes.leak_of_mask(run),
+        "copies": probes.copies(run),
+        "last_loss": last_loss(run),
+        "gradient_growth": last_norm(run) / run.gradient_norms[0],
+        "rate_growth": max(run.learning_rates) / run.learning_rates[0],
+        "repeat_gap": probes.repeat_gap(run),
+        "equal_length_gap": probes.batch_gap(run, equal_lengths=True),
+        "order_gap": probes.order_gap(run),
+        "batch_gap": probes.batch_gap(run),
+        "cache_gap": probes.cache_gap(run),
+    }
+
+
 def compare(number: int, runs: Mapping[str, Run]) -> None:
     """Print a model's symptom for several runs, by their names.
 

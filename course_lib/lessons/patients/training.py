@@ -42,6 +42,7 @@ BROKEN_PARTS = (
     *("update", "warmup_rate", "masked_softmax", "add_positions"),
     *("layer_norm", "padding_mask", "evaluate", "newest_positions"),
 )
+STEP_AXIS = range(10, STEPS, 20)  # of a curve's means
 PART_NAMES = tuple(each.name for each in fields(Parts))
 
 
@@ -98,6 +99,10 @@ class Run:
     losses: list[float] = field(default_factory=list)
     learning_rates: list[float] = field(default_factory=list)
     gradient_norms: list[float] = field(default_factory=list)
+
+    def curve(self) -> list[float]:
+        """Return the losses as means over 20 steps, one for each of ``STEP_AXIS``."""
+        return [float(each) for each in np.reshape(self.losses, (-1, 20)).mean(axis=1)]
 
     def logits(self, sources: Sequence[list[int]], decoder_input: Tensor) -> Tensor:
         """Return the logits (batch, n, vocab_size), as they are outside of training."""
@@ -163,6 +168,15 @@ def run(
         trained = Run(Reader(parts), parts, *parts.split_data(pairs, N_HELD_OUT))
         _train(trained, steps, one_batch, np.random.default_rng(seed))
     return trained
+
+
+def treated(trained: Run, **own: Callable[..., Any]) -> Run:
+    """Return a trained model with other parts, without training it anew.
+
+    own : parts by their names; those that are used after training make a difference
+    """
+    parts = replace(trained.parts, **own)
+    return replace(trained, parts=parts, model=trained.model.with_parts(parts))
 
 
 def _train(trained: Run, steps: int, one_batch: bool, rng: np.random.Generator) -> None:
