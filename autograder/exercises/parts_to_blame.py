@@ -108,7 +108,7 @@ def broken(rng, *parts):
 
 
 def judge(student, rng, *choices, n=4):
-    """Let lists of models be judged, n of them: one with each broken part, one healthy."""
+    """Let n lists of models be judged: each part broken in one, and a healthy one."""
     for _ in range(n):
         models = [*(broken(rng, part) for part in choices), healthy(rng)]
         student.agrees([models[i] for i in rng.permutation(len(models))])
@@ -156,7 +156,11 @@ def by_the_batch(student, rng):
 
 @exercise.case("Two calls, another order and the cache are judged, too", weight=0.5)
 def in_use(student, rng):
-    judge(student, rng, "evaluate", "add_positions", "newest_positions")
+    for _ in range(4):
+        models = [broken(rng, part) for part in ("add_positions", "newest_positions")]
+        for influence in (0.0, gap(rng)):
+            models.append(broken(rng, "evaluate") | {"batch_gap": influence})
+        student.agrees([models[i] for i in rng.permutation(4)])
 
 
 @exercise.case("One broken part each: every one of the fourteen is named", weight=3)
