@@ -200,6 +200,8 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
         for row in matrix.misconceptions
         if row.wrong_on_usual and row.keeps > MAX_POINTS_SHARE
     ]
+    if exercise.is_test:  # its usual input is one broken function of many
+        return faults
     inputs = exercise.usual_inputs(np.random.default_rng(0))
     right = local_runner(exercise.reference)(inputs, {}).value
     results = [

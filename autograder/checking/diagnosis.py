@@ -13,7 +13,7 @@ from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from autograder.checking.call import Call, CallResult, Runner, local_runner
+from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
 from autograder.checking.student import least_precise
@@ -69,7 +69,12 @@ def _pairs_of_possible(
 
 
 def pairs(exercise: Exercise) -> Iterator[Explanation]:
-    """Yield what two misconceptions give together, where two can be put together."""
+    """Yield what two misconceptions give together, where two can be put together.
+
+    Of tests none: a weak one's diagnosis is of all that it catches.
+    """
+    if exercise.is_test:
+        return
     for one, other in combinations(exercise.misconceptions, 2):
         if other.wrap:
             yield Explanation((one, other), other.wrap(one.function))
@@ -114,6 +119,7 @@ class _Replayed:
     """
 
     def __init__(self, exercise: Exercise, calls: Sequence[Call]) -> None:
+        self._is_test = exercise.is_test  # there an exception is what it answers
         right = replay(exercise.reference, calls)
         self._rows = [
             (call, correct, least_precise(call).bytes_per_number)
@@ -154,7 +160,8 @@ class _Replayed:
             if same_result(result, correct, least):
                 continue
             raised, learners = result.raised, call.result.raised
-            if not (raised and learners) or raised.message == learners.message != "":
+            only_kinds = raised and learners and not self._is_test
+            if not only_kinds or _same_message(raised, learners):
                 is_shown = True
                 is_shown_without_errors |= not stops
         if same and is_shown:
@@ -193,6 +200,10 @@ class _Replayed:
             ):
                 return False
         return True
+
+
+def _same_message(one: Raised | None, other: Raised | None) -> bool:
+    return one is not None and other is not None and one.message == other.message != ""
 
 
 def _ends(run: Runner, call: Call) -> bool:
