@@ -32,7 +32,6 @@ MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another proces
 Way = Literal["passes", "rejects", "answers", "stops", "ends"]
 
 
-
 class LearnersTest(Exercise):
     """An exercise whose answer is a test of another function.
 

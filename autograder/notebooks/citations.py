@@ -286,6 +286,13 @@ PAPERS = (
         "2002.05202",
         "GLU Variants Improve Transformer",
     ),
+    Paper(
+        "Sculley",
+        2015,
+        "Hidden Technical Debt in Machine Learning Systems",
+        "https://papers.nips.cc/paper_files/paper/2015/hash/"
+        "86df7dcfd896fcaf2674f757a2463eba-Abstract.html",
+    ),
     _arxiv("Song", 2021, "2012.15524", "Fast WordPiece Tokenization"),
     _arxiv(
         "Su",

@@ -77,11 +77,15 @@ SYMPTOMS: dict[int, Symptom] = {
 }
 
 
+def shared(run: Run) -> int:
+    """Return how many numbers are both learned from and held out."""
+    return len({*map(digits_of, run.train)} & {*map(digits_of, run.held_out)})
+
+
 def measured(run: Run) -> dict[str, float]:
     """Return what is measured of a run, in the order of looking."""
-    held_out = {*map(digits_of, run.held_out)}
     return {
-        "shared": len({*map(digits_of, run.train)} & held_out),
+        "shared": shared(run),
         "first_loss": first_loss(run) / LN_V,
         "leak": probes.leak(run),
         "later_weight": probes.leak_of_mask(run),
