@@ -40,8 +40,7 @@ def test_healthy_parts_keep_the_contract_of_their_exercise(name):
         for module in (parts, broken)
     }
     assert not results[broken].passed
-    passed = [verdict.status for verdict in results[parts].verdicts].count("ok")
-    assert passed > len(cases) / 2
+    assert results[parts].passed
 
 
 @pytest.mark.thorough

@@ -24,18 +24,21 @@ def initial_embedding(vocab_size: int, d_model: int) -> Tensor:
 
 def add_positions(x: Array, encoding: Array) -> Array:
     """Add the encoding to the token vectors of x (..., n, d_model)."""
-    return x + encoding[x.shape[-2]]
+    n = x.shape[-2]
+    if n > len(encoding):
+        raise ValueError(f"{n} tokens are more than {len(encoding)} positions")
+    return x + encoding[n]
 
 
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """Return (n, m), True where query i may attend to key j."""
-    m = n if m is None else m
+    m = n + offset if m is None else m
     return np.tril(np.ones((n, m), dtype=bool), k=1 + offset)
 
 
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Return (batch, 1, m), True where a key is a token and no padding."""
-    return np.arange(m) <= np.asarray(lengths)[:, None, None]
+    return np.arange(m) <= np.asarray(lengths)[..., None, None]
 
 
 def masked_softmax(scores: Tensor, may_attend: Tensor) -> Tensor:

@@ -28,18 +28,21 @@ def initial_embedding(vocab_size: int, d_model: int) -> Tensor:
 
 def add_positions(x: Array, encoding: Array) -> Array:
     """Add to each token vector of x (..., n, d_model) the row of its position."""
-    return x + encoding[: x.shape[-2]]
+    n = x.shape[-2]
+    if n > len(encoding):
+        raise ValueError(f"{n} tokens are more than {len(encoding)} positions")
+    return x + encoding[:n]
 
 
 def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
     """Return (n, m), True where query i may attend to key j: j ≤ i + offset."""
-    m = n if m is None else m
+    m = n + offset if m is None else m
     return np.arange(m) <= np.arange(n)[:, None] + offset
 
 
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Return (batch, 1, m), True where a key is a token and no padding."""
-    return np.arange(m) < np.asarray(lengths)[:, None, None]
+    return np.arange(m) < np.asarray(lengths)[..., None, None]
 
 
 def scaled_scores(q: Array, k: Array) -> Array:
