@@ -164,7 +164,7 @@ def test_layer(encoder_layer: Function) -> None:
         return np.maximum(x @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
 
     tensors = {name: torch.from_numpy(part) for name, part in p.items()}
-    for n, masked in [(5, True), (5, False), (1, False)]:
+    for n, masked in [(5, True), (1, False)]:
         x = rng.normal(size=(2, n, 12))
         may_attend = (
             (rng.random((2, n, n)) < 0.5) | np.eye(n, dtype=bool) | (not masked)
@@ -200,7 +200,7 @@ def test_bpe(train_bpe: Function) -> None:
     """
     rng = np.random.default_rng(18)
     # Three letters make many ties, and runs such as aaa; few words end early.
-    for n_words, n_merges in [(12, 9)] * 20 + [(3, 50)] * 10 + [(5, 0), (0, 3)]:
+    for n_words, n_merges in [(12, 9)] * 8 + [(3, 50)] * 6 + [(5, 0), (0, 3)]:
         words: Counter[tuple[str, ...]] = Counter()
         for _ in range(n_words):
             word = tuple("abc"[i] for i in rng.integers(3, size=rng.integers(1, 9)))

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
+from autograder.checking.learners_tests import without_repetitions
 from autograder.checking.student import least_precise
 from autograder.checking.values import is_array, leaves
 
@@ -31,6 +32,8 @@ class Explanation(NamedTuple):
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, ...]:
     """Return the one misconception that explains all calls, or the two, or ()."""
+    if exercise.is_test:
+        calls = without_repetitions(calls)
     wide = [call for call in calls if not has_small_whole_numbers(call)]
     for chosen in [calls, wide] if len(wide) < len(calls) else [calls]:
         if explanations := explanations_of(exercise, chosen):

@@ -17,7 +17,7 @@ What holds in the notebook and in the sandbox:
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -254,6 +254,17 @@ def way_of(test: Function, function: Function) -> Way:
     except Exception:
         return "stops"
     return "passes" if value is None else "answers"
+
+
+def without_repetitions(calls: Sequence[Call]) -> list[Call]:
+    """Return the calls, of those with one function and one answer the first."""
+    first: dict[Any, Call] = {}
+    for call in calls:
+        raised = call.result.raised
+        answer = call.result.kind, str(call.result.value), raised and raised.types
+        function = _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
+        first.setdefault((function or id(call), answer), call)
+    return [*first.values()]
 
 
 # A case

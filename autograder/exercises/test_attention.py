@@ -4,7 +4,6 @@ import numpy as np
 
 from autograder.checking.learners_tests import (
     LearnersTest,
-    differ,
     say,
 )
 from autograder.exercises.attention import exercise as attention_exercise

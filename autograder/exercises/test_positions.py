@@ -43,7 +43,7 @@ exercise.catches_of(
         "exponent_doubled": "An exponent that is twice what it should be is caught",
         "counted_from_one": "Positions that are counted from 1 are caught",
         "frequency_by_column": "A frequency of its own for each column is caught",
-        "odd_column_left_empty": "A last column of zeros, for an odd d_model, is caught",
+        "odd_column_left_empty": "A last column of zeros if d_model is odd is caught",
     },
 )
 exercise.catches_of(

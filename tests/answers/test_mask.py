@@ -35,8 +35,8 @@ def torch_as_judge(masked_softmax):
             scores = factor * torch.randn(*shape, dtype=torch.float64)
             blocked = torch.rand(*shape) < 0.5
             blocked[1, -1] = True
-            filled = scores.masked_fill(blocked, -math.inf)
-            right = torch.softmax(filled, dim=-1).nan_to_num(0.0)
+            lowered = scores.masked_fill(blocked, -math.inf)
+            right = torch.softmax(lowered, dim=-1).nan_to_num(0.0)
             weights = masked_softmax(scores.numpy(), ~blocked.numpy())
             np.testing.assert_allclose(weights, right.numpy(), rtol=1e-9, atol=1e-12)
 
