@@ -198,7 +198,7 @@ def unchanged(student, rng):
 
 
 ORDER = (
-    *("shared", "high", "low", "leak", "copies", "nan", "gradient", "rate"),
+    *("shared", "high", "low", "leak", "copies", "nan", "gradient", "schedule"),
     *("repeat", "equal", "order", "batch", "cache"),
 )
 
@@ -217,7 +217,7 @@ def variants(
     nan="isnan",
     nan_part="masked_softmax",
     growth="update",
-    rate="warmup_rate",
+    schedule="warmup_rate",
     repeat="evaluate",
     by_the_batch="as it is",
     equal="layer_norm",
@@ -254,7 +254,7 @@ def variants(
                 nan_part,
             ),
             "gradient": (measured["gradient_growth"] > 20, growth),
-            "rate": (measured["rate_growth"] < 10, rate),
+            "schedule": (measured["rate_growth"] < 10, schedule),
             "repeat": (failed["repeat_gap"], repeat),
             "equal": (failed["equal_length_gap"], there),
             "order": (
@@ -363,7 +363,7 @@ exercise.option(
     "You examine the learning rate before the gradient.",
     "In which order does the docstring list the two?",
     why="The learning rate is the first thing that people change.",
-    order=moved("rate", "gradient"),
+    order=moved("schedule", "gradient"),
 )
 exercise.option(
     "rate_for_the_gradient",
@@ -377,7 +377,7 @@ exercise.option(
     "You blame the optimizer's step for a learning rate that hardly grows.",
     "By what is the learning rate judged, and by what the optimizer's step?",
     why="A model that hardly moves seems to have no optimizer.",
-    rate="update",
+    schedule="update",
 )
 exercise.option(
     "two_calls_after_the_batch",

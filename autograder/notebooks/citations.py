@@ -185,6 +185,12 @@ PAPERS = (
         "2001.08361",
         "Scaling Laws for Neural Language Models",
     ),
+    Paper(
+        "Karpathy",
+        2019,
+        "A Recipe for Training Neural Networks",
+        "https://karpathy.github.io/2019/04/25/recipe/",
+    ),
     _arxiv("Kingma", 2015, "1412.6980", "Adam: A Method for Stochastic Optimization"),
     _arxiv(
         "Klein",

@@ -193,7 +193,7 @@ symptoms.compare(2, runs)
 # %% [markdown]
 # The table of the hunt begins:
 #
-# | look at | healthy | if not, suspect |
+# | measure | healthy | if not, suspect |
 # |---|---|---|
 # | first loss | ln V | far above: initial values; below: what the loss divides by, a leak |
 
@@ -395,7 +395,7 @@ symptoms.compare(6, runs)
 # %% [markdown]
 # The table grows:
 #
-# | look at | healthy | if not, suspect |
+# | measure | healthy | if not, suspect |
 # |---|---|---|
 # | the data | no example on both sides | the split |
 # | first loss | ln V | initial values; what the loss divides by |
@@ -451,9 +451,11 @@ for number in (0, 7, 8, 10):
 
 # %% tags=["nbval-ignore-output"]
 for number in (0, 7, 8):
-    norms, rates = models[number].gradient_norms, models[number].learning_rates
+    norms = models[number].gradient_norms
+    learning_rates = models[number].learning_rates
     print(f"model {number}: norms", *(f"{norms[i]:.1f}" for i in (0, 20, 50, 100, 399)))
-    print("         learning rates", *(f"{rates[i]:.4f}" for i in (0, 29, 100, 399)))
+    values = (f"{learning_rates[i]:.4f}" for i in (0, 29, 100, 399))
+    print("         learning rates", *values)
 
 # %% [markdown]
 # The learning rates of 0 and 7 are the same. What grows is the gradient, from the first step on: PyTorch *adds*
@@ -481,9 +483,9 @@ symptoms.compare(7, runs)
 # - [ ] The embedding: it gets no gradient
 
 # %% tags=["nbval-ignore-output"]
-rates = {number: training.parts_of(number).warmup_rate for number in (0, 8)}
-for number, rate in rates.items():
-    values = (f"{step}: {rate(step, 32, 30):.4f}" for step in (0, 10, 30, 200))
+for number in (0, 8):
+    schedule = training.parts_of(number).warmup_rate
+    values = (f"{step}: {schedule(step, 32, 30):.4f}" for step in (0, 10, 30, 200))
     print(f"model {number}:", *values)
 
 # %% [markdown]
@@ -527,7 +529,7 @@ print("a query that may attend to no key:", weights.tolist())
 # padding only, no key that may be attended to, and softmax of −∞ everywhere is 0/0. One NaN in the
 # loss is a NaN in every gradient, and after one step in every parameter.
 #
-# Look at the batch of the first NaN, never at the second. **Mend it:** such a query gets weights of 0.
+# Examine the batch of the first NaN, never the second. **Mend it:** such a query gets weights of 0.
 
 # %%
 from course_lib.lessons.patients.parts import masked_softmax  # mend
@@ -570,7 +572,7 @@ runs = {"healthy": healthy, "model 10": models[10], "mended": mended}
 symptoms.compare(10, runs)
 
 # %% [markdown]
-# | look at | healthy | if not, suspect |
+# | measure | healthy | if not, suspect |
 # |---|---|---|
 # | one batch, 200 steps | loss near 0 | optimizer, learning rate, gradients |
 # | norm of the gradient | a few, without a trend | grows: not set to 0; 0: detached; leaps: clip |
@@ -745,7 +747,7 @@ mended = training.treated(models[14], newest_positions=newest_positions)
 symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "mended": mended})
 
 # %% [markdown]
-# ## The order of looking
+# ## The order of the checks
 #
 # Fourteen models, and thirteen measurements. Here are all of them, for every model, 0 the healthy one. (First
 # losses are multiples of ln V, growth is last by first.) Read a column from above: **the first number that is not
@@ -761,7 +763,7 @@ for name in columns[0]:
 # %% [markdown]
 # The order, from cheap to dear:
 #
-# 1. **Data**: count, look at ten examples, search for what stands on both sides.
+# 1. **Data**: count, read ten examples, search for what stands on both sides.
 # 2. **First loss**: ln V.
 # 3. **One batch**: its loss goes to 0.
 # 4. **Leak**: the canary, before the long training.
@@ -774,7 +776,7 @@ for name in columns[0]:
 # %% [markdown]
 # ### Exercise: parts_to_blame
 #
-# Write the order of looking as a function: from measurements to the part that is to blame. All thresholds
+# Write the order of the checks as a function: from measurements to the part that is to blame. All thresholds
 # are in the docstring.
 #
 # <details><summary>Hint 1</summary>
@@ -804,7 +806,7 @@ for number, part in zip(models, parts_to_blame([*columns.values()]), strict=True
     print(f"model {number:2}: {part:18} {'right' if is_right else 'no'}")
 
 # %% [markdown]
-# How many of the fourteen would pass if one looked at the loss alone?
+# How many of the fourteen would pass if the loss were the only check?
 
 # %% tags=["nbval-ignore-output"]
 falls = [run.losses[-1] < run.losses[0] / 2 for run in models.values()][1:]
@@ -830,8 +832,8 @@ print("it is lower than the healthy one in models", lower)
 # broken ones that you catch. They stay with the judge: a test sees what a function returns, and nothing else.
 
 # %% [markdown]
-# How many errors does a usual test catch? Here is one of the kind that stands in many repositories: it looks at shapes, and
-# at rows that sum to 1.
+# How many errors does a usual test catch? Here is one of the kind that stands in many repositories: it compares
+# shapes, and sums the rows of weights.
 
 # %%
 from autograder.checking.registry import load
@@ -858,7 +860,39 @@ print(f"caught {caught} of {of}")
 assert caught / of < 1 / 3
 
 # %% [markdown]
-# With ones everywhere, all scores are equal: no scale, no softmax and no axis makes a difference. What makes a test good:
+# With ones everywhere, all scores are equal: no scale, no softmax and no axis makes a difference. Courses and libraries
+# do better with a **snapshot**: one drawn example, and what a right version once returned for it.
+
+# %%
+import course_lib.attention
+
+rng = np.random.default_rng(0)
+example = [rng.normal(size=size) for size in ((2, 5, 4), (2, 5, 4), (2, 5, 4))]
+snapshot = course_lib.attention.attention(*example)[0]
+
+
+def one_snapshot(attention) -> None:
+    """Compare the output for one drawn example with a snapshot."""
+    assert np.allclose(attention(*example)[0], snapshot, atol=1e-6)
+
+
+# %% [markdown]
+# The example has a batch of 2, five tokens that attend to each other, and vectors of length 4.
+#
+# **Predict:** which share of the broken attentions does the snapshot catch?
+#
+# - [ ] All of them
+# - [x] Many, but not all
+# - [ ] Less than a third
+
+# %% tags=["nbval-ignore-output"]
+caught, of = load("test_attention").score(one_snapshot)
+print(f"caught {caught} of {of}")
+assert of / 3 < caught < of
+
+# %% [markdown]
+# The snapshot is blind to what its one example cannot show: sizes that agree by accident, extremes, and results that it never
+# compares. What makes a test good:
 #
 # - a **literal by hand**, small enough to be sure;
 # - **sizes that all differ**, and numbers that are drawn;
@@ -942,6 +976,75 @@ from course_lib.tests_of_parts import test_positions  # exercise
 check(test_positions)
 
 # %% [markdown]
+# ### Exercise: test_layer
+#
+# Test a function for `encoder_layer` of lesson 09, in post-norm and in pre-norm.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which of the parameters are 0 or 1 in a fresh layer, so that a part which ignores them goes unnoticed?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Draw *all* parameters, gains and biases too. Compute the layer in NumPy, head by head; a layer with one head and without a mask
+# cannot show what is wrong with heads and masks. Try `norm_first` both ways, and a single token.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_layer  # exercise
+
+# %%
+check(test_layer)
+
+# %% [markdown]
+# ### Exercise: test_bpe
+#
+# Test a function for `train_bpe(words, n_merges)` of lesson 06.
+#
+# <details><summary>Hint 1</summary>
+#
+# If two pairs are equally frequent, which one is merged? And what becomes of *aaa* if *a a* is merged?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Draw many small corpora of two or three letters: ties and runs come by themselves. After each merge, count the pairs anew in your
+# own words, and compare one merge at a time. Try 0 merges, no words, and more merges than there are pairs.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_bpe  # exercise
+
+# %%
+check(test_bpe)
+
+# %% [markdown]
+# ### Exercise: test_decoding
+#
+# Test a function for greedy decoding, with a table of logits in place of a model.
+#
+# <details><summary>Hint 1</summary>
+#
+# What should come back if the first token is the end, and what if the end never comes?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Walk through the table yourself with a loop: a row for the number of tokens so far, a column for the newest one. Ties go to the
+# first token. Let `start_id` and `end_id` be equal once, and `max_length` 0.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_decoding  # exercise
+
+# %%
+check(test_decoding)
+
+# %% [markdown]
 # ## What you have written
 #
 # You have come to the end. These are the functions of the course, by lesson, with the modules that have the course's own
@@ -958,14 +1061,14 @@ from course_lib.nn.functional import count_transformer
 
 of_figure = ["tokens", "embedding", "positions", "self-attention", "cross-attention"]
 of_figure += ["causal attention", "softmax", "feed-forward", "norm", "shift right"]
-filled = dict.fromkeys([*of_figure, "logits"], "done")
+complete = dict.fromkeys([*of_figure, "logits"], "done")
 n_parameters = count_transformer(6, 512, 2048, vocab_size=37_000)
 print(f"the base model of 2017: {n_parameters:,} parameters")
 assert round(n_parameters / 1e6) == 63
 
 # %%
 alt = "The whole Transformer, all parts filled."
-figures.architecture(parts=filled, alt=alt)
+figures.architecture(parts=complete, alt=alt)
 
 # %% [markdown]
 # **You can read these lines now**, one by one:
@@ -985,7 +1088,7 @@ figures.architecture(parts=filled, alt=alt)
 # %% [markdown]
 # Back to the question from the start. A broken Transformer differs from a working one by a handful of
 # numbers that everybody can compute in seconds: a first loss, a canary, one batch, a batch of one. Most errors
-# of this lesson have been in published code. They were not hard to see; nobody had looked.
+# of this lesson have been in published code. They were not hard to see; nobody had measured.
 
 # %% [markdown]
 # ## In three lines
@@ -995,8 +1098,8 @@ figures.architecture(parts=filled, alt=alt)
 # - What must not matter makes the best tests: later tokens, neighbours in the batch, a second call, a cache.
 # - A test is good if every right version passes and the broken ones do not; both can be counted.
 #
-# **What you can read now:** Karpathy (2019), [A Recipe for Training Neural
-# Networks](https://karpathy.github.io/2019/04/25/recipe/); Sculley et al. (2015), *Hidden Technical Debt in Machine
+# **What you can read now:** Karpathy (2019), *A Recipe for Training Neural
+# Networks*; Sculley et al. (2015), *Hidden Technical Debt in Machine
 # Learning Systems*; everything in the list above.
 #
 # **An open question:** what will you build?

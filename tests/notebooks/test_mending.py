@@ -30,7 +30,7 @@ def mended_cell(tmp_path, name: str) -> NotebookNode:
     return teacher_notebook(source).cells[-1]
 
 
-def test_teacher_has_the_healthy_function_and_the_learner_the_broken_one(tmp_path):
+def test_teacher_has_the_healthy_and_learner_the_broken_function(tmp_path):
     cell = mended_cell(tmp_path, "causal_mask")
     assert cell.source == code_of(parts.causal_mask)
     learner = _with_stubs(new_notebook(cells=[cell])).cells[0]

@@ -53,7 +53,7 @@ def split_heads(x: Array, n_heads: int) -> Array:
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    """Give the vectors of x (..., n, d_model) mean 0 and variance 1."""
+    """Normalise the vectors of x (..., n, d_model) to mean 0 and variance 1."""
     mean = x.mean(dim=0, keepdim=True)
     variance = x.var(dim=0, correction=0, keepdim=True)
     return gain * (x - mean) / (variance + eps).sqrt() + bias

@@ -65,7 +65,7 @@ def split_heads(x: Array, n_heads: int) -> Array:
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    """Give each token vector of x (..., n, d_model) mean 0 and variance 1."""
+    """Normalise each token vector of x (..., n, d_model): mean 0, variance 1."""
     mean = x.mean(dim=-1, keepdim=True)
     variance = x.var(dim=-1, correction=0, keepdim=True)
     return gain * (x - mean) / (variance + eps).sqrt() + bias

@@ -46,8 +46,8 @@ def _own_weights(trained: Run) -> torch.Tensor:
 def copies(trained: Run) -> float:
     """Return the share of words that are predicted to come once more."""
     logits = trained.logits([pair_of("6294").source], torch.tensor([TOKENS]))
-    again = logits[0].argmax(-1)[1:] == torch.tensor(TOKENS[1:])
-    return float(again.float().mean())
+    repeated = logits[0].argmax(-1)[1:] == torch.tensor(TOKENS[1:])
+    return float(repeated.float().mean())
 
 
 def order_gap(trained: Run) -> float:

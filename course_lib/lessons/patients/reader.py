@@ -37,17 +37,17 @@ def spell(digits: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SpelledNumber:
     """Token ids of a number's digits, and of its words with the end."""
 
     source: list[int]
     target: list[int]
 
 
-def pair_of(digits: str) -> Pair:
+def pair_of(digits: str) -> SpelledNumber:
     """Encode a number; an empty text is an empty line."""
     source = [DIGITS + int(digit) for digit in digits]
-    return Pair(source, [*(TOKEN_IDS[word] for word in spell(digits)), END])
+    return SpelledNumber(source, [*(TOKEN_IDS[word] for word in spell(digits)), END])
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
@@ -56,7 +56,7 @@ def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     return torch.tensor([[*row, *[PADDING] * (n - len(row))] for row in rows])
 
 
-class Attention(nn.Module):
+class ReaderAttention(nn.Module):
     """Multi-head attention, from the parts."""
 
     def __init__(self, parts: Parts) -> None:
@@ -108,7 +108,7 @@ class Reader(nn.Module):
         )
         self.register_buffer("encoding", encoding)
         self.attentions = nn.ModuleDict(
-            {name: Attention(parts) for name in ("encoder", "decoder", "cross")}
+            {name: ReaderAttention(parts) for name in ("encoder", "decoder", "cross")}
         )
         self.networks = nn.ModuleDict(
             {
@@ -122,10 +122,10 @@ class Reader(nn.Module):
         self.norms = nn.ModuleDict({name: Norm(parts) for name in names})
         self.dropout = nn.Dropout(DROPOUT)
 
-    def attention(self, name: str) -> Attention:
+    def attention(self, name: str) -> ReaderAttention:
         """Return one of the three attentions: "encoder", "decoder" or "cross"."""
         attention = self.attentions[name]
-        assert isinstance(attention, Attention)
+        assert isinstance(attention, ReaderAttention)
         return attention
 
     def with_parts(self, parts: Parts) -> "Reader":

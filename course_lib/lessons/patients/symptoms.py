@@ -83,7 +83,7 @@ def shared(run: Run) -> int:
 
 
 def measured(run: Run) -> dict[str, float]:
-    """Return what is measured of a run, in the order of looking."""
+    """Return what is measured of a run, in the order of the checks."""
     return {
         "shared": shared(run),
         "first_loss": first_loss(run) / LN_V,

@@ -24,8 +24,8 @@ from course_lib.lessons.patients.reader import (
     PADDING,
     START,
     VOCABULARY,
-    Pair,
     Reader,
+    SpelledNumber,
     padded,
     pair_of,
 )
@@ -94,8 +94,8 @@ class Run:
 
     model: Reader
     parts: Parts
-    train: list[Pair]
-    held_out: list[Pair]
+    train: list[SpelledNumber]
+    held_out: list[SpelledNumber]
     losses: list[float] = field(default_factory=list)
     learning_rates: list[float] = field(default_factory=list)
     gradient_norms: list[float] = field(default_factory=list)
@@ -123,7 +123,7 @@ class Run:
             )
         return [_as_words(row) for row in token_ids.tolist()]
 
-    def score(self, pairs: Sequence[Pair]) -> float:
+    def score(self, pairs: Sequence[SpelledNumber]) -> float:
         """Return the share of pairs that are read without an error."""
         texts = [digits_of(pair) for pair in pairs]
         expected = [_as_words(pair.target) for pair in pairs]
@@ -131,12 +131,12 @@ class Run:
         return float(np.mean([a == b for a, b in zip(written, expected, strict=True)]))
 
 
-def digits_of(pair: Pair) -> str:
+def digits_of(pair: SpelledNumber) -> str:
     """Return a pair's number as a text."""
     return "".join(VOCABULARY[token_id] for token_id in pair.source)
 
 
-def fresh_pairs() -> list[Pair]:
+def fresh_pairs() -> list[SpelledNumber]:
     """Return pairs that no model has for training, nor for its held-out ones."""
     drawn = numbers(0, N_NUMBERS + N_FRESH)[N_NUMBERS:]
     return [pair_of(text) for text in drawn]
@@ -184,7 +184,7 @@ def _train(trained: Run, steps: int, one_batch: bool, rng: np.random.Generator) 
     optimizer = torch.optim.Adam(
         model.parameters(), lr=1.0, betas=(0.9, 0.98), fused=True
     )
-    batch: list[Pair] = []
+    batch: list[SpelledNumber] = []
     for step in range(steps):
         if not batch or not one_batch:
             chosen = rng.integers(len(trained.train), size=BATCH_SIZE)
@@ -200,7 +200,7 @@ def _train(trained: Run, steps: int, one_batch: bool, rng: np.random.Generator) 
         trained.gradient_norms.append(_norm(model))
 
 
-def loss_of(trained: Run, batch: Sequence[Pair]) -> Tensor:
+def loss_of(trained: Run, batch: Sequence[SpelledNumber]) -> Tensor:
     """Return the loss of a batch, by the model's own parts."""
     source_ids = padded([pair.source for pair in batch])
     target = padded([pair.target for pair in batch])

@@ -1,4 +1,4 @@
-"""From measurements to the part that is to blame, in the order of looking."""
+"""From measurements to the part that is to blame, in the order of the checks."""
 
 import math
 from collections.abc import Mapping, Sequence
