@@ -223,6 +223,8 @@ PAPERS = (
         "Effective Approaches to Attention-based Neural Machine Translation",
     ),
     _arxiv("Michel", 2019, "1905.10650", "Are Sixteen Heads Really Better than One?"),
+    # The DOI is that of the third edition; the first has none.
+    _doi("Myers", 1979, "10.1002/9781119202486", "The Art of Software Testing"),
     _arxiv(
         "Olsson",
         2022,

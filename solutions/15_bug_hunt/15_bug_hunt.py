@@ -927,7 +927,7 @@ check(test_attention)
 
 # %% [markdown]
 # So a good test is longer than what it tests, and that is right: it says in the plainest way what the function should
-# do. From now on, each part of this lesson's models gets its own.
+# do. The other five are for parts that you have seen broken today, or might have.
 
 # %% [markdown]
 # ### Exercise: test_mask
@@ -936,13 +936,14 @@ check(test_attention)
 #
 # <details><summary>Hint 1</summary>
 #
-# Which row did model 9 stumble over? And which weights may a blocked key get: about 0, or exactly 0?
+# A mask can be wrong in a row without keys, in one row only, or in one sequence only; and a blocked key can have a little weight, or a lot if
+# the allowed scores are very small. Which of these does your mask show?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For each row of a drawn mask, take the scores that may be attended to, compute their softmax alone, and put it back among
-# zeros. A row without True should be all zeros. Large scores show a finite number that stands for −∞.
+# Go row by row: the keys that are allowed are `np.flatnonzero(may_attend[row])`; the softmax of those scores alone is what they should have, and 0
+# the rest. Draw the mask anew for each sequence, leave one row without keys, try n = 1 and scores of tens of thousands.
 #
 # </details>
 
@@ -959,13 +960,14 @@ check(test_mask)
 #
 # <details><summary>Hint 1</summary>
 #
-# At which positions do a right and a wrong frequency differ, at 0, at 1, or far out? And is every `d_model` even?
+# Which of the three arguments could a function ignore, and which values of n and d_model are at the edge of what the docstring
+# allows?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two loops over positions and columns with `math.sin` and `math.cos` are the plainest oracle. Try an odd `d_model`, a second
-# `base`, one position, and a hundred.
+# Two loops, over positions and columns, compare each number with `math.sin` or `math.cos` of `t * base ** (-2i / d_model)`, where 2i is the column or the one before it. Call it with at least six
+# columns, once with an odd d_model, once with another base, once with n = 1, and compare with a tolerance of 1e-9.
 #
 # </details>
 
@@ -982,13 +984,14 @@ check(test_positions)
 #
 # <details><summary>Hint 1</summary>
 #
-# Which of the parameters are 0 or 1 in a fresh layer, so that a part which ignores them goes unnoticed?
+# What else computes such a layer? And with which parameters would two norms, two residual connections or three heads not be told apart?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Draw *all* parameters, gains and biases too. Compute the layer in NumPy, head by head; a layer with one head and without a mask
-# cannot show what is wrong with heads and masks. Try `norm_first` both ways, and a single token.
+# Either write the layer down once more (attention head by head, norm, feed-forward; nothing has to be fast), or load the parameters into
+# `torch.nn.TransformerEncoderLayer`, as lesson 09 does. Draw all parameters, gains and biases too, in float64; try both values of norm_first, a mask
+# that is not symmetric, one token, and compare shape and values to 1e-9.
 #
 # </details>
 
@@ -1005,13 +1008,14 @@ check(test_layer)
 #
 # <details><summary>Hint 1</summary>
 #
-# If two pairs are equally frequent, which one is merged? And what becomes of *aaa* if *a a* is merged?
+# Go through the rules one by one: for each, which words make a difference between keeping it and breaking it? Which words have runs such as aaa, and when
+# does training end early?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Draw many small corpora of two or three letters: ties and runs come by themselves. After each merge, count the pairs anew in your
-# own words, and compare one merge at a time. Try 0 merges, no words, and more merges than there are pairs.
+# Examples by hand do it, one for each rule: equal counts, frequencies that turn the order round, a word in which a pair stands twice, aaaaa, a pair that
+# occurs once, n_merges = 0. Or write the training once more, slowly, and compare on a few dozen drawn dictionaries of words over three letters.
 #
 # </details>
 
@@ -1028,13 +1032,14 @@ check(test_bpe)
 #
 # <details><summary>Hint 1</summary>
 #
-# What should come back if the first token is the end, and what if the end never comes?
+# Make an array with which 1, 2, 4 are chosen, whatever came before. Now: what if 4 is the end, what if it is not, what if 2 is the start, what if
+# the end comes first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Walk through the table yourself with a loop: a row for the number of tokens so far, a column for the newest one. Ties go to the
-# first token. Let `start_id` and `end_id` be equal once, and `max_length` 0.
+# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0, as log-probabilities are). Compare with a list, type
+# included: ends by itself, stops at max_length, empty at once, start_id in the middle, start_id = end_id, two equal logits.
 #
 # </details>
 
@@ -1043,6 +1048,35 @@ from course_lib.tests_of_parts import test_decoding  # exercise
 
 # %%
 check(test_decoding)
+
+# %% [markdown]
+# ### And the tests of others?
+#
+# Other courses test the same parts. CS336 of Stanford compares with snapshots, *Dive into Deep Learning* checks shapes in the
+# text itself, minbpe compares with a worked example and decodes what was encoded; nanoGPT has no tests. Here are their *ideas*, in
+# our words and on our contracts (`course_lib/lessons/tests_elsewhere.py`), before our judge.
+#
+# **Predict:** which of them catches everything?
+#
+# - [ ] The snapshots of CS336
+# - [ ] minbpe's example
+# - [x] None of them
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.lessons.tests_elsewhere import ELSEWHERE
+
+complete_ones = 0
+for origin, tests in ELSEWHERE.items():
+    for name, test in tests.items():
+        caught, of = load(name).score(test)
+        complete_ones += caught == of
+        print(f"{origin:8} {name:16} {caught:2} of {of}")
+assert complete_ones == 0
+
+# %% [markdown]
+# That is no reproach. Their tests are there to tell learners that they are on the right way, and nobody had counted. Yours has
+# been counted: that is all the difference. Wherever you write a test from now on, break the code once, on purpose, and see whether
+# it notices.
 
 # %% [markdown]
 # ## What you have written
