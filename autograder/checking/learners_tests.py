@@ -59,7 +59,7 @@ class LearnersTest(Exercise):
         )
         self.right = dict(right)
         self.broken: dict[str, Function] = {}
-        self.usual(lambda rng: (under_test(next(iter(self.broken.values()))),))
+        self.usual(lambda rng: (under_test(next(iter(self.right.values()))),))
 
     def catches(
         self,

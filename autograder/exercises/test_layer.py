@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from autograder.checking.learners_tests import LearnersTest, differ, say
 from autograder.exercises.encoder_layer import drawn, some_blocked, tokens
 from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
-from course_lib import tests_of_parts
+from course_lib.nn import tests_of_layers
 
 
 def with_torch(x, parameters, n_heads, may_attend=None, norm_first=False):
@@ -73,7 +73,7 @@ def in_half_precision(x, parameters, n_heads, may_attend=None, norm_first=False)
 
 
 exercise = LearnersTest(
-    tests_of_parts.test_layer,
+    tests_of_layers.test_layer,
     lesson="15_bug_hunt",
     minutes=25,
     difficulty=3,

@@ -1,4 +1,4 @@
-"""Tests of learners in the sandbox: which of them earn points."""
+"""Learners' tests in the sandbox: which of them earn points."""
 
 import textwrap
 
