@@ -996,7 +996,7 @@ check(test_positions)
 # </details>
 
 # %%
-from course_lib.tests_of_parts import test_layer  # exercise
+from  import test_layer  # exercise
 
 # %%
 check(test_layer)
