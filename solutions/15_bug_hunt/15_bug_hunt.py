@@ -996,7 +996,7 @@ check(test_positions)
 # </details>
 
 # %%
-from  import test_layer  # exercise
+from course_lib.nn.tests_of_layers import test_layer  # exercise
 
 # %%
 check(test_layer)
