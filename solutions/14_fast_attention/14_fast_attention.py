@@ -11,7 +11,7 @@
 # - read a GPU kernel for attention, and choose among PyTorch's backends;
 # - say what a cache, grouped queries and a window save.
 #
-# **About 120 minutes.** You need lessons 01, 04, 09 and 12, and for the end the data:
+# **About 130 minutes.** You need lessons 01, 04, 09 and 12, and for the end the data:
 # `make data` prepares it.
 
 # %%
