@@ -70,7 +70,7 @@ def path_length(kind: str, n: int, k: int | None = None) -> int:
     and unless k, where it is needed, is a whole number above 1: with k = 1 a position
     reads itself alone.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
-    (maximum path length), which gives how they grow.
+    (maximum path length), which gives how they grow, a convolution's with gaps.
 
     >>> path_length("recurrence", 9), path_length("convolution", 9, 3)
     (8, 4)

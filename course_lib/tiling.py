@@ -17,10 +17,10 @@ def online_softmax(x: np.ndarray, block: int) -> np.ndarray:
     block : number of scores of a row in one block, 1 or more; the last block of a row
         holds what is left
 
-    Returns the weights (..., m), floats: those of a softmax over the last axis, for
-    every block. One pass over the blocks keeps, for each row, the largest score and the
-    sum of exponentials so far; the weights are computed from the last of both. Whole
-    numbers of 64 bits, as Python's become, are allowed, and x stays as it is.
+    Returns the weights (..., m), floats: those of a softmax over the last axis,
+    whatever the block size. One pass over the blocks keeps, for each row, the largest
+    score and the sum of exponentials so far; the weights are computed from their final
+    values. x may hold integers (int64), and stays as it is.
     Source: Milakov and Gimelshein (2018), Online normalizer calculation for softmax,
     algorithm 3, there with blocks of one.
 
@@ -53,18 +53,19 @@ def tiled_attention(
     v : (..., m, d_v), one value per row; value j belongs to key j
     block : number of keys in one block, 1 or more; the last block holds what is left
     may_attend : (..., n, m), booleans, or None if every query may attend to every key;
-        in front of m, an axis of length 1, or one that is missing, counts for all
+        the axes before m may be 1 or missing, and are then broadcast
 
-    Returns the output (..., n, d_v), for every block the same: row i is the mean of the
-    values, weighted for query i by the softmax of its scaled scores over the keys that
-    it may attend to. A row that may attend to no key is all zeros. The scores of one
-    block (..., n, block) exist at a time, never all n × m of them: a check, which
-    compares results, does not see that, and the lesson measures the memory. Scores may
-    be of any size, whole numbers of 64 bits, as Python's become, are allowed, the
-    result holds floats, and the arguments stay as they are.
+    Returns the output (..., n, d_v), the same whatever the block size: row i is the
+    mean of the values, weighted for query i by the softmax of its scaled scores over
+    the keys that it may attend to. A row that may attend to no key is all zeros. Only
+    the scores of one block (..., n, block) exist at a time, never all n × m of them:
+    the check compares results and does not notice, but the lesson measures the memory.
+    Scores may be of any size; q, k and v may hold integers (int64); all arguments stay
+    as they are, and the result holds floats.
     Source: Dao et al. (2022), FlashAttention: Fast and Memory-Efficient Exact Attention
-    with IO-Awareness, algorithm 1, which splits the queries, too; Rabe and Staats
-    (2021), Self-attention Does Not Need O(n²) Memory.
+    with IO-Awareness, algorithm 1, which splits the queries, too, and divides in each
+    step; Rabe and Staats (2021), Self-attention Does Not Need O(n²) Memory, who divide
+    once.
 
     >>> q, k = np.array([[0.0]]), np.array([[5.0], [2.0], [-4.0]])
     >>> v = np.array([[1.0, 0.0], [2.0, 0.0], [6.0, 9.0]])

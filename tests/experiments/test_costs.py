@@ -77,6 +77,8 @@ def test_caches_have_the_bytes_of_their_heads():
     assert results["1 heads, bytes"] == [4 * one, 8 * one]
     assert results["8 heads, bytes"] == [32 * one, 64 * one]
     assert min(results["2 heads"]) > 0
+    assert len(results["2 heads, attending"]) == 2
+    assert 0 < results["8 heads, attending"][1] < results["8 heads"][1]
 
 
 def test_backends_are_named_and_tried():
