@@ -29,7 +29,8 @@ from autograder.checking.student import ClaimFailure, Reason, StudentFunction
 from autograder.checking.values import is_array, is_tensor, leaves
 
 MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
-Way = Literal["passes", "rejects", "answers", "stops", "ends"]
+Way = Literal["passes", "rejects", "breaks", "answers", "stops", "ends"]
+CAUGHT = ("rejects", "breaks")
 
 
 class LearnersTest(Exercise):
@@ -155,7 +156,7 @@ class LearnersTest(Exercise):
         if any(way_of(test, each) != "passes" for each in self.right.values()):
             return 0, len(self.broken)
         ways = [way_of(test, broken) for broken in self.broken.values()]
-        return ways.count("rejects"), len(ways)
+        return sum(way in CAUGHT for way in ways), len(ways)
 
 
 # The function under test
@@ -179,6 +180,8 @@ def under_test(function: Function) -> Function:
 
 # Not in the closure, where a test could look at what it is given.
 _FUNCTIONS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
+# The last error of each, as its type's name and its message.
+_ERRORS: WeakKeyDictionary[Function, tuple[str, str]] = WeakKeyDictionary()
 
 
 def _answer(
@@ -186,8 +189,12 @@ def _answer(
 ) -> Any:
     require_small_data([arguments, keywords])
     function = _FUNCTIONS[handed_out]
-    with silenced():
-        return copied(function(*copied(arguments), **copied(keywords)))
+    try:
+        with silenced():
+            return copied(function(*copied(arguments), **copied(keywords)))
+    except Exception as error:
+        _ERRORS[handed_out] = type(error).__name__, str(error)
+        raise
 
 
 def require_small_data(arguments: Any) -> None:
@@ -219,7 +226,8 @@ def require_small_data(arguments: Any) -> None:
 class Verdict(NamedTuple):
     """What a test says of one function.
 
-    way : "passes"; "rejects", by an AssertionError; "answers", with a value in place
+    way : "passes"; "rejects", by an AssertionError; "breaks", with an error that the
+        function itself raised, which any test shows; "answers", with a value in place
         of raising; "stops", with another error; "ends", if there is no result
     """
 
@@ -234,11 +242,12 @@ class Verdict(NamedTuple):
 
 def verdict_of(student: StudentFunction, function: Function) -> Verdict:
     """Return what a learner's test says of a function."""
-    call = student.record(under_test(function))
+    handed_out = under_test(function)
+    call = student.record(handed_out)
     result = call.result
     if result.raised:
-        is_no = "AssertionError" in result.raised.types
-        return Verdict("rejects" if is_no else "stops", call)
+        raised = result.raised
+        return Verdict(_way_of_error(handed_out, raised.types, raised.message), call)
     if result.kind != "value":
         return Verdict("ends", call)
     return Verdict("passes" if result.value is None else "answers", call)
@@ -246,14 +255,22 @@ def verdict_of(student: StudentFunction, function: Function) -> Verdict:
 
 def way_of(test: Function, function: Function) -> Way:
     """Return how a test of this process answers to a function."""
+    handed_out = under_test(function)
     try:
         with silenced():
-            value = test(under_test(function))
-    except AssertionError:
-        return "rejects"
-    except Exception:
-        return "stops"
+            value = test(handed_out)
+    except Exception as error:
+        types = [each.__name__ for each in type(error).__mro__]
+        return _way_of_error(handed_out, types, str(error))
     return "passes" if value is None else "answers"
+
+
+def _way_of_error(handed_out: Function, types: Sequence[str], message: str) -> Way:
+    """Return how a test answered that ended with this error."""
+    if "AssertionError" in types:
+        return "rejects"
+    kind, text = _ERRORS.get(handed_out, ("", ""))
+    return "breaks" if kind in types and message == text else "stops"
 
 
 def without_repetitions(calls: Sequence[Call]) -> list[Call]:
@@ -307,7 +324,7 @@ def _hold_sittings(
         student.start_afresh()
         for function, how in sitting:
             verdict = verdict_of(student, function)
-            if verdict.way == ("passes" if how else "rejects"):
+            if verdict.way in (("passes",) if how else CAUGHT):
                 continue
             if how and verdict.way == "answers":
                 continue  # a value that nobody asked for does no harm here
@@ -337,7 +354,7 @@ def _complaint(verdict: Verdict, how: str, visible: bool) -> tuple[Reason, str]:
         says = f", saying “{_shortened(raised.message)}”"
         says = says if visible and raised.message.strip() else ""
         return "verdict", f"Your test rejects {which}{says}."
-    if verdict.way == "stops":
+    if verdict.way in ("breaks", "stops"):
         if raised.types[0] == "NotImplementedError":
             return "raised", "Your test is not written yet."
         what = "an error of its own"

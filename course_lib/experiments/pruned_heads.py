@@ -32,7 +32,7 @@ from course_lib.nn.training.subwords import SubwordTokenizer
 from course_lib.nn.training.tasks import TASKS, Recipe
 from course_lib.nn.transformer import Transformer
 
-SEEDS = (0, 1)  # of the trainings
+SEEDS = (0, 1, 2)  # of the trainings
 N_IMPORTANCE, N_TEST = 200, 500  # pairs
 MEASURES = ("gradient", "ablation")
 ORDERS = ("least", "most")  # important first

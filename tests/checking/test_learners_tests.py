@@ -238,4 +238,5 @@ def test_way_tells_how_a_test_answers():
     assert way_of(asserts, abs) == "passes"
     assert way_of(asserts, str) == "rejects"
     assert way_of(lambda function: function(2), abs) == "answers"
-    assert way_of(lambda function: function(), abs) == "stops"
+    assert way_of(lambda function: function(), abs) == "breaks"
+    assert way_of(lambda function: function(2).shape, abs) == "stops"
