@@ -3,7 +3,7 @@
 The Transformer of lesson 11 is trained, or its checkpoint taken if there is one, and
 nothing is trained after that. The importance of its 24 heads is measured on validation
 pairs, by gradient and by ablation. Then heads are pruned one after another, and test
-pairs are translated greedily each time. The record's two checkpoints were trained by
+pairs are translated greedily each time. The record's checkpoints were trained by
 lesson 11's command on two threads; on one, rounding makes another model of the same
 seed, with a BLEU that differs by less than one.
 """

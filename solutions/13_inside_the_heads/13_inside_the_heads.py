@@ -397,14 +397,14 @@ assert syntax["subject to verb"]["share"] > 0.8 and min(both) < 0.35
 
 # %% [markdown]
 # Now a model that we know from its first step on: the course's translator (lesson 11),
-# two layers of four heads in its encoder, trained twice, with two seeds. Even weights
-# would give 6 % to the previous token.
+# two layers of four heads in its encoder, trained with three seeds. Even weights would
+# give 6 % to the previous token.
 #
 # **Predict:** how much does its best previous-token head give?
 #
-# - [ ] About 1.00, as in MiniLM
-# - [x] About 0.3
-# - [ ] No more than 0.06
+# - [ ] More than 0.5, as in MiniLM
+# - [x] Between 0.15 and 0.5
+# - [ ] Less than 0.15
 
 # %%
 for run in of_seeds:
@@ -412,14 +412,14 @@ for run in of_seeds:
         at, number, score = run["encoder, best"][role][0]
         print(f"seed {run['seed']}, {role:8}: layer {at} head {number}, {score:.2f}")
 bests = {role: [run["encoder, best"][role][0] for run in of_seeds] for role in scores}
-assert all(at == 1 and 0.25 < score < 0.35 for at, _, score in bests["previous"])
-assert all(score < 0.12 for _, _, score in bests["next"] + bests["rarest"])
-assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0]
+assert all(at == 1 and 0.19 < score < 0.33 for at, _, score in bests["previous"])
+assert all(score < 0.13 for _, _, score in bests["next"] + bests["rarest"])
+assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 
 # %% [markdown]
-# In both runs a head of layer 1 leans that way, but *not the same* head: a head's number
-# means nothing. And none of the eight is positional by Voita's count, and none gives
-# more than 0.12 to the next token or to the rarest. Our model is small, its texts are
+# In each run a head of layer 1 leans that way, but *not always the same* head: a head's
+# number means nothing. And none of the eight is positional by Voita's count, and none
+# gives more than 0.13 to the next token or to the rarest. Our model is small, its texts are
 # short, and it was trained for minutes. **The papers' sharp roles do not hold at our
 # size.** Whether a diagram of heads fits *your* model has to be measured.
 
@@ -626,7 +626,7 @@ assert agreement["−gradient and ablation"] > 0.9
 # Now the course's translator, with all its 24 heads: 8 in the encoder, 8 in the decoder's
 # self-attention, 8 in the cross-attention. More and more heads were closed, without any
 # training after that, and 500 test pairs translated each time
-# (`course_lib/experiments/pruned_heads.py`, two seeds).
+# (`course_lib/experiments/pruned_heads.py`, three seeds).
 #
 # **Predict:** all 8 heads of *one* kind are closed. Which kind is missed least?
 #
@@ -680,7 +680,7 @@ for run in pruned:
         left = {m: curve(run, "all", m, first)[6] for m in ("ablation", "gradient")}
         print(f"seed {run['seed']}, six {first} important heads closed:", left)
 assert all(curve(run, "all", "ablation", "most")[6] < 3 for run in pruned)
-assert all(curve(run, "all")[6] > 28 for run in pruned)
+assert all(curve(run, "all")[6] > 26 for run in pruned)
 assert all(curve(run, "all", "gradient")[6] < curve(run, "all")[6] for run in pruned)
 
 # %%
@@ -690,7 +690,7 @@ figures.curves([*range(25)], orders, xlabel="heads pruned", ylabel="BLEU", alt=a
 
 # %% [markdown]
 # *Which* six makes all the difference. And ablation chooses the six least important ones
-# better than the gradient does, in both runs.
+# better than the gradient does, if in one of the three runs by 0.1 BLEU only.
 
 # %% [markdown]
 # Voita et al. (2019) pruned 38 of the 48 heads of an encoder, about as large a share as
@@ -701,10 +701,10 @@ print("Voita et al.:", VOITA)
 lost = [run["bleu"] - curve(run, "encoder")[6] for run in pruned]
 print("ours, BLEU lost with 6 of 8 encoder heads closed:", [round(n, 2) for n in lost])
 assert (VOITA["pruned"], VOITA["heads"], VOITA["bleu lost"]) == (38, 48, 0.15)
-assert lost[0] < 0.1 and 3 < lost[1] < 3.5
+assert lost[0] < 0.1 and all(3 < loss < 6 for loss in lost[1:])
 
 # %% [markdown]
-# One of our runs loses as little, the other 3.2 BLEU. The comparison is not fair: their
+# One of our runs loses as little, the others 3.2 and 5.6 BLEU. The comparison is not fair: their
 # gates were *learned*, while the model was trained on and could get used to it; ours were
 # closed afterwards, with nothing to mend the damage.
 

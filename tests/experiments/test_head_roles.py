@@ -119,5 +119,5 @@ def test_recorded_roles_are_as_the_lesson_tells():
     for run in runs:
         # One head in each translator attends to the previous token beyond chance.
         chance = run["encoder, uniform"]["previous"]
-        assert run["encoder, best"]["previous"][0][2] > 4 * chance
+        assert run["encoder, best"]["previous"][0][2] > 3 * chance
         assert run["encoder, positional heads"] == 0

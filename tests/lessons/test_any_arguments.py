@@ -61,6 +61,7 @@ LEFT_OUT = {
     "own_transformer": "made of functions of the reader, with sizes of its own",
     "small_seq2seq": "trains on tasks of its own for one lesson",
     "small_translator": "trains on a task of its own for one lesson",
+    "tests_elsewhere": "tests, judged in tests/checking/test_learners_tests.py",
     "tiny_shakespeare": "trains on the plays, for one lesson and two experiments",
     "translation_trace": "shows one trained model; decoding checks its scores",
     "cost.sequential_operations": "reads the graph of any tensor",
