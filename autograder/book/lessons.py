@@ -13,6 +13,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder.checking.exercise import Exercise
 from autograder.notebooks.source import BEGIN, END
+from autograder.releases import ANSWER_KEY
 from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_of
 
@@ -105,6 +106,9 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
         elif _is_solution(cell):
             text = f"{contract(cell.source)}\n{folded_solution(cell.source)}"
             page.cells.append(new_markdown_cell(text, id=cell.id))
+        elif broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
+            text = f"```python\n{broken}\n```\n\n{_folded('Mended', cell.source)}"
+            page.cells.append(new_markdown_cell(text, id=cell.id))
         else:
             page.cells.append(_with_links_to_pages(cell, lessons))
     return page
@@ -145,9 +149,13 @@ def folded_solution(source: str) -> str:
     source : the cell, with nbgrader's marks around the body
     """
     above, body = _parts(source)
+    return _folded("Solution", f"{_without_docstring(above)}\n{body}")
+
+
+def _folded(summary: str, code: str) -> str:
     return (
-        '<details class="solution"><summary>Solution</summary>\n\n'
-        f"```python\n{_without_docstring(above)}\n{body}\n```\n\n</details>\n"
+        f'<details class="solution"><summary>{summary}</summary>\n\n'
+        f"```python\n{code}\n```\n\n</details>\n"
     )
 
 

@@ -127,6 +127,13 @@ def test_signature_of_several_lines_stays_whole():
     assert 'r"""Return twice x."""\n    ...' in contract(source)
 
 
+def test_function_to_be_mended_is_broken_and_its_solution_folded():
+    cell = new_code_cell("mended", metadata={"attention": {"mend": "broken"}})
+    (shown,) = lesson_page(new_notebook(cells=[cell]), LESSONS).cells
+    broken, _, mended = shown.source.partition("<summary>Mended</summary>")
+    assert "```python\nbroken\n```" in broken and "```python\nmended\n```" in mended
+
+
 def test_claims_have_no_marks_of_markdown():
     assert as_markdown("a_b [c](d) `e_f` $g$") == r"a\_b \[c\](d) `e_f` \$g\$"
     assert (points(1), points(0.5)) == ("1 point", "0.5 points")
