@@ -178,7 +178,7 @@ def several_parts(student, rng):
 
 
 @exercise.case(
-    "Measurements after NaN may be NaN as well",
+    "NaN fails the check of the last loss only",
     visible=False,
     weight=0.5,
     pays_alone=False,
@@ -186,8 +186,9 @@ def several_parts(student, rng):
 def after_not_a_number(student, rng):
     for _ in range(3):
         measured = broken(rng, "masked_softmax")
-        later = ("gradient_growth", "repeat_gap", "equal_length_gap", "batch_gap")
-        student.agrees([measured | dict.fromkeys(later, math.nan)])
+        others = ("leak", "later_weight", "gradient_growth", "repeat_gap")
+        others += ("equal_length_gap", "batch_gap")
+        student.agrees([measured | dict.fromkeys(others, math.nan)])
         student.agrees([broken(rng, "update"), broken(rng, "newest_positions")])
 
 
@@ -340,7 +341,7 @@ exercise.option(
 exercise.option(
     "mask_for_the_shift",
     "You blame the causal mask for copies, although nothing leaks.",
-    "What did the canary measure?",
+    "How large is the leak of a model with a wrong mask?",
     why="Both make the loss nearly 0 and the samples useless.",
     copies="causal_mask",
 )
