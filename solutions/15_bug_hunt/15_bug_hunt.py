@@ -133,7 +133,7 @@ assert table.std() > 0.9
 # mean would be too large as well, but by a factor of two hundred.
 #
 # The embedding also gives the logits. A row with 32 numbers of size 1 has products of size 6 with a
-# normalised vector, and one of 32 with itself: the token just read, which the residual connections take to the
+# normalised vector, and one of 32 with itself: the newest token, which the residual connections take to the
 # end, gets a logit near 32. **Mend it:** the embedding's rows should be far
 # shorter. (Healthy models here have 1/d_model.)
 
