@@ -830,8 +830,8 @@ print("it is lower than the healthy one in models", lower)
 # In the next six exercises you write the test, and *it* is judged. It gets a function that should keep a
 # contract which you know, and raises `AssertionError` if the function does not. The judge has several right
 # versions, written in different ways, and many broken ones. Every right version must pass; your points are for the
-# broken ones that you catch. You do not see their code, and a test sees only what a function returns. To read a contract, call
-# `help` on the course's own function, for example `help(course_lib.masks.masked_softmax)`.
+# broken ones that you catch. Their code stays hidden, and a test sees only what a function returns.
+# `help("course_lib.masks.masked_softmax")` prints a contract.
 
 # %% [markdown]
 # How many errors does a usual test catch? Here is one of a kind that many repositories have: it compares
