@@ -89,7 +89,9 @@ def symptoms_of(part, rng):
         "causal_mask": {"leak": gap(rng), "later_weight": float(rng.uniform(0.004, 1))},
         "split_heads": {"leak": gap(rng)},
         "shift_right": {"copies": float(rng.choice([0.75, 1.0]))},
-        "masked_softmax": {"last_loss": math.nan},
+        "masked_softmax": dict.fromkeys(
+            ("last_loss", "leak", "later_weight"), math.nan
+        ),
         "update": {"gradient_growth": float(rng.uniform(25, 120))},
         "warmup_rate": {"rate_growth": float(rng.uniform(1, 5))},
         "evaluate": {"repeat_gap": gap(rng), "batch_gap": rng.integers(2) * gap(rng)},
@@ -178,7 +180,7 @@ def several_parts(student, rng):
 
 
 @exercise.case(
-    "Measurements after NaN may be NaN as well",
+    "NaN fails the check of the last loss only",
     visible=False,
     weight=0.5,
     pays_alone=False,
@@ -186,8 +188,9 @@ def several_parts(student, rng):
 def after_not_a_number(student, rng):
     for _ in range(3):
         measured = broken(rng, "masked_softmax")
-        later = ("gradient_growth", "repeat_gap", "equal_length_gap", "batch_gap")
-        student.agrees([measured | dict.fromkeys(later, math.nan)])
+        others = ("leak", "later_weight", "gradient_growth", "repeat_gap")
+        others += ("equal_length_gap", "batch_gap")
+        student.agrees([measured | dict.fromkeys(others, math.nan)])
         student.agrees([broken(rng, "update"), broken(rng, "newest_positions")])
 
 
@@ -215,6 +218,7 @@ def variants(
     leak_of="later_weight",
     copies="shift_right",
     nan="isnan",
+    nan_fails=False,
     nan_part="masked_softmax",
     growth="update",
     schedule="warmup_rate",
@@ -228,7 +232,10 @@ def variants(
 ):
     parts = []
     for measured in models:
-        failed = {name: value > exact for name, value in measured.items()}
+        failed = {
+            name: value > exact or (nan_fails and math.isnan(value))
+            for name, value in measured.items()
+        }
         leaks = "causal_mask" if failed["later_weight"] else "split_heads"
         leaks = {
             "mask": "causal_mask",
@@ -340,7 +347,7 @@ exercise.option(
 exercise.option(
     "mask_for_the_shift",
     "You blame the causal mask for copies, although nothing leaks.",
-    "What did the canary measure?",
+    "How large is the leak of a model with a wrong mask?",
     why="Both make the loss nearly 0 and the samples useless.",
     copies="causal_mask",
 )
@@ -350,6 +357,13 @@ exercise.option(
     "What is float('nan') == float('nan') in Python, and what is NaN > 1?",
     why="`last_loss == math.nan` reads as it is meant, and is always False.",
     nan="compared",
+)
+exercise.option(
+    "nan_taken_for_a_leak",
+    "You take NaN for a leak.",
+    "Which check does NaN fail by the docstring, and what is NaN <= 0.001 in Python?",
+    why="`not value <= 0.001` reads like `value > 0.001`, and is True for NaN.",
+    nan_fails=True,
 )
 exercise.option(
     "norm_for_nan",

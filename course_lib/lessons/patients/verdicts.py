@@ -13,8 +13,9 @@ def parts_to_blame(models: Sequence[Mapping[str, float]]) -> list[str]:
         - shared: examples that are both held out and learned from; not 0: "split_data"
         - first_loss: as a multiple of ln V; above 1.1: "initial_embedding", below 0.9:
           "cross_entropy"
-        - leak: of the canary; not 0: "causal_mask" if later_weight, the largest weight
-          on a later position, is not 0 either, otherwise "split_heads"
+        - leak: change of earlier logits with later words; not 0: "causal_mask" if
+          later_weight, the largest weight on a later position, is not 0 either,
+          otherwise "split_heads"
         - copies: share of tokens predicted to come again; above 0.5: "shift_right"
         - last_loss: NaN: "masked_softmax"
         - gradient_growth: last norm by first norm; above 20: "update"
@@ -26,8 +27,8 @@ def parts_to_blame(models: Sequence[Mapping[str, float]]) -> list[str]:
         - batch_gap: difference made by the batch with padding; not 0: "padding_mask"
         - cache_gap: difference made by a cache; not 0: "newest_positions"
 
-    Returns a name for each model, "healthy" where no check fails. What is measured
-    after the first NaN may be NaN as well.
+    Returns a name for each model, "healthy" where no check fails. If last_loss is NaN,
+    others may be NaN as well, leak too: NaN fails the check of last_loss only.
     Source: Karpathy (2019), A Recipe for Training Neural Networks, section 2.
 
     >>> exact = ("shared", "leak", "later_weight", "copies", "repeat_gap")
