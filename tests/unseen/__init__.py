@@ -3,14 +3,13 @@
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
 
-``fifth`` (lessons 12 and 13) is not judged yet.
-
-``first.csv``, ``second.csv``, ``third.csv`` and ``fourth.csv`` say what readers judged
-of each wrong answer of the set: whether the diagnosis is true and specific, vague or
-false, or there is none; and whether the failed claims alone lead to what is wrong. Each
-set was judged before anything was changed for it. The fourth is of lesson 07 alone, the
-others of all lessons but that one. ``messages`` has pictures of what JupyterLab shows
-of twenty answers of the third: on the left before banks had options, on the right now.
+``first.csv`` to ``sixth.csv`` say what readers judged of each wrong answer of the set:
+whether the diagnosis is true and specific, vague or false, or there is none; and
+whether the failed claims alone lead to what is wrong. Each set was judged before
+anything was changed for it. The fourth is of lesson 07 alone, the fifth of lessons 12
+and 13, the sixth of lesson 14, the others of lessons 01 to 06 and 08 to 11.
+``messages`` has pictures of what JupyterLab shows of twenty answers of the third: on
+the left before banks had options, on the right now.
 """
 
 import re

@@ -1,8 +1,13 @@
 """Answers that were written blind are read and judged as their authors wrote them."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from tests.unseen import judged, read_answers
+
+HERE = Path(__file__).parent
 
 TEXT = """\
 # === wrong: the exponentials alone
@@ -45,3 +50,18 @@ def test_file_without_answers_is_refused(tmp_path):
     (tmp_path / "softmax.txt").write_text("def softmax(x): ...")
     with pytest.raises(ValueError, match=r"softmax\.txt: no line begins with"):
         list(read_answers(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["second", "third", "fourth", "fifth", "sixth"])
+def test_each_wrong_answer_has_one_verdict(name):
+    with (HERE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file)]
+    wrong = [
+        (answer.exercise, f"{answer.number}")
+        for answer in read_answers(HERE / name)
+        if not answer.right
+    ]
+    assert [(row["exercise"], row["number"]) for row in rows] == wrong
+    for row in rows:
+        assert row["verdict"] in {"true", "vague", "false", "none", "accepted"}, row
+        assert row["evidence"] in {"good", "poor"} or row["verdict"] == "accepted", row
