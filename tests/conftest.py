@@ -17,7 +17,19 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # Files of many tests, of which each exercise, or family of cases, makes a group.
 LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")
 # Lessons whose notebooks ``make test`` leaves to ``make test-all``: they train models.
-THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14")
+THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15")
+
+
+# Lesson 15 has exercises named test_attention and the like. Their answers, and the
+# tests of course_lib that are handed a function, are no tests of the course.
+collect_ignore_glob = ["answers/*.py"]
+OTHER_TESTS = ("course_lib.", "autograder.", "tests.answers.")
+
+
+def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
+    """Collect no function that a test's module has imported from one of those."""
+    module = getattr(obj, "__module__", None) or ""
+    return [] if str(module).startswith(OTHER_TESTS) else None
 
 
 class ByFile(LoadScopeScheduling):

@@ -546,7 +546,8 @@ def test_every_exercise_can_be_checked_by_its_name(capsys):
             exec(f"check({name})", {"check": check, name: lambda *a, **k: None})
         text = capsys.readouterr().out
         # Where an error is asked for, not every call fails for the same reason.
-        assert "Every call ends in the same way." in text or "returns None too" in text
+        same = "Every call ends in the same way." in text or "returns None too" in text
+        assert same or (load(name).is_test and "lets the broken function pass" in text)
 
 
 def test_unknown_exercise_lists_the_known_ones():
@@ -725,6 +726,8 @@ TAKES_TENSORS = {
     "sgd_step",
     "shift_right",
     "swiglu",
+    "test_decoding",
+    "test_layer",
     "top_k_filter",
     "top_p_filter",
     "train",

@@ -1,6 +1,7 @@
 """The style rules of the lessons that can be counted, and what each must contain."""
 
 import ast
+import itertools
 import re
 import statistics
 
@@ -121,9 +122,11 @@ def test_solutions_get_all_points_with_the_names_they_may_use(source):
     """Judge each solution, executed with what the set-up cells and ``uses`` name."""
     assert "arguments" not in source.set_up
     set_up, solutions = {}, {}
-    for cell in source.cells[:2]:
-        if cell.kind == "code":
-            exec(cell.text, set_up)
+    cells = list(itertools.takewhile(lambda c: c.kind != "exercise", source.cells))
+    for cell in cells:  # those of imports alone
+        body = ast.parse(cell.text).body if cell.kind == "code" else []
+        if all(isinstance(each, ast.Import | ast.ImportFrom) for each in body):
+            exec(compile(ast.Module(body, []), "set-up", "exec"), set_up)
     for exercise in source.exercises:
         text = solution(exercise)
         everything = {**set_up, **solutions}

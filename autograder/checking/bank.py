@@ -201,6 +201,8 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
         for row in matrix.misconceptions
         if row.wrong_on_usual and row.keeps > MAX_POINTS_SHARE
     ]
+    if exercise.is_test:  # its usual input is a right function: weak tests let it pass
+        return faults
     if _most_are_right_on_usual_inputs(exercise):
         faults.append(
             f"{exercise.name}: most misconceptions are right on the usual inputs: draw "

@@ -13,9 +13,10 @@ from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from autograder.checking.call import Call, CallResult, Runner, local_runner
+from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
+from autograder.checking.learners_tests import without_repetitions
 from autograder.checking.student import least_precise
 from autograder.checking.values import is_array, leaves
 
@@ -31,6 +32,8 @@ class Explanation(NamedTuple):
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, ...]:
     """Return the one misconception that explains all calls, or the two, or ()."""
+    if exercise.is_test:
+        calls = without_repetitions(calls)
     wide = [call for call in calls if not has_small_whole_numbers(call)]
     for chosen in [calls, wide] if len(wide) < len(calls) else [calls]:
         if explanations := explanations_of(exercise, chosen):
@@ -69,7 +72,12 @@ def _pairs_of_possible(
 
 
 def pairs(exercise: Exercise) -> Iterator[Explanation]:
-    """Yield what two misconceptions give together, where two can be put together."""
+    """Yield what two misconceptions give together, where two can be put together.
+
+    Of tests none: a weak one's diagnosis is of all that it catches.
+    """
+    if exercise.is_test:
+        return
     for one, other in combinations(exercise.misconceptions, 2):
         if other.wrap:
             yield Explanation((one, other), other.wrap(one.function))
@@ -114,6 +122,7 @@ class _Replayed:
     """
 
     def __init__(self, exercise: Exercise, calls: Sequence[Call]) -> None:
+        self._is_test = exercise.is_test  # there an exception is what it answers
         right = replay(exercise.reference, calls)
         self._rows = [
             (call, correct, least_precise(call).bytes_per_number)
@@ -154,7 +163,8 @@ class _Replayed:
             if same_result(result, correct, least):
                 continue
             raised, learners = result.raised, call.result.raised
-            if not (raised and learners) or raised.message == learners.message != "":
+            only_kinds = raised and learners and not self._is_test
+            if not only_kinds or _same_message(raised, learners):
                 is_shown = True
                 is_shown_without_errors |= not stops
         if same and is_shown:
@@ -193,6 +203,10 @@ class _Replayed:
             ):
                 return False
         return True
+
+
+def _same_message(one: Raised | None, other: Raised | None) -> bool:
+    return one is not None and other is not None and one.message == other.message != ""
 
 
 def _ends(run: Runner, call: Call) -> bool:

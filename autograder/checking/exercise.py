@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -82,7 +82,12 @@ class Misconception:
 
 
 class Exercise:
-    """Everything that is known about one exercise, except its text in the lesson."""
+    """Everything that is known about one exercise, except its text in the lesson.
+
+    is_test : whether an answer is a test of other functions (``learners_tests``)
+    """
+
+    is_test: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -5,9 +5,9 @@ results of the wrong type or shape before a case sees any value.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from autograder.checking.call import Call, Runner, copied
+from autograder.checking.call import Call, CallResult, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
 from autograder.checking.exercise import Exercise
 from autograder.checking.values import (
@@ -22,7 +22,10 @@ from autograder.checking.values import (
 )
 
 Ending = Literal["raised", "timeout", "crashed", "output", "untried"]
-Reason = Ending | Literal["none", "differs", "changed", "no_error", "claim", "error"]
+Reason = (
+    Ending
+    | Literal["none", "differs", "changed", "no_error", "claim", "error", "verdict"]
+)
 
 
 class ClaimFailure(AssertionError):
@@ -34,17 +37,33 @@ class ClaimFailure(AssertionError):
         call: Call | None = None,
         difference: Difference | None = None,
         what: str = "",
+        sentence: str = "",
     ) -> None:
         """Keep the reason, the call that shows it and the difference in its result.
 
         what : for "differs", what was compared, if it is not the result itself; for
             "raised" and "no_error", the error that was asked for; else a message
+        sentence : the whole explanation, where the case itself knows it
         """
         super().__init__(reason)
         self.reason = reason
         self.call = call
         self.difference = difference
         self.what = what
+        self.sentence = sentence
+
+
+@runtime_checkable
+class RunnerWithMemory(Protocol):
+    """A runner whose function may remember earlier calls, and can be made to forget."""
+
+    def __call__(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> CallResult:
+        """Make one call."""
+
+    def forget(self) -> None:
+        """Let the next call be the first of a process."""
 
 
 @dataclass
@@ -92,9 +111,14 @@ class StudentFunction:
         if difference:
             raise ClaimFailure("differs", call, difference, what)
 
+    def start_afresh(self) -> None:
+        """Make the next call find nothing of earlier ones, where the runner can."""
+        if isinstance(self.runner, RunnerWithMemory):
+            self.runner.forget()
+
     def leaves_unchanged(self, *arguments: Any) -> None:
         """Assert that a call leaves its arguments as they were, whatever it returns."""
-        call = self._record(arguments, {})
+        call = self.record(*arguments)
         if call.result.kind != "value":
             raise ClaimFailure(call.result.kind, call)
         if call.result.value is None:
@@ -105,7 +129,7 @@ class StudentFunction:
 
     def raises(self, error: type[Exception], *arguments: Any, **keywords: Any) -> None:
         """Assert that a call raises this kind of exception."""
-        call = self._record(arguments, keywords)
+        call = self.record(*arguments, **keywords)
         kind, raised = call.result.kind, call.result.raised
         if kind == "value":
             raise ClaimFailure("no_error", call, what=error.__name__)
@@ -121,7 +145,7 @@ class StudentFunction:
 
         values : False compares the form only
         """
-        call = self._record(arguments, keywords)
+        call = self.record(*arguments, **keywords)
         result = call.result
         if result.kind != "value":
             raise ClaimFailure(result.kind, call)
@@ -139,7 +163,8 @@ class StudentFunction:
             raise ClaimFailure("differs", call, difference)
         return result.value
 
-    def _record(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
+    def record(self, *arguments: Any, **keywords: Any) -> Call:
+        """Call the function and return the call with its result, whatever that is."""
         before = copied(arguments), copied(keywords)
         call = Call(*before, self.runner(arguments, keywords))
         self.calls.append(call)

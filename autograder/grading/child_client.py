@@ -44,6 +44,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 MAX_CALLBACKS = 10_000  # functions of ours that one call may call
 CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
 MAX_CALLBACK_BYTES = 1 << 15  # of arguments: what NumPy computes is not interrupted
+TOO_MUCH = f"arguments of more than {MAX_CALLBACK_BYTES:,} bytes: use smaller ones"
 MAX_CALLBACK_MEMORY = 96 << 20  # bytes that one of them may take
 SEND_SECONDS = 3.0  # until a child has read a message: it waits for nothing else
 
@@ -348,9 +349,10 @@ class ChildClient:
             function = functions[require_type(number, int)]
             arguments = require_type(arguments, tuple)
             keywords = require_type(keywords, dict)
-            if len(wire.pack([arguments, keywords])) > MAX_CALLBACK_BYTES:
-                raise wire.MalformedMessage("too much to work on")
+            size = len(wire.pack([arguments, keywords]))
         try:
+            if size > MAX_CALLBACK_BYTES:
+                raise ValueError(TOO_MUCH)
             with silenced(), _limited_memory(), time_limit(seconds):
                 value = function(*arguments, **keywords)
             frame = wire.pack(["answer", "value", value])

@@ -29,7 +29,7 @@ from autograder.checking.call import (
     paused_limit,
     time_limit,
 )
-from autograder.checking.exercise import Case, Exercise
+from autograder.checking.exercise import Case, Exercise, Function
 from autograder.checking.judging import inputs_of, judge, judge_case
 from autograder.checking.registry import load
 from autograder.checking.result import (
@@ -55,7 +55,9 @@ Times = dict[str, float]  # "exercise.case" to seconds, of all its runs
 Plan = dict[str, tuple[PlannedCall, ...]]  # what each case calls, by the case's name
 JUDGING_SECONDS = 5.0  # of one exercise; most take some hundredths, none one second
 MAX_NAMED = 2  # kinds or lines of exceptions that hidden cases name
+TEST_SECONDS = 30.0  # of one test, with all that it asks of the functions it gets
 TOO_LONG = "Your function returned more than can be compared in time."
+TEST_TOO_LONG = "Your test asks more of the functions it gets than there is time for."
 
 
 def judge_all(
@@ -120,6 +122,29 @@ class _Rehearsed:
     error: Exception | None = None
 
 
+@dataclass
+class _SessionRunner:
+    """Calls an answer in the sandbox, without the judge's clock."""
+
+    session: Session
+    exercise: str
+    when: When
+    bound: Mapping[str, Function]
+
+    def __call__(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> CallResult:
+        with paused_limit():
+            return self.session.call(
+                self.exercise, self.when, arguments, keywords, self.bound
+            )
+
+    def forget(self) -> None:
+        """Let the next call be the first of a child."""
+        with paused_limit():
+            self.session.forget()
+
+
 class _Answer:
     """One exercise's answer, and the way to judge it.
 
@@ -146,7 +171,8 @@ class _Answer:
         self.bound: tuple[str, ...] = ()
         self.rehearsed: dict[tuple[str, tuple[str, ...]], _Rehearsed] = {}
         self.takes_too_long = False
-        self.seconds = JUDGING_SECONDS * (2 if session.last_try else 1)
+        self.seconds = TEST_SECONDS if exercise.is_test else JUDGING_SECONDS
+        self.seconds *= 2 if session.last_try else 1
 
     def rehearse(self) -> None:
         """Run the visible cases; ``judged`` finds them done.
@@ -192,7 +218,8 @@ class _Answer:
                     return _worded(self.exercise, result)
         except TimeLimitExceeded:
             self._give_up()
-        return no_answer(self.exercise, "output", TOO_LONG)
+        why = TEST_TOO_LONG if self.exercise.is_test else TOO_LONG
+        return no_answer(self.exercise, "output", why)
 
     def _restrict(self, verdict: CaseVerdict) -> None:
         """Let hidden cases name few exceptions of a submission, whatever it raises.
@@ -238,13 +265,7 @@ class _Answer:
     def _make_runner(self, when: When, bound: tuple[str, ...]) -> Runner:
         self.when, self.bound = when, bound
         functions = {used: load(used).reference for used in bound}
-        name = self.exercise.name
-
-        def run(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> CallResult:
-            with paused_limit():
-                return self.session.call(name, when, arguments, keywords, functions)
-
-        return run
+        return _SessionRunner(self.session, self.exercise.name, when, functions)
 
     @property
     def is_counted_only(self) -> bool:

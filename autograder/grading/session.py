@@ -43,6 +43,7 @@ class Budget:
     timeouts, crashes : of calls of one exercise, judged in one way, until its other
         calls are not tried
     submission : seconds of one try of everything, the judge's own work too
+    forgetting : seconds of running the cells again, so that a test remembers nothing
     children : processes for one try of everything
     """
 
@@ -53,6 +54,7 @@ class Budget:
     timeouts: int = 4
     crashes: int = 8
     submission: float = 300.0
+    forgetting: float = 40.0
     children: int = 200
 
 
@@ -118,6 +120,7 @@ class Session:
         self.called: set[str] = set()
         self._start = time.monotonic()
         self._n_children = 0
+        self._forgetting_seconds = 0.0
         self._reserved = 0.0
         self._child: ChildProcess | None = None
         self._client: ChildClient | None = None
@@ -204,6 +207,22 @@ class Session:
             self._end_child()
             self._alone = False
             self._cells_to_run, self.report = self.cells, report
+
+    def forget(self) -> None:
+        """Make the next call the first of a new child, as far as there is time for it.
+
+        A test that is judged may not know what the functions before have returned. The
+        new child is no cost of the submission's; where its cells take long, some calls
+        share one.
+        """
+        if self._client is None or self._forgetting_seconds > self.budget.forgetting:
+            return
+        self._end_child()
+        self._n_children -= 1
+        start = time.monotonic()
+        with contextlib.suppress(ChildLost):
+            self._ready_child()
+        self._forgetting_seconds += time.monotonic() - start
 
     def plan(self, calls: Sequence[PlannedCall]) -> None:
         """Store the calls of one exercise that will follow if its answer is right.

@@ -56,6 +56,8 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     failure = verdict.failure
     if failure is None:
         return ""
+    if failure.sentence:
+        return failure.sentence
     if failure.reason == "error" or failure.call is None:
         # What tripped the check of a hidden input may be an answer that spells it.
         what = failure.what if verdict.visible else failure.what.partition(":")[0]
@@ -95,7 +97,7 @@ def same_reason(verdict: CaseVerdict) -> str:
     "" where the reason is the claim's own, as with wrong numbers.
     """
     failure = verdict.failure
-    if failure is None or failure.call is None or failure.what:
+    if failure is None or failure.call is None or failure.what or failure.sentence:
         return ""
     raised, difference = failure.call.result.raised, failure.difference
     if failure.reason == "raised" and raised:

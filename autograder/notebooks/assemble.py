@@ -6,6 +6,7 @@ section's title with a number for the rest.
 
 import re
 from collections import Counter
+from functools import partial
 
 import nbformat
 from nbformat import NotebookNode
@@ -15,6 +16,7 @@ from autograder.checking.points import format_number
 from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
+from autograder.notebooks.functions_table import with_functions
 from autograder.notebooks.source import HEADING, LessonSource, solution
 from autograder.releases import ANSWER_KEY, METADATA_KEY, release_name
 
@@ -35,6 +37,11 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids = _Ids()
     cells = [_cell(cell, ids) for cell in source.cells]
+    course = Course(source.path.parents[2])
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            link = partial(_link, course, text="{}")
+            cell.source = with_functions(cell.source, course, link)
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
     name = release_name(points_of(source))
@@ -114,6 +121,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     elif cell.kind == "check" and cell.exercise:
         grade_id = f"check_{cell.exercise.name}"
         metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
+    elif cell.broken is not None:
+        metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
     if cell.collapsed:  # in JupyterLab, and in the book

@@ -42,6 +42,7 @@ class SourceCell:
     exercise : for an exercise, its check and its heading: which exercise
     right : for a prediction, which of its options is right, counted from 0
     collapsed : whether a reader sees the source on a click only
+    broken : of a function to be mended, the text that the learner mends
     """
 
     kind: Literal["prose", "code", "exercise", "check", "claims"]
@@ -51,6 +52,7 @@ class SourceCell:
     exercise: Exercise | None = None
     right: int | None = None
     collapsed: bool = False
+    broken: str | None = None
 
 
 def read_cells(path: Path) -> list[SourceCell]:

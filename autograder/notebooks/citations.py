@@ -206,6 +206,12 @@ PAPERS = (
         "2001.08361",
         "Scaling Laws for Neural Language Models",
     ),
+    Paper(
+        "Karpathy",
+        2019,
+        "A Recipe for Training Neural Networks",
+        "https://karpathy.github.io/2019/04/25/recipe/",
+    ),
     _arxiv("Kingma", 2015, "1412.6980", "Adam: A Method for Stochastic Optimization"),
     _arxiv(
         "Katharopoulos",
@@ -257,6 +263,8 @@ PAPERS = (
         "Effective Approaches to Attention-based Neural Machine Translation",
     ),
     _arxiv("Michel", 2019, "1905.10650", "Are Sixteen Heads Really Better than One?"),
+    # The DOI is that of the third edition; the first has none.
+    _doi("Myers", 1979, "10.1002/9781119202486", "The Art of Software Testing"),
     _arxiv(
         "Milakov",
         2018,
@@ -337,6 +345,13 @@ PAPERS = (
         2020,
         "2002.05202",
         "GLU Variants Improve Transformer",
+    ),
+    Paper(
+        "Sculley",
+        2015,
+        "Hidden Technical Debt in Machine Learning Systems",
+        "https://papers.nips.cc/paper_files/paper/2015/hash/"
+        "86df7dcfd896fcaf2674f757a2463eba-Abstract.html",
     ),
     _arxiv("Song", 2021, "2012.15524", "Fast WordPiece Tokenization"),
     _arxiv(

@@ -13,6 +13,7 @@ can be wrong with the text itself, in ``cells``.
 
 import ast
 import builtins
+import importlib
 import inspect
 import re
 import symtable
@@ -243,6 +244,8 @@ class _Order:
 
 EXERCISE = re.compile(r"from (course_lib[\w.]*) import (\w+)\s+# exercise")
 CHECK = re.compile(r"check\((\w+)\)")
+# The teacher reads the function of ``parts``, the learner mends that of ``broken``.
+MEND = re.compile(r"from (course_lib[\w.]*)\.parts import (\w+)\s+# mend")
 HEADING = re.compile(r"^### Exercise: (\w+)[ \t]*$", re.MULTILINE)
 ALMOST_A_HEADING = re.compile(r"^#+ *exercise\b", re.MULTILINE | re.IGNORECASE)
 # A comment behind an import from the library, or one that looks like "exercise".
@@ -295,8 +298,23 @@ class LessonSource:
         if match := CHECK.fullmatch(cell.text.strip()):
             exercise = self._load(match[1], cell.line + 1)
             return replace(cell, kind="check", exercise=exercise)
+        if match := MEND.fullmatch(cell.text.strip()):
+            texts = (
+                self._part(f"{match[1]}.{m}", match[2], cell.line + 1)
+                for m in ("parts", "broken")
+            )
+            right, broken = texts
+            return replace(cell, text=right, broken=broken)
         self._check_code(cell)
         return cell
+
+    def _part(self, module: str, name: str, line: int) -> str:
+        """Return the source of a function that is mended, or of its broken version."""
+        try:
+            function = getattr(importlib.import_module(module), name)
+            return textwrap.dedent(inspect.getsource(function)).rstrip("\n")
+        except (AttributeError, ImportError, OSError, TypeError):
+            raise self.fail(line, f"{module} has no function {name!r}") from None
 
     def _check_code(self, cell: SourceCell) -> None:
         for number, row in enumerate(cell.text.splitlines(), cell.line + 1):

@@ -35,6 +35,7 @@ ELSEWHERE = {  # with properties of their own
     "beam_tree": "tests/lessons/test_beam_tree.py",
     "eight_plays": "tests/lessons/test_eight_plays.py",
     "learned_pronoun": "tests/lessons/test_learned_pronoun.py",
+    "patients": "tests/lessons/test_patients.py",
     "paper_results": "tests/lessons/test_paper_results.py",
     "riddle": "tests/lessons/test_riddle.py",
     "long_reader": "tests/lessons/test_long_reader.py",

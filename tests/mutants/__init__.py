@@ -66,8 +66,11 @@ class Mutant:
 def mutants(exercise: Exercise) -> Iterator[Mutant]:
     """Yield the mutants of an exercise's reference, no two with the same meaning.
 
-    Annotations and what an error says are no part of an answer: they do not count.
+    Annotations and what an error says are no part of an answer: they do not count. Of a
+    test there are none: with another seed or size it is another test, and as good.
     """
+    if exercise.is_test:
+        return
     text = as_answer(exercise)
     forms = {_form(text)}
     for operator in _operators():

@@ -1,0 +1,422 @@
+"""Exercises whose answer is a test: it gets a function and says whether it is right.
+
+A learner's test gets right versions of a function, which it has to let pass, and
+broken ones, at which it has to raise ``AssertionError``. Each case is about one broken
+version: it is caught, and all right versions pass. So a test that lets everything pass
+earns nothing, and neither does one that rejects everything.
+
+What holds in the notebook and in the sandbox:
+
+- A test sees of a function what it returns, and nothing else. All functions have one
+  name and one kind, each call brings a new one, arguments and results are copies.
+- The order is drawn. Broken and right versions alternate, most come several times, so
+  counting calls or guessing leads nowhere.
+- In the sandbox each case has two sittings, each in a process that knows of no call
+  before. One begins with the broken version and one with a right one: who remembers
+  what earlier functions returned knows nothing when it counts.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from autograder.checking.call import Call, Raised, copied, silenced
+from autograder.checking.exercise import Exercise, Function
+from autograder.checking.student import ClaimFailure, Reason, StudentFunction
+from autograder.checking.values import is_array, is_tensor, leaves
+
+MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
+Way = Literal["passes", "rejects", "answers", "stops", "ends"]
+
+
+class LearnersTest(Exercise):
+    """An exercise whose answer is a test of another function.
+
+    right : right versions of that function, by how each of them works
+    """
+
+    is_test = True
+
+    def __init__(
+        self,
+        reference: Function,
+        *,
+        lesson: str,
+        minutes: int,
+        difficulty: int,
+        right: Mapping[str, Function],
+    ) -> None:
+        """Define the exercise, without broken versions yet.
+
+        reference : a test that lets all right versions pass and catches all broken ones
+        right : as ``{"computed with loops": ...}``; the words end a sentence
+        """
+        super().__init__(
+            reference, lesson=lesson, minutes=minutes, difficulty=difficulty
+        )
+        self.right = dict(right)
+        self.broken: dict[str, Function] = {}
+        self.usual(lambda rng: (under_test(next(iter(self.right.values()))),))
+
+    def catches(
+        self,
+        name: str,
+        claim: str,
+        broken: Function,
+        *,
+        weight: float = 1,
+        visible: bool = True,
+    ) -> None:
+        """Add a case: all right versions pass, and this broken one is caught.
+
+        name : of the broken version
+        claim : which error it has, as in "An attention without 1/√d_k is caught"
+        """
+
+        def run(student: StudentFunction, rng: np.random.Generator) -> None:
+            _hold_sittings(student, rng, broken, self.right, visible)
+
+        run.__name__ = name
+        self.case(claim, weight=weight, visible=visible)(run)
+        self.broken[name] = broken
+
+    def catches_of(
+        self, bank: Exercise, names: Mapping[str, str], *, visible: bool = True
+    ) -> None:
+        """Add cases for wrong functions that another bank has as misconceptions.
+
+        names : of the misconceptions, each with the claim
+        """
+        known = {each.name: each for each in bank.misconceptions}
+        for name, claim in names.items():
+            self.catches(name, claim, known[name].function, visible=visible)
+
+    def weak_at_saying_no(self, own: str) -> None:
+        """Add four weak tests: the ``variants`` end in ``say(wrong, says_no)``.
+
+        own : the learner's own function of that kind, as in "the attention that you
+            wrote in lesson 01"
+        """
+        for name, diagnosis, question, why, says_no in (
+            (
+                "lets_everything_pass",
+                "Your test lets every function pass that it gets, broken ones too.",
+                "Which of your lines can raise AssertionError, and what has to happen "
+                "for it?",
+                "No assertion, one that cannot fail, results compared with themselves, "
+                "or an `except` around it that swallows it.",
+                "never",
+            ),
+            (
+                "rejects_everything",
+                "Your test rejects every function that it gets, right ones too.",
+                f"What does your test say of {own}?",
+                "An expected shape or number is wrong, and no right version was tried.",
+                "always",
+            ),
+            (
+                "returns_false",
+                "Your test returns False for a broken function, and raises nothing.",
+                "What does `assert` do that `return False` does not?",
+                "np.allclose returns a bool, and `return np.allclose(…)` reads like a "
+                "test.",
+                "by returning False",
+            ),
+            (
+                "raises_another_error",
+                "Your test stops at broken functions with an error that is no "
+                "AssertionError.",
+                "Which exception does `assert` raise?",
+                "`raise ValueError(…)` is how functions refuse arguments.",
+                "by another error",
+            ),
+        ):
+            self.option(name, diagnosis, question, why=why, says_no=says_no)
+
+    def weak(
+        self, name: str, what: str, question: str, *, why: str, **wrong: Any
+    ) -> None:
+        """Add a weak test: ``variants`` with one decision that is wrong.
+
+        what : what it does, as in "that tries no batch". The diagnosis is of what it
+            catches, which is known; how a learner's is written is not.
+        """
+        diagnosis = f"Your test catches what a test catches {what}."
+        self.option(name, diagnosis, question, why=why, **wrong)
+
+    def score(self, test: Function, seed: int = 0) -> tuple[int, int]:
+        """Return how many of the broken versions a test catches, and of how many.
+
+        A test that rejects a right version, or stops at one, catches none.
+        """
+        if any(way_of(test, each) != "passes" for each in self.right.values()):
+            return 0, len(self.broken)
+        ways = [way_of(test, broken) for broken in self.broken.values()]
+        return ways.count("rejects"), len(ways)
+
+
+# The function under test
+
+
+def under_test(function: Function) -> Function:
+    """Return a function as a test gets it: data go in, copies of the results come out.
+
+    Its name, signature and source are the same for every function.
+
+    >>> under_test(abs)(-3)
+    3
+    """
+
+    def function_under_test(*arguments: Any, **keywords: Any) -> Any:
+        return _answer(function_under_test, arguments, keywords)
+
+    _FUNCTIONS[function_under_test] = function
+    return function_under_test
+
+
+# Not in the closure, where a test could look at what it is given.
+_FUNCTIONS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
+
+
+def _answer(
+    handed_out: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    require_small_data([arguments, keywords])
+    function = _FUNCTIONS[handed_out]
+    with silenced():
+        return copied(function(*copied(arguments), **copied(keywords)))
+
+
+def require_small_data(arguments: Any) -> None:
+    """Raise where arguments hold functions, or too many numbers to be sent.
+
+    Raises ``TypeError`` or ``ValueError``.
+    """
+    size = 0
+    for _, leaf in leaves(arguments):
+        if callable(leaf):
+            raise TypeError(
+                "a function under test takes data such as numbers, lists and arrays, "
+                "and got a function"
+            )
+        if is_array(leaf) or is_tensor(leaf):
+            size += int(np.prod(leaf.shape))
+        else:
+            size += 1 + len(leaf) // 8 if isinstance(leaf, str | bytes) else 1
+    if size > MAX_NUMBERS:
+        raise ValueError(
+            f"the arguments of a function under test hold at most {MAX_NUMBERS:,} "
+            f"numbers in all, got {size:,}: smaller ones show the same"
+        )
+
+
+# How a test answers
+
+
+class Verdict(NamedTuple):
+    """What a test says of one function.
+
+    way : "passes"; "rejects", by an AssertionError; "answers", with a value in place
+        of raising; "stops", with another error; "ends", if there is no result
+    """
+
+    way: Way
+    call: Call
+
+    @property
+    def raised(self) -> Raised:
+        """The exception, if there is one; else one without a name."""
+        return self.call.result.raised or Raised(("",))
+
+
+def verdict_of(student: StudentFunction, function: Function) -> Verdict:
+    """Return what a learner's test says of a function."""
+    call = student.record(under_test(function))
+    result = call.result
+    if result.raised:
+        is_no = "AssertionError" in result.raised.types
+        return Verdict("rejects" if is_no else "stops", call)
+    if result.kind != "value":
+        return Verdict("ends", call)
+    return Verdict("passes" if result.value is None else "answers", call)
+
+
+def way_of(test: Function, function: Function) -> Way:
+    """Return how a test of this process answers to a function."""
+    try:
+        with silenced():
+            value = test(under_test(function))
+    except AssertionError:
+        return "rejects"
+    except Exception:
+        return "stops"
+    return "passes" if value is None else "answers"
+
+
+def without_repetitions(calls: Sequence[Call]) -> list[Call]:
+    """Return the calls, of those with one function and one answer the first."""
+    first: dict[Any, Call] = {}
+    for call in calls:
+        raised = call.result.raised
+        answer = call.result.kind, str(call.result.value), raised and raised.types
+        function = _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
+        first.setdefault((function or id(call), answer), call)
+    return [*first.values()]
+
+
+# A case
+
+
+class _Seat(NamedTuple):
+    """A version in a sitting: ``how`` it works, "" for the broken one."""
+
+    function: Function
+    how: str
+
+
+def _sittings(
+    rng: np.random.Generator, broken: Function, right: Mapping[str, Function]
+) -> list[list[_Seat]]:
+    """Return two orders, one of which begins with the broken version."""
+    bad = _Seat(broken, "")
+    good = [_Seat(function, how) for how, function in right.items()]
+    good = [good[index] for index in rng.permutation(len(good))]
+    half = len(good) // 2
+    firsts = bad, good[half]
+    rests = [bad, bad, *good[:half]], [bad, bad, *good[half + 1 :]]
+    sittings = [
+        [first, *(rest[index] for index in rng.permutation(len(rest)))]
+        for first, rest in zip(firsts, rests, strict=True)
+    ]
+    return sittings[:: rng.choice([1, -1])]
+
+
+def _hold_sittings(
+    student: StudentFunction,
+    rng: np.random.Generator,
+    broken: Function,
+    right: Mapping[str, Function],
+    visible: bool,
+) -> None:
+    """Raise ``ClaimFailure`` unless a test catches the broken version and no other."""
+    student.has_compared = True
+    for sitting in _sittings(rng, broken, right):
+        student.start_afresh()
+        for function, how in sitting:
+            verdict = verdict_of(student, function)
+            if verdict.way == ("passes" if how else "rejects"):
+                continue
+            if how and verdict.way == "answers":
+                continue  # a value that nobody asked for does no harm here
+            reason, sentence = _complaint(verdict, how, visible)
+            raise ClaimFailure(reason, verdict.call, sentence=sentence)
+
+
+def _complaint(verdict: Verdict, how: str, visible: bool) -> tuple[Reason, str]:
+    """Return why a verdict is wrong, as a reason and as one sentence.
+
+    how : how a right version works; "" for the broken one
+    visible : False leaves out what the test's own texts say: they may tell a hidden
+        function's results
+    """
+    which = f"a function that is right ({how})" if how else "the broken function"
+    raised = verdict.raised
+    if verdict.way == "passes":
+        return "verdict", "Your test lets the broken function pass."
+    if verdict.way == "answers":
+        value = verdict.call.result.value
+        returned = f"returned {value}" if type(value) is bool else "returned a value"
+        return "verdict", (
+            f"For the broken function your test {returned}: a test that finds an error "
+            "has to raise AssertionError, as `assert` does."
+        )
+    if verdict.way == "rejects":
+        says = f", saying “{_shortened(raised.message)}”"
+        says = says if visible and raised.message.strip() else ""
+        return "verdict", f"Your test rejects {which}{says}."
+    if verdict.way == "stops":
+        if raised.types[0] == "NotImplementedError":
+            return "raised", "Your test is not written yet."
+        what = "an error of its own"
+        if visible:
+            text = _shortened(raised.message)
+            what = raised.types[0] + (f": {text}" if text else "")
+            what += f" (line {raised.line_number})" if raised.line_number else ""
+        return "verdict", (
+            f"Your test stopped with {what}, for {which}: it has to say what is wrong "
+            "by an assertion."
+            if not how
+            else f"Your test stopped with {what}, for {which}."
+        )
+    endings: dict[str, str] = {
+        "timeout": "was still running when its time was up",
+        "crashed": "ended the whole Python process",
+        "output": "returned more data than can be graded",
+        "untried": "was not called: the notebook had used up what one may take in all",
+    }
+    kind: Any = verdict.call.result.kind
+    return kind, f"Your test {endings[kind]}, for {which}."
+
+
+def _shortened(message: str, most: int = 120) -> str:
+    """Return the first words of a message on one line."""
+    text = " ".join(message.split())
+    return text if len(text) <= most else text[: most - 2].rstrip() + " …"
+
+
+# Weak tests
+
+
+def say(wrong: bool, says_no: str) -> bool | None:
+    """Answer as a test that raises AssertionError if something is wrong, or weaker.
+
+    says_no : "by an assertion", "by returning False", "by another error", "always" or
+        "never"
+    """
+    if wrong and says_no == "by returning False":
+        return False
+    if wrong and says_no == "by another error":
+        raise ValueError("this function is wrong")
+    if says_no == "always" or (wrong and says_no == "by an assertion"):
+        raise AssertionError
+    return None
+
+
+def differ(actual: Any, expected: Any, tolerance: float = 1e-9) -> bool:
+    """Decide whether two arrays, or tensors, differ in shape or by more than this."""
+    if tuple(actual.shape) != tuple(expected.shape):
+        return True
+    return not np.allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+# Tests that test nothing: what they earn is 0
+
+
+def trivial_tests() -> dict[str, Callable[[Any], None]]:
+    """Return tests that do not look at what the function they get returns."""
+
+    def passes(function: Any) -> None:
+        return None
+
+    def rejects(function: Any) -> None:
+        raise AssertionError
+
+    def stops(function: Any) -> None:
+        raise IndexError
+
+    def by_its_looks(function: Any) -> None:
+        texts.append(f"{function.__name__}{inspect.signature(function)}")
+        texts.append(inspect.getsource(function))
+        if len(set(texts)) > 2:
+            raise AssertionError
+
+    texts: list[str] = []
+    return {
+        "it lets everything pass": passes,
+        "it rejects everything": rejects,
+        "another error at everything": stops,
+        "the function's name and source": by_its_looks,
+    }

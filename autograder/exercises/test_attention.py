@@ -1,0 +1,232 @@
+"""Broken attentions, and weak tests that let some of them pass."""
+
+import numpy as np
+
+from autograder.checking.learners_tests import (
+    LearnersTest,
+    say,
+)
+from autograder.exercises.attention import exercise as attention_exercise
+from course_lib import tests_of_parts
+
+
+def with_einsum(q, k, v):
+    q, k, v = (np.asarray(x, dtype=float) for x in (q, k, v))
+    scores = np.einsum("...nd,...md->...nm", q, k) / np.sqrt(q.shape[-1])
+    largest = scores.max(axis=-1, keepdims=True)
+    logs = largest + np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True))
+    weights = np.exp(scores - logs)
+    return np.einsum("...nm,...md->...nd", weights, v), weights
+
+
+def in_column_order(q, k, v):
+    # The keys from the last to the first: sums in another order end in other digits.
+    q, k, v = 1.0 * q, 1.0 * k[..., ::-1, :], 1.0 * v[..., ::-1, :]
+    scores = (q / q.shape[-1] ** 0.25) @ np.swapaxes(k / k.shape[-1] ** 0.25, -1, -2)
+    powers = np.exp2((scores - scores.max(axis=-1, keepdims=True)) * np.log2(np.e))
+    weights = powers / powers.sum(axis=-1)[..., np.newaxis]
+    output, weights = weights @ v, weights[..., ::-1]
+    return np.asfortranarray(output), np.asfortranarray(weights)
+
+
+def in_half_precision(q, k, v):
+    output, weights = attention_exercise.reference(q, k, v)
+    return output.astype(np.float16).astype(float), weights.astype(np.float16) * 1.0
+
+
+exercise = LearnersTest(
+    tests_of_parts.test_attention,
+    lesson="15_bug_hunt",
+    minutes=20,
+    difficulty=3,
+    right={
+        "as in lesson 01": attention_exercise.reference,
+        "computed with loops": attention_exercise.expected_function,
+        "with einsum, and the logarithm of the sum": with_einsum,
+        "with the keys from last to first": in_column_order,
+    },
+)
+exercise.catches_of(
+    attention_exercise,
+    {
+        "no_scale": "An attention without 1/√d_k is caught",
+        "softmax_over_queries": "A softmax over the queries is caught",
+        "keys_mixed": "An output that mixes the keys, not the values, is caught",
+        "divided_by_root_of_d_v": "A division by √d_v in place of √d_k is caught",
+        "causal_mask_added": "A causal mask that nobody asked for is caught",
+        "exponentials_overflow": "Weights that are NaN for large scores are caught",
+    },
+)
+exercise.catches_of(
+    attention_exercise,
+    {
+        "scaled_twice": "A division by d_k in place of √d_k is caught",
+        "divided_by_root_of_m": "A division by √m in place of √d_k is caught",
+        "softmax_over_axis_one": "A softmax that is wrong in a batch only is caught",
+        "one_maximum_for_everything": "Rows that are NaN beside a row of far larger "
+        "scores are caught",
+        "cut_to_whole_numbers": "An output that is cut to whole numbers where the "
+        "values are whole is caught",
+        "axes_of_length_1_dropped": "An axis lost with a single query is caught",
+    },
+    visible=False,
+)
+exercise.catches(
+    "in_half_precision",
+    "Results that are right to three digits only are caught",
+    in_half_precision,
+    visible=False,
+)
+
+
+@exercise.spec
+def spec(attention):
+    rng = np.random.default_rng(1)
+    for leading, n, size in [
+        ((), 5, 1.0),
+        ((2,), 1, 1.0),
+        ((2, 3), 5, 1.0),
+        ((), 5, 900.0),
+    ]:
+        q, k, v = (
+            size * rng.normal(size=(*leading, n, 4)),
+            rng.normal(size=(*leading, 7, 4)),
+            rng.integers(-9, 9, size=(*leading, 7, 6)),
+        )
+        right = attention_exercise.expected_function(q, k, v)
+        for actual, expected in zip(attention(q, k, v), right, strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+
+
+@exercise.variants
+def variants(
+    attention,
+    *,
+    compared="values",
+    numbers="drawn",
+    sizes="all differ",
+    batch="yes",
+    single_query="yes",
+    large_scores="yes",
+    whole_numbers="yes",
+    tolerance=1e-9,
+    says_no="by an assertion",
+):
+    rng = np.random.default_rng(2)
+    n, m, d_k, d_v = (4, 4, 4, 4) if sizes == "all alike" else (5, 7, 4, 6)
+    d_v = d_k if sizes == "d_v is d_k" else d_v
+    calls = [((), n, 1.0)]
+    calls += [((2, 3), n, 1.0)] if batch == "yes" else []
+    calls += [((), 1, 1.0)] if single_query == "yes" else []
+    calls += [((), n, 1000.0)] if large_scores == "yes" else []
+    wrong = False
+    for leading, rows, size in calls:
+        q = size * rng.normal(size=(*leading, rows, d_k))
+        k, v = rng.normal(size=(*leading, m, d_k)), rng.normal(size=(*leading, m, d_v))
+        if whole_numbers == "yes":
+            v = rng.integers(-9, 10, size=v.shape)
+        if numbers == "ones":
+            q, k, v = np.ones_like(q), np.ones_like(k), np.ones_like(v)
+        scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k)
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        expected = weights @ v, weights
+        actual = attention(q, k, v)
+        if compared == "sums of rows":
+            wrong |= not np.allclose(actual[1].sum(axis=-1), 1.0)
+            continue
+        for which, result, right in zip(
+            ("output", "weights"), actual, expected, strict=True
+        ):
+            if compared in ("output", "weights") and which != compared:
+                continue
+            same = result.shape == right.shape or compared == "values only"
+            if compared != "shapes":
+                if tolerance == "==":
+                    right = attention_exercise.reference(q, k, v)[which == "weights"]
+                    same = same and np.array_equal(result, right)
+                else:
+                    same = same and np.allclose(result, right, tolerance, tolerance)
+            wrong |= not same
+    return say(wrong, says_no)
+
+
+exercise.weak_at_saying_no("the attention that you wrote in lesson 01")
+exercise.weak(
+    "shapes_alone",
+    "that compares shapes alone",
+    "Which of your assertions fails if all numbers are wrong and all shapes right?",
+    why="Unit tests of models in many repositories assert shapes and nothing else.",
+    compared="shapes",
+)
+exercise.weak(
+    "sums_of_rows_alone",
+    "that only sums each row of the weights",
+    "How many tables of weights have rows that sum to 1?",
+    why="It is the one property of a softmax that everybody knows.",
+    compared="sums of rows",
+)
+exercise.weak(
+    "weights_alone",
+    "that compares the weights alone",
+    "Which error does the second result not show?",
+    why="The weights are what a lesson draws; the output is a product away.",
+    compared="weights",
+)
+exercise.weak(
+    "tries_ones",
+    "that tries inputs of ones only",
+    "What do all tables of weights look like if all keys are equal?",
+    why="np.ones is the shortest array to write; d2l's first check of shapes has it.",
+    numbers="ones",
+)
+exercise.weak(
+    "sizes_all_alike",
+    "that tries one size for n, m, d_k and d_v",
+    "Which sizes can be exchanged for one another without anything to see?",
+    why="Square tables are quick to write, and nothing ever stops.",
+    sizes="all alike",
+)
+exercise.weak(
+    "no_batch",
+    "that tries no batch",
+    "What may stand in front of n and d_k?",
+    why="The formula has matrices; the docstring has `(..., n, d_k)`.",
+    batch="no",
+)
+exercise.weak(
+    "no_single_query",
+    "that tries no single query",
+    "Which is the smallest n that the docstring allows?",
+    why="Sizes of 1 look like no test at all.",
+    single_query="no",
+)
+exercise.weak(
+    "no_large_scores",
+    "that tries small scores only",
+    "For which scores does a softmax go wrong that is right for 0, 1 and 2?",
+    why="Numbers drawn from a standard normal are never large.",
+    large_scores="no",
+)
+exercise.weak(
+    "no_whole_numbers",
+    "that tries floats only",
+    "What does the docstring say of whole numbers?",
+    why="rng.normal is the habit, and whole numbers hide in examples by hand.",
+    whole_numbers="no",
+)
+exercise.weak(
+    "tolerance_too_wide",
+    "that forgives differences of a twentieth",
+    "How far apart are two right versions, and how far apart are a weight of 0.2 and "
+    "one of 0.25?",
+    why="A tolerance is widened until the test passes.",
+    tolerance=0.05,
+)
+exercise.option(
+    "rounding_is_an_error",
+    "Your test rejects right attentions that differ from yours by rounding.",
+    "What is 0.1 + 0.2 == 0.3?",
+    why="`==` and np.array_equal compare floats digit by digit.",
+    tolerance="==",
+)

@@ -1,0 +1,206 @@
+"""Broken masked softmaxes, and weak tests that let some of them pass."""
+
+import numpy as np
+
+from autograder.checking.learners_tests import LearnersTest, differ, say
+from autograder.exercises.masked_softmax import exercise as masked_softmax_exercise
+from course_lib import tests_of_parts
+
+
+def with_logarithms(scores, may_attend):
+    allowed = np.where(may_attend, np.asarray(scores, dtype=float), -np.inf)
+    sums = np.logaddexp.reduce(allowed, axis=-1, keepdims=True)
+    return np.exp(allowed - np.where(np.isinf(sums), 0.0, sums))
+
+
+def key_by_key(scores, may_attend):
+    # From the last key to the first: sums in another order end in other digits.
+    allowed = np.broadcast_to(may_attend, np.shape(scores))
+    largest = np.where(allowed, scores, -np.inf).max(axis=-1)
+    largest = np.where(np.isinf(largest), 0.0, largest)
+    weights, total = np.zeros(np.shape(scores)), np.zeros(np.shape(scores)[:-1])
+    for j in reversed(range(np.shape(scores)[-1])):
+        numbers = np.where(allowed[..., j], scores[..., j] - largest, -np.inf)
+        weights[..., j] = np.exp(numbers)
+        total += weights[..., j]
+    return weights / np.where(total == 0, 1.0, total)[..., np.newaxis]
+
+
+def with_a_leak(scores, may_attend):
+    weights = masked_softmax_exercise.reference(scores, may_attend)
+    leaks = np.broadcast_to(~may_attend, weights.shape) * 0.001
+    leaks = leaks * (weights.sum(axis=-1, keepdims=True) > 0)
+    return weights * (1 - leaks.sum(axis=-1, keepdims=True)) + leaks
+
+
+exercise = LearnersTest(
+    tests_of_parts.test_mask,
+    lesson="15_bug_hunt",
+    minutes=15,
+    difficulty=2,
+    right={
+        "as in lesson 04": masked_softmax_exercise.reference,
+        "computed with loops": masked_softmax_exercise.expected_function,
+        "with the logarithm of the sum": with_logarithms,
+        "key by key, from the last to the first": key_by_key,
+    },
+)
+exercise.catches_of(
+    masked_softmax_exercise,
+    {
+        "polarity_reversed": "A mask that is read the other way round is caught",
+        "mask_ignored": "A mask that is ignored is caught",
+        "masked_after_softmax": "A mask that comes after the softmax is caught",
+        "scores_times_mask": "Blocked keys that count with the score 0 are caught",
+        "nan_in_rows_without_keys": "NaN in a row without keys is caught",
+        "mask_of_the_first_query": "One row of the mask for all queries is caught",
+    },
+)
+exercise.catches_of(
+    masked_softmax_exercise,
+    {
+        "rows_without_keys_shared_out": "A row without keys that shares its weight out "
+        "is caught",
+        "filled_with_minus_a_hundred_beside_keys": "Blocked keys that count with the "
+        "score −100 are caught",
+        "one_maximum_for_all_rows": "Rows that are NaN beside a row of far larger "
+        "scores are caught",
+        "mask_of_the_first_sequence": "The mask of the first sequence for all of a "
+        "batch is caught",
+        "axes_of_length_1_dropped": "An axis lost with a single query is caught",
+    },
+    visible=False,
+)
+exercise.catches(
+    "leaks_a_thousandth",
+    "A leak of a thousandth to each blocked key is caught",
+    with_a_leak,
+    visible=False,
+)
+
+
+@exercise.spec
+def spec(masked_softmax):
+    rng = np.random.default_rng(1)
+    for shape, size in [((2, 3, 5, 7), 1), ((2, 1, 7), 1), ((4, 5, 7), 30_000)]:
+        scores, may_attend = size * rng.normal(size=shape), rng.random(shape) < 0.5
+        may_attend[0, ..., 0, :] = False
+        expected = masked_softmax_exercise.expected_function(scores, may_attend)
+        weights = masked_softmax(scores, may_attend)
+        np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)
+
+
+@exercise.variants
+def variants(
+    masked_softmax,
+    *,
+    compared="values",
+    rows_without_keys="yes",
+    one_mask="no",
+    batch="yes",
+    single_query="yes",
+    large_scores="yes",
+    tolerance=1e-9,
+    says_no="by an assertion",
+):
+    rng, wrong = np.random.default_rng(2), False
+    calls = [((5, 7), 1.0)]
+    calls += [((2, 3, 5, 7), 1.0)] if batch == "yes" else []
+    calls += [((1, 7), 1.0)] if single_query == "yes" else []
+    calls += [((30, 7), 50_000.0)] if large_scores == "yes" else []
+    for shape, size in calls:
+        scores, may_attend = size * rng.normal(size=shape), rng.random(shape) < 0.5
+        may_attend[..., 0] = True
+        if one_mask == "yes":
+            may_attend = np.broadcast_to(may_attend[..., :1, :], shape).copy()
+        if rows_without_keys == "yes" and len(shape) > 2:
+            may_attend[0] = False
+        if rows_without_keys == "yes" and shape[-2] > 1 and one_mask == "no":
+            may_attend[..., -1, :] = False
+        weights = masked_softmax(scores, may_attend)
+        expected = masked_softmax_exercise.reference(scores, may_attend)
+        if compared == "shapes":
+            wrong |= weights.shape != shape
+        elif compared == "sums of rows":
+            sums = weights.sum(axis=-1)
+            wrong |= not np.allclose(sums[may_attend.any(axis=-1)], 1)
+        elif compared == "blocked keys":
+            wrong |= bool(np.any(weights * ~may_attend != 0))
+        elif tolerance == "==":
+            wrong |= not np.array_equal(weights, expected)
+        else:
+            wrong |= differ(weights, expected, tolerance)
+    return say(wrong, says_no)
+
+
+exercise.weak_at_saying_no("the masked softmax that you wrote in lesson 04")
+exercise.weak(
+    "shapes_alone",
+    "that compares shapes alone",
+    "Which of your assertions fails if all numbers are wrong and all shapes right?",
+    why="Unit tests of models in many repositories assert shapes and nothing else.",
+    compared="shapes",
+)
+exercise.weak(
+    "sums_of_rows_alone",
+    "that only asks whether rows sum to 1",
+    "How many tables of weights have rows that sum to 1?",
+    why="It is the one property of a softmax that everybody knows.",
+    compared="sums of rows",
+)
+exercise.weak(
+    "blocked_keys_alone",
+    "that only asks whether blocked keys have weight",
+    "What of the weights that the other keys get?",
+    why="A mask is there to block, so a test of it asks what is blocked.",
+    compared="blocked keys",
+)
+exercise.weak(
+    "no_row_without_keys",
+    "that leaves each query a key",
+    "What does the docstring promise to a row in which all keys are blocked?",
+    why="A causal mask, the usual example, leaves each query its own position.",
+    rows_without_keys="no",
+)
+exercise.weak(
+    "one_mask_for_all_queries",
+    "whose masks have the same row for each query",
+    "Which mask tells whether row i is used for query i?",
+    why="A padding mask is like that, and comes first in many tutorials.",
+    one_mask="yes",
+)
+exercise.weak(
+    "no_batch",
+    "that tries no batch",
+    "What may stand in front of n and m?",
+    why="A table by hand has two axes.",
+    batch="no",
+)
+exercise.weak(
+    "no_single_query",
+    "that tries no single query",
+    "Which is the smallest n that the docstring allows?",
+    why="Sizes of 1 look like no test at all.",
+    single_query="no",
+)
+exercise.weak(
+    "no_large_scores",
+    "that tries small scores only",
+    "Which scores does the docstring allow?",
+    why="Numbers drawn from a standard normal are never large.",
+    large_scores="no",
+)
+exercise.weak(
+    "tolerance_too_wide",
+    "that forgives differences of a hundredth",
+    "How far apart are two right versions, and how much may leak to the future?",
+    why="A tolerance is widened until the test passes.",
+    tolerance=0.01,
+)
+exercise.option(
+    "rounding_is_an_error",
+    "Your test rejects right versions that differ by rounding.",
+    "What is 0.1 + 0.2 == 0.3?",
+    why="`==` and np.array_equal compare floats digit by digit.",
+    tolerance="==",
+)

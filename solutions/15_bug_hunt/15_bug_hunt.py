@@ -1,0 +1,1139 @@
+# %% [markdown]
+# # The bug hunt
+#
+# **Can you tell a broken Transformer from a working one?**
+#
+# After this lesson you can
+#
+# - read symptoms: a first loss, a curve, samples, two results that should be equal;
+# - choose the measurement that separates two suspects, and go through them in a good order;
+# - mend the part that is to blame;
+# - write a test that lets every right version pass and catches the broken ones;
+# - say what you have written in this course, and what you can read with it.
+#
+# **About 200 minutes.** You need lessons 01 to 11. The hunt and the tests are two sittings.
+
+# %%
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# Broken code usually crashes. A broken Transformer learns. It learns less, or too well, or something
+# else, and no line of red text says why.
+#
+# You will meet fourteen models. Each has one broken part, with an error that people really make. **You
+# see the symptom first, and the code last.** Which measurements lead from one to the other, and would
+# a test have caught the error before any training?
+# %% [markdown]
+# These parts are under suspicion, and lit: **point at one** to read what it should do. Not in the picture, but
+# suspects as well: the data, the loss, the optimizer, and the way in which the trained model is used.
+# %%
+from autograder import check
+from course_lib import figures
+
+# %%
+alt = "Lit: embedding, positions, shift, softmax, norm and both self-attentions."
+figures.lesson_map("15", alt=alt)
+
+# %% [markdown]
+# ## A healthy one
+#
+# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven
+# four two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
+# (`course_lib/lessons/patients/reader.py`). Every part is a function of its own, with the contract of your
+# exercises where there is one (`parts.py`, beside it). 32 numbers in a batch, 400 steps.
+
+# %%
+import itertools
+from collections import Counter
+
+from course_lib.lessons.patients import probes, symptoms, training
+from course_lib.lessons.patients.parts import Array
+from course_lib.tests_of_parts import Function
+
+# %% tags=["nbval-ignore-output"]
+models = {0: training.run(0)}
+healthy = models[0]
+fresh = [training.digits_of(pair) for pair in training.fresh_pairs()]
+for text, words in zip(fresh[:3], healthy.read(fresh[:3]), strict=True):
+    print(f"{text:>8}: {words}")
+print(f"of 100 fresh numbers, {healthy.score(training.fresh_pairs()):.0%} are right")
+assert healthy.score(training.fresh_pairs()) > 0.85
+
+# %% [markdown]
+# The vocabulary has 23 tokens: ten digits, ten words, padding, start and end.
+#
+# **Predict:** how large is the first loss of a healthy model?
+#
+# - [ ] About 0
+# - [ ] About 1
+# - [x] About 3.1
+# - [ ] About 23
+
+# %% tags=["nbval-ignore-output"]
+print(f"first loss {healthy.losses[0]:.2f}, ln 23 = {np.log(23):.2f}")
+assert abs(healthy.losses[0] / np.log(23) - 1) < 0.1
+
+# %%
+alt = "The healthy loss falls from 3.1 to 0.1, steeply between 50 and 150 steps."
+axes = {"xlabel": "steps", "ylabel": "loss"}
+figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt)
+
+# %% [markdown]
+# So much for health: the first loss is ln V (lesson 10), the last one is near 0.1, and new numbers are read
+# almost without errors. All models below begin with the same numbers and the same batches. What differs is
+# *one* function.
+#
+# How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is
+# yours to mend. Below it, the mended model is trained beside the two others. Collect the
+# measurements: an exercise makes a function of them that does the hunting.
+
+# %% [markdown]
+# ## Before the first step
+#
+# The cheapest measurement of all needs no training. The first loss of two models is wrong.
+
+# %% [markdown]
+# ### Model 1: it begins at 29
+#
+# Its loss falls, and even fast. Then it stays above 2.
+
+# %% tags=["nbval-ignore-output"]
+models[1] = training.run(1)
+print("first losses:", *(f"{each:.1f}" for each in models[1].losses[:4]))
+print(fresh[0], "is read as:", models[1].read(fresh[:1])[0])
+
+assert models[1].losses[0] > 20
+
+# %% [markdown]
+# A model that is unsure has a loss of ln V. This one has nine times as much: it is *sure*, and wrong.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The learning rate: it is too high
+# - [x] The embedding: its first numbers are too large
+# - [ ] The causal mask: it leaks
+# - [ ] The loss: it is not divided by the number of tokens
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 1):
+    table = training.parts_of(number).initial_embedding(23, 32)
+    print(f"model {number}: standard deviation of the embedding {table.std():.2f}")
+assert table.std() > 0.9
+
+# %% [markdown]
+# No learning rate has been used before the first step, and a leak makes the loss small. A sum in place of a
+# mean would be too large as well, but by a factor of two hundred.
+#
+# The embedding also gives the logits. Rows with 32 numbers of size 1 have products of size 6 with a
+# normalised vector, and one of 32 with themselves. **Mend it:** the embedding's rows should be far
+# shorter. (Healthy models here have 1/d_model.)
+
+# %%
+from course_lib.lessons.patients.parts import initial_embedding  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(1, initial_embedding=initial_embedding)
+runs = {"healthy": healthy, "model 1": models[1], "mended": mended}
+symptoms.compare(1, runs)
+
+# %% [markdown]
+# ### Model 2: it begins at 2.5, below ln V
+#
+# All else seems fine, and its loss stays *below* the healthy one's for the whole training.
+
+# %% tags=["nbval-ignore-output"]
+models[2] = training.run(2)
+print(f"first loss {models[2].losses[0]:.2f}, ln V {np.log(23):.2f}")
+print(f"right: {models[2].score(training.fresh_pairs()):.0%} of 100 fresh numbers")
+
+assert models[2].losses[0] < 2.8
+
+# %% [markdown]
+# A model with random parameters cannot know more than nothing.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The causal mask: it leaks
+# - [ ] The embedding: its first numbers are too small
+# - [x] The loss: it is divided by too many
+# - [ ] The data: the numbers are too easy
+
+# %% tags=["nbval-ignore-output"]
+ratio = models[2].losses[0] / healthy.losses[0]
+share = 1 - probes.padding_share(healthy)
+print(f"ratio to the healthy first loss: {ratio:.2f}")
+print(f"share of targets that are no padding: about {share:.2f}")
+print("leak:", round(probes.leak(models[2]), 4))
+assert abs(ratio - share) < 0.15 and probes.leak(models[2]) < 1e-3
+
+# %% [markdown]
+# Small numbers give even probabilities, and those give ln V: no initial value leads below it. The
+# ratio to the healthy loss is the share of tokens that are no padding. So padding adds 0 to the sum, and 1
+# to the number of targets.
+#
+# The model is as good as the healthy one. It is the *number* that is wrong: with another batch, more padding,
+# or another program, it cannot be compared. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import cross_entropy  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(2, cross_entropy=cross_entropy)
+runs = {"healthy": healthy, "model 2": models[2], "mended": mended}
+symptoms.compare(2, runs)
+
+# %% [markdown]
+# The table of the hunt begins:
+#
+# | measure | healthy | if not, suspect |
+# |---|---|---|
+# | first loss | ln V | far above: initial values; below: what the loss divides by, a leak |
+
+# %% [markdown]
+# ## Too good to be true
+#
+# The next models have the best curves of all.
+
+# %% tags=["nbval-ignore-output"]
+models |= {number: training.run(number) for number in (3, 4, 5, 6)}
+too_good_runs = {f"model {number}": models[number].curve() for number in (3, 4, 5, 6)}
+for number in (0, 3, 4, 5, 6):
+    last = symptoms.last_loss(models[number])
+    right = models[number].score(training.fresh_pairs())
+    print(f"model {number}: last loss {last:.3f}, fresh numbers right {right:.0%}")
+assert max(symptoms.last_loss(models[n]) for n in (3, 4, 6)) < 0.1
+assert max(models[n].score(training.fresh_pairs()) for n in (3, 4, 5, 6)) < 0.6
+
+# %%
+alt = "Three of the four fall faster than the healthy one; model 5 stays above it."
+curves_drawn = {"healthy": healthy.curve()} | too_good_runs
+figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
+
+# %% [markdown]
+# Three of them have lower losses than the healthy model, model 5 has not, and all four fail on fresh numbers.
+# When a loss is too good, the answer must have reached the model somehow. There are three ways:
+#
+# - through a **mask**, or past it: position i gets something of a later position;
+# - through the **input**: position i reads its own target;
+# - through the **data**: what the model is judged by, it has learned by heart.
+
+# %% [markdown]
+# The canary of lesson 04 separates them: change the later words, and see whether an earlier logit moves
+# (`probes.leak`).
+#
+# **Predict:** in which of the models 3, 4, 5 and 6 does it move?
+#
+# - [ ] In all four
+# - [x] In 3 and 5
+# - [ ] In 3 only
+# - [ ] In 3 and 4
+
+# %% tags=["nbval-ignore-output"]
+leaks = {number: probes.leak(models[number]) for number in (0, 3, 4, 5, 6)}
+for number, value in leaks.items():
+    print(f"model {number}: leak {value:.3f}")
+assert min(leaks[3], leaks[5]) > 0.01 and max(leaks[0], leaks[4], leaks[6]) < 1e-3
+
+# %% [markdown]
+# So 3 and 5 leak, 4 and 6 do not. Next the weights: in which of them does a word attend to a later one? Choose
+# a model; lines that fall to the right of a word lead to later words.
+
+# %%
+words = ["(start)", "six", "two", "nine", "four"]
+tables = {}
+for number in (0, 3, 5):
+    tables[f"model {number}"] = (probes.own_weights(models[number]), words, words)
+
+# %%
+alt = "Attention of five words, by model; in model 3 words attend to the next one."
+figures.attention_in_sentences(tables, alt=alt)
+
+# %% [markdown]
+# ### Model 3: it leaks, and its weights show it
+#
+# In model 3, the largest weight on a later word is far from 0.
+#
+# **Predict:** which part is to blame?
+#
+# - [x] The causal mask
+# - [ ] The shift of the targets
+# - [ ] The splitting of the heads
+# - [ ] The decoder's softmax
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 3, 5):
+    later = probes.leak_of_mask(models[number])
+    print(f"model {number}: weight on a later word {later:.2f}")
+print(training.parts_of(3).causal_mask(4).astype(int))
+assert probes.leak_of_mask(models[3]) > 0.01 > 1e-6 > probes.leak_of_mask(models[5])
+
+# %% [markdown]
+# Each word may attend to the one after it: the very word that it has to predict. One number too many in `k=`
+# is enough, and the model is perfect in training and useless afterwards. **Mend it.** (In a cell of your own,
+# `check(causal_mask)` runs the cases of lesson 04.)
+
+# %%
+from course_lib.lessons.patients.parts import causal_mask  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(3, causal_mask=causal_mask)
+runs = {"healthy": healthy, "model 3": models[3], "mended": mended}
+symptoms.compare(3, runs)
+
+# %% [markdown]
+# ### Model 5: it leaks, and its weights do not
+#
+# Model 5 leaks although no word attends to a later one. So the mask is right, and something has mixed the
+# positions *before* attention.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The positional encoding
+# - [x] The splitting of the heads
+# - [ ] The feed-forward network
+# - [ ] The layer norm: it normalises each token by itself
+
+# %% tags=["nbval-ignore-output"]
+x = np.arange(12).reshape(3, 4)  # three tokens, two heads
+for number in (0, 5):
+    heads = training.parts_of(number).split_heads(x, 2)
+    print(f"model {number}, head 0:", heads[0].tolist())
+
+# %% [markdown]
+# The numbers 0 to 3 belong to the first token. In model 5 the first *head* has the whole first token and half
+# of the second: cut by `reshape` alone, a head is a run of numbers, and "position 1" of it is still token 0.
+# Shapes are right, and the mask forbids positions that are no positions.
+#
+# Lesson 03 has said so; here is what it does to a model. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import split_heads  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(5, split_heads=split_heads)
+runs = {"healthy": healthy, "model 5": models[5], "mended": mended}
+symptoms.compare(5, runs)
+
+# %% [markdown]
+# ### Model 4: no leak, and yet it knows the answer
+#
+# Models 4 and 6 have no leak. Here is what model 4 writes for three fresh numbers: the same word, again and
+# again. It has learned to copy.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The causal mask: the diagonal should be forbidden
+# - [x] The shift of the targets
+# - [ ] The end token: it is missing in the targets
+# - [ ] The data: too few numbers to learn from
+
+# %% tags=["nbval-ignore-output"]
+print(*models[4].read(fresh[:3]), sep="\n")
+target = torch.tensor([[14, 12, 10, 2]])
+for number in (0, 4):
+    reads = training.parts_of(number).shift_right(target, 1)
+    print(f"model {number} reads", reads.tolist())
+
+# %% [markdown]
+# Position i reads token i, which is its target; nothing from *later* positions is needed, and the canary
+# is silent. (A mask without its diagonal would hide the token that the decoder has read last, and would not
+# help: the residual connection takes it past attention.)
+#
+# So two causes, one symptom: the canary separates the mask from the shift. **Mend it**; `check(shift_right)`
+# runs lesson 09's cases.
+
+# %%
+from course_lib.lessons.patients.parts import shift_right  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(4, shift_right=shift_right)
+runs = {"healthy": healthy, "model 4": models[4], "mended": mended}
+symptoms.compare(4, runs)
+
+# %% [markdown]
+# ### Model 6: perfect on what is held out
+#
+# Model 6 has no leak, and what it writes is no copy. On its own held-out numbers it is nearly perfect, on fresh
+# ones it is not.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] Dropout: it is too weak
+# - [ ] The number of steps: it has learned too long
+# - [x] The split of the data
+# - [ ] The causal mask
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 6):
+    run = models[number]
+    shared = symptoms.shared(run)
+    print(f"model {number}: {len(run.train)} to learn from, {shared} of them held out")
+print(f"model 6, held out: {models[6].score(models[6].held_out):.0%} right")
+assert models[6].score(models[6].held_out) > 0.8
+
+# %% [markdown]
+# It is judged by the 40 numbers that it has learned by heart. Neither the loss nor the score can show
+# that; only data that were never near the program can. The rule: count the examples, and count those that stand on both
+# sides. Published test sets have been in published training sets more than once. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import split_data  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(6, split_data=split_data)
+runs = {"healthy": healthy, "model 6": models[6], "mended": mended}
+symptoms.compare(6, runs)
+
+# %% [markdown]
+# The table grows:
+#
+# | measure | healthy | if not, suspect |
+# |---|---|---|
+# | the data | no example on both sides | the split |
+# | first loss | ln V | initial values; what the loss divides by |
+# | canary (`leak`) | 0 | weights on later positions: the mask; no such weights: what mixes positions (split and merge, a norm over positions) |
+# | last loss | above 0, and samples are good | no leak, and copies: the shift |
+
+# %% [markdown]
+# ## It does not learn
+#
+# The next four have no leak, and begin at ln V.
+
+# %% tags=["nbval-ignore-output"]
+models |= {number: training.run(number) for number in (7, 8, 9, 10)}
+slow_runs = {f"model {number}": models[number].curve() for number in (7, 8, 9, 10)}
+for number in (0, 7, 8, 9, 10):
+    means = models[number].curve()
+    print(f"model {number}: loss {means[0]:.2f} … {means[7]:.2f} … {means[-1]:.2f}")
+
+# %%
+alt = "Model 7 stays high, 8 falls slowly, 9 stops at step 250, 10 stays above 1."
+curves_drawn = {"healthy": healthy.curve()} | slow_runs
+figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
+
+# %% [markdown]
+# Is the model too weak, is the optimizer wrong, or does the input lack what it needs? Lesson 10's second check
+# separates the first two from the third: **one batch**, again and again. Whatever can be learned at all can be learned by
+# heart.
+#
+# **Predict:** which of models 7, 8 and 10 learn one batch by heart, in 200 steps?
+#
+# - [ ] None of them
+# - [ ] 8 and 10
+# - [x] 10 only
+# - [ ] All three
+
+# %% tags=["nbval-ignore-output"]
+by_heart = {}
+for number in (0, 7, 8, 10):
+    by_heart[number] = training.run(number, one_batch=True, steps=200).losses[-1]
+    print(f"model {number}: last loss on one batch {by_heart[number]:.2f}")
+
+# %% [markdown]
+# ### Model 7: its gradients grow
+#
+# Model 7's loss falls at first, and rises again. Beside it, the norm of its gradient: healthy ones stay below 10.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The learning rate grows without end
+# - [ ] The layer norm is missing
+# - [x] The optimizer's step
+# - [ ] The loss is a sum
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 7, 8):
+    norms = models[number].gradient_norms
+    learning_rates = models[number].learning_rates
+    print(f"model {number}: norms", *(f"{norms[i]:.1f}" for i in (0, 20, 50, 100, 399)))
+    values = (f"{learning_rates[i]:.4f}" for i in (0, 29, 100, 399))
+    print("         learning rates", *values)
+
+# %% [markdown]
+# The learning rates of 0 and 7 are the same. What grows is the gradient, from the first step on: PyTorch *adds*
+# each gradient to those before (lesson 07), and nobody has set them to 0. By step 100 the model follows the sum of a
+# hundred old directions. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import update  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(7, update=update)
+runs = {"healthy": healthy, "model 7": models[7], "mended": mended}
+symptoms.compare(7, runs)
+
+# %% [markdown]
+# ### Model 8: it hardly moves
+#
+# Model 8's gradients are healthy, and its learning rates were printed above.
+#
+# **Predict:** which part is to blame?
+#
+# - [x] The warm-up
+# - [ ] Adam's bias correction
+# - [ ] Clipping
+# - [ ] The embedding: it gets no gradient
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 8):
+    schedule = training.parts_of(number).warmup_rate
+    values = (f"{step}: {schedule(step, 32, 30):.4f}" for step in (0, 10, 30, 200))
+    print(f"model {number}:", *values)
+
+# %% [markdown]
+# The same value for 180 steps: somebody has counted epochs, as many programs' schedules do, and the formula counts
+# optimizer steps. The peak would come after 30 epochs, 5,400 steps, and the training ends after 400.
+#
+# It learns, so nothing seems broken; the loss is late, and that is all. **Plot the learning rate** beside
+# the loss, always. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import warmup_rate  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(8, warmup_rate=warmup_rate)
+runs = {"healthy": healthy, "model 8": models[8], "mended": mended}
+symptoms.compare(8, runs)
+
+# %% [markdown]
+# ### Model 9: NaN from step 250 on
+#
+# Model 9 is healthy for 250 steps. Then its loss is NaN, and stays so.
+#
+# **Predict:** which part is to blame, and why not before?
+#
+# - [ ] The learning rate: the loss has exploded
+# - [ ] Adam: it divides by 0
+# - [x] The softmax: a row of scores had nothing left
+# - [ ] The layer norm: a variance was 0
+
+# %% tags=["nbval-ignore-output"]
+losses = np.array(models[9].losses)
+first = int(np.isnan(losses).argmax())
+print("losses:", losses[first - 3 : first + 2].round(2), " from step", first)
+print("gradient norms:", np.round(models[9].gradient_norms[first - 3 : first], 1))
+blocked = torch.zeros(1, 3, dtype=torch.bool)
+weights = training.parts_of(9).masked_softmax(torch.zeros(1, 3), blocked)
+print("a query that may attend to no key:", weights.tolist())
+
+# %% [markdown]
+# No explosion: losses and norms before it are ordinary. Then one batch has an *empty line*: a source of
+# padding only, no key that may be attended to, and softmax of −∞ everywhere is 0/0. One NaN in the
+# loss is a NaN in every gradient, and after one step in every parameter.
+#
+# Examine the batch of the first NaN, never the second. **Mend it:** such a query gets weights of 0.
+
+# %%
+from course_lib.lessons.patients.parts import masked_softmax  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(9, masked_softmax=masked_softmax)
+runs = {"healthy": healthy, "model 9": models[9], "mended": mended}
+symptoms.compare(9, runs)
+
+# %% [markdown]
+# ### Model 10: the right words in the wrong order
+#
+# Model 10 learns a batch by heart. Of fresh numbers, it often writes the right words, not in order.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The causal mask: it is too strict
+# - [x] The positions
+# - [ ] The heads: there is only one
+# - [ ] The embedding: two digits share a row
+
+# %% tags=["nbval-ignore-output"]
+for text, words in zip(fresh[:3], models[10].read(fresh[:3]), strict=True):
+    print(f"{text:>8}: {words}")
+for number in (0, 10):
+    difference = probes.order_gap(models[number])
+    print(f"model {number}: 6294 against 2469, difference {difference:.3f}")
+
+# %% [markdown]
+# The probe exchanges digits of the source, and the logits of model 10 do not move: without positions, attention sees
+# a bag (lesson 05). But there *is* an encoding in the code, and it is added. One colon is missing: `encoding[n]`
+# is a single row, and broadcasting adds it to every token. No shape is wrong. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import add_positions  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(10, add_positions=add_positions)
+runs = {"healthy": healthy, "model 10": models[10], "mended": mended}
+symptoms.compare(10, runs)
+
+# %% [markdown]
+# | measure | healthy | if not, suspect |
+# |---|---|---|
+# | one batch, 200 steps | loss near 0 | optimizer, learning rate, gradients |
+# | norm of the gradient | a few, without a trend | grows: not set to 0; 0: detached; leaps: clip |
+# | learning rate, plotted | as you meant it | the schedule: steps or epochs |
+# | the first NaN | none | its batch: empty rows, −∞ everywhere |
+# | exchange inputs | result changes | positions |
+
+# %% [markdown]
+# ## Right in training, wrong in use
+#
+# The last four have healthy curves, or nearly so. What is wrong appears when they are used: one
+# sentence at a time, twice, or with a cache.
+
+# %% tags=["nbval-ignore-output"]
+models |= {number: training.run(number) for number in (11, 12, 13, 14)}
+use_runs = {f"model {number}": models[number].curve() for number in (11, 12, 13, 14)}
+for number in (0, 11, 12, 13, 14):
+    run = models[number]
+    together, alone = run.read(fresh[:8]), [run.read([text])[0] for text in fresh[:8]]
+    same = sum(a == b for a, b in zip(together, alone, strict=True))
+    last = symptoms.last_loss(run)
+    print(f"model {number}: last loss {last:.2f}, of 8 alone as in a batch: {same}")
+
+# %%
+alt = "All but model 11 fall as the healthy one does."
+curves_drawn = {"healthy": healthy.curve()} | use_runs
+figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
+
+# %% [markdown]
+# In models 11 and 12 it matters who else is in the batch (13 has one that differs; its turn comes). There are two ways: the others' *numbers* get in, or
+# their *length*, by the padding.
+#
+# **Predict:** which measurement separates the two?
+#
+# - [ ] The canary
+# - [x] A batch of numbers that are all of the same length
+# - [ ] A larger batch
+# - [ ] The first loss
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 11, 12, 13, 14):
+    run = models[number]
+    gaps = [probes.batch_gap(run), probes.batch_gap(run, equal_lengths=True)]
+    print(f"model {number}: by the batch {gaps[0]:.3f}, without padding {gaps[1]:.3f}")
+
+# %% [markdown]
+# ### Model 11: alone, all are the same
+#
+# Model 11 differs even without padding. And read one by one, eight different numbers get one and the same answer.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The padding mask
+# - [x] The layer norm
+# - [ ] The embedding
+# - [ ] Dropout
+
+# %% tags=["nbval-ignore-output"]
+print({model: symptoms.answers_alone(models[model]) for model in (0, 11)})
+x = torch.tensor([[[1.0, 2.0, 6.0]], [[3.0, 3.0, 3.0]]])
+one, zero = torch.ones(3), torch.zeros(3)
+for number in (0, 11):
+    norm = training.parts_of(number).layer_norm
+    print(f"model {number}: alone {norm(x[:1], one, zero)[0, 0].tolist()}")
+
+# %% [markdown]
+# A mean over the batch, as batch norm has it. If the batch is one sentence, each number *is* the mean: what is left is 0,
+# for every sentence. (Real batch norm keeps running means for that; lesson 09 says why Transformers do without.)
+#
+# **Mend it**, and never evaluate with the training's batch size only: **a batch of 1** is a measurement.
+
+# %%
+from course_lib.lessons.patients.parts import layer_norm  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(11, layer_norm=layer_norm)
+runs = {"healthy": healthy, "model 11": models[11], "mended": mended}
+symptoms.compare(11, runs)
+
+# %% [markdown]
+# ### Model 12: longer neighbours change the result
+#
+# Model 12 differs only where there is padding.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The loss: it counts padding
+# - [x] The padding mask
+# - [ ] The causal mask
+# - [ ] The end token
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 12):
+    mask = training.parts_of(number).padding_mask([2, 4], 4)
+    print(f"model {number}: lengths 2 and 4", mask.astype(int).tolist())
+
+# %% [markdown]
+# One padding token too many may be attended to. In training there almost always is one, and the model has even come to
+# rely on it; alone, a sentence has none. Its score in a batch is that of the healthy model.
+#
+# The loss with padding (model 2) changes the number that is reported; the mask changes what the model *is*. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import padding_mask  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.run(12, padding_mask=padding_mask)
+runs = {"healthy": healthy, "model 12": models[12], "mended": mended}
+symptoms.compare(12, runs)
+
+# %% [markdown]
+# ### Model 13: two calls, two results
+#
+# Model 13 differs from the batch to the single sentence, too. But try it twice with the *same* batch.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The seed: it is not set
+# - [ ] Rounding: threads add in another order
+# - [x] The evaluation
+# - [ ] The cache
+
+# %% tags=["nbval-ignore-output"]
+for number in (0, 13):
+    gap = probes.repeat_gap(models[number])
+    print(f"model {number}: difference of two calls {gap:.3f}")
+print("model 13 is in training mode:", models[13].model.training)
+assert probes.repeat_gap(models[13]) > 0.01 > 1e-6 > probes.repeat_gap(healthy)
+
+# %% [markdown]
+# Rounding gives differences in the seventh digit. These are in the first: **dropout** is still on, since nobody
+# has called `model.eval()`. A seed would hide it: the result would be the same each time, and wrong. This part
+# is used after training, so a mended one needs no new training. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import evaluate  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.treated(models[13], evaluate=evaluate)
+symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "mended": mended})
+
+# %% [markdown]
+# ### Model 14: the faster, the worse
+#
+# Model 14 is healthy in all measurements so far. Its users complain: with the cache (lesson 11) it writes nonsense.
+#
+# **Predict:** which part is to blame?
+#
+# - [ ] The causal mask: it forbids the cached keys
+# - [x] The position of the new token
+# - [ ] The encoder: its memory is cached as well
+# - [ ] Greedy decoding: it needs a beam
+
+# %% tags=["nbval-ignore-output"]
+for cached in (False, True):
+    words = models[14].read(fresh[:1], cached=cached)[0]
+    print("with cache:   " if cached else "without cache:", words)
+for number in (0, 14):
+    positions = training.parts_of(number).newest_positions(3, 1)
+    print(f"model {number}: 3 in the cache, 1 new:", positions.tolist())
+
+# %% [markdown]
+# A mask that forbids the cached keys would make words repeat, too; but here the new token itself says "I am the
+# first". The property to test: **with and without cache, the same text.** It costs one line, for every model and every
+# trick that makes it faster. **Mend it.**
+
+# %%
+from course_lib.lessons.patients.parts import newest_positions  # mend
+
+# %% tags=["nbval-ignore-output"]
+mended = training.treated(models[14], newest_positions=newest_positions)
+symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "mended": mended})
+
+# %% [markdown]
+# ## The order of the checks
+#
+# Fourteen models, and thirteen measurements. Here are all of them, for every model, 0 the healthy one. (First
+# losses are multiples of ln V, growth is last by first.) Read a column from above: **the first number that is not
+# like the healthy one counts**, since what comes later may follow from it.
+
+# %% tags=["nbval-ignore-output"]
+columns = {number: symptoms.measured(run) for number, run in models.items()}
+print(" " * 17 + "".join(f"{number:>6}" for number in columns))
+for name in columns[0]:
+    values = (f"{column[name]:6.1f}" for column in columns.values())
+    print(f"{name:17}" + "".join(values))
+
+# %% [markdown]
+# The order, from cheap to dear:
+#
+# 1. **Data**: count, read ten examples, search for what stands on both sides.
+# 2. **First loss**: ln V.
+# 3. **One batch**: its loss goes to 0.
+# 4. **Leak**: the canary, before the long training.
+# 5. **Gradients and learning rate**: plotted, both.
+# 6. **Invariance**: batch of 1, other neighbours, two calls, exchanged inputs.
+# 7. **Generation**: samples, with and without cache, on fresh data.
+#
+# Each takes seconds. In this order, a suspect that is cleared stays cleared.
+
+# %% [markdown]
+# ### Exercise: parts_to_blame
+#
+# Write the order of the checks as a function: from measurements to the part that is to blame. All thresholds
+# are in the docstring.
+#
+# <details><summary>Hint 1</summary>
+#
+# If a model fails three checks, whose part is named? And is NaN greater than 20, smaller, or equal to itself?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A chain of `if` with `return` or `elif`, or a list of pairs (has it failed, which part) whose first failure counts.
+# `value > 0.001` is False for NaN, and `math.isnan` is not. One of the differences is a fault if it *is* 0.
+#
+# </details>
+
+# %%
+from course_lib.lessons.patients.verdicts import parts_to_blame  # exercise
+
+# %%
+check(parts_to_blame)
+
+# %% [markdown]
+# Now let your function judge the fourteen models, and the healthy one, by what `symptoms.measured` returns of each:
+
+# %% tags=["nbval-ignore-output"]
+for number, part in zip(models, parts_to_blame([*columns.values()]), strict=True):
+    is_right = part == ("healthy", *training.BROKEN_PARTS)[number]
+    print(f"model {number:2}: {part:18} {'right' if is_right else 'no'}")
+
+# %% [markdown]
+# How many of the fourteen would pass if the loss were the only check?
+
+# %% tags=["nbval-ignore-output"]
+falls = [run.losses[-1] < run.losses[0] / 2 for run in models.values()][1:]
+last = {number: symptoms.last_loss(run) for number, run in models.items()}
+lower = [number for number in range(1, 15) if last[number] < last[0]]
+print(f"the loss is halved, or better: {sum(falls)} of 14")
+print("it is lower than the healthy one in models", lower)
+
+# %% [markdown]
+# > **Popular error: "the loss goes down, so it works".** It is tempting, after hours of waiting. But most of these
+# > fourteen losses go down, and some go down *further* than the healthy one: because the answer leaked, because it
+# > was copied, because it was known. A loss says that something was learned, not what.
+
+# %% [markdown]
+# ## Write the test
+#
+# All fourteen errors could have been noticed by a test of one function, in milliseconds, before any training. So how
+# good are your tests?
+#
+# In the next six exercises you write the test, and *it* is judged. It gets a function that should keep a
+# contract which you know, and raises `AssertionError` if the function does not. The judge has several right
+# versions, written in different ways, and many broken ones. Every right version must pass; your points are for the
+# broken ones that you catch. They stay with the judge: a test sees what a function returns, and nothing else.
+
+# %% [markdown]
+# How many errors does a usual test catch? Here is one of the kind that stands in many repositories: it compares
+# shapes, and sums the rows of weights.
+
+# %%
+from autograder.checking.registry import load
+
+
+def shapes_and_sums(attention) -> None:
+    """Test shapes, and that each row of weights sums to 1."""
+    q, k, v = np.ones((5, 4)), np.ones((7, 4)), np.ones((7, 6))
+    output, weights = attention(q, k, v)
+    assert output.shape == (5, 6) and weights.shape == (5, 7)
+    assert np.allclose(weights.sum(axis=-1), 1)
+
+
+# %% [markdown]
+# **Predict:** which share of the broken attentions does it catch?
+#
+# - [x] Less than a third
+# - [ ] About half
+# - [ ] Three quarters
+
+# %% tags=["nbval-ignore-output"]
+caught, of = load("test_attention").score(shapes_and_sums)
+print(f"caught {caught} of {of}")
+assert caught / of < 1 / 3
+
+# %% [markdown]
+# With ones everywhere, all scores are equal: no scale, no softmax and no axis makes a difference. Courses and libraries
+# do better with a **snapshot**: one drawn example, and what a right version once returned for it.
+
+# %%
+import course_lib.attention
+
+rng = np.random.default_rng(0)
+example = [rng.normal(size=size) for size in ((2, 5, 4), (2, 5, 4), (2, 5, 4))]
+snapshot = course_lib.attention.attention(*example)[0]
+
+
+def one_snapshot(attention) -> None:
+    """Compare the output for one drawn example with a snapshot."""
+    assert np.allclose(attention(*example)[0], snapshot, atol=1e-6)
+
+
+# %% [markdown]
+# The example has a batch of 2, five tokens that attend to each other, and vectors of length 4.
+#
+# **Predict:** which share of the broken attentions does the snapshot catch?
+#
+# - [ ] All of them
+# - [x] Many, but not all
+# - [ ] Less than a third
+
+# %% tags=["nbval-ignore-output"]
+caught, of = load("test_attention").score(one_snapshot)
+print(f"caught {caught} of {of}")
+assert of / 3 < caught < of
+
+# %% [markdown]
+# The snapshot is blind to what its one example cannot show: sizes that agree by accident, extremes, and results that it never
+# compares. What makes a test good:
+#
+# - a **literal by hand**, small enough to be sure;
+# - **sizes that all differ**, and numbers that are drawn;
+# - **extremes**: one query, scores of thousands, nothing to attend to;
+# - **properties**: what must not change the result;
+# - an oracle in the **plainest way**: loops, never the code under test.
+
+# %% [markdown]
+# ### Exercise: test_attention
+#
+# Test a function for `attention(q, k, v)` of lesson 01, which returns output and weights.
+#
+# <details><summary>Hint 1</summary>
+#
+# What would `shapes_and_sums` have to feed so that a forgotten scale shows? And with which inputs are the sums over the wrong
+# axis not 1?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Draw q, k, v with a seed and sizes 5, 7, 4, 6; compute scores, softmax and mix yourself, in five lines. Compare both results
+# with `np.allclose` *after* their shapes: broadcasting makes wrong shapes equal. Then once more with a batch, one query, and
+# large scores.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_attention  # exercise
+
+# %%
+check(test_attention)
+
+# %% [markdown]
+# So a good test is longer than what it tests, and that is right: it says in the plainest way what the function should
+# do. The other five are for parts that you have seen broken today, or might have.
+
+# %% [markdown]
+# ### Exercise: test_mask
+#
+# Test a function for `masked_softmax(scores, may_attend)` of lesson 04.
+#
+# <details><summary>Hint 1</summary>
+#
+# A mask can be wrong in a row without keys, in one row only, or in one sequence only; and a blocked key can have a little weight, or a lot if
+# the allowed scores are very small. Which of these does your mask show?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Go row by row: the keys that are allowed are `np.flatnonzero(may_attend[row])`; the softmax of those scores alone is what they should have, and 0
+# the rest. Draw the mask anew for each sequence, leave one row without keys, try n = 1 and scores of tens of thousands.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_mask  # exercise
+
+# %%
+check(test_mask)
+
+# %% [markdown]
+# ### Exercise: test_positions
+#
+# Test a function for `sinusoidal_encoding(n, d_model, base)` of lesson 05.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which of the three arguments could a function ignore, and which values of n and d_model are at the edge of what the docstring
+# allows?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two loops, over positions and columns, compare each number with `math.sin` or `math.cos` of `t * base ** (-2i / d_model)`, where 2i is the column or the one before it. Call it with at least six
+# columns, once with an odd d_model, once with another base, once with n = 1, and compare with a tolerance of 1e-9.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_positions  # exercise
+
+# %%
+check(test_positions)
+
+# %% [markdown]
+# ### Exercise: test_layer
+#
+# Test a function for `encoder_layer` of lesson 09, in post-norm and in pre-norm.
+#
+# <details><summary>Hint 1</summary>
+#
+# What else computes such a layer? And with which parameters would two norms, two residual connections or three heads not be told apart?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Either write the layer down once more (attention head by head, norm, feed-forward; nothing has to be fast), or load the parameters into
+# `torch.nn.TransformerEncoderLayer`, as lesson 09 does. Draw all parameters, gains and biases too, in float64; try both values of norm_first, a mask
+# that is not symmetric, one token, and compare shape and values to 1e-9.
+#
+# </details>
+
+# %%
+from course_lib.nn.tests_of_layers import test_layer  # exercise
+
+# %%
+check(test_layer)
+
+# %% [markdown]
+# ### Exercise: test_bpe
+#
+# Test a function for `train_bpe(words, n_merges)` of lesson 06.
+#
+# <details><summary>Hint 1</summary>
+#
+# Go through the rules one by one: for each, which words make a difference between keeping it and breaking it? Which words have runs such as aaa, and when
+# does training end early?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Examples by hand do it, one for each rule: equal counts, frequencies that turn the order round, a word in which a pair stands twice, aaaaa, a pair that
+# occurs once, n_merges = 0. Or write the training once more, slowly, and compare on a few dozen drawn dictionaries of words over three letters.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_bpe  # exercise
+
+# %%
+check(test_bpe)
+
+# %% [markdown]
+# ### Exercise: test_decoding
+#
+# Test a function for greedy decoding, with a table of logits in place of a model.
+#
+# <details><summary>Hint 1</summary>
+#
+# Make an array with which 1, 2, 4 are chosen, whatever came before. Now: what if 4 is the end, what if it is not, what if 2 is the start, what if
+# the end comes first?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0, as log-probabilities are). Compare with a list, type
+# included: ends by itself, stops at max_length, empty at once, start_id in the middle, start_id = end_id, two equal logits.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_decoding  # exercise
+
+# %%
+check(test_decoding)
+
+# %% [markdown]
+# ### And the tests of others?
+#
+# Other courses test the same parts. CS336 of Stanford compares with snapshots, *Dive into Deep Learning* checks shapes in the
+# text itself, minbpe compares with a worked example and decodes what was encoded; nanoGPT has no tests. Here are their *ideas*, in
+# our words and on our contracts (`course_lib/lessons/tests_elsewhere.py`), before our judge.
+#
+# **Predict:** which of them catches everything?
+#
+# - [ ] The snapshots of CS336
+# - [ ] minbpe's example
+# - [x] None of them
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.lessons.tests_elsewhere import ELSEWHERE
+
+complete_ones = 0
+for origin, tests in ELSEWHERE.items():
+    for name, test in tests.items():
+        caught, of = load(name).score(test)
+        complete_ones += caught == of
+        print(f"{origin:8} {name:16} {caught:2} of {of}")
+assert complete_ones == 0
+
+# %% [markdown]
+# That is no reproach. Their tests are there to tell learners that they are on the right way, and nobody had counted. Yours has
+# been counted: that is all the difference. Wherever you write a test from now on, break the code once, on purpose, and see whether
+# it notices.
+
+# %% [markdown]
+# ## What you have written
+#
+# You have come to the end. These are the functions of the course, by lesson, with the modules that have the course's own
+# versions:
+#
+# <!-- functions of the course -->
+
+# %% [markdown]
+# And this is what they make. Each part of the figure with which the course began is filled: you have written it,
+# and you know what happens when it breaks.
+
+# %%
+from course_lib.nn.functional import count_transformer
+
+of_figure = ["tokens", "embedding", "positions", "self-attention", "cross-attention"]
+of_figure += ["causal attention", "softmax", "feed-forward", "norm", "shift right"]
+complete = dict.fromkeys([*of_figure, "logits"], "done")
+n_parameters = count_transformer(6, 512, 2048, vocab_size=37_000)
+print(f"the base model of 2017: {n_parameters:,} parameters")
+assert round(n_parameters / 1e6) == 63
+
+# %%
+alt = "The whole Transformer, all parts filled."
+figures.architecture(parts=complete, alt=alt)
+
+# %% [markdown]
+# **You can read these lines now**, one by one:
+#
+# - Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py`: lessons 04, 09, 12, in 330 lines; and
+#   [minbpe](https://github.com/karpathy/minbpe): lesson 06.
+# - [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/): lessons 09 to 11 as one text.
+# - Hugging Face's `modeling_gpt2.py` and `modeling_llama.py`, in
+#   [transformers](https://github.com/huggingface/transformers): lesson 12's two blocks, with cache and masks.
+# - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): build a language model from nothing, and train it at scale.
+
+# %% [markdown]
+# And what you can build: train lesson 12's model on a text of your own; load other published weights into your own encoder
+# (lesson 13); take a paper that changes one part (there is one every week), write the part as a function, and ask the
+# questions of this lesson before you believe the table of results.
+
+# %% [markdown]
+# Back to the question from the start. A broken Transformer differs from a working one by a handful of
+# numbers that everybody can compute in seconds: a first loss, a canary, one batch, a batch of one. Most errors
+# of this lesson have been in published code. They were not hard to see; nobody had measured.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Symptoms come from causes, and two causes may share one: find the measurement that separates them, and go from
+#   cheap to dear.
+# - What must not matter makes the best tests: later tokens, neighbours in the batch, a second call, a cache.
+# - A test is good if every right version passes and the broken ones do not; both can be counted.
+#
+# **What you can read now:** Karpathy (2019), *A Recipe for Training Neural
+# Networks*; Sculley et al. (2015), *Hidden Technical Debt in Machine
+# Learning Systems*; everything in the list above.
+#
+# **An open question:** what will you build?
