@@ -17,7 +17,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # Files of many tests, of which each exercise, or family of cases, makes a group.
 LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")
 # Lessons whose notebooks ``make test`` leaves to ``make test-all``: they train models.
-THOROUGH_LESSONS = ("04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15")
+THOROUGH_LESSONS = tuple(f"{number:02}" for number in range(4, 16))
 
 
 # Lesson 15 has exercises named test_attention and the like. Their answers, and the
