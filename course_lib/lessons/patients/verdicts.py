@@ -26,8 +26,8 @@ def parts_to_blame(models: Sequence[Mapping[str, float]]) -> list[str]:
         - batch_gap: difference made by the batch with padding; not 0: "padding_mask"
         - cache_gap: difference made by a cache; not 0: "newest_positions"
 
-    Returns a name for each model, "healthy" where no check fails. What is measured
-    after the first NaN may be NaN as well.
+    Returns a name for each model, "healthy" where no check fails. Where last_loss is
+    NaN, what stands below it in the list may be NaN as well; what stands above is not.
     Source: Karpathy (2019), A Recipe for Training Neural Networks, section 2.
 
     >>> exact = ("shared", "leak", "later_weight", "copies", "repeat_gap")
