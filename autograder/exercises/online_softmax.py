@@ -107,7 +107,7 @@ def huge_scores(student, rng):
     drawn = rng.integers(-3, 3, size=(4, 6))
     is_largest = drawn == drawn.max(axis=-1, keepdims=True)
     expected = is_largest / is_largest.sum(axis=-1, keepdims=True)
-    student.expect(student(1e17 * drawn, 3), expected)
+    student.expect(student(1e17 * drawn, 4), expected)
 
 
 @exercise.case("Whole numbers as scores give fractions as weights", weight=0.5)
