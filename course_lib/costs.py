@@ -14,8 +14,9 @@ def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
     k : number of positions that one attends to in a window, or that the kernel of a
         convolution reads at once; the two other kinds ignore it
 
-    Returns a whole number, exact. Multiplications and additions count one each, so that
-    the product of an (a, b) with a (b, c) matrix has 2 · a · b · c. These are counted:
+    Returns a whole number, exact, beyond 64 bits, too. Multiplications and additions
+    count one each, so that the product of an (a, b) with a (b, c) matrix has
+    2 · a · b · c. These are counted:
     - attention: the scores q kᵀ and the output, weights v, where each of n positions
       attends to all n
     - window: the same two products, where each position attends to k, or to all n if k
@@ -26,7 +27,8 @@ def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
     All positions cost the same: those near the ends get zeros to compute with, and
     masks save nothing. Left out are projections, biases, scaling, softmax, activations
     and sums of two products. Raises ``ValueError`` for any other kind, and unless n, d
-    and, where it is needed, k are whole numbers (int) above 0.
+    and, where it is needed, k are whole numbers (int) above 0; NumPy's integers, and
+    True, may be refused or not.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1, which
     gives how they grow, without factors.
 
@@ -68,7 +70,8 @@ def path_length(kind: str, n: int, k: int | None = None) -> int:
 
     Raises ``ValueError`` for any other kind, unless n is a whole number (int) above 0,
     and unless k, where it is needed, is a whole number above 1: with k = 1 a position
-    reads itself alone.
+    reads itself alone. That holds for n = 1, too. NumPy's integers, and True, may be
+    refused or not.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
     (maximum path length), which gives how they grow, a convolution's with gaps.
 
@@ -103,7 +106,8 @@ def sequential_steps(kind: str, n: int, k: int | None = None) -> int:
     the same time. The input of all n positions is there from the beginning, as in
     training. A recurrence begins with a hidden state that is given, and its position t
     needs the hidden state of position t − 1. Raises ``ValueError`` for any other kind,
-    and unless n is a whole number (int) above 0.
+    and unless n is a whole number (int) above 0; NumPy's integers, and True, may be
+    refused or not.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
     (sequential operations).
 
@@ -140,8 +144,9 @@ def kv_cache_bytes(
     bytes_per_number : 2 for float16 and bfloat16, 4 for float32
     batch : number of sequences at once
 
-    Returns a whole number, exact. Queries, scores and parameters are not cached. Raises
-    ``ValueError`` unless all arguments are whole numbers (int) above 0.
+    Returns a whole number, exact, beyond 64 bits, too. Queries, scores and parameters
+    are not cached. Raises ``ValueError`` unless all arguments are whole numbers (int)
+    above 0; NumPy's integers, and True, may be refused or not.
     Source: Shazeer (2019), Fast Transformer Decoding: One Write-Head is All You Need,
     section 2.4; Ainslie et al. (2023), GQA.
 

@@ -174,8 +174,8 @@ def test_decoding(greedy_decode: Function) -> None:
     greedy_decode : called as greedy_decode(logits, start_id, end_id, max_length), with
         an array in place of the function: logits (max_length, vocab_size, vocab_size),
         of which row [t, i] holds the logits of what comes after t chosen tokens (none
-        at t = 0) and the newest token i; at most 4,000 numbers in all. The test sees
-        what it returns, and nothing else of it
+        at t = 0) and the newest token i; there may be more rows than max_length; at
+        most 4,000 numbers in all. The test sees what it returns, and nothing else of it
 
     Returns nothing if the function keeps the contract of `greedy_decode`, and raises
     AssertionError if it does not.
@@ -207,4 +207,4 @@ def test_decoding(greedy_decode: Function) -> None:
             expected.append(newest)
         result = greedy_decode(logits, start_id, end_id, max_length)
         message = f"start {start_id}, end {end_id}: {result} should be {expected}"
-        assert type(result) is list and result == expected, message
+        assert list(result) == expected, message

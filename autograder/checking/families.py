@@ -148,10 +148,11 @@ def as_numpy() -> Family:
     )
 
 
-def in_place(name: str, changed: Callable[..., Any]) -> Family:
+def in_place(name: str, changed: Callable[..., Any], spelling: str = "") -> Family:
     """Return the family that overwrites an argument.
 
     changed : of the arguments, what it holds after the call
+    spelling : a word for the name, where a bank has several with other numbers
     """
 
     def family(exercise: Exercise) -> Misconception:
@@ -169,7 +170,7 @@ def in_place(name: str, changed: Callable[..., Any]) -> Family:
             return wrong
 
         return Misconception(
-            f"{name}_changed_in_place",
+            f"{name}_changed_in_place{spelling and '_'}{spelling}",
             f"Your call changes `{name}`: the caller's array is overwritten.",
             f"Does your answer write into the array `{name}`, or into a new one?",
             "Operators such as += and *= look like new arrays, and change the old one.",

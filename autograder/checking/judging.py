@@ -15,6 +15,7 @@ from autograder.checking.call import Call, Raised, Runner
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
 from autograder.checking.exercise import Case, Exercise
+from autograder.checking.learners_tests import LearnersTest, about_right_versions
 from autograder.checking.result import (
     CaseStatus,
     CaseVerdict,
@@ -52,8 +53,10 @@ def judge(
     """
     chosen = list(exercise.cases if cases is None else cases)
     result = _judged(exercise, make_runner, chosen, seed)
-    if result.passed or result.is_unwritten or result.diagnosis or exercise.is_test:
+    if result.passed or result.is_unwritten or result.diagnosis:
         return result
+    if isinstance(exercise, LearnersTest):
+        return replace(result, evidence=about_right_versions(exercise, result.calls))
     return replace(result, evidence=evidence(exercise, result.calls))
 
 

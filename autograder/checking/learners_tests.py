@@ -85,18 +85,23 @@ class LearnersTest(Exercise):
         self.broken[name] = broken
 
     def catches_of(
-        self, bank: Exercise, names: Mapping[str, str], *, visible: bool = True
+        self,
+        bank: Exercise,
+        names: Mapping[str, str],
+        *,
+        weight: float = 1,
+        visible: bool = True,
     ) -> None:
         """Add cases for wrong functions that another bank has as misconceptions.
 
         names : of the misconceptions, each with the claim
         """
-        known = {each.name: each for each in bank.misconceptions}
+        known = {each.name: each.function for each in bank.misconceptions}
         for name, claim in names.items():
-            self.catches(name, claim, known[name].function, visible=visible)
+            self.catches(name, claim, known[name], weight=weight, visible=visible)
 
     def weak_at_saying_no(self, own: str) -> None:
-        """Add four weak tests: the ``variants`` end in ``say(wrong, says_no)``.
+        """Add five weak tests: the ``variants`` end in ``say(wrong, says_no)``.
 
         own : the learner's own function of that kind, as in "the attention that you
             wrote in lesson 01"
@@ -122,9 +127,16 @@ class LearnersTest(Exercise):
                 "returns_false",
                 "Your test returns False for a broken function, and raises nothing.",
                 "What does `assert` do that `return False` does not?",
+                "`return False` says what is wrong, and nobody listens.",
+                "by returning False",
+            ),
+            (
+                "returns_true_or_false",
+                "Your test returns True or False, and raises nothing.",
+                "What does `assert` do that `return False` does not?",
                 "np.allclose returns a bool, and `return np.allclose(…)` reads like a "
                 "test.",
-                "by returning False",
+                "by returning True or False",
             ),
             (
                 "raises_another_error",
@@ -284,6 +296,46 @@ def without_repetitions(calls: Sequence[Call]) -> list[Call]:
     return [*first.values()]
 
 
+def about_right_versions(exercise: LearnersTest, calls: Sequence[Call]) -> str:
+    """Return a sentence on what a test says of right versions, "" if all is well.
+
+    It is of the answers in these calls alone, so it holds however a test is written.
+    """
+    rejects: dict[Function, set[bool]] = {}
+    for call in calls:
+        function = _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
+        raised = call.result.raised
+        is_no = raised is not None and "AssertionError" in raised.types
+        if function and (is_no or call.result.kind == "value"):
+            rejects.setdefault(function, set()).add(is_no)
+    if any(len(answers) > 1 for answers in rejects.values()):
+        return (
+            "Your test rejects a function in one call and lets the same function pass "
+            "in another: it depends on more than what the function returns."
+        )
+    right = {how: rejects.get(each, set()) for how, each in exercise.right.items()}
+    rejected = [how for how, answers in right.items() if True in answers]
+    passed = [how for how, answers in right.items() if False in answers]
+    if rejected and passed:
+        return (
+            f"Your test lets right versions pass ({', '.join(passed)}) and rejects "
+            f"others ({', '.join(rejected)}): on what the docstring allows, they "
+            "differ by rounding at most."
+        )
+    claims = {case.name: case.claim for case in exercise.cases}
+    let_pass = [
+        claims[name]
+        for name, broken in exercise.broken.items()
+        if False in rejects.get(broken, set())
+    ]
+    if rejected and len(let_pass) == 1:
+        return (
+            "Your test rejects every right version that it gets, and lets one function "
+            f"pass, that of the claim “{let_pass[0]}”."
+        )
+    return ""
+
+
 # A case
 
 
@@ -390,9 +442,11 @@ def _shortened(message: str, most: int = 120) -> str:
 def say(wrong: bool, says_no: str) -> bool | None:
     """Answer as a test that raises AssertionError if something is wrong, or weaker.
 
-    says_no : "by an assertion", "by returning False", "by another error", "always" or
-        "never"
+    says_no : "by an assertion", "by returning False", "by returning True or False", "by
+        another error", "always" or "never"
     """
+    if says_no == "by returning True or False":
+        return not wrong
     if wrong and says_no == "by returning False":
         return False
     if wrong and says_no == "by another error":

@@ -136,8 +136,9 @@ def one_position_at_once(student, rng):
 @exercise.case("Attention and recurrence ignore k")
 def k_ignored(student, rng):
     n, d, k = drawn_sizes(rng)
-    student.agrees("attention", n, d, k)
-    student.agrees("recurrence", n, d, k)
+    for kind in ("attention", "recurrence"):
+        student.agrees(kind, n, d, k)
+        student.agrees(kind, n, d, 0)
 
 
 @exercise.case("One position, or vectors of one number, cost what the formula says")
@@ -203,6 +204,12 @@ def refused_everywhere(student, rng, wrong):
             student.raises(ValueError, kind, *changed)
 
 
+def read_inside(n, k):
+    """Count what all positions read: k each, the first ones what is before them."""
+    k = min(n, k)
+    return k * (k + 1) // 2 + (n - k) * k
+
+
 ATTENTION = {
     "right": lambda n, d: 4 * n**2 * d,
     "n d²": lambda n, d: 4 * n * d**2,
@@ -226,7 +233,7 @@ WINDOW = {
     "k²": lambda n, d, k: 4 * min(n, k) ** 2 * d,
     "n k d²": lambda n, d, k: 4 * n * min(n, k) * d**2,
     "k d": lambda n, d, k: 4 * min(n, k) * d,
-    "ends": lambda n, d, k: 4 * d * sum(min(i + 1, k) for i in range(min(n, 9999))),
+    "ends": lambda n, d, k: 4 * d * read_inside(n, k),
 }
 RECURRENCE = {
     "right": lambda n, d: 4 * n * d**2,
@@ -251,7 +258,7 @@ CONVOLUTION = {
     "k n² d": lambda n, d, k: 2 * k * n**2 * d,
     "two products": lambda n, d, k: 4 * k * n * d**2,
     "valid": lambda n, d, k: 2 * k * max(n - k + 1, 0) * d**2,
-    "ends": lambda n, d, k: 2 * d**2 * sum(min(i + 1, k) for i in range(min(n, 9999))),
+    "ends": lambda n, d, k: 2 * d**2 * read_inside(n, k),
     "k cut": lambda n, d, k: 2 * min(n, k) * n * d**2,
     "k − 1": lambda n, d, k: 2 * (k - 1) * n * d**2,
     "k d": lambda n, d, k: 2 * k * d**2,
@@ -260,6 +267,8 @@ CONVOLUTION = {
 
 def sizes_refused(kind, sizes, refuses):
     """Decide whether a variant refuses the sizes."""
+    if refuses == "all but fractions of k" and sizes[2:] and sizes[2] > 0:
+        sizes = sizes[:2]
     if refuses == "d alone" or refuses == "n alone":
         sizes = sizes[:1] if refuses == "n alone" else sizes[1:2]
     elif refuses == "n and d":
@@ -303,12 +312,18 @@ def variants(
             return 0
         if unknown == "KeyError":
             raise KeyError(kind)
-        raise ValueError(f"kind {kind}")
+        if unknown != "convolution" or k is None:
+            raise ValueError(f"kind {kind}")
+        kind, takes_k = "convolution", True
     if takes_k and k is None:
         if missing == "0":
             return 0
         if missing == "TypeError":
             raise TypeError("unsupported operand type(s) for *: 'int' and 'NoneType'")
+        if missing == "TypeError of <":
+            raise TypeError(
+                "'<' not supported between instances of 'NoneType' and 'int'"
+            )
         if missing == "ValueError":
             raise ValueError("k is missing")
         k = {"n": n, "1": 1, "3": 3}[missing]
@@ -317,6 +332,12 @@ def variants(
     if not takes_k and k is None and k_elsewhere == "needed":
         raise ValueError("k is missing")
     sizes = [n, d, k] if takes_k else [n, d]
+    if not takes_k and k is not None and k_elsewhere == "checked":
+        sizes = [n, d, k]
+    if refuses == "fractions, by cutting them":
+        sizes = [int(size) for size in sizes]
+        n, d, *others = sizes
+        k = others[0] if others else k
     if refuses != "nothing" and sizes_refused(kind, sizes, refuses):
         raise ValueError(f"sizes {sizes}")
     if roles == "n and d":
@@ -756,11 +777,25 @@ exercise.option(
     unknown="attention",
 )
 exercise.option(
+    "convolution_for_other_kinds",
+    "Your function counts a kind that it does not know as a convolution.",
+    "What should happen for a kind that does not exist?",
+    why="The last branch is written as else.",
+    unknown="convolution",
+)
+exercise.option(
     "missing_k_is_type_error",
     "Your function ends in a TypeError where k is missing.",
     "Which exception does the docstring promise?",
     why="None in a product raises by itself.",
     missing="TypeError",
+)
+exercise.option(
+    "missing_k_is_compared",
+    "Your function compares a missing k with a number, which ends in a TypeError.",
+    "Which exception does the docstring promise?",
+    why="k < 1 is asked before whether there is a k.",
+    missing="TypeError of <",
 )
 exercise.option(
     "missing_k_is_n",
@@ -798,6 +833,13 @@ exercise.option(
     k_elsewhere="needed",
 )
 exercise.option(
+    "k_checked_everywhere",
+    "Your function refuses a k below 1 for attention and recurrence.",
+    "What do the kinds that need no k do with it, by the docstring?",
+    why="`if k is not None and k < 1` stands before the kinds are told apart.",
+    k_elsewhere="checked",
+)
+exercise.option(
     "sizes_not_refused",
     "Your function takes any number for a size: 0, numbers below 0, fractions.",
     "How many operations has a layer over −3 positions?",
@@ -831,4 +873,18 @@ exercise.option(
     "Which sizes should be whole numbers above 0, where they are needed?",
     why="The first argument is checked, and the others are forgotten.",
     refuses="n alone",
+)
+exercise.option(
+    "fractions_of_k_not_refused",
+    "Your function takes a k between whole numbers, and no such n or d.",
+    "Is there a kernel that reads 2.5 positions?",
+    why="k may be None, so it gets a check of its own, k < 1.",
+    refuses="all but fractions of k",
+)
+exercise.option(
+    "fractions_cut",
+    "Your function cuts sizes between whole numbers to whole ones.",
+    "Which exception does the docstring promise?",
+    why="int(size) makes a whole number of anything.",
+    refuses="fractions, by cutting them",
 )

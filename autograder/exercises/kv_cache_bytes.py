@@ -112,6 +112,7 @@ def sizes_of_one(student, rng):
 def large_caches(student, rng):
     n = int(rng.integers(2**30, 2**31)) | 1
     student.agrees(n, 127, 97, 129, 2, 129)
+    student.agrees(2**12 * n, 127, 97, 129, 2, 129)  # beyond 64 bits
     count = student(3, 5, 7, 11)
     student.expect(
         isinstance(count, int | np.integer), True, what="whether it is an int"
@@ -158,6 +159,9 @@ def variants(
     refuses="all",
 ):
     sizes = [n, n_layers, n_kv_heads, d_k, bytes_per_number, batch]
+    if refuses == "fractions, by cutting them":
+        sizes = [*map(int, sizes)]
+        n, n_layers, n_kv_heads, d_k, bytes_per_number, batch = sizes
     checked = {
         "nothing": [],
         "the first four": sizes[:4],
@@ -208,6 +212,8 @@ def variants(
         return int(float(total))
     if unit == "32 bits":
         return (total + 2**31) % 2**32 - 2**31
+    if unit == "64 bits":
+        return (total + 2**63) % 2**64 - 2**63
     return {
         "bits": lambda: total * 8,
         "bytes of bits": lambda: total // 8,
@@ -447,6 +453,13 @@ exercise.option(
     unit="32 bits",
 )
 exercise.option(
+    "beyond_64_bits",
+    "Your largest counts are wrong by multiples of 2⁶⁴.",
+    "Which whole numbers do 64 bits hold?",
+    why="NumPy's whole numbers have 64 bits, those of np.prod among them.",
+    unit="64 bits",
+)
+exercise.option(
     "count_as_text",
     "Your count is a text.",
     "Which type does the docstring promise?",
@@ -488,4 +501,11 @@ exercise.option(
     "Which arguments should be whole numbers above 0?",
     why="The first argument is checked, and the others are forgotten.",
     refuses="n alone",
+)
+exercise.option(
+    "fractions_cut",
+    "Your function cuts sizes between whole numbers to whole ones.",
+    "Which exception does the docstring promise?",
+    why="int(size) makes a whole number of anything.",
+    refuses="fractions, by cutting them",
 )

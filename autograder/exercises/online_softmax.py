@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder import Exercise, families
 from autograder.exercises.softmax import exercise as softmax_exercise
+from course_lib.attention import softmax
 from course_lib.tiling import online_softmax
 
 exercise = Exercise(
@@ -97,6 +98,18 @@ def scores_of_any_size(student, rng):
     student.expect(student(x, 3), expected)
 
 
+@exercise.case("Equal scores of 1e17 get equal weights", weight=0.5)
+def huge_scores(student, rng):
+    # Beside 1e17 the logarithm of a sum is nothing.
+    signs = np.array([[1.0, 1.0, 0.0, 1.0, -1.0], [-1.0, -2.0, -1.0, -1.0, -3.0]])
+    expected = np.array([[1.0, 1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0, 0.0]]) / 3
+    student.expect(student(1e17 * signs, 2), expected)
+    drawn = rng.integers(-3, 3, size=(4, 6))
+    is_largest = drawn == drawn.max(axis=-1, keepdims=True)
+    expected = is_largest / is_largest.sum(axis=-1, keepdims=True)
+    student.expect(student(1e17 * drawn, 4), expected)
+
+
 @exercise.case("Whole numbers as scores give fractions as weights", weight=0.5)
 def whole_numbers(student, rng):
     student.agrees(rng.integers(-3, 4, size=(2, 5)), 2)
@@ -159,6 +172,7 @@ def variants(
     total = np.zeros_like(largest)
     if started != "−∞":
         largest = np.full_like(largest, 0.0 if started == "0" else -1e9)
+    block = min(block, m) if rest.endswith("unless it is all") else block
     starts = range(0, m if rest == "counts" else m - m % block, block)
     starts = starts[1:] if blocks == "all but the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
@@ -207,6 +221,8 @@ def variants(
         total = 1.0
     if numerators == "by the maximum so far" or maximum.endswith("not rescaled"):
         weights = np.concatenate(powers_so_far, axis=-1) / total
+    elif divisor == "its logarithm taken off":
+        weights = np.exp(rows - (largest + np.log(total)))
     else:
         weights = np.exp(rows - largest) / total
     if rest == "gets the weight 0":
@@ -350,6 +366,14 @@ exercise.option(
     divisor="the sum of each block, averaged",
 )
 exercise.option(
+    "logarithm_of_the_sum",
+    "Your maximum and the logarithm of your sum are in one number: beside scores of "
+    "1e17 nothing is left of the logarithm.",
+    "What is 1e17 + ln 2, as a float?",
+    why="logaddexp and logsumexp are the usual way where only their sum is needed.",
+    divisor="its logarithm taken off",
+)
+exercise.option(
     "exponentials_not_divided",
     "Your weights are powers of e that are not divided by their sum.",
     "What should the weights of a row sum to?",
@@ -362,6 +386,13 @@ exercise.option(
     "How many blocks of two are there in five scores, and what is left?",
     why="range(m // block) counts the full blocks only.",
     rest="is left out of the sum",
+)
+exercise.option(
+    "rest_not_summed_unless_it_is_all",
+    "Your sum leaves out the last block where it is shorter than the one before.",
+    "How many blocks of two are there in five scores, and what is left?",
+    why="range(m // block) counts the full blocks only, and min(block, m) comes first.",
+    rest="is left out of the sum, unless it is all",
 )
 exercise.option(
     "rest_without_weight",
@@ -421,4 +452,6 @@ exercise.family(
     families.as_list(),
     families.cut_to_whole_numbers("x"),
     families.in_place("x", lambda x, block: x - x.max(axis=-1, keepdims=True)),
+    families.in_place("x", lambda x, block: x - x.max(), "by_one_maximum"),
+    families.in_place("x", lambda x, block: softmax(x), "to_weights"),
 )

@@ -135,6 +135,9 @@ def first_loss(student, rng):
 )
 def leak(student, rng):
     judge(student, rng, "causal_mask", "split_heads")
+    # Weights on later positions that nothing leaks through.
+    later = {"later_weight": float(rng.uniform(0.004, 1))}
+    student.agrees([broken(rng, "split_heads"), healthy(rng) | later])
 
 
 @exercise.case("A last loss of NaN is noticed", weight=0.5)
@@ -194,6 +197,21 @@ def after_not_a_number(student, rng):
         student.agrees([broken(rng, "update"), broken(rng, "newest_positions")])
 
 
+ON_THE_BOUND = {
+    **dict.fromkeys(("leak", "repeat_gap", "equal_length_gap"), 0.001),
+    **dict.fromkeys(("batch_gap", "cache_gap"), 0.001),
+    **{"copies": 0.5, "gradient_growth": 20.0, "rate_growth": 10.0},
+}
+
+
+@exercise.case("A number on the bound itself is no failure", weight=0.5)
+def on_the_bound(student, rng):
+    for name in rng.permutation([*ON_THE_BOUND]).tolist():
+        models = [healthy(rng) | {name: ON_THE_BOUND[name]}]
+        models += [broken(rng, part) for part in rng.choice(PARTS, 2).tolist()]
+        student.agrees([models[i] for i in rng.permutation(3)])
+
+
 @exercise.case("The measurements are left as they were", visible=False, weight=0.5)
 def unchanged(student, rng):
     student.leaves_unchanged([broken(rng, "padding_mask")])
@@ -213,6 +231,7 @@ def variants(
     order=ORDER,
     exact=0.001,
     wins="first",
+    bounds="hold",
     low="cross_entropy",
     first_loss="as it is",
     leak_of="later_weight",
@@ -232,8 +251,11 @@ def variants(
 ):
     parts = []
     for measured in models:
+        fail_too = bounds == "fail"  # numbers on the bound
         failed = {
-            name: value > exact or (nan_fails and math.isnan(value))
+            name: value > exact
+            or (fail_too and value == exact)
+            or (nan_fails and math.isnan(value))
             for name, value in measured.items()
         }
         leaks = "causal_mask" if failed["later_weight"] else "split_heads"
@@ -250,18 +272,34 @@ def variants(
         if by_the_batch == "exchanged":
             there, only_there = only_there, there
         failed_order = failed["order_gap"]
+        if order_check == "exactly 0":
+            failed_order = measured["order_gap"] != 0
+        leaks_at_all = failed["leak"]
+        if leak_of == "mask, also without a leak" and failed["later_weight"]:
+            leaks_at_all = True
         checks = {
             "shared": (failed["shared"], "split_data"),
             "high": (measured["first_loss"] > 1.1, too_high),
             "low": (measured["first_loss"] < 0.9, too_low),
-            "leak": (failed["leak"], leaks),
-            "copies": (measured["copies"] > 0.5, copies),
+            "leak": (leaks_at_all, leaks),
+            "copies": (
+                measured["copies"] > 0.5 or (fail_too and measured["copies"] == 0.5),
+                copies,
+            ),
             "nan": (
                 is_nan if nan == "isnan" else measured["last_loss"] > 1e9,
                 nan_part,
             ),
-            "gradient": (measured["gradient_growth"] > 20, growth),
-            "schedule": (measured["rate_growth"] < 10, schedule),
+            "gradient": (
+                measured["gradient_growth"] > 20
+                or (fail_too and measured["gradient_growth"] == 20),
+                growth,
+            ),
+            "schedule": (
+                measured["rate_growth"] < 10
+                or (fail_too and measured["rate_growth"] == 10),
+                schedule,
+            ),
             "repeat": (failed["repeat_gap"], repeat),
             "equal": (failed["equal_length_gap"], there),
             "order": (
@@ -336,6 +374,13 @@ exercise.option(
     "Who decides that a later position gets weight 0?",
     why="The second branch is never reached, since later_weight is compared wrongly.",
     leak_of="heads",
+)
+exercise.option(
+    "mask_without_a_leak",
+    "You blame the mask for weights on later positions, also where nothing leaks.",
+    "Which of the two numbers says whether there is a leak at all?",
+    why="The later weight is examined first, as a check of its own.",
+    leak_of="mask, also without a leak",
 )
 exercise.option(
     "leaks_exchanged",
@@ -430,6 +475,14 @@ exercise.option(
     order_check="not 0",
 )
 exercise.option(
+    "order_must_be_exactly_0",
+    "You blame the positions only if another order makes no difference at all, not "
+    "even by rounding.",
+    "Up to which number does the docstring allow rounding?",
+    why="`order_gap == 0` reads as it is meant.",
+    order_check="exactly 0",
+)
+exercise.option(
     "order_after_the_batch",
     "You examine padding before the order of the source.",
     "In which order does the docstring list the two?",
@@ -463,6 +516,13 @@ exercise.option(
     "How exact are 32-bit floats after a few hundred operations?",
     why="`if measured[name]:` is True for 1e-7.",
     exact=0.0,
+)
+exercise.option(
+    "bounds_are_failures",
+    "You take numbers on the bound itself, such as copies of 0.5, for failures.",
+    "Is 20 above 20?",
+    why=">= and > are a character apart.",
+    bounds="fail",
 )
 exercise.option(
     "small_leaks_accepted",

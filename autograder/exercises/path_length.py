@@ -146,6 +146,7 @@ def other_kinds_refused(student, rng):
     n, k = drawn(rng)
     student.raises(ValueError, "pooling", n, k)
     student.raises(ValueError, "", n)
+    student.raises(ValueError, "pooling", 1, k)
 
 
 @exercise.case(
@@ -162,6 +163,7 @@ def k_of_1_refused(student, rng):
     n, _ = drawn(rng)
     for kind in WITH_K:
         student.raises(ValueError, kind, n, 1)
+        student.raises(ValueError, kind, 1, 1)
 
 
 @exercise.case("`k` = 0, and one below 0, is refused with a ValueError", weight=0.5)
@@ -207,6 +209,8 @@ LAYERS = {
     "n // k": lambda n, k: n // k,
     "(n − 1) / k": lambda n, k: up(n - 1, k),
     "n / (k − 1)": lambda n, k: up(n, k - 1),
+    "n // (k − 1)": lambda n, k: n // (k - 1),
+    "n // (k − 1), at least 1": lambda n, k: max(n // (k - 1), min(n - 1, 1)),
     "rounded down": lambda n, k: (n - 1) // (k - 1),
     "one too many": lambda n, k: up(n - 1, k - 1) + 1,
     "not rounded": lambda n, k: (n - 1) / (k - 1),
@@ -242,6 +246,7 @@ def variants(
     k_elsewhere="ignored",
     wrong_n="ValueError",
     wrong_k="ValueError",
+    fractions="as they are",
 ):
     takes_k = kind in WITH_K
     if kind not in KINDS and unknown != "attention":
@@ -249,19 +254,29 @@ def variants(
             return None
         if unknown == "KeyError":
             raise KeyError(kind)
+        if n == 1 and alone == "0, whatever the kind":
+            return 0
         raise ValueError(f"kind {kind}")
+    if type(n) is int and n == 1 and alone.startswith("0, whatever"):
+        return 0
     if not takes_k and k is not None and k_elsewhere == "refused":
         raise ValueError("k is not needed")
     if not takes_k and k is None and k_elsewhere == "needed":
         raise ValueError("k is missing")
     if not takes_k and k == 1 and k_elsewhere == "checked":
         raise ValueError("k is 1")
+    if fractions == "cut":
+        n, k = int(n), k if k is None else int(k)
     is_whole = type(n) is int or wrong_n in ("fractions", "nothing")
     if not is_whole or (n < (0 if wrong_n == "0" else 1) and wrong_n != "nothing"):
         raise ValueError(f"n {n}")
     if takes_k and k is None:
         if missing == "TypeError":
             raise TypeError("unsupported operand type(s) for -: 'NoneType' and 'int'")
+        if missing == "TypeError of <":
+            raise TypeError(
+                "'<' not supported between instances of 'NoneType' and 'int'"
+            )
         if missing == "ValueError":
             raise ValueError("k is missing")
         k = {"n": n, "2": 2, "3": 3}[missing]
@@ -327,12 +342,56 @@ exercise.option(
     layers="(n − 1) / k",
 )
 exercise.option(
+    "k_positions_per_layer_of_the_window",
+    "Your window gets k positions further with each layer.",
+    "If a position attends to 3 positions, itself among them, how far back is the "
+    "third?",
+    why="A window is said to reach k back, a kernel to cover k.",
+    window="(n − 1) / k",
+)
+exercise.option(
+    "k_positions_per_layer_of_the_convolution",
+    "Your convolution gets k positions further with each layer.",
+    "If a kernel reads 3 positions, itself among them, how far back is the third?",
+    why="Table 1 has n / k, in the row of convolutions.",
+    convolution="(n − 1) / k",
+)
+exercise.option(
+    "n_over_k_in_the_window",
+    "Your layers of the window are n / k, rounded up.",
+    "How many new positions does each layer add to the way?",
+    why="n / k windows cover the sequence, if they do not overlap.",
+    window="n / k",
+)
+exercise.option(
+    "n_over_k_in_the_convolution",
+    "Your layers of the convolution are n / k, rounded up.",
+    "How many new positions does each layer add to the way?",
+    why="Table 1 has n / k, in the row of convolutions.",
+    convolution="n / k",
+)
+exercise.option(
     "n_positions_to_go",
     "Your layers of windows and kernels are n / (k − 1), rounded up, which is the same "
     "as (n − 1) / (k − 1), rounded down, and one more.",
     "What is the way of 9 positions with k = 3, drawn on paper?",
     why="n positions have n − 1 gaps; and // … + 1 seems to round up.",
     layers="n / (k − 1)",
+)
+exercise.option(
+    "n_over_k_minus_1_rounded_down",
+    "Your layers of windows and kernels are n / (k − 1), rounded down.",
+    "What is the way of 8 positions with k = 4, drawn on paper?",
+    why="For k = 3 and an odd n it is right.",
+    layers="n // (k − 1)",
+)
+exercise.option(
+    "n_over_k_minus_1_rounded_down_at_least_1",
+    "Your layers of windows and kernels are n / (k − 1), rounded down, and 1 where "
+    "that would be 0.",
+    "What is the way of 8 positions with k = 4, drawn on paper?",
+    why="For k = 3 and an odd n it is right.",
+    layers="n // (k − 1), at least 1",
 )
 exercise.option(
     "rounded_down",
@@ -520,6 +579,20 @@ exercise.option(
     alone="1",
 )
 exercise.option(
+    "one_position_before_k",
+    "Your function returns 0 for one position before it checks k.",
+    "What does the docstring say about a k of 1?",
+    why="`if n == 1: return 0` stands in front, and avoids a special case later.",
+    alone="0, whatever k is",
+)
+exercise.option(
+    "one_position_before_the_kind",
+    "Your function returns 0 for one position before it checks kind and k.",
+    "What does the docstring say about kinds that do not exist?",
+    why="`if n == 1: return 0` stands in front, and avoids a special case later.",
+    alone="0, whatever the kind",
+)
+exercise.option(
     "rounded_as_floats",
     "Your long ways are rounded, as floats are, for every kind.",
     "Up to which whole number does a float hold every one?",
@@ -560,6 +633,13 @@ exercise.option(
     "Which exception does the docstring promise?",
     why="None − 1 raises by itself.",
     missing="TypeError",
+)
+exercise.option(
+    "missing_k_is_compared",
+    "Your function compares a missing k with a number, which ends in a TypeError.",
+    "Which exception does the docstring promise?",
+    why="k < 2 is asked before whether there is a k.",
+    missing="TypeError of <",
 )
 exercise.option(
     "missing_k_is_n",
@@ -679,4 +759,11 @@ exercise.option(
     "Is there a kernel that reads 2.5 positions?",
     why="k < 2 looks like the whole check.",
     wrong_k="fractions",
+)
+exercise.option(
+    "fractions_cut",
+    "Your function cuts sizes between whole numbers to whole ones.",
+    "Which exception does the docstring promise?",
+    why="int(size) makes a whole number of anything.",
+    fractions="cut",
 )

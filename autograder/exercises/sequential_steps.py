@@ -106,13 +106,13 @@ def other_kinds_refused(student, rng):
 @exercise.case("`n` = 0, and one below 0, is refused with a ValueError", weight=0.5)
 def n_below_1_refused(student, rng):
     for wrong in (-3, 0):
-        for kind in KINDS:
+        for kind in ("recurrence", *AT_ONCE):
             student.raises(ValueError, kind, wrong)
 
 
 @exercise.case("`n` between whole numbers is refused with a ValueError", weight=0.5)
 def fractions_refused(student, rng):
-    for kind in KINDS:
+    for kind in ("recurrence", *AT_ONCE):
         student.raises(ValueError, kind, 9.5)
 
 
@@ -132,11 +132,13 @@ STEPS = {
     "3": lambda n, k: 3,
     "n": lambda n, k: n,
     "n − 1": lambda n, k: n - 1,
+    "n − 1, at least 1": lambda n, k: max(n - 1, 1),
     "n + 1": lambda n, k: n + 1,
     "n / 2": lambda n, k: up(n, 2),
     "n²": lambda n, k: n**2,
     "log n": lambda n, k: (n - 1).bit_length(),
     "k": lambda n, k: width(n, k),
+    "k, or 1": lambda n, k: 1 if k is None else k,
     "n − k + 1": lambda n, k: max(n - width(n, k) + 1, 1),
     "n / k": lambda n, k: up(n, width(n, k)),
     "n k": lambda n, k: n * width(n, k),
@@ -167,9 +169,13 @@ def variants(
             return None
         if unknown == "KeyError":
             raise KeyError(kind)
-        if unknown == "1" and type(n) is int and n > 0:
-            return 1
+        if unknown in ("1", "n") and type(n) is int and n > 0:
+            return 1 if unknown == "1" else n
         raise ValueError(f"kind {kind}")
+    if wrong_n == "cut":
+        n = int(n)
+    if wrong_n == "nothing, but in the recurrence" and kind != "recurrence":
+        return 1
     is_whole = type(n) is int or wrong_n in ("fractions", "nothing")
     if not is_whole or (n < (0 if wrong_n == "0" else 1) and wrong_n != "nothing"):
         raise ValueError(f"n {n}")
@@ -209,6 +215,13 @@ exercise.option(
     "Is the hidden state of the first position there from the beginning?",
     why="From the first hidden state to the last there are n − 1 steps: the path.",
     recurrence="n − 1",
+)
+exercise.option(
+    "transitions_of_the_recurrence_or_1",
+    "Your recurrence takes n − 1 steps, and 1 for one position.",
+    "Is the hidden state of the first position there from the beginning?",
+    why="From the first hidden state to the last there are n − 1 steps: the path.",
+    recurrence="n − 1, at least 1",
 )
 exercise.option(
     "first_state_computed",
@@ -337,6 +350,34 @@ exercise.option(
     sliding="k",
 )
 exercise.option(
+    "k_steps_where_there_is_a_k",
+    "Your window and convolution take k steps, and 1 without k.",
+    "What counts as one step, by the docstring?",
+    why="The k products of a kernel are added one after another.",
+    sliding="k, or 1",
+)
+exercise.option(
+    "k_steps_of_the_convolution",
+    "Your convolution takes k steps, and 1 without k.",
+    "What counts as one step, by the docstring?",
+    why="The k products of a kernel are added one after another.",
+    convolution="k, or 1",
+)
+exercise.option(
+    "k_steps_of_the_window",
+    "Your window takes k steps, and 1 without k.",
+    "What counts as one step, by the docstring?",
+    why="The k scores of a query are computed one after another in a loop.",
+    window="k, or 1",
+)
+exercise.option(
+    "windows_one_after_another",
+    "Your window takes n / k steps.",
+    "Which position needs the result of another one?",
+    why="Windows of k positions are taken for blocks, each waiting for the one before.",
+    window="n / k",
+)
+exercise.option(
     "operations_as_steps",
     "Your window and convolution take n · k steps.",
     "Does work that nothing waits for take further steps?",
@@ -400,6 +441,13 @@ exercise.option(
     unknown="1",
 )
 exercise.option(
+    "n_steps_for_other_kinds",
+    "Your function returns n for a kind that it does not know.",
+    "What should happen for a kind that does not exist?",
+    why="`1 if kind in … else n` is the shortest answer.",
+    unknown="n",
+)
+exercise.option(
     "k_needed",
     "Your function refuses a window or a convolution without k.",
     "Which kinds need k here, by the docstring?",
@@ -421,6 +469,13 @@ exercise.option(
     wrong_n="nothing",
 )
 exercise.option(
+    "n_checked_in_the_recurrence_alone",
+    "Your function checks n for a recurrence, and takes any number for n elsewhere.",
+    "For which kinds should n be a whole number above 0?",
+    why="The result is 1 for the other kinds, whatever n is.",
+    wrong_n="nothing, but in the recurrence",
+)
+exercise.option(
     "fractions_not_refused",
     "Your function takes an n between whole numbers.",
     "Is there a layer over 9.5 positions?",
@@ -433,4 +488,11 @@ exercise.option(
     "Is 0 above 0?",
     why="'Not negative' and 'positive' are a character apart.",
     wrong_n="0",
+)
+exercise.option(
+    "fractions_cut",
+    "Your function cuts an n between whole numbers to a whole one.",
+    "Which exception does the docstring promise?",
+    why="int(n) makes a whole number of anything.",
+    wrong_n="cut",
 )

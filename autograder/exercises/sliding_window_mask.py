@@ -109,6 +109,7 @@ def variants(
     *,
     window="up to the query",
     size="width",
+    wide="as any",
     true_means="may attend",
     first_rows="cut off",
     axes="(n, n)",
@@ -147,6 +148,8 @@ def variants(
         may_attend = lines & may_attend
     elif first_rows == "blocked":
         may_attend = may_attend & (i >= width - 1)
+    if wide == "all open" and width >= n:
+        may_attend = np.ones_like(may_attend)
     if true_means == "blocked":
         may_attend = ~may_attend
     if axes == "(1, n, n)":
@@ -279,6 +282,13 @@ exercise.option(
     why="may_attend[i, i − width + 1 : i + 1] = True counts a negative beginning from "
     "the end.",
     first_rows="empty",
+)
+exercise.option(
+    "wide_windows_open_all",
+    "Your mask is True everywhere where width is n or more: later keys are open, too.",
+    "Which key may the first query attend to, however wide its window is?",
+    why="A window as wide as the sequence seems to need no mask.",
+    wide="all open",
 )
 exercise.option(
     "first_rows_blocked",

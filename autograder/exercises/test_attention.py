@@ -14,8 +14,9 @@ def with_einsum(q, k, v):
     q, k, v = (np.asarray(x, dtype=float) for x in (q, k, v))
     scores = np.einsum("...nd,...md->...nm", q, k) / np.sqrt(q.shape[-1])
     largest = scores.max(axis=-1, keepdims=True)
-    logs = largest + np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True))
-    weights = np.exp(scores - logs)
+    # Not added to the largest score: in a large number the logarithm's digits are lost.
+    logs = np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True))
+    weights = np.exp(scores - largest - logs)
     return np.einsum("...nm,...md->...nd", weights, v), weights
 
 

@@ -9,8 +9,11 @@ from course_lib import tests_of_parts
 
 def with_logarithms(scores, may_attend):
     allowed = np.where(may_attend, np.asarray(scores, dtype=float), -np.inf)
-    sums = np.logaddexp.reduce(allowed, axis=-1, keepdims=True)
-    return np.exp(allowed - np.where(np.isinf(sums), 0.0, sums))
+    largest = allowed.max(axis=-1, keepdims=True)
+    largest = np.where(np.isinf(largest), 0.0, largest)
+    # Not added to the largest score: in a large number the logarithm's digits are lost.
+    logs = np.log(np.exp(allowed - largest).sum(axis=-1, keepdims=True))
+    return np.exp(allowed - largest - np.where(np.isinf(logs), 0.0, logs))
 
 
 def key_by_key(scores, may_attend):
@@ -31,6 +34,15 @@ def with_a_leak(scores, may_attend):
     leaks = np.broadcast_to(~may_attend, weights.shape) * 0.001
     leaks = leaks * (weights.sum(axis=-1, keepdims=True) > 0)
     return weights * (1 - leaks.sum(axis=-1, keepdims=True)) + leaks
+
+
+def with_powers_of_two(scores, may_attend):
+    scores = np.asarray(scores, dtype=float) * np.log(2)
+    return masked_softmax_exercise.reference(scores, may_attend)
+
+
+def in_equal_shares(scores, may_attend):
+    return masked_softmax_exercise.reference(0.0 * scores, may_attend)
 
 
 exercise = LearnersTest(
@@ -69,6 +81,24 @@ exercise.catches_of(
         "batch is caught",
         "axes_of_length_1_dropped": "An axis lost with a single query is caught",
     },
+    visible=False,
+)
+exercise.catches_of(
+    masked_softmax_exercise,
+    {"smallest_first": "The largest weight for the smallest score is caught"},
+    weight=2,
+)
+exercise.catches(
+    "powers_of_two",
+    "Powers of 2 in place of e are caught",
+    with_powers_of_two,
+    weight=2,
+)
+exercise.catches(
+    "equal_shares",
+    "Equal weights for all keys that are not blocked are caught",
+    in_equal_shares,
+    weight=2,
     visible=False,
 )
 exercise.catches(

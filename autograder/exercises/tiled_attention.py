@@ -115,6 +115,7 @@ def masks(student, rng):
     student.agrees(q, k, v, 3, drawn_mask(rng, 2, 5, 7))
     student.agrees(q, k, v, 2, drawn_mask(rng, 5, 7))
     student.agrees(q, k, v, 4, drawn_mask(rng, 2, 1, 7))
+    student.agrees(q, k, v, 5, drawn_mask(rng, 7))
     student.agrees(*drawn(rng, n=4, m=4), 2, drawn_mask(rng, 4, 4))
 
 
@@ -128,6 +129,8 @@ def blocked_blocks(student, rng):
     )
     student.agrees(q, k, v, 2, may_attend)
     student.agrees(q, k, v, 1, may_attend)
+    several = np.stack([may_attend, may_attend[::-1]])
+    student.agrees(*drawn(rng, 2, n=3, m=6), 2, several)
 
 
 @exercise.case("A query that may attend to no key gets zeros, the others their means")
@@ -137,6 +140,8 @@ def queries_without_keys(student, rng):
     may_attend[1] = False
     student.agrees(q, k, v, 2, may_attend)
     student.agrees(q, k, v, 9, may_attend)
+    several = np.stack([may_attend, ~may_attend])
+    student.agrees(*drawn(rng, 2, n=4, m=5), 3, several)
 
 
 @exercise.case("Scores as far from 0 as 10000 and −10000 give finite means", weight=2)
@@ -221,8 +226,9 @@ def sliding_window(student, rng):
     back = np.arange(9)[:, np.newaxis] - np.arange(9)
     for block, width in ((2, 3), (4, 2), (1, 4)):
         q, k, v = drawn(rng, 2, n=9, m=9)
-        student.agrees(q, k, v, block, (back >= 0) & (back < width))
-        student.agrees(500.0 * q, k, v, block, (back >= 0) & (back < width))
+        window = (back >= 0) & (back < width)
+        student.agrees(q, k, v, block, window)
+        student.agrees(500.0 * q, k, v, block, window & (rng.random((2, 1, 9)) < 0.8))
 
 
 @exercise.case(
@@ -256,6 +262,7 @@ def variants(
     blocked="−∞",
     nothing_so_far="0 taken off",
     without_keys="zeros",
+    holds="floats",
     returned="output",
 ):
     (n, d_k), m = q.shape[-2:], k.shape[-2]
@@ -269,6 +276,8 @@ def variants(
     lowest = {"−∞": -np.inf, "−10⁹": -1e9, "0": 0.0}[started]
     largest = np.full((*q.shape[:-1], 1), lowest)
     total, output = np.zeros((*q.shape[:-1], 1)), np.zeros((*q.shape[:-1], v.shape[-1]))
+    if holds == "numbers as v does":
+        output = output.astype(v.dtype)
     starts = range(0, m - m % block if blocks == "full ones" else m, block)
     starts = starts[1:] if blocks == "all but the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
@@ -281,7 +290,11 @@ def variants(
         allowed = np.ones(scores.shape, bool)
         if may_attend is not None and mask != "ignored":
             columns = {"of the first block": slice(block), "of all": slice(m)}
-            allowed = allowed & may_attend[..., columns.get(mask, keys)]
+            part = (..., columns.get(mask, keys))
+            if mask == "of the block, along the second axis":
+                part = (slice(None), keys)
+            # Where that does not fit, np.where stops, as most answers do.
+            allowed = np.where(may_attend[part], allowed, False)
         i, j = np.arange(n)[:, np.newaxis], np.arange(m)[keys]
         if attends == "to the block of its number":
             allowed = allowed & (i // block == j // block)
@@ -322,6 +335,8 @@ def variants(
             powers = powers / np.where(new == 0.0, 1.0, new)
         total = (0.0 if sums == "of the last block" else total * total_factor) + new
         output = output * output_factor + powers @ v[..., keys, :]
+        if holds == "numbers as v does":
+            output = output.astype(v.dtype)
         if divided == "on the way":
             output = output / np.where(total == 0.0, 1.0, total)
         largest = higher
@@ -591,6 +606,14 @@ exercise.option(
     mask="of all",
 )
 exercise.option(
+    "mask_cut_along_its_second_axis",
+    "Your mask is cut along its second axis, which belongs to the keys only where it "
+    "has two.",
+    "Which axes may the mask have, by the docstring, and which of them is m?",
+    why="may_attend[:, keys] is right for one sequence.",
+    mask="of the block, along the second axis",
+)
+exercise.option(
     "filled_with_0",
     "Your blocked keys have weight: they count as keys with the score 0.",
     "How large is e to the power of 0?",
@@ -660,15 +683,33 @@ exercise.option(
     without_keys="0 / 0",
 )
 exercise.option(
+    "output_cut_to_whole_numbers",
+    "Your output so far is cut to whole numbers after each block, where `v` holds "
+    "whole numbers.",
+    "Which dtype has the array that you sum the output in?",
+    why="np.zeros_like(v) and dtype=v.dtype take over the integers of an argument.",
+    holds="numbers as v does",
+)
+exercise.option(
     "sums_returned_as_well",
     "Your result is a tuple: the output, and a number for each query.",
     "How many results does the docstring promise?",
     why="FlashAttention returns the logarithms of the sums beside the output.",
     returned="sums as well",
 )
+
+
+def scaled(q, size):
+    """Return queries divided by a root; whole numbers, which /= refuses, unchanged."""
+    return q / size**0.5 if q.dtype.kind == "f" else q
+
+
 exercise.family(
     families.squeezed(),
     families.as_list(),
     families.cut_to_whole_numbers("v"),
-    families.in_place("q", lambda q, *others: q / q.shape[-1] ** 0.5),
+    families.in_place("q", lambda q, *_: scaled(q, q.shape[-1])),
+    families.in_place(
+        "q", lambda q, k, v, *_: scaled(q, v.shape[-1]), "by_root_of_d_v"
+    ),
 )

@@ -17,7 +17,8 @@ def test_layer(encoder_layer: Function) -> None:
 
     encoder_layer : called as encoder_layer(x, parameters, n_heads, may_attend,
         norm_first), where may_attend may be None, with tensors of at most 4,000 numbers
-        in all; the test sees what it returns, and nothing else of it
+        in all, the parameters w_q, w_k, w_v and w_o (d_model, d_model); the test sees
+        what it returns, and nothing else of it
 
     Returns nothing if the function keeps the contract of `encoder_layer`, and raises
     AssertionError if it does not. Right ones differ by rounding only, in float64 less

@@ -52,7 +52,7 @@ def through_bits(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     return bits * 2 * n_layers * n_kv_heads * n * d_k * batch // 8
 
 
-@answers.correct
+@answers.also("beyond_64_bits")
 def numpys_whole_numbers(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     sizes = (n, n_layers, n_kv_heads, d_k, bytes_per_number, batch)
     refuse(*sizes)

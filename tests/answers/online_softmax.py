@@ -41,7 +41,7 @@ def numerators_rescaled_on_the_way(x, block):
     return np.concatenate(done, axis=-1) / total
 
 
-@answers.correct
+@answers.also("logarithm_of_the_sum")
 def logarithm_of_the_sum(x, block):
     log_total = np.full(x.shape[:-1], -np.inf)
     for part in blocks_of(x.astype(float), block):
@@ -135,7 +135,7 @@ class Online:
 
 answers.right["callable_object"] = Online(numerators_rescaled_on_the_way)
 answers.right["partial"] = functools.partial(
-    lambda run, x, block: run(x, block), logarithm_of_the_sum
+    lambda run, x, block: run(x, block), score_by_score
 )
 
 

@@ -1,15 +1,17 @@
 """Learners' tests: what weak, usual and strong ones earn, and how functions arrive."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
 import torch
 
-from autograder.check import CheckFailed, check
+from autograder.check import CheckFailed, check, local_runner_factory
+from autograder.checking import learners_tests
 from autograder.checking.bank import SEEDS
 from autograder.checking.call import local_runner
-from autograder.checking.judging import judge_case
+from autograder.checking.judging import judge, judge_case
 from autograder.checking.learners_tests import (
     MAX_NUMBERS,
     trivial_tests,
@@ -91,7 +93,7 @@ def usual_decoding(greedy_decode):
 
 USUAL = {
     "test_attention": (usual_attention, (9, 13)),
-    "test_mask": (usual_mask, (6, 12)),
+    "test_mask": (usual_mask, (9, 15)),
     "test_positions": (usual_positions, (8, 12)),
     "test_layer": (usual_layer, (6, 12)),
     "test_bpe": (usual_bpe, (5, 12)),
@@ -240,3 +242,33 @@ def test_way_tells_how_a_test_answers():
     assert way_of(lambda function: function(2), abs) == "answers"
     assert way_of(lambda function: function(), abs) == "breaks"
     assert way_of(lambda function: function(2).shape, abs) == "stops"
+
+
+def rejects_all_but(exercise, name):
+    """Return a test that rejects all functions but one, which it knows by heart."""
+    passes = {**exercise.right, **exercise.broken}[name]
+
+    def test(function):
+        assert learners_tests._FUNCTIONS[function] is passes
+
+    return test
+
+
+def test_rejected_right_versions_are_told_of():
+    exercise = load("test_attention")
+    rounding, other_formula = (
+        judge(exercise, local_runner_factory(rejects_all_but(exercise, name))).evidence
+        for name in ("computed with loops", "scaled_twice")
+    )
+    assert "lets right versions pass (computed with loops) and rejects" in rounding
+    assert "“A division by d_k in place of √d_k is caught”" in other_formula
+
+
+def test_different_answers_to_one_function_are_told_of():
+    exercise, calls = load("test_mask"), itertools.count()
+
+    def every_third(function):
+        assert next(calls) % 3
+
+    evidence = judge(exercise, local_runner_factory(every_third)).evidence
+    assert "depends on more than what the function returns" in evidence

@@ -52,7 +52,7 @@ def test_file_without_answers_is_refused(tmp_path):
         list(read_answers(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["second", "third", "fourth", "fifth"])
+@pytest.mark.parametrize("name", ["second", "third", "fourth", "fifth", "sixth"])
 def test_each_wrong_answer_has_one_verdict(name):
     with (HERE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
