@@ -129,8 +129,8 @@ def test_signature_of_several_lines_stays_whole():
 
 def test_function_to_be_mended_is_broken_and_its_solution_folded():
     cell = new_code_cell("mended", metadata={"attention": {"mend": "broken"}})
-    (shown,) = lesson_page(new_notebook(cells=[cell]), LESSONS).cells
-    broken, _, mended = shown.source.partition("<summary>Mended</summary>")
+    (page,) = lesson_page(new_notebook(cells=[cell]), LESSONS).cells
+    broken, _, mended = page.source.partition("<summary>Mended</summary>")
     assert "```python\nbroken\n```" in broken and "```python\nmended\n```" in mended
 
 
