@@ -1040,8 +1040,8 @@ check(test_bpe)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0, as log-probabilities are). Compare with a list, type
-# included: ends by itself, stops at max_length, empty at once, start_id in the middle, start_id = end_id, two equal logits.
+# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0, as log-probabilities are). Compare the token
+# ids as lists: ends by itself, stops at max_length, empty at once, start_id in the middle, start_id = end_id, two equal logits.
 #
 # </details>
 
