@@ -8,10 +8,9 @@ whether the diagnosis is true and specific, vague or false, or there is none; an
 whether the failed claims alone lead to what is wrong. Each set was judged before
 anything was changed for it. The fourth is of lesson 07 alone, the fifth of lessons 12
 and 13, the sixth of 14 and 15, the others of lessons 01 to 06 and 08 to 11. Where an
-answer is a test (``test_attention``, …), wrong ones are weak or bad tests, of which
-some broken functions remain uncaught, and the remark begins with their points.
-``messages`` has pictures of what JupyterLab shows of twenty answers of the third: on
-the left before banks had options, on the right now.
+answer is a test (``test_attention``, …), a wrong one is a weak or a bad test, and its
+remark begins with its points. ``messages`` has pictures of what JupyterLab shows of
+twenty answers of the third: on the left before banks had options, on the right now.
 """
 
 import re
