@@ -56,6 +56,19 @@ def test_table_of_lessons_counts_the_exercises():
         )
 
 
+def test_sums_above_the_table_are_those_of_the_lessons():
+    course = Course.here()
+    minutes = [
+        int(re.search(r"\*\*About (\d+) minutes", course.source(lesson).read_text())[1])
+        for lesson in course.lessons
+    ]
+    exercises = sum(len(exercises_of(lesson)) for lesson in course.lessons)
+    assert (
+        f"{len(minutes)} lessons with {exercises} exercises, about "
+        f"{sum(minutes) / 60:.0f} hours in all."
+    ) in README
+
+
 def test_named_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE)):
