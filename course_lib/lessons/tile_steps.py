@@ -42,7 +42,7 @@ def record_tiles(
     Source: Dao (2023), FlashAttention-2, algorithm 1.
 
     >>> steps = record_tiles([[0.0, 0.0, 0.0]], [[3.0], [6.0], [0.0]], 2, 1)
-    >>> [(step.total[0], step.output[0, 0]) for step in steps]
+    >>> [(float(step.total[0]), float(step.output[0, 0])) for step in steps]
     [(2.0, 9.0), (3.0, 9.0)]
     """
     arguments.whole("block ≥ 1, query_block ≥ 1", block, query_block)

@@ -16,8 +16,8 @@ from course_lib.nn import arguments
 def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     """Turn logits into probabilities that are sharper or flatter than softmax's.
 
-    logits : (..., vocab_size), −∞ for tokens that must not come; each row has one
-        number above −∞ at least
+    logits : (..., vocab_size), −∞ for tokens that must not come; each row has at
+        least one number above −∞
     temperature : from 0 to infinity; below 1 sharper, above 1 flatter, 1 for softmax
 
     Returns the probabilities (..., vocab_size): the softmax of logits / temperature in
@@ -110,7 +110,7 @@ def top_p_filter(probabilities: Tensor, p: float) -> Tensor:
 
 
 def sample(probabilities: Tensor, u: Tensor) -> Tensor:
-    """Choose a token in each row, by a random number from 0 to 1.
+    """Choose a token in each row, by a random number from 0 to below 1.
 
     probabilities : (..., vocab_size), each row sums to 1, up to rounding
     u : (...), from 0 to below 1, a number for each row

@@ -586,8 +586,8 @@ check(apply_temperature)
 #
 # `argsort(dim=-1, descending=True, stable=True)` gives the token ids from most to least
 # probable, equal ones in their order (`torch.topk` promises none). The first k of them are those
-# that stay: `scatter` writes True at their positions into a tensor of False. Then 0 for all
-# others, and each row divided by its own sum, with `keepdim=True`.
+# that stay: `scatter` writes at their positions. What has to be done with the others, and with
+# each row's sum?
 #
 # </details>
 
@@ -638,7 +638,7 @@ assert 0.3 < of_top_10 < 0.5
 # <details><summary>Hint 1</summary>
 #
 # Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
-# tokens? Compare these sums with p: whose comparison is true?
+# tokens? For which of the four is this sum less than p?
 #
 # </details>
 # <details><summary>Hint 2</summary>
