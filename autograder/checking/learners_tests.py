@@ -29,6 +29,14 @@ from autograder.checking.student import ClaimFailure, Reason, StudentFunction
 from autograder.checking.values import is_array, is_tensor, leaves
 
 MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
+# What the lesson shows of others' tests; to hand one in is noted.
+TESTS_ELSEWHERE = tuple(
+    f"course_lib.lessons.tests_elsewhere.{name}"
+    for name in (
+        *("attention_like_cs336", "mask_like_cs336", "layer_like_cs336"),
+        *("bpe_like_cs336", "attention_like_d2l", "layer_like_d2l", "bpe_like_minbpe"),
+    )
+)
 Way = Literal["passes", "rejects", "breaks", "answers", "stops", "ends"]
 CAUGHT = ("rejects", "breaks")
 
@@ -56,7 +64,11 @@ class LearnersTest(Exercise):
         right : as ``{"computed with loops": ...}``; the words end a sentence
         """
         super().__init__(
-            reference, lesson=lesson, minutes=minutes, difficulty=difficulty
+            reference,
+            lesson=lesson,
+            minutes=minutes,
+            difficulty=difficulty,
+            library=TESTS_ELSEWHERE,
         )
         self.right = dict(right)
         self.broken: dict[str, Function] = {}

@@ -36,12 +36,23 @@ PEAK = 0.25  # of what the paper's formula says: the model is small
 EMPTY_LINE_AT = 250  # the step whose batch has an empty line
 
 # Which part of which model is broken.
-BROKEN_PARTS = (
-    *("initial_embedding", "cross_entropy"),
-    *("causal_mask", "shift_right", "split_heads", "split_data"),
-    *("update", "warmup_rate", "masked_softmax", "add_positions"),
-    *("layer_norm", "padding_mask", "evaluate", "newest_positions"),
+BROKEN = (
+    broken.initial_embedding,
+    broken.cross_entropy,
+    broken.causal_mask,
+    broken.shift_right,
+    broken.split_heads,
+    broken.split_data,
+    broken.update,
+    broken.warmup_rate,
+    broken.masked_softmax,
+    broken.add_positions,
+    broken.layer_norm,
+    broken.padding_mask,
+    broken.evaluate,
+    broken.newest_positions,
 )
+BROKEN_PARTS = tuple(each.__name__ for each in BROKEN)
 STEP_AXIS = range(10, STEPS, 20)  # of a curve's means
 PART_NAMES = tuple(each.name for each in fields(Parts))
 
@@ -69,8 +80,8 @@ def parts_of(number: int) -> Parts:
         raise ValueError(f"model {number!r}: there are 0 … {len(BROKEN_PARTS)}")
     if number == 0:
         return Parts()
-    name = BROKEN_PARTS[number - 1]
-    return Parts(**{name: getattr(broken, name)})
+    part = BROKEN[number - 1]
+    return Parts(**{part.__name__: part})
 
 
 def source(number: int, part: str) -> str:
