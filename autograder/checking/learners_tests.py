@@ -161,6 +161,29 @@ class LearnersTest(Exercise):
         ):
             self.option(name, diagnosis, question, why=why, says_no=says_no)
 
+    def weak_at_comparing(self) -> None:
+        """Add two weak tests, of shapes alone and of floats to the last digit.
+
+        The ``variants`` have ``compared``, which may be "shapes", and ``tolerance``,
+        which may be "==".
+        """
+        self.weak(
+            "shapes_alone",
+            "that compares shapes alone",
+            "Which of your assertions fails if all numbers are wrong and all shapes "
+            "right?",
+            why="Unit tests of models in many repositories assert shapes and nothing "
+            "else.",
+            compared="shapes",
+        )
+        self.option(
+            "rounding_is_an_error",
+            "Your test rejects right versions that differ by rounding.",
+            "What is 0.1 + 0.2 == 0.3?",
+            why="`==`, np.array_equal and torch.equal compare floats digit by digit.",
+            tolerance="==",
+        )
+
     def weak(
         self, name: str, what: str, question: str, *, why: str, **wrong: Any
     ) -> None:
