@@ -9,6 +9,9 @@ COSMIC_RAY := build/cosmic-ray/cosmic_ray
 TRITON := build/triton/triton
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
+# Without bytecode each of the tests' some hundred processes would compile the course anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup data lab demo test test-all matrix bench build site ready browser sandbox similar \
     similar-if-possible mutants mutants-if-possible triton triton-if-possible
 .DEFAULT_GOAL := help
@@ -89,8 +92,8 @@ site: ready
 # `thorough`: `make test` leaves it to `make test-all`, which runs nothing else.
 PYTEST := $(PY) -m pytest --dist=loadscope --no-loadscope-reorder --durations=25
 BESIDE := $(PYTEST) --numprocesses=3 --doctest-modules --nbval \
-    tests course_lib autograder $(LESSONS)
-ALONE := $(PYTEST) --numprocesses=2 tests
+    $(LESSONS) tests course_lib autograder
+ALONE := $(PYTEST) --numprocesses=2 $$(grep -rl --include='*.py' mark.alone tests)
 
 test: ready browser sandbox data similar-if-possible
 	@echo "Checking the style (ruff) …"
