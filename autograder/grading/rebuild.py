@@ -224,7 +224,8 @@ class _Rebuilding:
                 self.add_own(j - 1, mine)  # an answer typed below its check counts
         elif changed:
             self.add_own(j, mine)
-            if cell.role != "prose":  # to write into the text is nobody's fault
+            # To write into the text is nobody's fault, and to mend is asked for.
+            if cell.role != "prose" and not cell.to_mend:
                 self.repairs["given"].append(cell.id)
 
     def is_copy(self, mine: SubmittedCell) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from autograder.checking.registry import exercise_names
 from autograder.course import Course, CourseError
+from autograder.releases import ANSWER_KEY
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
@@ -26,6 +27,7 @@ class Cell:
     exercise : of a solution and a check
     id : as in the notebook; verdicts do not depend on it
     is_code : only code can run
+    to_mend : whether it is there to be changed, as broken functions are
     """
 
     role: Role
@@ -33,6 +35,7 @@ class Cell:
     exercise: str = ""
     id: str = ""
     is_code: bool = True
+    to_mend: bool = False
 
     @property
     def grade_id(self) -> str:
@@ -98,7 +101,8 @@ def _read_cell(cell: dict[str, Any]) -> Cell:
     if marks.get("solution"):
         return Cell("solution", source, grade_id, cell["id"])
     if cell["cell_type"] == "code":
-        return Cell("demo", source, id=cell["id"])
+        to_mend = "mend" in cell["metadata"].get(ANSWER_KEY, {})
+        return Cell("demo", source, id=cell["id"], to_mend=to_mend)
     return Cell("prose", source, id=cell["id"], is_code=False)
 
 

@@ -72,12 +72,12 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
 def _with_stubs(learner: NotebookNode) -> NotebookNode:
     """Keep each stub in its cell's metadata: what an answer is begun anew from.
 
-    Of a function to be mended, the learner has the broken version.
+    Of a function to be mended, the learner has the broken version, and a mark.
     """
     for cell in learner.cells:
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             cell.source = broken
-            del cell.metadata[ANSWER_KEY]
+            cell.metadata[ANSWER_KEY] = {"mend": True}
         if cell.metadata.get("nbgrader", {}).get("solution"):
             cell.metadata[ANSWER_KEY] = {"stub": cell.source}
     return learner

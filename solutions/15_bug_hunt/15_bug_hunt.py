@@ -388,16 +388,6 @@ runs = {"healthy": healthy, "model 6": models[6], "mended": mended}
 symptoms.compare(6, runs)
 
 # %% [markdown]
-# The table of the hunt so far:
-#
-# | measure | healthy | if not, suspect |
-# |---|---|---|
-# | the data | no example on both sides | the split |
-# | first loss | ln V | far above: initial values; below: what the loss divides by |
-# | `leak` | 0 | weights on later positions: the mask; no such weights: what mixes positions (split and merge, a norm over positions) |
-# | last loss | above 0, and samples are good | no leak, and copies: the shift |
-
-# %% [markdown]
 # ## It does not learn
 #
 # The next four have no leak, and begin at ln V.
@@ -571,15 +561,6 @@ from course_lib.lessons.patients.parts import add_positions  # mend
 mended = training.run(10, add_positions=add_positions)
 runs = {"healthy": healthy, "model 10": models[10], "mended": mended}
 symptoms.compare(10, runs)
-
-# %% [markdown]
-# | measure | healthy | if not, suspect |
-# |---|---|---|
-# | one batch, 200 steps | loss near 0 | optimizer, learning rate, gradients |
-# | norm of the gradient | a few, without a trend | grows: not set to 0; 0: detached; leaps: clip |
-# | learning rate, plotted | as you meant it | the schedule: steps or epochs |
-# | the first NaN | none | its batch: empty rows, −∞ everywhere |
-# | exchange inputs | result changes | positions |
 
 # %% [markdown]
 # ## Right in training, wrong in use
@@ -762,15 +743,29 @@ for name in columns[0]:
     print(f"{name:17}" + "".join(values))
 
 # %% [markdown]
-# The order, from cheap to expensive (lesson 10's list, made longer):
+# The order goes from cheap to expensive (lesson 10's list, made longer). Before and while it trains:
 #
-# 1. **Data**: count, read ten examples, search for what stands on both sides.
-# 2. **First loss**: ln V.
-# 3. **One batch**: its loss goes to 0.
-# 4. **Leak**: other later words, before the long training.
-# 5. **Gradients and learning rate**: plotted, both.
-# 6. **Invariance**: batch of 1, other neighbours, two calls, exchanged inputs.
-# 7. **Generation**: samples, with and without cache, on fresh data.
+# | measure | healthy | if not, suspect |
+# |---|---|---|
+# | the data | no example on both sides | the split |
+# | first loss | ln V | above: first values; below: what the loss divides by |
+# | one batch, 200 steps | loss near 0 | gradients, learning rate, optimizer |
+# | `leak` | 0 | the mask; with no weight on later positions, what mixes positions |
+# | samples | no copies | the shift |
+# | first NaN | none | its batch: an empty row |
+# | norm of the gradient | no trend | gradients not set to 0 |
+# | learning rate, plotted | as you meant it | the schedule: steps or epochs |
+
+# %% [markdown]
+# And in use:
+#
+# | measure | healthy | if not, suspect |
+# |---|---|---|
+# | the same call twice | the same | dropout is still on |
+# | a batch of 1 | as in a batch of equal lengths | a norm over the batch |
+# | inputs exchanged | another result | the positions |
+# | longer neighbours | the same | the padding mask |
+# | with and without cache | the same text | the position of the new token |
 #
 # Each takes seconds. In this order, a suspect that is cleared stays cleared.
 

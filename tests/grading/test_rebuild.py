@@ -12,7 +12,7 @@ import pytest
 from autograder.course import Course, CourseError
 from autograder.grading.reading import SubmittedCell, read_submission
 from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
-from autograder.grading.release import Cell, load_release
+from autograder.grading.release import Cell, Release, load_release
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)
@@ -149,6 +149,14 @@ def test_changed_cell_of_the_course_is_kept_below_its_own(name: str) -> None:
     assert index_of(rebuilt, mine.id) == index_of(rebuilt, name) + 1
     (repair,) = rebuilt.repairs
     assert repair.startswith("Changed cells") and name in repair
+
+
+def test_mended_function_is_kept_without_repair() -> None:
+    broken = Cell("demo", "def part(): ...", id="part", to_mend=True)
+    mended = SubmittedCell("code", "def part(): return 1", "part")
+    rebuilt = rebuild(Release("15_bug_hunt", (broken,)), [mended])
+    assert [cell.source for cell in rebuilt.cells] == [broken.source, mended.source]
+    assert rebuilt.repairs == ()
 
 
 def test_notes_in_the_courses_text_are_kept_without_repair() -> None:

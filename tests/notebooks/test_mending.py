@@ -35,7 +35,7 @@ def test_teacher_has_the_healthy_and_learner_the_broken_function(tmp_path):
     assert cell.source == code_of(parts.causal_mask)
     learner = _with_stubs(new_notebook(cells=[cell])).cells[0]
     assert learner.source == code_of(broken.causal_mask)
-    assert ANSWER_KEY not in learner.metadata
+    assert learner.metadata[ANSWER_KEY] == {"mend": True}
 
 
 def test_other_cells_stay_as_they_are():
