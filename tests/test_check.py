@@ -735,7 +735,16 @@ TAKES_TENSORS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted({*exercise_names()} - TAKES_TENSORS))
+QUICK = {"softmax", "attention", "train_bpe"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
+        for name in sorted({*exercise_names()} - TAKES_TENSORS)
+    ],
+)
 def test_first_check_takes_under_a_second_without_torch(name):
     ran = subprocess.run(
         [sys.executable, "-c", FIRST.format(name=name)],

@@ -154,7 +154,7 @@ def test_misconception_in_another_spelling_is_named(name, key):
         assert bank.spelling_fault(load(name), key, answer, seed) == ""
 
 
-@pytest.mark.parametrize(("name", "key"), parts("others", quick=2))
+@pytest.mark.parametrize(("name", "key"), parts("others", quick=1))
 def test_wrong_answer_outside_the_bank_gets_no_name(name, key):
     answer = answers_to(name).others[key]
     assert bank.other_answer_fault(load(name), key, answer) == ""

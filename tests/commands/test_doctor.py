@@ -44,6 +44,7 @@ def test_all_that_grading_needs_holds_here(capsys):
 
 
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
+@pytest.mark.thorough
 def test_lines_are_true_for_an_ordinary_user():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -104,6 +105,7 @@ WITHOUT = {
 
 
 @pytest.mark.parametrize("layer", WITHOUT)
+@pytest.mark.thorough
 def test_layer_that_is_taken_out_is_missed(layer, monkeypatch, capsys):
     file, old, new, line = WITHOUT[layer]
     copy = course_copy.make_copy

@@ -325,6 +325,7 @@ BREAKS = {
 @pytest.mark.parametrize(
     ("folder", "old", "new", "sentence"), BREAKS.values(), ids=BREAKS
 )
+@pytest.mark.thorough
 def test_check_bank_names_the_fault(written, folder, old, new, sentence):
     parent = {"answers": "tests", "exercises": "autograder"}[folder]
     path = written / parent / folder / f"{NAME}.py"

@@ -51,6 +51,7 @@ def test_no_test_pair_is_in_training(parts):
         assert shares.one_word < 0.15
 
 
+@pytest.mark.thorough
 def test_larger_training_set_has_the_counts_of_the_readme(parts):
     larger = larger_translation_pairs()
     assert (larger.validation, larger.test) == (parts.validation, parts.test)

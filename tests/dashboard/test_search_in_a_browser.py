@@ -226,6 +226,7 @@ def test_without_scripts_everything_is_there(browser, tmp_path, make):
     ],
     ids=["lesson", "empty lesson", "six", "term", "empty term", "hostile term"],
 )
+@pytest.mark.thorough
 def test_axe_finds_no_violations(show, make, width, scheme):
     page = show(make(), width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")

@@ -11,6 +11,8 @@ from autograder.checking.registry import exercises_of
 from autograder.demo.decided_options import with_options_decided
 from autograder.demo.sample_class import wrong_answer
 
+pytestmark = pytest.mark.thorough
+
 SOURCE = inspect.cleandoc(
     """
     def f(x, *, by="two", order="first", axis=-1):

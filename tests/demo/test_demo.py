@@ -67,6 +67,8 @@ from autograder.system import find_browser
 from tests.browser import page_of
 from tests.processes import InterruptibleProcess
 
+pytestmark = pytest.mark.thorough
+
 COURSE = Course.here()
 CLASS = {student.name: student for student in sample_class()}
 HANDED_IN = sorted(each.name for each in submissions(LESSON))

@@ -17,6 +17,7 @@ from course_lib.experiments import (
 )
 
 
+@pytest.mark.thorough
 def test_layer_costs_have_a_number_for_each_length_and_width():
     results = layer_costs.full(0, (4, 8), (16,), (8, 16), 4)
     for kind in layer_costs.KINDS:

@@ -97,6 +97,7 @@ def test_summary_names_the_best_heads(sentences):
         assert rows[layer][head] == score == max(map(max, rows))
 
 
+@pytest.mark.thorough
 def test_sentences_are_fifty_different_ones():
     sources = [pair.source for pair in sentence_pairs()]
     assert len(set(sources)) == head_roles.N_SENTENCES

@@ -87,6 +87,7 @@ def test_longest_copy_counts_whole_words():
     assert copy("a b x a b c", "a b c d, a b x") == "a b x"
 
 
+@pytest.mark.thorough
 def test_full_trains_by_the_command_and_collects(tmp_path):
     result = language_model.full(1, fraction=4 / language_model.STEPS, folder=tmp_path)
     assert (result["steps"], len(result["losses"])) == (4, 4)

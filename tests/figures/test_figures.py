@@ -172,6 +172,7 @@ def strings(picture):
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thorough
 def test_svg_is_the_same_at_every_call(name):
     picture, svg = drawn(name)
     assert picture.svg() == svg

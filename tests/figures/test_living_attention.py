@@ -85,6 +85,7 @@ def test_layers_and_heads_are_chosen(lines, tmp_path):
         assert drawn == {index: v for index, v in np.ndenumerate(WEIGHTS[::-1]) if v}
 
 
+@pytest.mark.thorough
 def test_view_is_accessible(lines, tmp_path):
     assert_accessible(tmp_path, lines)
 

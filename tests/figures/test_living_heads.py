@@ -50,6 +50,7 @@ def state(page):
     return page.locator(".said").inner_text()
 
 
+@pytest.mark.thorough
 def test_every_row_of_every_head_has_the_array_s_numbers(wall, tmp_path):
     drawn = np.zeros(WEIGHTS.shape)
     with opened(tmp_path, wall) as page:
@@ -194,6 +195,7 @@ def test_seventy_two_heads_open_in_under_a_second(large, tmp_path):
         assert 0.01 < seconds() - before < 1
 
 
+@pytest.mark.thorough
 def test_view_is_accessible(wall, tmp_path):
     assert_accessible(tmp_path, wall)
 

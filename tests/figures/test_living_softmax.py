@@ -138,6 +138,7 @@ def test_large_scores_give_finite_weights(tmp_path):
         np.testing.assert_allclose(numbers_of(page, "weights"), expected)
 
 
+@pytest.mark.thorough
 def test_view_is_accessible(figure, tmp_path):
     assert_accessible(tmp_path, figure)
 

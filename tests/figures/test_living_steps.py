@@ -148,6 +148,7 @@ def test_pointing_chooses_a_key(figure, tmp_path):
         assert sentence(page).startswith("Step 1 of 6. Given")
 
 
+@pytest.mark.thorough
 def test_numbers_move_forward_only_and_come_to_rest(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         assert page.locator(".flying").count() == 0
@@ -186,6 +187,7 @@ def test_printed_page_has_every_number(figure, tmp_path):
         assert visible_parts(page) == {*STEP_OF}
 
 
+@pytest.mark.thorough
 def test_view_is_accessible(figure, tmp_path):
     assert_accessible(tmp_path, figure)
 

@@ -61,6 +61,7 @@ def picture(request):
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thorough
 def test_svg_is_the_same_at_every_call(name):
     picture = KINDS[name]()
     assert picture.svg() == picture.svg() == KINDS[name]().svg()

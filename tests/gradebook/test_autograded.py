@@ -218,6 +218,7 @@ def test_formgrader_page_gets_no_untrusted_element():
 
 @pytest.mark.browser
 @pytest.mark.skipif(not find_browser(), reason="neither Chromium nor Chrome is here")
+@pytest.mark.thorough
 def test_formgrader_page_requests_nothing_untrusted(tmp_path):
     asked = {}
     for name, texts in {"before": [HARMLESS] * 2, "after": [TEXT, SENTENCE]}.items():

@@ -11,7 +11,7 @@ import pytest
 
 from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission, open_course
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 GRADES = (
     "SELECT s.student_id, sum(g.auto_score), sum(g.manual_score), "
     "sum(g.needs_manual_grade) FROM submitted_assignment s "

@@ -522,7 +522,16 @@ def run(root, *command):
     )
 
 
-@pytest.mark.parametrize("name_of", [canvas_name, moodle_folder, moodle_flat])
+NAMES = [
+    canvas_name,
+    *(
+        pytest.param(each, marks=pytest.mark.thorough)
+        for each in (moodle_folder, moodle_flat)
+    ),
+]
+
+
+@pytest.mark.parametrize("name_of", NAMES)
 def test_zip_collect_collects_the_same(numbered, tmp_path, name_of):
     learners = [each for each in CLASS if each not in (AMIRA, ALI)]
     files, rows = a_class(name_of, learners)

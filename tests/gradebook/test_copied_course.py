@@ -19,6 +19,8 @@ from autograder.gradebook.settings import database_path
 from autograder.gradebook.writing import GradebookEntry
 from tests.submissions import COURSE, EXERCISES, LESSON
 
+pytestmark = pytest.mark.thorough
+
 STUDENTS = [f"student-{n}" for n in range(20)]
 PLUGINS = "autograder.gradebook.plugins"
 # Whatever a grader may enter in formgrader, drawn anew for each row.

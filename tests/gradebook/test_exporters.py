@@ -26,6 +26,8 @@ from tests.gradebook.fake_grader import asked
 from tests.gradebook.untrusted import Page
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
+pytestmark = pytest.mark.thorough
+
 CONFIG = """
 c.Autograde.exporter_class = "tests.gradebook.fake_grader.FakeExporter"
 c.GenerateFeedback.exporter_class = "autograder.gradebook.exporters.FeedbackExporter"
@@ -317,7 +319,6 @@ def test_damaged_graded_notebook_stops_nobody_else(done):
     assert "Feedback for <bdi>zoe" in page(root, "zoe")
 
 
-@pytest.mark.thorough
 def test_formgrader_buttons_use_the_exporters(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened, root, ignore=shutil.ignore_patterns("zoe"))
@@ -334,7 +335,6 @@ def test_formgrader_buttons_use_the_exporters(opened, tmp_path):
     Page(page(root, "amara")).assert_inert()
 
 
-@pytest.mark.thorough
 def test_unsafe_student_id_is_refused_before_it_is_entered(opened, tmp_path):
     root = tmp_path / "course"
     shutil.copytree(opened, root, ignore=shutil.ignore_patterns("zoe"))

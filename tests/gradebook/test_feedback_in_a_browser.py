@@ -20,7 +20,7 @@ from tests.gradebook.test_feedback import (
 )
 from tests.submissions import COURSE, EXERCISES, LESSON
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 LONG_LINE = "weights = " + " + ".join(f"softmax(scores_{n})" for n in range(40))
 FOLD = "document.querySelectorAll('details').forEach(each => each.open = {})"

@@ -169,6 +169,7 @@ def test_sections_stay_and_are_in_all_exports(root):
         assert (root / "ours.csv").read_bytes() == (root / "theirs.csv").read_bytes()
 
 
+@pytest.mark.thorough
 def test_import_of_nbgrader_without_its_environment_is_mended(root, tmp_path):
     # nbgrader calls ``alembic`` by name.
     path = written(tmp_path, NBGRADER)

@@ -27,6 +27,8 @@ from tests.grading.clusters import DaskCluster
 from tests.grading.engines import SEED, SHORT
 from tests.submissions import COURSE, LESSON, Submission
 
+pytestmark = pytest.mark.thorough
+
 SETTINGS = Settings(LESSON, SEED, budget=SHORT)
 
 
@@ -401,7 +403,6 @@ def graders(worker):
     return []
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_cluster_gives_the_same_verdicts_and_leaves_nothing(
     dask, two, other, expected, tmp_path, capfd
@@ -425,7 +426,6 @@ def test_cluster_gives_the_same_verdicts_and_leaves_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_killed_worker_costs_no_grade_and_its_sandboxes_end(
     dask, two, expected, tmp_path
@@ -452,7 +452,6 @@ def until_it_grades(worker):
     raise TimeoutError("nobody grades")
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_leaving_midway_ends_what_runs_on_the_workers(dask, two, tmp_path):
     extra = "import time; time.sleep(1.2); print({student!r})"
@@ -506,7 +505,6 @@ def test_submission_reaches_nothing_of_the_cluster(dask, two, tmp_path):
     assert [e.points for e in each] == [e.max_points for e in each]
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_worker_that_stops_costs_no_grade(dask, two, expected, tmp_path):
     stopped = dask.worker(COURSE.root)
@@ -524,7 +522,6 @@ def test_worker_that_stops_costs_no_grade(dask, two, expected, tmp_path):
     assert psutil.wait_procs(family, timeout=15)[1] == []
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_scheduler_that_stops_is_one_sentence(dask, two, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(pool_module, "SILENCE", 2.0)
@@ -543,7 +540,6 @@ def test_scheduler_that_stops_is_one_sentence(dask, two, tmp_path, monkeypatch, 
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.thorough
 @pytest.mark.sandbox
 def test_scheduler_that_ends_is_one_sentence_and_grades_stay(
     dask, two, tmp_path, capfd

@@ -180,6 +180,7 @@ def test_watched_functions_are_the_courses_and_listed_ones(copy):
         assert f"{exercise.reference.__module__}.{exercise.name}" in watched[EVERY]
 
 
+@pytest.mark.thorough
 def test_copy_is_whole_for_every_lesson_with_exercises(tmp_path):
     for number, lesson in enumerate(Course(COURSE.root).lessons):
         if exercises := exercises_of(lesson):

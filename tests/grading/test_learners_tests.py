@@ -138,7 +138,16 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+QUICK = "goes_by_the_code", "raises_at_random", "remembers_in_a_file", "takes_turns"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
+        for name in HOSTILE
+    ],
+)
 def test_hostile_test_earns_nothing_and_harms_no_other(sandbox, name):
     texts = {ATTENTION: HOSTILE[name], "test_mask": as_answer(load("test_mask"))}
     hostile, honest = graded(sandbox, texts)
@@ -157,7 +166,14 @@ def test_attention(attention):
 EXIT = "import os\ndef test_attention(attention):\n    os._exit(0)"
 
 
-@pytest.mark.parametrize("text", [ENDLESS, ASKS_ON, EXIT], ids=["loop", "asks", "exit"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ENDLESS, id="loop"),
+        pytest.param(ASKS_ON, id="asks", marks=pytest.mark.thorough),
+        pytest.param(EXIT, id="exit"),
+    ],
+)
 def test_test_without_end_earns_nothing(sandbox, text):
     hostile, honest = graded(
         sandbox, {ATTENTION: text, "test_mask": as_answer(load("test_mask"))}

@@ -239,6 +239,7 @@ double(4)
 )
 
 
+@pytest.mark.thorough
 def test_build_is_byte_identical(folder, registry, tmp_path, monkeypatch):
     write_lesson(folder.root, RUN)
     scratch = Path(tempfile.mkdtemp())  # short: a socket's path has 107 characters
@@ -566,6 +567,7 @@ def test_course_has_no_strays():
     assert strays(HERE) == []
 
 
+@pytest.mark.thorough
 def test_checking_a_lesson_is_quick():
     differences(HERE, HERE.lessons[-1])  # imports and caches
     start = time.perf_counter()

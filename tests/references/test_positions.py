@@ -71,7 +71,10 @@ def test_exact_sine_matches_the_standard_library():
         assert cosine == pytest.approx(math.cos(t), abs=2e-16)
 
 
-@pytest.mark.parametrize("d_model", [4, 7, 12, 512])
+LONG_ROW = pytest.param(512, marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("d_model", [4, 7, 12, LONG_ROW])
 def test_encoding_of_position_100000_is_exact(d_model):
     row = sinusoidal_encoding(FAR + 1, d_model)[FAR]
     for column in {0, 1, 2, 3, d_model // 2, d_model - 2, d_model - 1}:

@@ -10,7 +10,7 @@ from autograder.course import Course
 from tests.figures.living import ALIVE, assert_keys_stay
 from tests.site.book import LESSON, WORDS, make_site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 WIDTHS = {"phone": 360, "desk": 1280}
 EXERCISE = "exercises/softmax.html"
 START = "00_start_here/00_start_here.html"
@@ -21,12 +21,7 @@ AXE = {"preload": False}
 SHOW_ALL = """document.querySelectorAll(".attention-cover button")
     .forEach(each => each.click())"""
 WITHOUT_VIEWS = {"10_training"}
-# Two that differ in everything; the others are thorough.
-QUICK = {(LESSON, "desk", "dark"), (EXERCISE, "phone", "light")}
-VIEWS = [
-    pytest.param(*view, marks=() if view in QUICK else pytest.mark.thorough)
-    for view in itertools.product(PAGES, WIDTHS, ("light", "dark"))
-]
+VIEWS = [*itertools.product(PAGES, WIDTHS, ("light", "dark"))]
 TYPESET = "document.querySelectorAll('mjx-container svg').length > 5"
 # The theme reports in the console which colours it uses: no fault.
 THEME = "[PST]"
@@ -205,7 +200,6 @@ def whole_site():
     return (root / "build" / "site").resolve()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("lesson", Course.here().built_lessons[1:])
 def test_every_view_of_a_lesson_lives_in_the_book(browser, whole_site, lesson):
     with opened(browser, whole_site, f"{lesson}/{lesson}.html") as page:

@@ -126,6 +126,7 @@ def test_no_page_and_no_copy_holds_a_notebook(site):
     ] == []
 
 
+@pytest.mark.thorough
 def test_site_is_the_same_when_it_is_made_again(course, site):
     before = {path: soup.get_text() for path, soup in pages(site).items()}
     done = make_site(course)

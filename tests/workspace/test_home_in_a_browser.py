@@ -27,6 +27,7 @@ IS_IN_VIEW = """cell => { const {top} = cell.getBoundingClientRect();
     return top > 0 && top < innerHeight }"""
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.browser,
     pytest.mark.skipif(
         not find_browser(), reason="neither Chromium nor Chrome is here"

@@ -276,6 +276,7 @@ class TestToolbar:
             entry = page.locator(".lm-CommandPalette-itemLabel", has_text=name)
             expect(entry).to_be_visible()
 
+    @pytest.mark.thorough
     def test_other_notebooks_have_no_buttons(self, server):
         plain = lesson()
         plain.cells = [nbformat.v4.new_code_cell("1 + 1")]
@@ -422,6 +423,7 @@ class TestToolbar:
         finally:
             home.unlink(missing_ok=True)
 
+    @pytest.mark.thorough
     def test_buttons_are_accessible_in_both_themes(self, page_and_path):
         page, _ = page_and_path
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -440,6 +442,7 @@ class TestToolbar:
         page.locator('[data-jp-item-name="toolbar-popup-opener"]').wait_for()
         becomes_true(page, lambda: max(right_edges(page.locator(BUTTONS))) <= 360)
 
+    @pytest.mark.thorough
     def test_lab_works_without_the_extension(self, server):
         files = "**/extensions/attention-course/**"
         server[2].route(files, lambda route: route.abort())
@@ -583,6 +586,7 @@ class TestPredictions:
             cell(page, SECOND).get_by_role("radio").first.check()
             expect(cell(page, SECOND)).to_contain_text("this came out")
 
+    @pytest.mark.thorough
     def test_predictions_are_accessible(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             options = cell(page, PREDICTION).get_by_role("radio")
