@@ -3,6 +3,7 @@
 Nothing here knows what is inside a notebook.
 """
 
+import difflib
 import itertools
 import os
 import shutil
@@ -91,8 +92,10 @@ class Course:
                 f"{name!r} may be {' or '.join(matches)}: write more of the name"
             )
         if not matches:
+            close = difflib.get_close_matches(name, lessons, n=1)
+            meant = f" (do you mean {close[0]}?)" if close else ""
             raise CourseError(
-                f"no lesson named {name!r}; there are: {', '.join(lessons)}"
+                f"no lesson named {name!r}{meant}; there are: {', '.join(lessons)}"
             )
         return matches[0]
 

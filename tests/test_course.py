@@ -40,12 +40,21 @@ def test_number_beginning_or_whole_name_finds_lesson(course, name, lesson, built
 
 
 @pytest.mark.parametrize("built", [False, True])
-@pytest.mark.parametrize("name", ["7", "2", "13", "dot_product", "", "00_start_here_2"])
+@pytest.mark.parametrize("name", ["7", "2", "13", "", "99_none"])
 def test_unknown_lesson_is_refused_with_the_known_ones(course, name, built):
     with pytest.raises(CourseError) as caught:
         course.find_lesson(name, built=built)
     known = ", ".join(sorted(LESSONS))
     assert str(caught.value) == f"no lesson named {name!r}; there are: {known}"
+
+
+@pytest.mark.parametrize("name", ["00_start_her_2", "01_start_here"])
+def test_former_or_misspelt_name_is_answered_with_the_likely_one(course, name):
+    with pytest.raises(CourseError) as caught:
+        course.find_lesson(name)
+    assert f"named {name!r} (do you mean 00_start_here?); there are: " in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize("name", ["1", "01", "01_dot"])

@@ -23,9 +23,11 @@ def targets():
 
 def test_commands_are_targets_of_the_makefile():
     commands = "\n".join(step.get("run", "") for step in STEPS)
-    called = re.findall(r"^make (\S+)$", commands, re.MULTILINE)
-    assert called == ["test", "site"]
-    assert set(called) <= targets()
+    called = re.findall(r"^make (.+)$", commands, re.MULTILINE)
+    assert called == ["${{ matrix.target }}", "site"]
+    both = JOBS["test"]["strategy"]["matrix"]["target"]
+    assert both == ["test", "test-all"]
+    assert {*both, "site"} <= targets()
 
 
 def test_python_is_the_one_that_was_tested():
