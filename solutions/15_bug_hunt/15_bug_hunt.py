@@ -93,7 +93,7 @@ figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt
 #
 # How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is
 # yours to mend. Below it, the mended model is trained, and compared with the two others. Collect the
-# measurements: in an exercise, you make them a function that does the hunting.
+# measurements: an exercise turns them into a function that does the hunting.
 
 # %% [markdown]
 # ## Before the first step
@@ -483,7 +483,7 @@ for number in (0, 8):
 # optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at step 5,220,
 # and the training ends after 400.
 #
-# It learns, so nothing seems broken; its loss only falls later. **Plot the learning rate** beside
+# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** beside
 # the loss, always. **Mend it.**
 
 # %%
