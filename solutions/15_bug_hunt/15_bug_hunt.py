@@ -11,7 +11,7 @@
 # - write a test that lets every right version pass and catches the broken ones;
 # - say what you have written in this course, and what you can read with it.
 #
-# **About 200 minutes.** You need lessons 01 to 11. The hunt (90 of them) and the tests are two sittings.
+# **About 220 minutes.** You need lessons 01 to 11. Take two sittings: the hunt (95 minutes), then the tests.
 
 # %%
 import math
@@ -92,8 +92,8 @@ figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt
 # *one* function.
 #
 # How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is
-# yours to mend. Below it, the mended model is trained beside the two others. Collect the
-# measurements: an exercise makes a function of them that does the hunting.
+# yours to mend. Below it, the mended model is trained, and compared with the two others. Collect the
+# measurements: an exercise turns them into a function that does the hunting.
 
 # %% [markdown]
 # ## Before the first step
@@ -103,7 +103,7 @@ figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt
 # %% [markdown]
 # ### Model 1: it begins at 29
 #
-# Its loss falls, and even fast. Then it stays above 2.
+# Its loss falls fast at first, but stays above 2.
 
 # %% tags=["nbval-ignore-output"]
 models[1] = training.run(1)
@@ -135,7 +135,7 @@ assert table.std() > 0.9
 # The embedding also gives the logits. A row with 32 numbers of size 1 has products of size 6 with a
 # normalised vector, and one of 32 with itself: the newest token, which the residual connections take to the
 # end, gets a logit near 32. **Mend it:** the embedding's rows should be far
-# shorter. (Healthy models here have 1/d_model.)
+# shorter. (In healthy models here, their standard deviation is 1/d_model.)
 
 # %%
 from course_lib.lessons.patients.parts import initial_embedding  # mend
@@ -158,7 +158,7 @@ print(f"right: {models[2].score(training.fresh_pairs()):.0%} of 100 fresh number
 assert models[2].losses[0] < 2.8
 
 # %% [markdown]
-# A model with random parameters cannot know more than nothing.
+# A model with random parameters knows nothing yet.
 #
 # **Predict:** which part is to blame?
 #
@@ -176,7 +176,7 @@ print("leak:", round(probes.leak(models[2]), 4))
 assert abs(ratio - share) < 0.15 and probes.leak(models[2]) < 1e-3
 
 # %% [markdown]
-# Small numbers give even probabilities, and those give ln V: no initial value leads below it. The
+# Small numbers give even probabilities, and those give ln V: no initial values lead far below it. The
 # ratio to the healthy loss is about the share of tokens that are no padding. So padding adds 0 to the sum, and 1
 # to the number of targets.
 #
@@ -212,7 +212,7 @@ curves_drawn = {"healthy": healthy.curve()} | too_good_runs
 figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# Three of them have lower losses than the healthy model, model 5 has not, and all four fail on fresh numbers.
+# Three of them have lower losses than the healthy model, model 5 does not, and all four fail on fresh numbers.
 # When a loss is too good, the answer must have reached the model somehow. There are three ways:
 #
 # - through a **mask**, or past it: position i gets something of a later position;
@@ -426,7 +426,7 @@ assert by_heart[10] < 0.5 < 1 < min(by_heart[7], by_heart[8])
 # %% [markdown]
 # ### Model 7: its gradients grow
 #
-# Model 10 learns the batch: its input must lack something. 7 and 8 do not: it is how they learn. Model 7's loss
+# Model 10 learns the batch: its input must lack something. 7 and 8 do not: they learn in a wrong way. Model 7's loss
 # falls at first, and rises again. The norm of its gradient grows; healthy ones stay below 10.
 #
 # **Predict:** which part is to blame?
@@ -480,10 +480,10 @@ for number in (0, 8):
 
 # %% [markdown]
 # The same value for 180 steps: somebody has counted epochs, as many programs' schedules do, and the formula counts
-# optimizer steps. (The optimizer gets a quarter of these values.) The peak would come after 30 epochs, 5,400 steps,
+# optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at step 5,220,
 # and the training ends after 400.
 #
-# It learns, so nothing seems broken; the loss is late, and that is all. **Plot the learning rate** beside
+# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** beside
 # the loss, always. **Mend it.**
 
 # %%
@@ -731,9 +731,9 @@ symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "mended": mend
 # ## The order of the checks
 #
 # Fourteen models, and thirteen measurements. Here are all of them, for every model, 0 the healthy one. (First
-# losses are multiples of ln V, healthy within 10 %; growth is last by first.) Read a column from above: **the first
-# number that is not like the healthy one counts**, since what comes later may follow from it. NaN is the
-# exception: it comes from the last loss.
+# losses are multiples of ln V, healthy within 10 %; growth is relative to the first step; copies are a fault above 0.5, a
+# last loss only as NaN.) Read a column from the top: **the first fault counts**, since what comes later may follow from
+# it. NaN in another row is no fault of its own: it comes from the last loss.
 
 # %% tags=["nbval-ignore-output"]
 columns = {number: symptoms.measured(run) for number, run in models.items()}
@@ -783,7 +783,7 @@ for name in columns[0]:
 # <details><summary>Hint 2</summary>
 #
 # A chain of `if` with `return` or `elif`, or a list of pairs (has it failed, which part) whose first failure counts.
-# `value > 0.001` is False for NaN, and `math.isnan` is not. One of the differences is a fault if it *is* 0.
+# `value > 0.001` is False for NaN, `math.isnan(value)` is True. One of the differences is a fault if it *is* 0.
 #
 # </details>
 
@@ -823,7 +823,7 @@ print("it is lower than the healthy one in models", lower)
 # good are your tests?
 #
 # In the next six exercises you write the test, and *it* is judged. It gets a function that should keep a
-# contract which you know, and raises `AssertionError` if the function does not. The judge has several right
+# contract which you know, and raises `AssertionError` if the function does not, with any message. The judge has several right
 # versions, written in different ways, and many broken ones. Every right version must pass; your points are for the
 # broken ones that you catch. Their code stays hidden, and a test sees only what a function returns.
 # `help("course_lib.masks.masked_softmax")` prints a contract.
@@ -1102,7 +1102,7 @@ alt = "The whole Transformer, all parts filled."
 figures.architecture(parts=complete, alt=alt)
 
 # %% [markdown]
-# **You can read these lines now**, one by one:
+# **You can read this code now**, line by line:
 #
 # - Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py`: lessons 04, 09, 12, in 330 lines; and
 #   [minbpe](https://github.com/karpathy/minbpe): lesson 06.

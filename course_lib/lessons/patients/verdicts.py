@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 def parts_to_blame(models: Sequence[Mapping[str, float]]) -> list[str]:
     """Return for each model the part to blame, by the first check that fails.
 
-    models : what was measured of each: names to numbers, all of them there. What should
-        be 0 may be up to 0.001, by rounding. The checks, in their order:
+    models : what was measured of each: names to numbers, all of them there. A number up
+        to 0.001 counts as 0, by rounding. The checks, in their order:
 
         - shared: examples that are both held out and learned from; not 0: "split_data"
         - first_loss: as a multiple of ln V; above 1.1: "initial_embedding", below 0.9:
