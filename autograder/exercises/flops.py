@@ -98,7 +98,7 @@ def window_by_hand(student, rng):
     student.agrees("window", n, d, k)
 
 
-@exercise.case("As many positions as numbers: attention and recurrence take as much")
+@exercise.case("With n = d attention and recurrence take what the formulas say")
 def as_many_positions_as_numbers(student, rng):
     (size,) = drawn(rng, 1)
     recurrence = student("recurrence", size, size)
