@@ -104,6 +104,7 @@ def test_sentences_are_fifty_different_ones():
     assert record.read("head_roles").runs[0]["sentences"] == sources
 
 
+@pytest.mark.thorough
 def test_minilm_scores_are_those_of_the_record():
     recorded = record.read("head_roles").runs[0]["minilm, scores"]
     for role, scores in head_roles.minilm_roles().items():

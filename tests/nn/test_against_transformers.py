@@ -1,7 +1,7 @@
 """The language model equals GPT-2 and Llama of the package transformers."""
 
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+import transformers  # which imports a model where it is named
 
 from tests.nn.test_language_model import (
     DTYPES,
@@ -15,7 +15,7 @@ from tests.nn.test_language_model import (
 @DTYPES
 def test_logits_equal_those_of_gpt2(dtype):
     ours = model("GPT-2", dtype)
-    config = GPT2Config(
+    config = transformers.GPT2Config(
         vocab_size=61,
         n_embd=24,
         n_layer=3,
@@ -25,7 +25,7 @@ def test_logits_equal_those_of_gpt2(dtype):
         bos_token_id=0,
         eos_token_id=0,
     )
-    theirs = GPT2LMHeadModel(config).to(dtype).eval()
+    theirs = transformers.GPT2LMHeadModel(config).to(dtype).eval()
     names = {
         "transformer.wte.weight": ours.embedding.weight,
         "transformer.wpe.weight": ours.positions.encoding,
@@ -56,7 +56,7 @@ def test_logits_equal_those_of_gpt2(dtype):
 @DTYPES
 def test_logits_equal_those_of_llama(dtype):
     ours = model("grouped", dtype)
-    config = LlamaConfig(
+    config = transformers.LlamaConfig(
         vocab_size=61,
         hidden_size=24,
         intermediate_size=64,
@@ -67,7 +67,7 @@ def test_logits_equal_those_of_llama(dtype):
         max_position_embeddings=20,
         tie_word_embeddings=True,
     )
-    theirs = LlamaForCausalLM(config).to(dtype).eval()
+    theirs = transformers.LlamaForCausalLM(config).to(dtype).eval()
     names = {
         "model.embed_tokens.weight": ours.embedding.weight,
         "model.norm.weight": ours.norm.weight,

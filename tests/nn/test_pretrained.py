@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+import transformers  # which imports a model where it is named
 
 from course_lib.corpora.encoder import pretrained_encoder
 from course_lib.nn.pretrained import (
@@ -28,11 +28,11 @@ def encoder():
 @pytest.fixture(scope="module")
 def theirs(encoder):
     source = pretrained_encoder().config
-    names = BertConfig().to_dict().keys() & source.keys()
+    names = transformers.BertConfig().to_dict().keys() & source.keys()
     names -= {"transformers_version", "_name_or_path", "model_type", "use_cache"}
-    config = BertConfig(**{name: source[name] for name in names})
+    config = transformers.BertConfig(**{name: source[name] for name in names})
     config._attn_implementation = "eager"  # else there are no weights
-    model = BertModel(config).eval()
+    model = transformers.BertModel(config).eval()
     _, unexpected = model.load_state_dict(encoder.parameters, strict=False)
     assert not unexpected
     return model
