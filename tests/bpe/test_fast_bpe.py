@@ -57,6 +57,7 @@ def test_merges_of_any_unicode_match_the_reference(text, n_merges):
 
 
 @pytest.mark.parametrize("count", [word_counts, pre_token_counts])
+@pytest.mark.thorough
 def test_merges_of_a_real_text_match_the_reference(count):
     words = count(every(8, training_text()))
     assert len(words) > 3000

@@ -155,6 +155,7 @@ def test_a_word_of_200_letters_is_round_trip(tokenizer):
     assert tokenizer.decode(tokenizer.encode_target("a" * 200)) == "A" + "a" * 199
 
 
+@pytest.mark.thorough
 def test_real_targets_survive_but_for_small_first_letters():
     parts = translation_pairs()
     learned = Preprocessing.learn(parts.train)
@@ -169,6 +170,7 @@ def test_real_targets_survive_but_for_small_first_letters():
     assert exceptions == {"train": 31, "validation": 2, "test": 2}
 
 
+@pytest.mark.thorough
 def test_preprocessing_makes_words_known_and_tokens_no_fewer():
     """Pin what lesson 06 says of its table, in 100 held-out texts."""
     parts = translation_pairs()

@@ -347,6 +347,7 @@ def test_check_bank_of_an_unknown_exercise_is_one_sentence(written):
     assert re.fullmatch("no exercise named 'no_such_thing'.*\n", result.stderr)
 
 
+@pytest.mark.thorough
 def test_check_bank_needs_a_checkout(written):
     folder = written / "tests" / "answers"
     folder.rename(written / "elsewhere")
