@@ -25,6 +25,7 @@ from course_lib import attention as course
 from course_lib.attention import attention as course_attention
 from tests.checking.test_judging import double, judged, tiny
 from tests.messages.test_messages import about, tiny_weight
+from tests.quick import all_but
 
 RIGHT = """def scaled_scores(q, k):
     return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
@@ -739,11 +740,7 @@ QUICK = {"softmax", "attention", "train_bpe"}
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
-        for name in sorted({*exercise_names()} - TAKES_TENSORS)
-    ],
+    "name", all_but(QUICK, sorted({*exercise_names()} - TAKES_TENSORS))
 )
 def test_first_check_takes_under_a_second_without_torch(name):
     ran = subprocess.run(

@@ -20,6 +20,7 @@ from autograder.checking.trivial_answers import (
 )
 from autograder.checking.values import as_array, is_array, is_tensor, leaves
 from tests.answers import answers_to
+from tests.quick import all_but
 
 # The many answers take one of the seeds each, by turns; all of them with SEEDS=all.
 ALL = os.environ.get("SEEDS") == "all"
@@ -46,14 +47,7 @@ def answer_and_seeds(kind, name, key):
     return answers[key], bank.seeds_of_turn([*answers].index(key), ALL)
 
 
-FIRST_SEED, *OTHER_SEEDS = bank.SEEDS
-EACH_SEED = [
-    FIRST_SEED,
-    *(pytest.param(seed, marks=pytest.mark.thorough) for seed in OTHER_SEEDS),
-]
-
-
-@pytest.mark.parametrize("seed", EACH_SEED)
+@pytest.mark.parametrize("seed", all_but(bank.SEEDS[:1], bank.SEEDS))
 def test_reference_and_spec_pass_all_cases(exercise, seed):
     assert bank.reference_faults(exercise, exercise.cases, [seed]) == []
 

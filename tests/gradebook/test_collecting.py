@@ -26,6 +26,7 @@ from tests.gradebook.archives import (
     moodle_folder,
     write_zip,
 )
+from tests.quick import all_but
 from tests.submissions import LESSON, open_course
 
 AMIRA, ALI = (each for each in CLASS if each.first in ("Amira", "Ali"))
@@ -522,16 +523,10 @@ def run(root, *command):
     )
 
 
-NAMES = [
-    canvas_name,
-    *(
-        pytest.param(each, marks=pytest.mark.thorough)
-        for each in (moodle_folder, moodle_flat)
-    ),
-]
+NAMES = canvas_name, moodle_folder, moodle_flat
 
 
-@pytest.mark.parametrize("name_of", NAMES)
+@pytest.mark.parametrize("name_of", all_but([canvas_name], NAMES))
 def test_zip_collect_collects_the_same(numbered, tmp_path, name_of):
     learners = [each for each in CLASS if each not in (AMIRA, ALI)]
     files, rows = a_class(name_of, learners)

@@ -18,7 +18,7 @@ OF_THE_JUDGE = "from autograder.checking.registry import load"
 LONG = Budget(cell=15.0, cells=60.0)
 
 
-@pytest.mark.parametrize("lesson", [*lessons(QUICK[:1])])
+@pytest.mark.parametrize("lesson", lessons(QUICK[:1]))
 def test_no_demonstration_misses_a_module_or_a_function(lesson):
     with Engine(COURSE, lesson, seed=SEED, worker=process_number()) as engine:
         answers = {name: right_answer(name) for name in engine.release.exercises}

@@ -4,6 +4,7 @@ import pytest
 
 from autograder.grading.engine import Engine
 from tests.grading.engines import SEED
+from tests.quick import all_but
 from tests.submissions import COURSE
 
 pytestmark = pytest.mark.sandbox
@@ -13,10 +14,8 @@ QUICK = "01_dot_product_attention", "09_transformer"  # one of NumPy, one of PyT
 
 
 def lessons(quick=QUICK):
-    """Yield the lessons; all but the quick ones are thorough."""
-    for lesson in COURSE.lessons:
-        marks = () if lesson in quick else pytest.mark.thorough
-        yield pytest.param(lesson, marks=marks)
+    """Return the lessons; all but the quick ones are thorough."""
+    return all_but(quick, COURSE.lessons)
 
 
 @pytest.fixture(scope="module", params=lessons())

@@ -264,7 +264,7 @@ def test_new_module_of_the_grader_changes_the_version(tmp_path, name):
     assert digest_of(packages(tmp_path, name)) != before
 
 
-@pytest.mark.parametrize("lesson", [*lessons()])
+@pytest.mark.parametrize("lesson", lessons())
 def test_whatever_a_submission_can_import_decides(tmp_path, lesson):
     release = load_release(COURSE, lesson)
     exercises = [load(name) for name in release.exercises]

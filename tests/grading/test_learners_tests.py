@@ -10,6 +10,7 @@ from autograder.grading.session import Session
 from autograder.notebooks.source import as_answer
 from tests.grading.engines import SEED, SHORT
 from tests.grading.sessions import check, own, solution
+from tests.quick import all_but
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 ATTENTION = "test_attention"
@@ -141,13 +142,7 @@ HOSTILE = {
 QUICK = "goes_by_the_code", "raises_at_random", "remembers_in_a_file", "takes_turns"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
-        for name in HOSTILE
-    ],
-)
+@pytest.mark.parametrize("name", all_but(QUICK, HOSTILE))
 def test_hostile_test_earns_nothing_and_harms_no_other(sandbox, name):
     texts = {ATTENTION: HOSTILE[name], "test_mask": as_answer(load("test_mask"))}
     hostile, honest = graded(sandbox, texts)
@@ -168,11 +163,8 @@ EXIT = "import os\ndef test_attention(attention):\n    os._exit(0)"
 
 @pytest.mark.parametrize(
     "text",
-    [
-        pytest.param(ENDLESS, id="loop"),
-        pytest.param(ASKS_ON, id="asks", marks=pytest.mark.thorough),
-        pytest.param(EXIT, id="exit"),
-    ],
+    all_but([ENDLESS, EXIT], [ENDLESS, ASKS_ON, EXIT]),
+    ids=["loop", "asks", "exit"],
 )
 def test_test_without_end_earns_nothing(sandbox, text):
     hostile, honest = graded(
