@@ -250,6 +250,11 @@ def longer_hypotheses_favoured(student, rng):
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(1.3), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 2.0), long)
+    # Other penalties: of length ** alpha, with the start too, the limit of the ratio is
+    # 7/3 for alpha = 1; of (5 + length ** alpha) / 6 ** alpha, 1.08 for 0.3, 41/9 for 2.
+    student.expect(student(short_or_long(2.1), 0, 3, 3, 9, 1.0), short)
+    student.expect(student(short_or_long(1.11), 0, 3, 3, 9, 0.3), long)
+    student.expect(student(short_or_long(3.0), 0, 3, 3, 9, 2.0), short)
 
 
 @exercise.case("The length in the length penalty counts the end and not the start")
