@@ -67,12 +67,6 @@ def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 1)))
 
 
-@exercise.case("How x lies in memory makes no difference", weight=0.5)
-def any_order_in_memory(student, rng):
-    student.agrees(np.asfortranarray(rng.normal(size=(3, 5, 4))))
-    student.agrees(np.asfortranarray(rng.normal(size=(2, 3, 5, 4))))
-
-
 @exercise.case(
     "Heads that were split off a table give the table back", weight=1, visible=False
 )
@@ -105,8 +99,6 @@ def variants(
     if axes == "four" and len(leading) != 1:
         raise ValueError("not enough or too many values to unpack")
     table = x
-    if read == "as it lies":
-        table = x.ravel(order="K").reshape(x.shape)
     if shape_set and x.flags.c_contiguous:
         table = x.copy()
         x.shape = (*leading, n, n_heads * d)
@@ -304,4 +296,4 @@ exercise.option(
     axes="four",
 )
 exercise.family(families.squeezed(), families.transposed(), families.as_list())
-exercise.options_of(split_heads_exercise, "read_as_it_lies_in_memory", "shape_of_x_set")
+exercise.options_of(split_heads_exercise, "shape_of_x_set")

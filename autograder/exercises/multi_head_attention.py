@@ -194,14 +194,6 @@ def heads_reordered(student, rng):
 
 
 @exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
-)
-def whole_numbers(student, rng):
-    sizes = ((2, 4), (3, 4), (4, 6), (4, 6), (4, 4), (4, 5))
-    student.agrees(*(rng.integers(-2, 3, size=size) for size in sizes), 2)
-
-
-@exercise.case(
     "The tokens, the parameters and `may_attend` stay as they are", weight=0.5
 )
 def arguments_stay(student, rng):
@@ -299,8 +291,6 @@ def variants(
     if scale == "after the softmax":
         weights = weights / d_k**0.5
     mix = weights @ v
-    if mixed == "whole numbers":
-        mix = mix.astype(v.dtype)
     if heads == "the first":
         mix = np.where(np.arange(n_heads)[:, np.newaxis, np.newaxis] > 0, 0.0, mix)
     if cut == "in turn and back":
@@ -631,14 +621,6 @@ exercise.option(
     "have?",
     why="`if n_heads == 1: return attention(…)` or a squeeze looks tidy.",
     one_head="without its axis",
-)
-exercise.option(
-    "cut_to_whole_numbers",
-    "Your heads' results lose what follows the decimal point where the values are "
-    "whole numbers.",
-    "Which dtype has the array that you write the heads' results into?",
-    why="np.zeros_like(v) has the right shape and takes over v's integers.",
-    mixed="whole numbers",
 )
 exercise.option(
     "parameters_scaled_in_place",

@@ -46,7 +46,7 @@ def leading_axes(student, rng):
     student.agrees(np.array([[1, 2, 5], [6, 0, 3]]), 6)
 
 
-@exercise.case("A length that is a single number gives a single row", weight=0.5)
+@exercise.fine_point("A length that is a single number gives a single row")
 def no_leading_axis(student, rng):
     student.agrees(np.array(4), 7)
     for length in rng.integers(3, 40, size=3):

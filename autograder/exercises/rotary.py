@@ -89,16 +89,9 @@ def another_base(student, rng):
     student.agrees(rng.normal(size=(5, 6)), np.array([1, 3, 0, 8, 2]), base=100.0)
 
 
-@exercise.case("Rows of whole numbers are turned like any others", weight=0.5)
-def whole_numbers(student, rng):
-    student.agrees(rng.integers(-9, 10, size=(3, 4)), np.array([5, 1, 2]))
-
-
-@exercise.case("An odd d_k is refused with a ValueError", weight=0.5)
+@exercise.fine_point("An odd d_k ends in an error")
 def odd_size(student, rng):
-    # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
-    # for this kind of error, whoever raises it.
-    student.raises(ValueError, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
+    student.raises(Exception, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
 @exercise.case("The rows and their positions stay as they are", weight=0.5)
@@ -452,5 +445,4 @@ exercise.option(
 exercise.family(
     families.squeezed(),
     families.as_list(),
-    families.cut_to_whole_numbers("x"),
 )

@@ -68,7 +68,7 @@ def clipped_against_overflow(q, k):
     return np.clip(einsum(q, k), -2.0, 2.0)
 
 
-@answers.also("small_numbers_wrap")
+@answers.correct
 def einsum_in_the_type_of_the_inputs(q, k):
     return np.einsum("...ic,...jc->...ij", q, k) / np.sqrt(q.shape[-1])
 

@@ -110,7 +110,7 @@ def divided_by_the_largest_score(x, axis=-1):
     return powers / powers.sum(axis, keepdims=True)
 
 
-@answers.also("small_numbers_wrap")
+@answers.correct
 def differences_in_their_own_type(x, axis=-1):
     powers = np.exp(np.subtract(x, np.expand_dims(np.amax(x, axis), axis)))
     return np.divide(powers, np.add.reduce(powers, axis, keepdims=True))
