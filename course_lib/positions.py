@@ -42,9 +42,9 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
     d_model : length of an encoding, even
     base : that of the encoding
 
-    Returns (d_model, d_model): with rows of ``sinusoidal_encoding``, row t + k = row t @
-    shift_matrix(k, d_model), for every t. If d_model is odd, an error of any kind is
-    raised.
+    Returns (d_model, d_model): with rows of ``sinusoidal_encoding``, row t + k is
+    row t @ shift_matrix(k, d_model), for every t. If d_model is odd, an error of any
+    kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5, states that
     there is one; its entries are the sums of angles of sine and cosine.
 

@@ -142,7 +142,9 @@ def single_query(student, rng):
     student.agrees(q, k, v)
 
 
-@exercise.fine_point("Queries, keys and values of whole numbers are treated like any others")
+@exercise.fine_point(
+    "Queries, keys and values of whole numbers are treated like any others"
+)
 def whole_numbers(student, rng):
     q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))

@@ -67,7 +67,9 @@ def biases_of_any_number_of_heads(student, rng):
     student.agrees(n_heads * d_k, n_heads, True)
 
 
-@exercise.fine_point("Ten numbers do not divide among three heads: that ends in an error")
+@exercise.fine_point(
+    "Ten numbers do not divide among three heads: that ends in an error"
+)
 def does_not_divide(student, rng):
     student.raises(Exception, 10, 3, False)
     student.raises(Exception, 3, 6, True)

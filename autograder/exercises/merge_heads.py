@@ -92,12 +92,16 @@ def variants(
     axes="any number",
     batch="kept",
     written="row by row",
-    read="row by row",
     shape_set=False,
 ):
     *leading, n_heads, n, d = x.shape
-    if axes == "four" and len(leading) != 1:
-        raise ValueError("not enough or too many values to unpack")
+    if axes == "four":
+        _, _, _, _ = x.shape  # stops in Python's words
+    elif axes == "the first is the batch":
+        return x.swapaxes(1, 2).reshape(len(x), -1, n_heads * d)
+    elif axes == "the last two":
+        table = x.swapaxes(1, 2)
+        return table.reshape(*table.shape[:-2], -1)
     table = x
     if shape_set and x.flags.c_contiguous:
         table = x.copy()
@@ -294,6 +298,22 @@ exercise.option(
     "Which lines of yours need to know how many axes come before the last three?",
     why="`batch, n_heads, n, d = x.shape` opens nearly every published version.",
     axes="four",
+)
+exercise.option(
+    "first_axis_taken_for_the_batch",
+    "Your first axis counts as the batch, and axes 1 and 2 as heads and tokens: "
+    "without a batch, or with two leading axes, numbers of several tokens are mixed.",
+    "Which axis is the first one of x when there is no batch?",
+    why="transpose(1, 2).view(nbatches, -1, h * d_k) is in The Annotated Transformer.",
+    axes="the first is the batch",
+)
+exercise.option(
+    "axes_one_and_two_then_joined",
+    "Your axes 1 and 2 are swapped and the last two then joined: those are heads and "
+    "tokens only behind a single leading axis.",
+    "From which end can you count so that the batch makes no difference?",
+    why="transpose(1, 2) and flatten(-2) are right for one batch axis.",
+    axes="the last two",
 )
 exercise.family(families.squeezed(), families.transposed(), families.as_list())
 exercise.options_of(split_heads_exercise, "shape_of_x_set")

@@ -229,7 +229,6 @@ def variants(
     mask="as it is",
     mask_axis="for the heads",
     blocked=-np.inf,
-    mixed="floats",
     returned="weights",
     one_head="like others",
     overwritten="nothing",
@@ -278,6 +277,8 @@ def variants(
             may = may[:, np.newaxis]
         if blocked == "times −inf":
             scores = scores + (1 - may) * -np.inf
+        elif blocked == "10000 less":
+            scores = np.where(may, scores, scores - 1e4)
         elif blocked != "after the softmax":
             scores = np.where(may, scores, blocked)
     largest = 0.0
@@ -580,6 +581,14 @@ for blocked, name, diagnosis, question, why in (
         "Below which score is a token sure to get the weight 0, whatever the others "
         "are?",
         "−1e4 fits into float16, and was `masked_bias` in the code of GPT-2.",
+    ),
+    (
+        "10000 less",
+        "ten_thousand_taken_off",
+        "Your blocked tokens count with their own score less 10000: where that is "
+        "still the largest, they get the weight.",
+        "If a blocked token's score is far above the others, what is it afterwards?",
+        "(1 - mask) * -10000.0 is added to the scores in BERT's code.",
     ),
     (
         "times −inf",

@@ -44,7 +44,8 @@ def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 2.0], [3.0, 4.0, 5.0, 6.0]])
     slow = 3 / 100
     first = [math.cos(3), math.sin(3), -2 * math.sin(slow), 2 * math.cos(slow)]
-    student.expect(student(x, [3, 0]), np.array([first, x[1].tolist()]))
+    expected = np.array([first, x[1].tolist()])
+    student.expect(student(x, np.array([3, 0])), expected)
 
 
 @exercise.case(
@@ -89,6 +90,11 @@ def another_base(student, rng):
     student.agrees(rng.normal(size=(5, 6)), np.array([1, 3, 0, 8, 2]), base=100.0)
 
 
+@exercise.fine_point("The positions may come in a list")
+def positions_in_a_list(student, rng):
+    student.agrees(rng.normal(size=(3, 4)), [5, 0, 2])
+
+
 @exercise.fine_point("An odd d_k ends in an error")
 def odd_size(student, rng):
     student.raises(Exception, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
@@ -125,6 +131,7 @@ def variants(
     waves="cosine, sine",
     turned_by="positions",
     exponent="2i / d_k",
+    brackets="right",
     base_is="given",
     along=-2,
     order="pair by pair",
@@ -162,7 +169,10 @@ def variants(
         "(2i + 2) / d_k": (2 * i + 2) / d_k,
         "from the end": (2 * i / d_k)[::-1],
     }[exponent]
-    frequencies = (base**-exponents).astype(precision)
+    with np.errstate(over="ignore"):
+        powers = base ** (exponents if brackets == "right" else exponents * d_k)
+    divisors = {"power / d_k": powers / d_k, "1 / power / d_k": powers * d_k}
+    frequencies = (1 / divisors.get(brackets, powers)).astype(precision)
     turns = positions.astype(precision)[:, np.newaxis] * frequencies
     if layout in ("neighbours", "halves with angles of neighbours"):
         turns = np.repeat(turns, 2, axis=-1)
@@ -173,6 +183,8 @@ def variants(
     cosine, sine = np.cos(turns), np.sin(turns)
     if waves == "sine, cosine":
         cosine, sine = sine, cosine
+    elif waves == "cosine, 1":
+        sine = np.ones_like(sine)
     body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
     a, b = body[..., 0::2], body[..., 1::2]
     if written.startswith("one after the other"):
@@ -261,6 +273,27 @@ exercise.option(
     signs=(0, 0),
 )
 exercise.option(
+    "sine_missing_in_the_first",
+    "Your first number of a pair is a cos φ alone: b sin φ is not taken off.",
+    "Where does (0, 1) go at position 1, if turning keeps its length?",
+    why="One of four products is left out when the two formulas are typed.",
+    signs=(0, 1),
+)
+exercise.option(
+    "sine_missing_in_the_second",
+    "Your second number of a pair is b cos φ alone: a sin φ is not added.",
+    "Where does (1, 0) go at position 1, in the docstring's example?",
+    why="One of four products is left out when the two formulas are typed.",
+    signs=(-1, 0),
+)
+exercise.option(
+    "neighbours_without_sine",
+    "Your numbers are a cos φ − b and a + b cos φ: the neighbours come without a sine.",
+    "How much of its neighbour does a row get at position 0?",
+    why="x * cos + rotated(x) is typed, and sin is computed and never used.",
+    waves="cosine, 1",
+)
+exercise.option(
     "sine_and_cosine_exchanged",
     "Your sines stand where cosines belong, and your cosines where sines do.",
     "By how much does a row at position 0 turn?",
@@ -330,6 +363,21 @@ exercise.option(
     "Which pair should turn slowest, the first or the last?",
     why="The minus of the exponent is lost.",
     exponent="−2i / d_k",
+)
+exercise.option(
+    "power_before_the_division",
+    "Your frequencies are d_k / base ** 2i: the base gets its power first, and is "
+    "divided by d_k then.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** i / d_k has no brackets round i / d_k, and reads like the formula.",
+    brackets="power / d_k",
+)
+exercise.option(
+    "power_and_division_apart",
+    "Your frequencies are base ** −2i, divided by d_k: only the 2i is in the exponent.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** -i / d_k has no brackets round i / d_k, and reads like the formula.",
+    brackets="1 / power / d_k",
 )
 exercise.option(
     "last_pair_reaches_base",

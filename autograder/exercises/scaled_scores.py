@@ -37,9 +37,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k), dot_products / 2.0)
 
 
-@exercise.case(
-    "Each score is a dot product over the square root of d_k", weight=0.5
-)
+@exercise.case("Each score is a dot product over the square root of d_k", weight=0.5)
 def divided_by_root_of_d_k(student, rng):
     student.agrees(np.array([[1.0, 2, 0], [3, 0, -1]]), np.array([[4.0, 1, 5]]))
     student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))

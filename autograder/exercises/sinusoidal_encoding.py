@@ -142,10 +142,14 @@ def variants(
         "base ** (−(2i + 2) / d_model)": lambda: base ** (-(2 * i + 2) / d_model),
         "base ** (−2i / (d_model − 2))": lambda: base ** (-i / max(pairs - 1, 1)),
         "2i / (base d_model)": lambda: 2 * i / d_model / base,
+        "d_model / base ** 2i": lambda: d_model / base ** (2.0 * i),
+        "base ** −2i / d_model": lambda: base ** (-2.0 * i) / d_model,
         "1": lambda: np.ones(len(i)),
         "from the end": lambda: base ** (-2 * i / d_model)[::-1],
         "e to whole powers": lambda: np.exp(2 * i * (-math.log(base) / d_model // 2)),
-    }[frequency]()
+    }
+    with np.errstate(over="ignore"):  # base ** 2i may be infinite
+        frequencies = frequencies[frequency]()
     t = np.arange(first, n + first)
     t = t / n if positions == "shares of n" else t
     angles = t.astype(precision)[:, np.newaxis] * frequencies.astype(precision)
@@ -277,6 +281,22 @@ exercise.option(
     "By how much should the first pair turn from one position to the next?",
     why="i is counted from 1, as formulas often do.",
     frequency="base ** (−(2i + 2) / d_model)",
+)
+exercise.option(
+    "power_before_the_division",
+    "Your frequencies are d_model / base ** 2i: the base gets its power first, and is "
+    "divided by d_model then.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** i / d has no brackets round i / d, and reads like the formula.",
+    frequency="d_model / base ** 2i",
+)
+exercise.option(
+    "power_and_division_apart",
+    "Your frequencies are base ** −2i, divided by d_model: only the 2i is in the "
+    "exponent.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** -i / d has no brackets round i / d, and reads like the formula.",
+    frequency="base ** −2i / d_model",
 )
 exercise.option(
     "last_pair_reaches_base",

@@ -531,7 +531,8 @@ exercise.family(
 )
 
 
-# Not an option: it stops wherever no axis is named, so it would explain what it does not.
+# Not an option: it stops wherever no axis is named, so it would explain what it does
+# not.
 @exercise.misconception(
     "Your answer stops when the caller names no axis: axis has no default.",
     "Which axis does the docstring promise if none is given, and how does a def line "

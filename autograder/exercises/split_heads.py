@@ -111,8 +111,8 @@ def variants(
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
     if d_model % n_heads and refused == "nothing: None":
         return None
-    if axes == "three" and len(leading) != 1:
-        raise ValueError("not enough or too many values to unpack")
+    if axes == "three":
+        _, _, _ = x.shape  # stops in Python's words
     if one_head == "x itself" and n_heads == 1:
         return x.copy()
     d = d_model // n_heads
@@ -129,8 +129,12 @@ def variants(
         table = np.stack([x if cut == "not at all" else x[..., :d]] * n_heads, axis=-2)
     elif cut == "overlapping":
         table = np.stack([x[..., h : h + d] for h in range(n_heads)], axis=-2)
+    elif axes == "the first is the batch":
+        table = x_read.reshape(len(x), -1, n_heads, d)
     else:
         table = x_read.reshape(*leading, n, n_heads, d)
+    if axes == "four, transposed":
+        return table.transpose(0, 2, 1, 3)
     if parts == "last head first":
         table = table[..., ::-1, :]
     elif parts == "last token first":
@@ -259,6 +263,24 @@ exercise.option(
     "Which lines of yours need to know how many axes come before the last two?",
     why="`batch, n, d_model = x.shape` opens nearly every published version.",
     axes="three",
+)
+exercise.option(
+    "four_axes_transposed",
+    "Your transposition names exactly four axes, so it stops unless x has three.",
+    "How do you name two axes from the end, however many come before them?",
+    why="permute(0, 2, 1, 3) is in BERT and most of its copies, which always have a "
+    "batch.",
+    axes="four, transposed",
+)
+exercise.option(
+    "first_axis_taken_for_the_batch",
+    "Your first axis counts as the batch, and all axes up to the last as its tokens: "
+    "without a batch each token becomes a sequence, and with two leading axes "
+    "sequences run together.",
+    "Which axis does a −1 in a `reshape` stand for, if x has no batch, or two axes "
+    "before its tokens?",
+    why="view(nbatches, -1, h, d_k).transpose(1, 2) is in The Annotated Transformer.",
+    axes="the first is the batch",
 )
 exercise.option(
     "heads_in_front_of_the_batch",

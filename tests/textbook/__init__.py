@@ -61,7 +61,9 @@ class Forms(list[Form]):
 def all_forms() -> list[Form]:
     """Return the forms of every module ``forms_*.py``, in their order."""
     names = sorted(path.stem for path in Path(__file__).parent.glob("forms_*.py"))
-    return [form for name in names for form in import_module(f"{__name__}.{name}").FORMS]
+    return [
+        form for name in names for form in import_module(f"{__name__}.{name}").FORMS
+    ]
 
 
 def result_of(form: Form) -> ExerciseResult:

@@ -258,9 +258,7 @@ def one_step_a_line(q1, k, v):
     )
 
 
-@FORMS(
-    "attention_step_by_step", "Raschka ch. 3", expected="refused: unstable_softmax"
-)
+@FORMS("attention_step_by_step", "Raschka ch. 3", expected="refused: unstable_softmax")
 def naive_softmax_of_one_row(q1, k, v):
     scores = k @ q1
     scaled = scores / k.shape[-1] ** 0.5
@@ -473,9 +471,7 @@ def axes_unpacked_as_b_t_c(x, n_heads):
     return x.reshape(b, t, n_heads, c // n_heads).swapaxes(1, 2)
 
 
-@FORMS(
-    "split_heads", "Hugging Face, BERT", expected="refused: one_batch_axis_only"
-)
+@FORMS("split_heads", "Hugging Face, BERT", expected="refused: one_batch_axis_only")
 def permuted_0213(x, n_heads):
     parts = x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
     return parts.transpose(0, 2, 1, 3)
@@ -727,7 +723,9 @@ def rows_without_keys_made_zero(scores, may_attend):
     return np.where(dead, 0.0, stable(np.where(dead, 0.0, masked)))
 
 
-@FORMS("masked_softmax", "PyTorch, masked_fill", expected="refused: rows_without_keys_nan")
+@FORMS(
+    "masked_softmax", "PyTorch, masked_fill", expected="refused: rows_without_keys_nan"
+)
 def minus_infinity_alone(scores, may_attend):
     return stable(np.where(may_attend, scores, -np.inf))
 
@@ -857,9 +855,7 @@ def loop_with_2i_and_2_of_the_next(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS(
-    "sinusoidal_encoding", "tensor2tensor", expected="refused: sines_then_cosines"
-)
+@FORMS("sinusoidal_encoding", "tensor2tensor", expected="refused: sines_then_cosines")
 def halves_side_by_side(n, d_model, base=10000.0):
     angles = np.arange(n)[:, None] * base ** (-np.arange(0, d_model, 2) / d_model)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :d_model]
@@ -876,7 +872,9 @@ def blocks_on_the_diagonal(k, d_model, base=10000.0):
 
 
 @FORMS(
-    "shift_matrix", "Kazemnejad, Transformer architecture", expected="refused: transposed"
+    "shift_matrix",
+    "Kazemnejad, Transformer architecture",
+    expected="refused: transposed",
 )
 def for_columns_from_the_left(k, d_model, base=10000.0):
     return blocks_on_the_diagonal(k, d_model, base).T
@@ -887,7 +885,9 @@ def first_rows_of_pe(x, encoding):
     return x + encoding[: x.shape[-2]]
 
 
-@FORMS("add_positions", "Annotated Transformer", expected="refused: second_axis_is_tokens")
+@FORMS(
+    "add_positions", "Annotated Transformer", expected="refused: second_axis_is_tokens"
+)
 def first_rows_by_axis_one(x, encoding):
     return x + encoding[: x.shape[1]]
 
