@@ -174,9 +174,6 @@ def variants(
     }[combined]()
     if batch == "numbered through":
         added = added.reshape(*shape[:-1], -1)
-    if overwritten == "x, whatever its dtype":
-        x[...] = added
-        return x
     return added
 
 
@@ -369,18 +366,11 @@ exercise.option(
     too_many="as many too",
 )
 exercise.option(
-    "added_in_place",
-    "Your call adds the encoding into the caller's x.",
+    "written_into_x",
+    "Your call writes the result into the caller's x.",
     "What does `x += …` do to the array that the caller holds?",
-    why="`x += …` looks like `x = x + …`.",
+    why="`x += …` looks like `x = x + …`, and `x[...] = …` saves an array.",
     overwritten="x",
-)
-exercise.option(
-    "assigned_in_place",
-    "Your call writes the result over the caller's x, whole numbers too.",
-    "What does `x[...] = …` do to the array that the caller holds?",
-    why="`x[...] = …` saves an array, and changes the caller's.",
-    overwritten="x, whatever its dtype",
 )
 exercise.family(
     families.squeezed(),

@@ -74,8 +74,12 @@ def leading_axes(student, rng):
 
 @exercise.fine_point("A convention that is none of the three ends in an error")
 def unknown_convention(student, rng):
-    # Misspelt names too: the mask of another convention is silently wrong.
-    for to in ("multiplicative", "multiheadattention", "additive ", "sdpa", ""):
+    student.raises(Exception, np.array([[True, False]]), "multiplicative")
+
+
+@exercise.fine_point("Names that only resemble a convention too", visible=False)
+def resembling_names(student, rng):
+    for to in ("multiheadattention", "additive ", "scaled_dot_product", "sdpa", ""):
         student.raises(Exception, np.array([[True, False]]), to)
 
 

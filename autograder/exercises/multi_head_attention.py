@@ -161,11 +161,12 @@ def one_long_token(student, rng):
 
 @exercise.case("A blocked token has weight 0, even if all others fit badly", weight=0.5)
 def others_fit_badly(student, rng):
-    x, memory = rng.normal(size=(2, 4)), rng.normal(size=(3, 4))
-    # Every token allowed scores near −28000, and the blocked one near 0.
-    x[:, ::2], memory[:, ::2], memory[1, ::2] = 200.0, -200.0, 0.0
-    may_attend, same = np.array([[True, False, True], [True, False, False]]), np.eye(4)
-    w_v, w_o = rng.normal(size=(2, 4, 4))
+    # Every token allowed scores near −20000, and the blocked one near 0; a float32 holds
+    # these scores, of 32nds, to the last digit.
+    x, memory = (rng.integers(-4, 5, size=(n, 8)) / 4 for n in (2, 3))
+    x[:, ::4], memory[:, ::4], memory[1, ::4] = 200.0, -200.0, 0.0
+    may_attend, same = np.array([[True, False, True], [True, False, False]]), np.eye(8)
+    w_v, w_o = rng.normal(size=(2, 8, 8))
     student.agrees(x, memory, same, same, w_v, w_o, 2, may_attend)
 
 

@@ -138,7 +138,6 @@ def variants(
     written="into a new array",
     odd="ValueError",
     lists="allowed",
-    precision=float,
     combined="turned",
 ):
     d_k = x.shape[-1]
@@ -172,8 +171,8 @@ def variants(
     with np.errstate(over="ignore"):
         powers = base ** (exponents if brackets == "right" else exponents * d_k)
     divisors = {"power / d_k": powers / d_k, "1 / power / d_k": powers * d_k}
-    frequencies = (1 / divisors.get(brackets, powers)).astype(precision)
-    turns = positions.astype(precision)[:, np.newaxis] * frequencies
+    frequencies = 1 / divisors.get(brackets, powers)
+    turns = positions[:, np.newaxis] * frequencies
     if layout in ("neighbours", "halves with angles of neighbours"):
         turns = np.repeat(turns, 2, axis=-1)
     elif layout != "a column an angle":
@@ -480,15 +479,6 @@ exercise.option(
     "What can an array do that a list cannot?",
     why="positions[:, np.newaxis] is an index that only arrays understand.",
     lists="refused",
-)
-exercise.option(
-    "angles_in_float32",
-    "Your angles have the seven digits of float32, so far positions are turned a "
-    "little wrong.",
-    "With seven digits in all, how many are left after the point in an angle of 1000?",
-    why="float32 is PyTorch's default, and frameworks have been bitten by less: "
-    "NVIDIA/Megatron-LM issue 535, huggingface/transformers pull request 29285.",
-    precision=np.float32,
 )
 exercise.family(
     families.squeezed(),

@@ -80,7 +80,7 @@ def smallest_sizes(student, rng):
     student.agrees(2, 4)
 
 
-@exercise.case("The last of 1000 positions is as exact as the first", weight=0.5)
+@exercise.case("The last of 1000 positions follows the formula too", weight=0.5)
 def far_positions(student, rng):
     student.agrees(1000, 4)
 
@@ -126,7 +126,6 @@ def variants(
     angles_in="radians",
     rows="n",
     odd="the sine alone",
-    precision=float,
     length="as they come",
 ):
     n += {"n + 1": 1, "n − 1": -1}.get(rows, 0)
@@ -152,7 +151,7 @@ def variants(
         frequencies = frequencies[frequency]()
     t = np.arange(first, n + first)
     t = t / n if positions == "shares of n" else t
-    angles = t.astype(precision)[:, np.newaxis] * frequencies.astype(precision)
+    angles = t[:, np.newaxis] * frequencies
     angles = np.radians(angles) if angles_in == "degrees" else angles
     is_odd = d_model % 2 == 1
     if counted != "by pair":
@@ -413,14 +412,5 @@ exercise.option(
     "Which of the last pair's two numbers does the docstring leave out?",
     why="Pairs are stacked and flattened, and the last cosine comes along.",
     odd="a cosine too",
-)
-exercise.option(
-    "angles_in_float32",
-    "Your angles have the seven digits of float32, so your numbers drift from the "
-    "right ones as the positions grow.",
-    "With seven digits in all, how many are left after the point in an angle of 1000?",
-    why="float32 is PyTorch's default; in 16 bits some neighbouring positions even get "
-    "equal numbers (EleutherAI/gpt-neox pull request 1016).",
-    precision=np.float32,
 )
 exercise.family(families.squeezed(), families.as_list())

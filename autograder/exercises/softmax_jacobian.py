@@ -124,8 +124,6 @@ def variants(
     caller = p
     if weights_are == "softmax of p":
         p = weights(p)
-    elif weights_are == "clipped":
-        p = np.clip(p, 1e-7, 1 - 1e-7)
     if batch == "one long row":
         p = p.reshape(-1)
     elif batch == "first axis":
@@ -387,13 +385,6 @@ exercise.option(
     "What is p according to the docstring: scores, or what a softmax made of them?",
     why="A function named after the softmax is expected to begin with one.",
     weights_are="softmax of p",
-)
-exercise.option(
-    "weights_clipped",
-    "Your slopes of 0 get lost: the weights are pushed away from 0 and 1 before use.",
-    "Does this formula divide by p or take its logarithm anywhere?",
-    why="Clipping with a small epsilon, a habit from writing cross-entropies.",
-    weights_are="clipped",
 )
 exercise.option(
     "diagonal_computed_in_place",
