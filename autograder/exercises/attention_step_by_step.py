@@ -188,6 +188,11 @@ def variants(
     elif output != "sum over values":
         whole = {"mean": summed / m, "sum": weighted_values.sum(), "keys": weights @ k}
         result["output"] = whole[output]
+    if returned == "a column of weights":
+        return result | {"weights": weights[:, np.newaxis]}
+    if returned == "rows":
+        rows = {name: result[name][np.newaxis] for name in [*result][:3]}
+        return result | rows | {"output": summed[np.newaxis]}
     if returned == "columns":
         columns = {name: result[name][:, np.newaxis] for name in [*result][:3]}
         return result | columns
@@ -391,6 +396,20 @@ exercise.option(
     "What does the docstring put into the dictionary?",
     why="`attention` returns these two, and so do most libraries.",
     returned="two",
+)
+exercise.option(
+    "weights_kept_as_a_column",
+    "Your weights are a table of one column: their shape is (m, 1).",
+    "Which shape does the docstring promise for the weights of one query?",
+    why="Each value times its weight needs a column, and the column is kept.",
+    returned="a column of weights",
+)
+exercise.option(
+    "steps_as_tables_of_one_row",
+    "Your scores, weights and output are tables of one row, as if there were a batch.",
+    "Which shape does the docstring promise for the scores of one query?",
+    why="q1 is made a table for the formula of all queries, and stays one.",
+    returned="rows",
 )
 exercise.option(
     "steps_in_a_tuple",

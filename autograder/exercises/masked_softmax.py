@@ -98,11 +98,12 @@ def scores_of_any_size(student, rng):
         [0.0, 1.0, 1e10],
         [2e4, 0.0, 1.0],
         [-1e4, 0.0, 5.0],
+        [-1e8, 0.0, 5.0],
         [-1e10, 0.0, 5.0],
     ]
-    may_attend = 3 * [[True, True, False]] + 3 * [[True, False, False]]
+    may_attend = 3 * [[True, True, False]] + 4 * [[True, False, False]]
     two = [1 / (1 + math.e), math.e / (1 + math.e), 0.0]
-    expected = np.array(3 * [two] + 3 * [[1.0, 0.0, 0.0]])
+    expected = np.array(3 * [two] + 4 * [[1.0, 0.0, 0.0]])
     student.expect(student(np.array(scores), np.array(may_attend)), expected)
 
 
@@ -270,8 +271,8 @@ for _name, (_number, _text) in NUMBERS.items():
             "ones are lower, it takes their weight.",
             "Is there a number that is smaller than every score?",
             why="Scores of a fresh model lie near 0, so any number that is far below "
-            "looks like plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into "
-            "Deep Learning; rows without keys may be mended.",
+            "looks like plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive "
+            "into Deep Learning; rows without keys may be mended.",
             blocked=(f"set to{_where}", _number),
         )
     if _name == "a_hundred":
@@ -552,8 +553,8 @@ exercise.option(
     "A blocked key counts as one with the score 0, its weight is removed and the rest "
     "divided by its sum: where the allowed ones are far below 0, nothing is left.",
     "What is e to the power of 0 beside e to the power of −1000?",
-    why="AllenNLP's masked_softmax multiplies by the mask before and after, and divides "
-    "by the sum.",
+    why="AllenNLP's masked_softmax multiplies by the mask before and after, and "
+    "divides by the sum.",
     blocked="as 0, divided, 0 / 0 is 0",
 )
 exercise.option(

@@ -161,8 +161,8 @@ def one_long_token(student, rng):
 
 @exercise.case("A blocked token has weight 0, even if all others fit badly", weight=0.5)
 def others_fit_badly(student, rng):
-    # Every token allowed scores near −20000, and the blocked one near 0; a float32 holds
-    # these scores, of 32nds, to the last digit.
+    # Every token allowed scores near −20000, and the blocked one near 0. All are
+    # multiples of 1/32: a float32 holds them to the last digit.
     x, memory = (rng.integers(-4, 5, size=(n, 8)) / 4 for n in (2, 3))
     x[:, ::4], memory[:, ::4], memory[1, ::4] = 200.0, -200.0, 0.0
     may_attend, same = np.array([[True, False, True], [True, False, False]]), np.eye(8)

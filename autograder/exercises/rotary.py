@@ -62,7 +62,7 @@ def leading_axes(student, rng):
 )
 def later_positions(student, rng):
     student.agrees(rng.normal(size=(3, 8)), np.array([7, 8, 9]))
-    student.agrees(rng.normal(size=(4, 6)), np.array([1000, 12, -3, 1001]))
+    student.agrees(rng.normal(size=(4, 6)), np.array([100, 12, -3, 101]))
 
 
 @exercise.case(
@@ -129,6 +129,7 @@ def variants(
     layout="neighbours",
     signs=(-1, 1),
     waves="cosine, sine",
+    without_sine="none",
     turned_by="positions",
     exponent="2i / d_k",
     brackets="right",
@@ -182,8 +183,6 @@ def variants(
     cosine, sine = np.cos(turns), np.sin(turns)
     if waves == "sine, cosine":
         cosine, sine = sine, cosine
-    elif waves == "cosine, 1":
-        sine = np.ones_like(sine)
     body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
     a, b = body[..., 0::2], body[..., 1::2]
     if written.startswith("one after the other"):
@@ -194,6 +193,12 @@ def variants(
         b[...] = signs[1] * a * sine + b * cosine
     elif combined == "encoding added":
         turned = body + np.where(np.arange(2 * pairs) % 2, cosine, sine)
+    elif without_sine != "none":
+        sine = sine.copy()
+        for number in {"first": (0,), "second": (1,)}.get(without_sine, (0, 1)):
+            sine[..., number::2] = 1.0
+        other = np.stack([signs[0] * b, signs[1] * a], axis=-1).reshape(body.shape)
+        turned = body * cosine + other * sine
     elif layout.startswith("halves"):
         a, b = body[..., :pairs], body[..., pairs:]
         other = np.concatenate([signs[0] * b, signs[1] * a], axis=-1)
@@ -285,13 +290,26 @@ exercise.option(
     why="One of four products is left out when the two formulas are typed.",
     signs=(-1, 0),
 )
-exercise.option(
-    "neighbours_without_sine",
-    "Your numbers are a cos φ − b and a + b cos φ: the neighbours come without a sine.",
-    "How much of its neighbour does a row get at position 0?",
-    why="x * cos + rotated(x) is typed, and sin is computed and never used.",
-    waves="cosine, 1",
-)
+for _without, _name, _what in (
+    ("first", "first_neighbour_without_sine", "first number of a pair is a cos φ − b"),
+    (
+        "second",
+        "second_neighbour_without_sine",
+        "second number of a pair is a + b cos φ",
+    ),
+    (
+        "both",
+        "neighbours_without_sine",
+        "numbers of a pair are a cos φ − b, a + b cos φ",
+    ),
+):
+    exercise.option(
+        _name,
+        f"Your {_what}: a neighbour comes in whole, without a sine.",
+        "How much of its neighbour does a row get at position 0?",
+        why="One of four factors is left out when the two formulas are typed.",
+        without_sine=_without,
+    )
 exercise.option(
     "sine_and_cosine_exchanged",
     "Your sines stand where cosines belong, and your cosines where sines do.",

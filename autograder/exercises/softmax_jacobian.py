@@ -136,6 +136,8 @@ def variants(
     p_i, p_j, same = p[..., :, np.newaxis], p[..., np.newaxis, :], np.eye(n)
     if returned == "(…, n)":
         return p * (1 - p)
+    if returned == "np.diag":
+        return np.diag(p * (1 - p))
     if batch == "mixed":
         products = p.reshape(-1, n).T @ p.reshape(-1, n)
     elif batch == "np.diag":
@@ -144,7 +146,7 @@ def variants(
         products = (p * p).sum(axis=-1)[..., np.newaxis, np.newaxis]
     else:
         products = p_i * p_j
-    diagonal = np.diag(p) if batch == "np.diag" else p_i * same
+    diagonal = np.diag(p) if batch.startswith("np.diag") else p_i * same
     if batch == "shared diagonal":
         diagonal = same * p
     jacobian = diagonal - products
@@ -191,6 +193,14 @@ exercise.option(
     "If score j grows, do the other weights stay, when all must sum to 1?",
     why="Softmax is taken for a function that treats each score by itself.",
     others="0",
+)
+exercise.option(
+    "diagonal_by_np_diag",
+    "Your result is np.diag of p (1 − p): 0 off the diagonal, for one row of weights.",
+    "If score j grows, do the other weights stay, when all must sum to 1?",
+    why="Softmax is taken for a function that treats each score by itself, and np.diag "
+    "makes the table.",
+    returned="np.diag",
 )
 exercise.option(
     "derivative_of_a_sigmoid",
@@ -347,6 +357,14 @@ exercise.option(
     "What do np.diag and np.outer make of an array of shape (2, 5)?",
     why="np.diag(p) - np.outer(p, p) is the usual recipe, and it is for a single row.",
     batch="stops",
+)
+exercise.option(
+    "np_diag_of_a_batch",
+    "Your products are right, and your diagonal is np.diag(p), which is a table for one "
+    "row of weights only.",
+    "What does np.diag make of an array of shape (4, 4)?",
+    why="np.diag(p) is in the usual recipe, and np.outer alone is replaced.",
+    batch="np.diag beside products of each row",
 )
 exercise.option(
     "loops_for_one_row",

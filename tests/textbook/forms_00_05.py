@@ -518,6 +518,12 @@ def joined_for_nbatches(x):
     return x.swapaxes(1, 2).reshape(nbatches, -1, h * d_k)
 
 
+@FORMS("merge_heads", "Annotated Transformer", expected="?")
+def joined_for_nbatches_by_minus_one(x):
+    h, d_k = x.shape[-3], x.shape[-1]
+    return x.swapaxes(1, 2).reshape(x.shape[0], -1, h * d_k)
+
+
 @FORMS("merge_heads", "nanoGPT", expected="refused: one_batch_axis_only")
 def axes_one_and_two_back(x):
     y = x.swapaxes(1, 2)
@@ -840,6 +846,44 @@ def loop_with_2i_doubled(n, d_model, base=10000.0):
     return encoding
 
 
+@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+def loop_with_2i_doubled_that_stops(n, d_model, base=10000.0):
+    encoding = np.zeros((n, d_model))
+    for t in range(n):
+        for i in range(0, d_model, 2):
+            encoding[t, i] = np.sin(t / np.power(base, (2 * i) / d_model))
+            encoding[t, i + 1] = np.cos(t / np.power(base, (2 * i) / d_model))
+    return encoding
+
+
+@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+def loop_over_columns_with_2i_doubled(n, d_model, base=10000.0):
+    encoding = np.zeros((n, d_model))
+    for t in range(n):
+        for i in range(d_model):
+            wave = np.sin if i % 2 == 0 else np.cos
+            encoding[t, i] = wave(t / base ** (2 * i / d_model))
+    return encoding
+
+
+@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+def loop_that_stops_at_two_of_the_next(n, d_model, base=10000.0):
+    encoding = np.zeros((n, d_model))
+    for t in range(n):
+        for i in range(0, d_model, 2):
+            encoding[t, i] = np.sin(t / base ** (2 * i / d_model))
+            encoding[t, i + 1] = np.cos(t / base ** (2 * (i + 1) / d_model))
+    return encoding
+
+
+@FORMS("sinusoidal_encoding", "CS336 answers", expected="?")
+def power_before_the_division(n, d_model, base=10000.0):
+    angles = np.arange(n)[:, None] / (base ** np.arange(0, d_model, 2) / d_model)
+    encoding = np.zeros((n, d_model))
+    encoding[:, 0::2], encoding[:, 1::2] = np.sin(angles), np.cos(angles)
+    return encoding
+
+
 @FORMS(
     "sinusoidal_encoding",
     "NumPy write-ups",
@@ -957,10 +1001,26 @@ def halves(x, positions, base=10000.0):
 
 
 @FORMS("rotary", "CS336 answers", expected="refused: wrong_brackets")
-def power_before_the_division(x, positions, base=10000.0):
+def power_divided_by_d(x, positions, base=10000.0):
     d = x.shape[-1]
     angles = np.outer(positions, 1.0 / (base ** np.arange(0, d, 2) / d))
     return _turned_by(x, angles)
+
+
+@FORMS("rotary", "CS336 answers", expected="?")
+def negative_power_before_the_division(x, positions, base=10000.0):
+    d = x.shape[-1]
+    return _turned_by(x, np.outer(positions, base ** -np.arange(0.0, d, 2) / d))
+
+
+@FORMS("rotary", "CS336 answers", expected="?")
+def first_column_only_scaled(x, positions, base=10000.0):
+    angles = np.outer(positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
+    a, b = x[..., 0::2], x[..., 1::2]
+    rotated = np.zeros(x.shape)
+    rotated[..., 0::2] = a * np.cos(angles)
+    rotated[..., 1::2] = a * np.sin(angles) + b * np.cos(angles)
+    return rotated
 
 
 @FORMS("rotary", "CS336 answers", expected="refused: sine_missing")
