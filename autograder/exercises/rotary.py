@@ -186,7 +186,7 @@ def variants(
     body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
     a, b = body[..., 0::2], body[..., 1::2]
     if written.startswith("one after the other"):
-        turned = {"x": x, "x.copy()": x.copy()}.get(written.split()[-1], 1.0 * x)
+        turned = x if written.endswith(" x") else x.copy()
         a, b = turned[..., 0::2], turned[..., 1::2]
         cosine, sine = cosine[..., 0::2], sine[..., 0::2]
         a[...] = a * cosine + signs[0] * b * sine
@@ -444,16 +444,6 @@ exercise.option(
     "When the second line runs, is the old a still there?",
     why="The first result is written over a before the second formula reads it.",
     written="one after the other, into floats",
-)
-exercise.option(
-    "first_overwritten_in_a_copy",
-    "Your second number of each pair is computed from the first one after its turn, "
-    "and whole numbers stay whole.",
-    "When the second line runs, is the old a still there, and which dtype has a copy "
-    "of x?",
-    why="x.copy() keeps the caller's array, but a and b are views of the copy, and the "
-    "copy of integers holds integers.",
-    written="one after the other, into x.copy()",
 )
 exercise.option(
     "first_overwritten_in_x",

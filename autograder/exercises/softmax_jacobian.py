@@ -360,8 +360,8 @@ exercise.option(
 )
 exercise.option(
     "np_diag_of_a_batch",
-    "Your products are right, and your diagonal is np.diag(p), which is a table for one "
-    "row of weights only.",
+    "Your products are right, and your diagonal is np.diag(p), which is a table only "
+    "for one row of weights.",
     "What does np.diag make of an array of shape (4, 4)?",
     why="np.diag(p) is in the usual recipe, and np.outer alone is replaced.",
     batch="np.diag beside products of each row",

@@ -81,12 +81,12 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.other
+@answers.correct
 def float32_inside(x, axis=-1):
     return logarithm_of_the_sum(x.astype(np.float32), axis)
 
 
-@answers.other
+@answers.correct
 def float32_inside_and_back(x, axis=-1):
     powers = np.exp((x - x.max(axis, keepdims=True)).astype(np.float32))
     return (powers / powers.sum(axis, keepdims=True)).astype(float)
