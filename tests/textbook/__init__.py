@@ -28,7 +28,7 @@ class Form:
     function : the form, written anew in the exercise's signature
     expected : "full", "fine point open", or "refused: " and the convention, which is
         the name of a misconception, or of two with " & " between
-    before : what it got from the first version of the banks (July 2025)
+    before : what it got while edges were claims and float32 was refused, with points
     """
 
     exercise: str

@@ -13,45 +13,55 @@ FORMS = Forms()
 # Lesson 00
 
 
-@FORMS("softmax_by_hand", "Goodfellow et al. 4.1")
+@FORMS("softmax_by_hand", "Goodfellow et al. 4.1", before="full")
 def the_formula_in_a_list(x):
     total = sum(math.exp(score) for score in x)
     return [math.exp(score) / total for score in x]
 
 
-@FORMS("softmax_by_hand", "CS231n")
+@FORMS("softmax_by_hand", "CS231n", before="full")
 def largest_score_off_first(x):
     powers = [math.exp(score - max(x)) for score in x]
     return [power / sum(powers) for power in powers]
 
 
-@FORMS("softmax_by_hand", "NumPy write-ups", expected="refused: array_instead_of_list")
+@FORMS(
+    "softmax_by_hand",
+    "NumPy write-ups",
+    expected="refused: numpy_array",
+    before="refused: numpy_array (0 of 5)",
+)
 def the_line_for_an_array(x):
     powers = np.exp(x)
     return powers / np.sum(powers)
 
 
-@FORMS("normalise_rows", "NumPy user guide")
+@FORMS("normalise_rows", "NumPy user guide", before="full")
 def kept_axis(x):
     return x / x.sum(axis=-1, keepdims=True)
 
 
-@FORMS("normalise_rows", "NumPy user guide")
+@FORMS("normalise_rows", "NumPy user guide", before="full")
 def new_axis(x):
     return x / x.sum(axis=-1)[..., None]
 
 
-@FORMS("normalise_rows", "d2l 2.3", expected="refused: second_axis_fixed")
+@FORMS(
+    "normalise_rows",
+    "d2l 2.3",
+    expected="refused: sums_over_axis_one",
+    before="refused: sums_over_axis_one (2.5 of 5)",
+)
 def axis_one_of_a_table(x):
     return x / x.sum(axis=1, keepdims=True)
 
 
-@FORMS("normalise_rows", "einsum")
+@FORMS("normalise_rows", "einsum", before="full")
 def sums_by_einsum(x):
     return x / np.einsum("...j->...", x)[..., np.newaxis]
 
 
-@FORMS("normalise_rows", "loops in NumPy")
+@FORMS("normalise_rows", "loops in NumPy", before="full")
 def into_an_array_like_x(x):
     shares = np.zeros_like(x, dtype=float)
     for index in np.ndindex(x.shape[:-1]):
@@ -59,17 +69,17 @@ def into_an_array_like_x(x):
     return shares
 
 
-@FORMS("pairwise_sums", "NumPy user guide")
+@FORMS("pairwise_sums", "NumPy user guide", before="full")
 def broadcast(a, b):
     return a[:, np.newaxis] + b
 
 
-@FORMS("pairwise_sums", "d2l 11.3")
+@FORMS("pairwise_sums", "d2l 11.3", before="full")
 def unsqueezed_both(a, b):
     return np.expand_dims(a, 1) + np.expand_dims(b, 0)
 
 
-@FORMS("pairwise_sums", "loops in Python")
+@FORMS("pairwise_sums", "loops in Python", before="full")
 def nested_lists(a, b):
     return np.array([[one + other for other in b] for one in a])
 
@@ -77,32 +87,44 @@ def nested_lists(a, b):
 # Lesson 01
 
 
-@FORMS("softmax", "CS231n and CS336")
+@FORMS(
+    "softmax", "CS231n and CS336", before="refused: small_numbers_wrap (13.25 of 14)"
+)
 def largest_of_the_line_off(x, axis=-1):
     shifted = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return shifted / np.sum(shifted, axis=axis, keepdims=True)
 
 
-@FORMS("softmax", "SciPy")
+@FORMS("softmax", "SciPy", before="refused, no name (13.25 of 14)")
 def by_logsumexp(x, axis=-1):
     top = x.max(axis=axis, keepdims=True)
     return np.exp(x - top - np.log(np.exp(x - top).sum(axis=axis, keepdims=True)))
 
 
-@FORMS("softmax", "Hugging Face")
+@FORMS(
+    "softmax",
+    "Hugging Face",
+    expected="fine point open",
+    before="refused, no name (0 of 14)",
+)
 def in_float32_and_back(x, axis=-1):
     short = x.astype(np.float32)
     powers = np.exp(short - short.max(axis=axis, keepdims=True))
     return (powers / powers.sum(axis=axis, keepdims=True)).astype(x.dtype)
 
 
-@FORMS("softmax", "NumPy Transformers")
+@FORMS("softmax", "NumPy Transformers", before="refused, no name (0 of 14)")
 def result_in_float32(x, axis=-1):
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return (powers / powers.sum(axis=axis, keepdims=True)).astype(np.float32)
 
 
-@FORMS("softmax", "Goodfellow et al. 4.1", expected="refused: no_max_subtraction")
+@FORMS(
+    "softmax",
+    "Goodfellow et al. 4.1",
+    expected="refused: no_max_subtraction",
+    before="refused: no_max_subtraction (10.5 of 14)",
+)
 def formula_as_printed(x, axis=-1):
     return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
 
@@ -111,13 +133,19 @@ def formula_as_printed(x, axis=-1):
     "softmax",
     "d2l 4.4",
     expected="refused: no_max_subtraction & second_axis_fixed",
+    before="refused: no_max_subtraction & second_axis_fixed (2.5 of 14)",
 )
 def partition_along_axis_one(x, axis=-1):
     powers = np.exp(x)
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-@FORMS("softmax", "NumPy Transformers", expected="refused: one_global_max")
+@FORMS(
+    "softmax",
+    "NumPy Transformers",
+    expected="refused: one_global_max",
+    before="refused: one_global_max (11.5 of 14)",
+)
 def one_largest_for_all(x, axis=-1):
     powers = np.exp(x - np.max(x))
     return powers / powers.sum(axis=axis, keepdims=True)
@@ -126,103 +154,142 @@ def one_largest_for_all(x, axis=-1):
 @FORMS(
     "softmax",
     "Stack Overflow 34968722",
-    expected="refused: one_global_max & first_axis_fixed",
+    expected="refused: first_axis_fixed",
+    before="refused: first_axis_fixed (0 of 14)",
 )
 def one_largest_and_columns(x, axis=-1):
     powers = np.exp(x - np.max(x))
     return powers / powers.sum(axis=0)
 
 
-@FORMS("softmax", "torch write-ups", expected="refused: axis_ignored")
+@FORMS(
+    "softmax",
+    "torch write-ups",
+    expected="refused: axis_ignored",
+    before="refused: axis_ignored (10.5 of 14)",
+)
 def last_axis_fixed(x, axis=-1):
     powers = np.exp(x - x.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-@FORMS("softmax_jacobian", "Bishop 4.106")
+@FORMS("softmax_jacobian", "Bishop 4.106", before="full")
 def kronecker_delta(p):
     identity = np.eye(p.shape[-1])
     return p[..., :, None] * (identity - p[..., None, :])
 
 
-@FORMS("softmax_jacobian", "JAX write-ups")
+@FORMS("softmax_jacobian", "JAX write-ups", before="full")
 def by_einsum(p):
     outer = np.einsum("...i,...j->...ij", p, p)
     return np.einsum("...i,ij->...ij", p, np.eye(p.shape[-1])) - outer
 
 
-@FORMS("softmax_jacobian", "Bendersky 2016", expected="refused: one_vector_only")
+@FORMS(
+    "softmax_jacobian",
+    "Bendersky 2016",
+    expected="refused: recipe_for_one_row",
+    before="refused: recipe_for_one_row (8.25 of 23)",
+)
 def diagonal_minus_outer(p):
     return np.diag(p) - np.outer(p, p)
 
 
-@FORMS("softmax_jacobian", "Bendersky 2016", expected="refused: batch_as_one_vector")
+@FORMS(
+    "softmax_jacobian",
+    "Bendersky 2016",
+    expected="refused: batch_as_one_long_row",
+    before="refused: batch_as_one_long_row (9.75 of 23)",
+)
 def column_times_row(p):
     column = p.reshape(-1, 1)
     return np.diagflat(column) - column @ column.T
 
 
-@FORMS("scaled_scores", "Vaswani et al. 3.2.1")
+@FORMS(
+    "scaled_scores",
+    "Vaswani et al. 3.2.1",
+    before="refused: small_numbers_wrap (13 of 14)",
+)
 def the_papers_line(q, k):
     return q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-1])
 
 
-@FORMS("scaled_scores", "Annotated Transformer")
+@FORMS(
+    "scaled_scores",
+    "Annotated Transformer",
+    before="refused: small_numbers_wrap (13 of 14)",
+)
 def matmul_and_square_root(q, k):
     return np.matmul(q, k.swapaxes(-2, -1)) / math.sqrt(q.shape[-1])
 
 
-@FORMS("scaled_scores", "nanoGPT")
+@FORMS("scaled_scores", "nanoGPT", before="refused: small_numbers_wrap (13 of 14)")
 def times_one_over_the_root(q, k):
     return (q @ k.swapaxes(-2, -1)) * (1.0 / math.sqrt(k.shape[-1]))
 
 
-@FORMS("scaled_scores", "CS336")
+@FORMS("scaled_scores", "CS336", before="refused: small_numbers_wrap (13 of 14)")
 def scores_by_einsum(q, k):
     return np.einsum("...nd,...md->...nm", q, k) / math.sqrt(q.shape[-1])
 
 
-@FORMS("scaled_scores", "lucidrains")
+@FORMS("scaled_scores", "lucidrains", before="full")
 def query_scaled_first(q, k):
     return np.einsum("...id,...jd->...ij", q * q.shape[-1] ** -0.5, k)
 
 
-@FORMS("scaled_scores", "PyTorch, multi_head_attention_forward")
+@FORMS("scaled_scores", "PyTorch, multi_head_attention_forward", before="full")
 def both_scaled_by_the_fourth_root(q, k):
     scale = q.shape[-1] ** -0.25
     return (q * scale) @ np.swapaxes(k * scale, -1, -2)
 
 
-@FORMS("scaled_scores", "d2l 11.3", expected="refused: three_axes_only")
+@FORMS(
+    "scaled_scores",
+    "d2l 11.3",
+    expected="refused: three_axes_only",
+    before="refused: three_axes_only (1 of 14)",
+)
 def batched_product(q, k):
     return np.matmul(q, k.transpose(0, 2, 1)) / math.sqrt(q.shape[-1])
 
 
-@FORMS("scaled_scores", "NumPy write-ups", expected="refused: all_axes_reversed")
+@FORMS(
+    "scaled_scores",
+    "NumPy write-ups",
+    expected="refused: all_axes_reversed",
+    before="refused: all_axes_reversed (6 of 14)",
+)
 def dot_t(q, k):
     return q @ k.T / np.sqrt(k.shape[-1])
 
 
-@FORMS("scaled_scores", "Luong et al. 3.1 (dot)", expected="refused: no_scale")
+@FORMS(
+    "scaled_scores",
+    "Luong et al. 3.1 (dot)",
+    expected="refused: no_scale",
+    before="refused: no_scale (4 of 14)",
+)
 def plain_dot_products(q, k):
     return q @ np.swapaxes(k, -1, -2)
 
 
-@FORMS("attention", "Annotated Transformer")
+@FORMS("attention", "Annotated Transformer", before="full")
 def weights_kept_as_p_attn(q, k, v):
     scores = np.matmul(q, k.swapaxes(-2, -1)) / math.sqrt(q.shape[-1])
     p_attn = stable(scores, axis=-1)
     return np.matmul(p_attn, v), p_attn
 
 
-@FORMS("attention", "NumPy Transformers")
+@FORMS("attention", "NumPy Transformers", before="refused, no name (1.5 of 14)")
 def float32_inside(q, k, v):
     q, k, v = (array.astype(np.float32) for array in (q, k, v))
     weights = stable(q @ np.swapaxes(k, -1, -2) / np.float32(math.sqrt(q.shape[-1])))
     return weights @ v, weights
 
 
-@FORMS("attention", "CS336")
+@FORMS("attention", "CS336", before="full")
 def both_products_by_einsum(q, k, v):
     scores = np.einsum("...nd,...md->...nm", q, k) / math.sqrt(q.shape[-1])
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -230,20 +297,30 @@ def both_products_by_einsum(q, k, v):
     return np.einsum("...nm,...md->...nd", weights, v), weights
 
 
-@FORMS("attention", "PyTorch, SDPA's docs", expected="refused: output_alone")
+@FORMS(
+    "attention",
+    "PyTorch, SDPA's docs",
+    expected="refused: output_alone",
+    before="refused: output_alone (0 of 14)",
+)
 def output_only(q, k, v):
     scale = 1 / math.sqrt(q.shape[-1])
     return stable(q @ k.swapaxes(-2, -1) * scale, axis=-1) @ v
 
 
-@FORMS("attention", "NumPy write-ups", expected="refused: unstable_softmax")
+@FORMS(
+    "attention",
+    "NumPy write-ups",
+    expected="refused: exponentials_overflow",
+    before="refused: exponentials_overflow (12.25 of 14)",
+)
 def without_the_largest(q, k, v):
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
     return weights @ v, weights
 
 
-@FORMS("attention_step_by_step", "Alammar, Illustrated Transformer")
+@FORMS("attention_step_by_step", "Alammar, Illustrated Transformer", before="full")
 def one_step_a_line(q1, k, v):
     scores = np.dot(k, q1)
     scaled = scores / math.sqrt(len(q1))
@@ -258,7 +335,12 @@ def one_step_a_line(q1, k, v):
     )
 
 
-@FORMS("attention_step_by_step", "Raschka ch. 3", expected="refused: unstable_softmax")
+@FORMS(
+    "attention_step_by_step",
+    "Raschka ch. 3",
+    expected="refused: exponentials_overflow",
+    before="refused: exponentials_overflow (14 of 15)",
+)
 def naive_softmax_of_one_row(q1, k, v):
     scores = k @ q1
     scaled = scores / k.shape[-1] ** 0.5
@@ -272,56 +354,76 @@ def naive_softmax_of_one_row(q1, k, v):
     }
 
 
-@FORMS("similarity_attention", "Raschka ch. 3")
+@FORMS("similarity_attention", "Raschka ch. 3", before="full")
 def attention_without_parameters(x, y):
     return stable(x @ y.swapaxes(-2, -1), axis=-1) @ y
 
 
-@FORMS("similarity_attention", "Luong et al. 3.1 (dot)")
+@FORMS("similarity_attention", "Luong et al. 3.1 (dot)", before="full")
 def score_of_each_pair(x, y):
     score = np.einsum("...id,...jd->...ij", x, y)
     weights = np.exp(score - score.max(-1, keepdims=True))
     return np.einsum("...ij,...jd->...id", weights / weights.sum(-1, keepdims=True), y)
 
 
-@FORMS("similarity_attention", "nanoGPT lecture", expected="refused: scaled")
+@FORMS(
+    "similarity_attention",
+    "nanoGPT lecture",
+    expected="refused: scale_added",
+    before="refused: scale_added (1.25 of 10)",
+)
 def divided_as_in_the_lecture(x, y):
     return stable(x @ y.swapaxes(-2, -1) * x.shape[-1] ** -0.5) @ y
 
 
-@FORMS("additive_scores", "Bahdanau et al. A.1.2")
+@FORMS("additive_scores", "Bahdanau et al. A.1.2", before="full")
 def v_times_tanh(q, k, w_q, w_k, v):
     return np.tanh((q @ w_q)[..., :, None, :] + (k @ w_k)[..., None, :, :]) @ v
 
 
-@FORMS("additive_scores", "d2l 11.3", expected="refused: three_axes_only")
+@FORMS(
+    "additive_scores",
+    "d2l 11.3",
+    expected="refused: one_batch_axis_only",
+    before="refused: one_batch_axis_only (0 of 23)",
+)
 def unsqueezed_at_two_and_one(q, k, w_q, w_k, v):
     features = np.expand_dims(q @ w_q, 2) + np.expand_dims(k @ w_k, 1)
     return (np.tanh(features) @ v[:, None]).squeeze(-1)
 
 
-@FORMS("additive_scores", "d2l 11.3")
+@FORMS("additive_scores", "d2l 11.3", before="full")
 def unsqueezed_from_the_end(q, k, w_q, w_k, v):
     features = np.expand_dims(q @ w_q, -2) + np.expand_dims(k @ w_k, -3)
     return (np.tanh(features) @ v[:, None]).squeeze(-1)
 
 
-@FORMS("additive_scores", "PyTorch seq2seq tutorial", expected="refused: pairs_by_row")
+@FORMS(
+    "additive_scores",
+    "PyTorch seq2seq tutorial",
+    expected="refused: row_added_to_same_row",
+    before="refused: row_added_to_same_row (0 of 23)",
+)
 def one_query_broadcast(q, k, w_q, w_k, v):
     return np.tanh(q @ w_q + k @ w_k) @ v
 
 
-@FORMS("bilinear_scores", "Luong et al. 3.1 (general)")
+@FORMS("bilinear_scores", "Luong et al. 3.1 (general)", before="full")
 def query_times_w_times_key(q, k, w):
     return q @ (w @ k.swapaxes(-2, -1))
 
 
-@FORMS("bilinear_scores", "PyTorch, nn.Bilinear")
+@FORMS("bilinear_scores", "PyTorch, nn.Bilinear", before="full")
 def three_factors_by_einsum(q, k, w):
     return np.einsum("...na,ab,...mb->...nm", q, w, k)
 
 
-@FORMS("bilinear_scores", "PyTorch, nn.Linear", expected="refused: w_transposed")
+@FORMS(
+    "bilinear_scores",
+    "PyTorch, nn.Linear",
+    expected="refused: w_transposed",
+    before="refused: w_transposed (0 of 12)",
+)
 def weight_as_linear_stores_it(q, k, w):
     return q @ w.T @ k.swapaxes(-2, -1)
 
@@ -329,24 +431,29 @@ def weight_as_linear_stores_it(q, k, w):
 # Lesson 02
 
 
-@FORMS("project", "d2l 11.5")
+@FORMS("project", "d2l 11.5", before="full")
 def three_products(x, w_q, w_k, w_v):
     return np.matmul(x, w_q), np.matmul(x, w_k), np.matmul(x, w_v)
 
 
-@FORMS("project", "nanoGPT")
+@FORMS("project", "nanoGPT", before="full")
 def one_product_cut_in_three(x, w_q, w_k, w_v):
     d_k = w_q.shape[1]
     together = x @ np.concatenate([w_q, w_k, w_v], axis=1)
     return tuple(np.split(together, [d_k, 2 * d_k], axis=-1))
 
 
-@FORMS("project", "PyTorch, nn.Linear", expected="refused: parameters_transposed")
+@FORMS(
+    "project",
+    "PyTorch, nn.Linear",
+    expected="refused: parameters_as_linear_keeps_them",
+    before="refused: parameters_as_linear_keeps_them (0 of 5)",
+)
 def out_features_first(x, w_q, w_k, w_v):
     return x @ w_q.T, x @ w_k.T, x @ w_v.T
 
 
-@FORMS("self_attention", "Raschka ch. 3")
+@FORMS("self_attention", "Raschka ch. 3", before="full")
 def from_scratch(x, w_q, w_k, w_v):
     keys, queries, values = x @ w_k, x @ w_q, x @ w_v
     scores = queries @ keys.swapaxes(-2, -1)
@@ -354,7 +461,7 @@ def from_scratch(x, w_q, w_k, w_v):
     return weights @ values, weights
 
 
-@FORMS("self_attention", "NumPy Transformers")
+@FORMS("self_attention", "NumPy Transformers", before="refused, no name (1.75 of 12)")
 def layer_in_float32(x, w_q, w_k, w_v):
     x, w_q, w_k, w_v = (a.astype(np.float32) for a in (x, w_q, w_k, w_v))
     q, k = x @ w_q, x @ w_k
@@ -362,14 +469,24 @@ def layer_in_float32(x, w_q, w_k, w_v):
     return weights @ (x @ w_v), weights
 
 
-@FORMS("self_attention", "NumPy write-ups", expected="refused: all_axes_reversed")
+@FORMS(
+    "self_attention",
+    "NumPy write-ups",
+    expected="refused: all_axes_turned",
+    before="refused: all_axes_turned (5.25 of 12)",
+)
 def keys_by_dot_t(x, w_q, w_k, w_v):
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     weights = stable(q @ k.T / np.sqrt(k.shape[-1]))
     return weights @ v, weights
 
 
-@FORMS("self_attention", "NumPy write-ups", expected="refused: unstable_softmax")
+@FORMS(
+    "self_attention",
+    "NumPy write-ups",
+    expected="refused: exponentials_overflow",
+    before="refused: exponentials_overflow (10.5 of 12)",
+)
 def exponentials_as_they_are(x, w_q, w_k, w_v):
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     powers = np.exp(q @ k.swapaxes(-2, -1) / np.sqrt(k.shape[-1]))
@@ -377,7 +494,7 @@ def exponentials_as_they_are(x, w_q, w_k, w_v):
     return weights @ v, weights
 
 
-@FORMS("cross_attention", "Raschka ch. 3")
+@FORMS("cross_attention", "Raschka ch. 3", before="full")
 def queries_from_the_first(x, memory, w_q, w_k, w_v):
     queries, keys, values = x @ w_q, memory @ w_k, memory @ w_v
     scores = queries @ keys.swapaxes(-2, -1)
@@ -385,7 +502,7 @@ def queries_from_the_first(x, memory, w_q, w_k, w_v):
     return weights @ values, weights
 
 
-@FORMS("cross_attention", "lucidrains")
+@FORMS("cross_attention", "lucidrains", before="full")
 def by_einsum_with_scaled_queries(x, memory, w_q, w_k, w_v):
     q = np.einsum("...nd,dk->...nk", x, w_q) * w_q.shape[1] ** -0.5
     k, v = memory @ w_k, memory @ w_v
@@ -393,18 +510,18 @@ def by_einsum_with_scaled_queries(x, memory, w_q, w_k, w_v):
     return np.einsum("...ij,...jd->...id", weights, v), weights
 
 
-@FORMS("equivariance_gap", "Lee et al. 2019, property 1")
+@FORMS("equivariance_gap", "Lee et al. 2019, property 1", before="full")
 def both_sides_compared(f, x, permutation):
     return float(np.max(np.abs(f(x[permutation]) - f(x)[permutation])))
 
 
-@FORMS("equivariance_gap", "NumPy write-ups")
+@FORMS("equivariance_gap", "NumPy write-ups", before="full")
 def infinity_norm(f, x, permutation):
     difference = f(x[permutation]) - f(x)[permutation]
     return np.linalg.norm(difference.ravel(), ord=np.inf)
 
 
-@FORMS("self_attention_gradients", "llm.c")
+@FORMS("self_attention_gradients", "llm.c", before="full")
 def softmax_backward_in_loops(x, w_q, w_k, w_v, grad_output):
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scale = 1.0 / math.sqrt(q.shape[-1])
@@ -425,7 +542,7 @@ def softmax_backward_in_loops(x, w_q, w_k, w_v, grad_output):
     )
 
 
-@FORMS("self_attention_gradients", "FlashAttention, appendix B.2")
+@FORMS("self_attention_gradients", "FlashAttention, appendix B.2", before="full")
 def row_sums_from_the_output(x, w_q, w_k, w_v, grad_output):
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     weights = stable(q @ k.T / math.sqrt(q.shape[-1]))
@@ -441,96 +558,146 @@ def row_sums_from_the_output(x, w_q, w_k, w_v, grad_output):
 # Lesson 03
 
 
-@FORMS("split_heads", "CS336 (einops)")
+@FORMS("split_heads", "CS336 (einops)", before="full")
 def parts_before_the_swap(x, n_heads):
     parts = x.reshape(*x.shape[:-1], n_heads, -1)
     return np.swapaxes(parts, -3, -2)
 
 
-@FORMS("split_heads", "NumPy Transformers")
+@FORMS("split_heads", "NumPy Transformers", before="full")
 def parts_stacked(x, n_heads):
     return np.stack(np.split(x, n_heads, axis=-1), axis=-3)
 
 
-@FORMS("split_heads", "Raschka ch. 3")
+@FORMS("split_heads", "Raschka ch. 3", before="refused, no name (12.25 of 14)")
 def asserted_first(x, n_heads):
     assert x.shape[-1] % n_heads == 0, "d_model must be divisible by n_heads"
     d_k = x.shape[-1] // n_heads
     return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, d_k), -2, -3)
 
 
-@FORMS("split_heads", "Annotated Transformer", expected="refused: one_batch_axis_only")
+@FORMS(
+    "split_heads",
+    "Annotated Transformer",
+    expected="refused: first_axis_taken_for_the_batch",
+    before="refused, no name (6.25 of 14)",
+)
 def view_of_nbatches(x, n_heads):
     nbatches, d_k = x.shape[0], x.shape[-1] // n_heads
     return x.reshape(nbatches, -1, n_heads, d_k).swapaxes(1, 2)
 
 
-@FORMS("split_heads", "nanoGPT", expected="refused: one_batch_axis_only")
+@FORMS(
+    "split_heads",
+    "nanoGPT",
+    expected="refused: three_axes_fixed",
+    before="refused, no name (6.25 of 14)",
+)
 def axes_unpacked_as_b_t_c(x, n_heads):
     b, t, c = x.shape
     return x.reshape(b, t, n_heads, c // n_heads).swapaxes(1, 2)
 
 
-@FORMS("split_heads", "Hugging Face, BERT", expected="refused: one_batch_axis_only")
+@FORMS(
+    "split_heads",
+    "Hugging Face, BERT",
+    expected="refused: four_axes_transposed",
+    before="refused, no name (6.25 of 14)",
+)
 def permuted_0213(x, n_heads):
     parts = x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
     return parts.transpose(0, 2, 1, 3)
 
 
-@FORMS("split_heads", "nanoGPT", expected="refused: one_batch_axis_only")
+@FORMS(
+    "split_heads",
+    "nanoGPT",
+    expected="refused: axes_counted_from_the_front",
+    before="refused: axes_counted_from_the_front (6.25 of 14)",
+)
 def axes_one_and_two_swapped(x, n_heads):
     parts = x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)
     return parts.swapaxes(1, 2)
 
 
-@FORMS("split_heads", "d2l 11.5", expected="refused: heads_in_the_batch_axis")
+@FORMS(
+    "split_heads",
+    "d2l 11.5",
+    expected="refused: three_axes_fixed & batch_and_heads_in_one_axis",
+    before="refused: three_axes_fixed & batch_and_heads_in_one_axis (0 of 14)",
+)
 def heads_put_into_the_batch(x, n_heads):
     parts = x.reshape(x.shape[0], x.shape[1], n_heads, -1).transpose(0, 2, 1, 3)
     return parts.reshape(-1, parts.shape[2], parts.shape[3])
 
 
-@FORMS("split_heads", "write-ups", expected="refused: reshaped_only")
+@FORMS(
+    "split_heads",
+    "write-ups",
+    expected="refused: reshape_without_transpose",
+    before="refused: reshape_without_transpose (0 of 14)",
+)
 def one_view(x, n_heads):
     *leading, n, d_model = x.shape
     return x.reshape(*leading, n_heads, n, d_model // n_heads)
 
 
-@FORMS("merge_heads", "CS336 (einops)")
+@FORMS("merge_heads", "CS336 (einops)", before="full")
 def swapped_and_joined(x):
     *leading, n_heads, n, d = x.shape
     return x.swapaxes(-2, -3).reshape(*leading, n, n_heads * d)
 
 
-@FORMS("merge_heads", "Vaswani et al. 3.2.2 (Concat)")
+@FORMS("merge_heads", "Vaswani et al. 3.2.2 (Concat)", before="full")
 def concatenated(x):
     return np.concatenate([x[..., h, :, :] for h in range(x.shape[-3])], axis=-1)
 
 
-@FORMS("merge_heads", "Hugging Face, BERT")
+@FORMS("merge_heads", "Hugging Face, BERT", before="full")
 def permuted_from_the_end(x):
     turned = np.ascontiguousarray(np.moveaxis(x, -3, -2))
     return turned.reshape(*turned.shape[:-2], turned.shape[-2] * turned.shape[-1])
 
 
-@FORMS("merge_heads", "Annotated Transformer", expected="refused: one_batch_axis_only")
+@FORMS(
+    "merge_heads",
+    "Annotated Transformer",
+    expected="refused: four_axes_fixed",
+    before="refused, no name (3.25 of 12)",
+)
 def joined_for_nbatches(x):
     nbatches, h, _, d_k = x.shape
     return x.swapaxes(1, 2).reshape(nbatches, -1, h * d_k)
 
 
-@FORMS("merge_heads", "Annotated Transformer", expected="?")
+@FORMS(
+    "merge_heads",
+    "Annotated Transformer",
+    expected="refused: first_axis_taken_for_the_batch",
+    before="refused, no name (3.25 of 12)",
+)
 def joined_for_nbatches_by_minus_one(x):
     h, d_k = x.shape[-3], x.shape[-1]
     return x.swapaxes(1, 2).reshape(x.shape[0], -1, h * d_k)
 
 
-@FORMS("merge_heads", "nanoGPT", expected="refused: one_batch_axis_only")
+@FORMS(
+    "merge_heads",
+    "nanoGPT",
+    expected="refused: axes_one_and_two_then_joined",
+    before="refused, no name (5 of 12)",
+)
 def axes_one_and_two_back(x):
     y = x.swapaxes(1, 2)
     return y.reshape(*y.shape[:-2], -1)
 
 
-@FORMS("merge_heads", "write-ups", expected="refused: not_swapped")
+@FORMS(
+    "merge_heads",
+    "write-ups",
+    expected="refused: reshape_without_transpose",
+    before="refused: reshape_without_transpose (0 of 12)",
+)
 def reshape_alone(x):
     *leading, n_heads, n, d = x.shape
     return x.reshape(*leading, n, n_heads * d)
@@ -545,7 +712,7 @@ def _joined(o):
     return o.swapaxes(-2, -3).reshape(*o.shape[:-3], o.shape[-2], -1)
 
 
-@FORMS("multi_head_attention", "Annotated Transformer")
+@FORMS("multi_head_attention", "Annotated Transformer", before="full")
 def filled_with_minus_1e9(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     q, k = _heads(x, w_q, n_heads), _heads(memory, w_k, n_heads)
     scores = q @ k.swapaxes(-2, -1) / math.sqrt(q.shape[-1])
@@ -556,7 +723,7 @@ def filled_with_minus_1e9(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=Non
     return _joined(p_attn @ _heads(memory, w_v, n_heads)) @ w_o, p_attn
 
 
-@FORMS("multi_head_attention", "PyTorch, multi_head_attention_forward")
+@FORMS("multi_head_attention", "PyTorch, multi_head_attention_forward", before="full")
 def minus_infinity_added(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     q, k = _heads(x, w_q, n_heads), _heads(memory, w_k, n_heads)
     scores = (q * q.shape[-1] ** -0.5) @ k.swapaxes(-2, -1)
@@ -571,7 +738,8 @@ def minus_infinity_added(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None
 @FORMS(
     "multi_head_attention",
     "Hugging Face, BERT of 2019",
-    expected="refused: lowered_by_ten_thousand",
+    expected="refused: ten_thousand_taken_off",
+    before="refused, no name (31.25 of 33)",
 )
 def lowered_by_10000(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     q, k = _heads(x, w_q, n_heads), _heads(memory, w_k, n_heads)
@@ -582,7 +750,7 @@ def lowered_by_10000(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     return _joined(weights @ _heads(memory, w_v, n_heads)) @ w_o, weights
 
 
-@FORMS("multi_head_attention", "Vaswani et al. 3.2.2")
+@FORMS("multi_head_attention", "Vaswani et al. 3.2.2", before="full")
 def one_head_after_the_other(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     outputs, weights = [], []
     parts = zip(*(np.split(w, n_heads, axis=1) for w in (w_q, w_k, w_v)), strict=True)
@@ -595,18 +763,23 @@ def one_head_after_the_other(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=
     return np.concatenate(outputs, axis=-1) @ w_o, np.stack(weights, axis=-3)
 
 
-@FORMS("count_parameters", "Annotated Transformer")
+@FORMS("count_parameters", "Annotated Transformer", before="refused, no name (5 of 6)")
 def four_square_layers(d_model, n_heads, bias):
     assert d_model % n_heads == 0
     return 4 * (d_model * d_model + d_model * bias)
 
 
-@FORMS("count_parameters", "write-ups", expected="fine point open")
+@FORMS(
+    "count_parameters",
+    "write-ups",
+    expected="fine point open",
+    before="refused: divisibility_not_checked (5 of 6)",
+)
 def four_d_squared(d_model, n_heads, bias):
     return 4 * d_model**2 + (4 * d_model if bias else 0)
 
 
-@FORMS("load_torch_parameters", "PyTorch, in_proj's docs")
+@FORMS("load_torch_parameters", "PyTorch, in_proj's docs", before="full")
 def chunks_of_three(state_dict):
     parameters = {}
     for name, part in zip("qkv", state_dict["in_proj_weight"].chunk(3), strict=True):
@@ -622,73 +795,108 @@ def chunks_of_three(state_dict):
 # Lesson 04
 
 
-@FORMS("causal_mask", "NumPy, np.tri")
+@FORMS("causal_mask", "NumPy, np.tri", before="full")
 def lower_triangle(n, m=None, offset=0):
     return np.tri(n, n + offset if m is None else m, offset, dtype=bool)
 
 
-@FORMS("causal_mask", "Dao et al., FlashAttention")
+@FORMS("causal_mask", "Dao et al., FlashAttention", before="full")
 def columns_against_rows(n, m=None, offset=0):
     m = n + offset if m is None else m
     return np.arange(n)[:, None] + offset >= np.arange(m)[None, :]
 
 
-@FORMS("causal_mask", "Annotated Transformer", expected="refused: axis_in_front")
+@FORMS(
+    "causal_mask",
+    "Annotated Transformer",
+    expected="refused: axis_in_front",
+    before="refused: axis_in_front (0 of 10)",
+)
 def subsequent_mask(n, m=None, offset=0):
     m = n + offset if m is None else m
     return np.triu(np.ones((1, n, m)), k=1 + offset).astype(np.uint8) == 0
 
 
-@FORMS("causal_mask", "nanoGPT", expected="refused: floats")
+@FORMS(
+    "causal_mask",
+    "nanoGPT",
+    expected="refused: ones_and_zeros",
+    before="refused: ones_and_zeros (0 of 10)",
+)
 def tril_of_ones(n, m=None, offset=0):
     return np.tril(np.ones((n, n + offset if m is None else m)), offset)
 
 
-@FORMS("causal_mask", "PyTorch, nn.Transformer", expected="refused: additive")
+@FORMS(
+    "causal_mask",
+    "PyTorch, nn.Transformer",
+    expected="refused: numbers_to_add",
+    before="refused: numbers_to_add (0 of 10)",
+)
 def square_subsequent_mask(n, m=None, offset=0):
     m = n + offset if m is None else m
     return np.triu(np.full((n, m), -np.inf), k=1 + offset)
 
 
-@FORMS("causal_mask", "PyTorch, nn.MultiheadAttention", expected="refused: inverted")
+@FORMS(
+    "causal_mask",
+    "PyTorch, nn.MultiheadAttention",
+    expected="refused: polarity_reversed",
+    before="refused: polarity_reversed (0 of 10)",
+)
 def blocked_is_true(n, m=None, offset=0):
     m = n + offset if m is None else m
     return np.triu(np.ones((n, m)), k=1 + offset).astype(bool)
 
 
-@FORMS("padding_mask", "d2l 11.3")
+@FORMS("padding_mask", "d2l 11.3", before="full")
 def lengths_against_positions(lengths, m):
     lengths = np.asarray(lengths)
     return (np.arange(m) < lengths[..., None])[..., None, :]
 
 
-@FORMS("padding_mask", "d2l 11.3", expected="refused: a_table_of_sequences")
+@FORMS(
+    "padding_mask",
+    "d2l 11.3",
+    expected="refused: column_of_lengths",
+    before="refused: column_of_lengths (0 of 8)",
+)
 def valid_lens_as_a_table(lengths, m):
     lengths = np.asarray(lengths)
     return np.arange(m)[None, :] < lengths[:, None]
 
 
-@FORMS("padding_mask", "fairseq", expected="refused: inverted")
+@FORMS(
+    "padding_mask",
+    "fairseq",
+    expected="refused: polarity_reversed",
+    before="refused: polarity_reversed (0 of 8)",
+)
 def key_padding_mask(lengths, m):
     return np.arange(m) >= np.asarray(lengths)[..., None, None]
 
 
-@FORMS("combine_masks", "Annotated Transformer")
+@FORMS("combine_masks", "Annotated Transformer", before="full")
 def laid_together_with_and(*masks):
     return reduce(lambda one, other: one & other, masks)
 
 
-@FORMS("combine_masks", "NumPy, ufunc.reduce")
+@FORMS("combine_masks", "NumPy, ufunc.reduce", before="full")
 def logical_and_reduced(*masks):
     return np.logical_and.reduce(np.broadcast_arrays(*masks))
 
 
-@FORMS("combine_masks", "write-ups", expected="refused: masks_multiplied")
+@FORMS(
+    "combine_masks",
+    "write-ups",
+    expected="refused: ones_and_zeros",
+    before="refused: ones_and_zeros (0 of 5)",
+)
 def product_of_ones_and_zeros(*masks):
     return reduce(lambda one, other: one * other.astype(float), masks, 1.0)
 
 
-@FORMS("convert_mask", "PyTorch, SDPA's docs")
+@FORMS("convert_mask", "PyTorch, SDPA's docs", before="refused, no name (7 of 8)")
 def bias_filled_with_minus_infinity(may_attend, to):
     if to == "scaled_dot_product_attention":
         return may_attend
@@ -701,7 +909,11 @@ def bias_filled_with_minus_infinity(may_attend, to):
     return bias
 
 
-@FORMS("convert_mask", "Python, a dictionary of functions")
+@FORMS(
+    "convert_mask",
+    "Python, a dictionary of functions",
+    before="refused: key_error (7 of 8)",
+)
 def looked_up(may_attend, to):
     ways = {
         "scaled_dot_product_attention": lambda mask: mask.copy(),
@@ -715,6 +927,7 @@ def looked_up(may_attend, to):
     "convert_mask",
     "Hugging Face, BERT of 2019",
     expected="refused: additive_minus_ten_thousand",
+    before="refused, no name (2.5 of 8)",
 )
 def times_minus_10000(may_attend, to):
     if to == "additive":
@@ -722,7 +935,7 @@ def times_minus_10000(may_attend, to):
     return bias_filled_with_minus_infinity(may_attend, to)
 
 
-@FORMS("masked_softmax", "PyTorch, _safe_softmax")
+@FORMS("masked_softmax", "PyTorch, _safe_softmax", before="full")
 def rows_without_keys_made_zero(scores, may_attend):
     masked = np.where(may_attend, scores, -np.inf)
     dead = np.all(masked == -np.inf, axis=-1, keepdims=True)
@@ -730,7 +943,10 @@ def rows_without_keys_made_zero(scores, may_attend):
 
 
 @FORMS(
-    "masked_softmax", "PyTorch, masked_fill", expected="refused: rows_without_keys_nan"
+    "masked_softmax",
+    "PyTorch, masked_fill",
+    expected="refused: nan_in_rows_without_keys",
+    before="refused: nan_in_rows_without_keys (11 of 23)",
 )
 def minus_infinity_alone(scores, may_attend):
     return stable(np.where(may_attend, scores, -np.inf))
@@ -740,6 +956,7 @@ def minus_infinity_alone(scores, may_attend):
     "masked_softmax",
     "Annotated Transformer",
     expected="refused: filled_with_minus_a_billion",
+    before="refused: filled_with_minus_a_billion (9.75 of 23)",
 )
 def minus_a_billion(scores, may_attend):
     return stable(np.where(may_attend, scores, -1e9))
@@ -749,29 +966,46 @@ def minus_a_billion(scores, may_attend):
     "masked_softmax",
     "Hugging Face, BERT of 2019",
     expected="refused: ten_thousand_taken_off",
+    before="refused: ten_thousand_taken_off (9.75 of 23)",
 )
 def ten_thousand_off(scores, may_attend):
     return stable(scores + (1.0 - may_attend) * -10000.0)
 
 
-@FORMS("masked_softmax", "GPT-2", expected="refused: filled_with_minus_ten_thousand")
+@FORMS(
+    "masked_softmax",
+    "GPT-2",
+    expected="refused: filled_with_minus_ten_thousand",
+    before="refused: filled_with_minus_ten_thousand (9.75 of 23)",
+)
 def minus_ten_thousand(scores, may_attend):
     return stable(np.where(may_attend, scores, -1e4))
 
 
-@FORMS("masked_softmax", "d2l 11.3", expected="refused: filled_with_minus_a_million")
+@FORMS(
+    "masked_softmax",
+    "d2l 11.3",
+    expected="refused: filled_with_minus_a_million & "
+    "scores_filled_in_place_at_an_index",
+    before="refused, no name (8.5 of 23)",
+)
 def minus_a_million_in_place(scores, may_attend):
     scores[~np.broadcast_to(may_attend, scores.shape)] = -1e6
     return stable(scores)
 
 
-@FORMS("masked_softmax", "AllenNLP", expected="refused: masked_twice_and_renormalised")
+@FORMS(
+    "masked_softmax",
+    "AllenNLP",
+    expected="refused: zeroed_and_divided_anew",
+    before="refused, no name (21.75 of 23)",
+)
 def renormalised_afterwards(scores, may_attend):
     weights = stable(scores * may_attend) * may_attend
     return weights / (weights.sum(axis=-1, keepdims=True) + 1e-13)
 
 
-@FORMS("leak", "Karpathy 2019, a recipe for training")
+@FORMS("leak", "Karpathy 2019, a recipe for training", before="full")
 def future_changed(f, x, t):
     changed = x.copy()
     changed[t + 1 :] = 1 - 2 * changed[t + 1 :]
@@ -781,7 +1015,7 @@ def future_changed(f, x, t):
 # Lesson 05
 
 
-@FORMS("sinusoidal_encoding", "Keras tutorial")
+@FORMS("sinusoidal_encoding", "Keras tutorial", before="full")
 def angles_for_each_column(n, d_model, base=10000.0):
     columns = np.arange(d_model)[np.newaxis, :]
     angles = np.arange(n)[:, np.newaxis] / np.power(base, 2 * (columns // 2) / d_model)
@@ -790,7 +1024,12 @@ def angles_for_each_column(n, d_model, base=10000.0):
     return angles
 
 
-@FORMS("sinusoidal_encoding", "Annotated Transformer", expected="fine point open")
+@FORMS(
+    "sinusoidal_encoding",
+    "Annotated Transformer",
+    expected="fine point open",
+    before="refused: odd_size_stops (12 of 16)",
+)
 def div_term(n, d_model, base=10000.0):
     pe = np.zeros((n, d_model))
     position = np.arange(n)[:, None]
@@ -800,7 +1039,12 @@ def div_term(n, d_model, base=10000.0):
     return pe
 
 
-@FORMS("sinusoidal_encoding", "Annotated Transformer", expected="fine point open")
+@FORMS(
+    "sinusoidal_encoding",
+    "Annotated Transformer",
+    expected="fine point open",
+    before="refused, no name (0 of 16)",
+)
 def div_term_in_float32(n, d_model, base=10000.0):
     pe = np.zeros((n, d_model), dtype=np.float32)
     position = np.arange(n, dtype=np.float32)[:, None]
@@ -811,7 +1055,12 @@ def div_term_in_float32(n, d_model, base=10000.0):
     return pe
 
 
-@FORMS("sinusoidal_encoding", "d2l 11.6", expected="fine point open")
+@FORMS(
+    "sinusoidal_encoding",
+    "d2l 11.6",
+    expected="fine point open",
+    before="refused: odd_size_stops (12 of 16)",
+)
 def power_of_the_even_columns(n, d_model, base=10000.0):
     p = np.zeros((n, d_model))
     x = np.arange(n).reshape(-1, 1) / np.power(base, np.arange(0, d_model, 2) / d_model)
@@ -819,7 +1068,7 @@ def power_of_the_even_columns(n, d_model, base=10000.0):
     return p
 
 
-@FORMS("sinusoidal_encoding", "NumPy write-ups")
+@FORMS("sinusoidal_encoding", "NumPy write-ups", before="full")
 def position_by_position(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
@@ -835,6 +1084,7 @@ def position_by_position(n, d_model, base=10000.0):
     "sinusoidal_encoding",
     "NumPy write-ups",
     expected="refused: exponent_doubled",
+    before="refused: exponent_doubled (0 of 16)",
 )
 def loop_with_2i_doubled(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
@@ -846,7 +1096,12 @@ def loop_with_2i_doubled(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+@FORMS(
+    "sinusoidal_encoding",
+    "NumPy write-ups",
+    expected="refused: exponent_doubled",
+    before="refused, no name (0 of 16)",
+)
 def loop_with_2i_doubled_that_stops(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
@@ -856,7 +1111,12 @@ def loop_with_2i_doubled_that_stops(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+@FORMS(
+    "sinusoidal_encoding",
+    "NumPy write-ups",
+    expected="refused: frequency_by_column_doubled",
+    before="refused: frequency_by_column_doubled (0 of 16)",
+)
 def loop_over_columns_with_2i_doubled(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
@@ -866,7 +1126,12 @@ def loop_over_columns_with_2i_doubled(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS("sinusoidal_encoding", "NumPy write-ups", expected="?")
+@FORMS(
+    "sinusoidal_encoding",
+    "NumPy write-ups",
+    expected="refused: frequency_by_column_doubled",
+    before="refused, no name (0 of 16)",
+)
 def loop_that_stops_at_two_of_the_next(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
     for t in range(n):
@@ -876,7 +1141,12 @@ def loop_that_stops_at_two_of_the_next(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS("sinusoidal_encoding", "CS336 answers", expected="?")
+@FORMS(
+    "sinusoidal_encoding",
+    "CS336 answers",
+    expected="refused: power_before_the_division",
+    before="refused, no name (0 of 16)",
+)
 def power_before_the_division(n, d_model, base=10000.0):
     angles = np.arange(n)[:, None] / (base ** np.arange(0, d_model, 2) / d_model)
     encoding = np.zeros((n, d_model))
@@ -887,7 +1157,8 @@ def power_before_the_division(n, d_model, base=10000.0):
 @FORMS(
     "sinusoidal_encoding",
     "NumPy write-ups",
-    expected="refused: cosine_of_the_next_frequency",
+    expected="refused: frequency_by_column_doubled",
+    before="refused: frequency_by_column_doubled (0 of 16)",
 )
 def loop_with_2i_and_2_of_the_next(n, d_model, base=10000.0):
     encoding = np.zeros((n, d_model))
@@ -899,13 +1170,18 @@ def loop_with_2i_and_2_of_the_next(n, d_model, base=10000.0):
     return encoding
 
 
-@FORMS("sinusoidal_encoding", "tensor2tensor", expected="refused: sines_then_cosines")
+@FORMS(
+    "sinusoidal_encoding",
+    "tensor2tensor",
+    expected="refused: sines_before_cosines",
+    before="refused: sines_before_cosines (0 of 16)",
+)
 def halves_side_by_side(n, d_model, base=10000.0):
     angles = np.arange(n)[:, None] * base ** (-np.arange(0, d_model, 2) / d_model)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :d_model]
 
 
-@FORMS("shift_matrix", "Su, proof by sums of angles")
+@FORMS("shift_matrix", "Su, proof by sums of angles", before="full")
 def blocks_on_the_diagonal(k, d_model, base=10000.0):
     angles = k / base ** (np.arange(0, d_model, 2) / d_model)
     matrix = np.zeros((d_model, d_model))
@@ -918,36 +1194,49 @@ def blocks_on_the_diagonal(k, d_model, base=10000.0):
 @FORMS(
     "shift_matrix",
     "Kazemnejad, Transformer architecture",
-    expected="refused: transposed",
+    expected="refused: for_columns",
+    before="refused: for_columns (0 of 19)",
 )
 def for_columns_from_the_left(k, d_model, base=10000.0):
     return blocks_on_the_diagonal(k, d_model, base).T
 
 
-@FORMS("add_positions", "Annotated Transformer")
+@FORMS(
+    "add_positions",
+    "Annotated Transformer",
+    before="refused: one_position_for_all (5.25 of 6)",
+)
 def first_rows_of_pe(x, encoding):
     return x + encoding[: x.shape[-2]]
 
 
 @FORMS(
-    "add_positions", "Annotated Transformer", expected="refused: second_axis_is_tokens"
+    "add_positions",
+    "Annotated Transformer",
+    expected="refused: tokens_counted_on_axis_one",
+    before="refused: tokens_counted_on_axis_one & one_position_for_all (2.25 of 6)",
 )
 def first_rows_by_axis_one(x, encoding):
     return x + encoding[: x.shape[1]]
 
 
-@FORMS("add_positions", "nanoGPT")
+@FORMS("add_positions", "nanoGPT", before="refused: index_error (5.25 of 6)")
 def rows_taken_by_position(x, encoding):
     positions = np.arange(x.shape[-2])
     return x + encoding[positions]
 
 
-@FORMS("add_positions", "TensorFlow tutorial", expected="refused: tokens_scaled")
+@FORMS(
+    "add_positions",
+    "TensorFlow tutorial",
+    expected="refused: tokens_scaled",
+    before="refused: tokens_scaled & one_position_for_all (0 of 6)",
+)
 def embeddings_times_the_root(x, encoding):
     return x * np.sqrt(x.shape[-1]) + encoding[: x.shape[-2]]
 
 
-@FORMS("rotary", "Su et al., equation 34")
+@FORMS("rotary", "Su et al., equation 34", before="full")
 def repeated_angles_and_turned_pairs(x, positions, base=10000.0):
     theta = base ** (-2 * np.arange(x.shape[-1] // 2) / x.shape[-1])
     angles = np.repeat(np.asarray(positions)[:, None] * theta, 2, axis=-1)
@@ -955,7 +1244,7 @@ def repeated_angles_and_turned_pairs(x, positions, base=10000.0):
     return x * np.cos(angles) + turned * np.sin(angles)
 
 
-@FORMS("rotary", "Llama")
+@FORMS("rotary", "Llama", before="full")
 def as_complex_numbers(x, positions, base=10000.0):
     d = x.shape[-1]
     freqs = 1.0 / base ** (np.arange(0, d, 2)[: d // 2] / d)
@@ -965,7 +1254,7 @@ def as_complex_numbers(x, positions, base=10000.0):
     return np.stack([z.real, z.imag], axis=-1).reshape(x.shape)
 
 
-@FORMS("rotary", "Llama")
+@FORMS("rotary", "Llama", before="refused, no name (0 of 28)")
 def float32_and_type_as(x, positions, base=10000.0):
     d = x.shape[-1]
     freqs = 1.0 / base ** (np.arange(0, d, 2).astype(np.float32) / np.float32(d))
@@ -976,7 +1265,7 @@ def float32_and_type_as(x, positions, base=10000.0):
     return turned.reshape(x.shape).astype(x.dtype)
 
 
-@FORMS("rotary", "GPT-J")
+@FORMS("rotary", "GPT-J", before="refused: cut_to_whole_numbers (26.5 of 28)")
 def written_into_even_and_odd(x, positions, base=10000.0):
     inverse = 1.0 / (base ** (np.arange(0, x.shape[-1], 2) / x.shape[-1]))
     angles = np.einsum("i,j->ij", np.asarray(positions), inverse)
@@ -992,7 +1281,12 @@ def rotate_half(x):
     return np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
 
 
-@FORMS("rotary", "Hugging Face, Llama", expected="refused: halves_paired")
+@FORMS(
+    "rotary",
+    "Hugging Face, Llama",
+    expected="refused: halves_paired",
+    before="refused: halves_paired (0 of 28)",
+)
 def halves(x, positions, base=10000.0):
     inverse = 1.0 / base ** (np.arange(0, x.shape[-1], 2) / x.shape[-1])
     freqs = np.outer(positions, inverse)
@@ -1000,20 +1294,35 @@ def halves(x, positions, base=10000.0):
     return x * np.cos(embedded) + rotate_half(x) * np.sin(embedded)
 
 
-@FORMS("rotary", "CS336 answers", expected="refused: wrong_brackets")
+@FORMS(
+    "rotary",
+    "CS336 answers",
+    expected="refused: power_before_the_division",
+    before="refused, no name (0 of 28)",
+)
 def power_divided_by_d(x, positions, base=10000.0):
     d = x.shape[-1]
     angles = np.outer(positions, 1.0 / (base ** np.arange(0, d, 2) / d))
     return _turned_by(x, angles)
 
 
-@FORMS("rotary", "CS336 answers", expected="?")
+@FORMS(
+    "rotary",
+    "CS336 answers",
+    expected="refused: power_and_division_apart",
+    before="refused, no name (0 of 28)",
+)
 def negative_power_before_the_division(x, positions, base=10000.0):
     d = x.shape[-1]
     return _turned_by(x, np.outer(positions, base ** -np.arange(0.0, d, 2) / d))
 
 
-@FORMS("rotary", "CS336 answers", expected="?")
+@FORMS(
+    "rotary",
+    "CS336 answers",
+    expected="refused: sine_missing_in_the_first",
+    before="refused, no name (0 of 28)",
+)
 def first_column_only_scaled(x, positions, base=10000.0):
     angles = np.outer(positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
     a, b = x[..., 0::2], x[..., 1::2]
@@ -1023,7 +1332,12 @@ def first_column_only_scaled(x, positions, base=10000.0):
     return rotated
 
 
-@FORMS("rotary", "CS336 answers", expected="refused: sine_missing")
+@FORMS(
+    "rotary",
+    "CS336 answers",
+    expected="refused: second_neighbour_without_sine",
+    before="refused, no name (0 of 28)",
+)
 def second_column_without_its_sine(x, positions, base=10000.0):
     angles = np.outer(positions, base ** (-np.arange(0, x.shape[-1], 2) / x.shape[-1]))
     a, b = x[..., 0::2], x[..., 1::2]
