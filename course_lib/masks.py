@@ -150,8 +150,8 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
           where it may not
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
-    kind) for "additive". may_attend stays as it is. Raises ``ValueError`` for any other
-    convention. To convert an additive mask back, use ``mask == 0``.
+    kind) for "additive". may_attend stays as it is. Any other convention raises an
+    error, of any kind. To convert an additive mask back, use ``mask == 0``.
     Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
 
     >>> may_attend = np.array([[True, False]])

@@ -170,7 +170,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 # <details><summary>Hint 2</summary>
 #
 # `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
-# new array. Beware of small integer types: in uint8, 1 − 2 is 255. `1.0 * x` makes floats.
+# new array.
 #
 # </details>
 
@@ -442,7 +442,7 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # <details><summary>Hint 2</summary>
 #
 # Read d_k from the shape: it is the length of one query. It is neither the number of
-# queries nor the number of keys. Make floats first: in int8, 100 + 100 is −56.
+# queries nor the number of keys.
 #
 # </details>
 

@@ -151,8 +151,8 @@ print(head_0, head_1, sep="\n\n")
 # <details><summary>Hint 2</summary>
 #
 # `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. Which two
-# axes must `np.swapaxes` exchange after the reshape? Raise a `ValueError` first if n_heads
-# does not divide d_model; reshape's own message is less helpful.
+# axes must `np.swapaxes` exchange after the reshape? If n_heads does not divide d_model, an
+# error should come: reshape's own, an `assert`, or one with your words.
 #
 # </details>
 

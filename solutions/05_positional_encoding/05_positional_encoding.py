@@ -196,8 +196,8 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
 #
-# Compute the encoding of positions 0 to n − 1, one per row, for any d_model, odd ones
-# included, and any base.
+# Compute the encoding of positions 0 to n − 1, one per row, for any d_model and any base.
+# (An odd d_model is a fine point: such an encoding is rare.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -383,8 +383,7 @@ for name, omega in wrong.items():
 # <details><summary>Hint 2</summary>
 #
 # A loop over the even columns 0, 2, 4, … is fine. The block of column c is
-# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding. If d_model is odd,
-# NumPy may raise a ValueError about shapes by itself, and that is enough.
+# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding.
 #
 # </details>
 
@@ -554,7 +553,7 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # <details><summary>Hint 2</summary>
 #
 # Take as many rows of the table as there are tokens; broadcasting repeats them for each
-# sequence. Make a new array, and raise `ValueError` first.
+# sequence. Make a new array.
 #
 # </details>
 
