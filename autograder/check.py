@@ -100,7 +100,7 @@ def check(answer: Any = None) -> float | None:
         print(report)
     if grading:
         return result.points
-    if not result.passed:
+    if not result.solved:
         raise CheckFailed(report) from None
     return None
 
@@ -132,7 +132,7 @@ _failures: Counter[tuple[str, bool]] = Counter()  # by exercise, and whether unw
 
 def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
     """Offer the course's version once a check has failed often enough."""
-    if result.passed:
+    if result.solved:
         for is_unwritten in (False, True):
             del _failures[exercise.name, is_unwritten]
         return (_worth(exercise, result),)
@@ -151,11 +151,11 @@ def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
 def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     """Return how many points visible claims are worth, of how many."""
     rest = exercise.points - result.max_points
-    if not rest:
+    if not rest and result.passed:
         return f"All {format_number(exercise.points)} points are yours."
     return (
         "Nothing is left to do here. In a class these claims give "
-        f"{format_number_of(result.max_points, exercise.points)} points, and "
+        f"{format_number_of(result.points, exercise.points)} points, and "
         "grading tries more inputs for the rest."
     )
 
