@@ -931,8 +931,7 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 # ### Exercise: encode_bytes
 #
 # Any text becomes token ids. `ALPHABET` has the 256 characters in the order of their
-# bytes. The errors are raised for you: by `split_special` for an empty special token,
-# and by `spell_bytes` for half a surrogate pair (`"\ud83d"` is half of 🙂).
+# bytes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -993,8 +992,7 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 # <details><summary>Hint 2</summary>
 #
 # `BYTE_OF` gives the bytes of most tokens. A special token is ordinary text, not written
-# in `ALPHABET`: which method of strings gives its bytes? What
-# does a list do with the index −1, and what should your function do?
+# in `ALPHABET`: which method of strings gives its bytes?
 #
 # </details>
 

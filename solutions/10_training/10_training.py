@@ -474,8 +474,7 @@ assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
 # <details><summary>Hint 2</summary>
 #
 # Two loops: the first adds up the squares, and the second comes after the norm is known. In which
-# cases is the number 1? `float(...)` makes a number of a tensor, and `np.isfinite` tells whether
-# it is neither infinite nor NaN.
+# cases is the number 1? `float(...)` makes a number of a tensor.
 #
 # </details>
 

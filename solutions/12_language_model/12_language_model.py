@@ -251,8 +251,7 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 # <details><summary>Hint 2</summary>
 #
 # `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
-# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. For
-# NaN, `losses < 0` is False: test for what is right instead, and refuse all else.
+# own. Take the sum over all losses, whatever their shape, divide twice, and return a float.
 #
 # </details>
 
@@ -544,20 +543,18 @@ print(both**2 / (both**2).sum())
 # %% [markdown]
 # ### Exercise: apply_temperature
 #
-# The softmax of logits / T. The ends 0 and infinity are part of the contract, and nothing may
-# overflow.
+# The softmax of logits / T. Nothing may overflow, and T = 0 means the largest logit.
 #
 # <details><summary>Hint 1</summary>
 #
-# What are 0 / 0, −∞ / ∞ and 10⁴ / 10⁻³⁵ in float32? What does the docstring say of them?
+# What is e¹⁰⁰⁰⁰ in float32, and what is 0 / 0? What does the docstring say of T = 0?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Treat the two ends first, each with a return of its own: `argmax(dim=-1)` is the first of the
-# largest logits, `logits > -math.inf` says which tokens may come. For all other temperatures
-# subtract each row's maximum (`keepdim=True`) *before* you divide: then the largest quotient is
-# 0, whatever the temperature.
+# Treat T = 0 first, with a return of its own: `argmax(dim=-1)` is the first of the largest logits.
+# For all other temperatures `softmax` does it, along the last axis; it subtracts each row's maximum
+# by itself.
 #
 # </details>
 
@@ -645,8 +642,7 @@ assert 0.3 < of_top_10 < 0.5
 #
 # Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)` minus
 # the probability itself is the sum before each token. Your mask is in sorted order now:
-# `scatter` along `order` brings each entry back to its token. p = 1 may have a return of its
-# own.
+# `scatter` along `order` brings each entry back to its token.
 #
 # </details>
 

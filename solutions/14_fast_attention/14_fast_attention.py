@@ -132,8 +132,7 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # <details><summary>Hint 2</summary>
 #
 # Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
-# the others, whatever n is. An unknown kind is an error, and so is an n that is no whole number
-# above 0.
+# the others, whatever n is.
 #
 # </details>
 
@@ -178,8 +177,7 @@ assert layers == 512
 # <details><summary>Hint 2</summary>
 #
 # Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
-# whole numbers, `-(-a // b)`; `math.ceil(a / b)` goes wrong for large ones. Attention needs one
-# layer, but none for n = 1.
+# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
 #
 # </details>
 
@@ -902,7 +900,6 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 # <details><summary>Hint 2</summary>
 #
 # It is one product of all six arguments and one more number, since keys *and* values are kept.
-# Refuse what is no whole number above 0 before you multiply.
 #
 # </details>
 
