@@ -69,16 +69,12 @@ def read_lesson(
 
     Raises ``ValueError`` if the first cell has no title.
     """
-    prose = [
-        (cell.id, cell.source)
-        for cell in notebook.cells
-        if cell.cell_type == "markdown"
-    ]
+    cells = [outline_cell(cell, cell.id) for cell in notebook.cells]
     if not TITLE.search(notebook.cells[0].source):
         raise ValueError(
             f"{name}: the first cell has no title, a line that begins '# '"
         )
-    outline = outline_of(name, prose)
+    outline = outline_of(name, cells)
     own = [exercises[cell.id] for cell in notebook.cells if _is_solution(cell)]
     return Lesson(
         name=name,

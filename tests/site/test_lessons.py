@@ -28,7 +28,7 @@ ANSWER = '''def double(x):
 def notebook():
     answer = new_code_cell(ANSWER, id="double")
     answer.metadata["nbgrader"] = {"solution": True}
-    heading = "### Exercise: double · 5 min · ●○○ · 2 points\n\nWrite it.\n\n<details>"
+    heading = "### Exercise: double · 5 min · ●○○\n\nWrite it.\n\n<details>"
     html = (
         '<a href="../00_start_here/00_start_here.ipynb#one">00</a> ../09_x/09_x.ipynb'
     )
@@ -61,7 +61,7 @@ def test_page_leaves_the_notebook_as_it_is(notebook):
 
 def test_heading_is_short_and_leads_to_a_page(notebook):
     text = lesson_page(notebook, LESSONS).cells[1].source
-    assert text.startswith("### Exercise: double\n\n5 min · ●○○ · 2 points · [")
+    assert text.startswith("### Exercise: double\n\n5 min · ●○○ · [")
     assert "(../exercises/double.md)" in text
 
 
