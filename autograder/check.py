@@ -105,7 +105,7 @@ def check(answer: Any = None) -> float | None:
         print(report)
     if grading:
         return result.points
-    if not result.passed:
+    if not result.solved:
         raise CheckFailed(report) from None
     return None
 
@@ -137,7 +137,7 @@ _failures: Counter[tuple[str, bool]] = Counter()  # by exercise, and whether unw
 
 def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
     """Offer the course's version once a check has failed often enough."""
-    if result.passed:
+    if result.solved:
         for is_unwritten in (False, True):
             del _failures[exercise.name, is_unwritten]
         return _after_solving(exercise, result)
@@ -169,11 +169,17 @@ def _course_root() -> Path | None:
 def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     """Return how many points visible claims are worth, of how many."""
     rest = exercise.points - result.max_points
-    if not rest:
+    if not rest and result.passed:
         return f"All {format_number(exercise.points)} points are yours."
     return (
+<<<<<<< HEAD
         f"These claims give {format_number_of(result.max_points, exercise.points)} "
         "points; grading tries more inputs for the rest."
+=======
+        "Nothing is left to do here. In a class these claims give "
+        f"{format_number_of(result.points, exercise.points)} points, and "
+        "grading tries more inputs for the rest."
+>>>>>>> engine
     )
 
 

@@ -15,7 +15,7 @@ from autograder.checking.exercise import Exercise
 from autograder.notebooks.source import BEGIN, END
 from autograder.releases import ANSWER_KEY
 from autograder.workspace.answer_cell import prediction_of
-from autograder.workspace.outline import TITLE, outline_of
+from autograder.workspace.outline import TITLE, outline_cell, outline_of
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)
 HEADING = re.compile(r"^### Exercise: (\w+)(?: · (.+))?$", re.MULTILINE)

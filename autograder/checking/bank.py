@@ -16,15 +16,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.checking.call import copied, local_runner
-from autograder.checking.comparison import first_difference
+from autograder.checking.call import Call, copied, local_runner
 from autograder.checking.exercise import Case, Exercise, Function, Misconception
 from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
 from autograder.checking.points import UNITS
 from autograder.checking.result import ExerciseResult
-from autograder.checking.student import ClaimFailure
+from autograder.checking.student import ClaimFailure, compare
 from autograder.checking.trivial_answers import (
     judge_right_answer,
     trivial_answers_that_pass,
@@ -124,14 +123,15 @@ def wording_faults(exercise: Exercise) -> list[str]:
             faults.append(f"the claim of {case.name} does not begin with a capital")
         if case.claim.endswith("."):
             faults.append(f"the claim of {case.name} ends in a full stop")
+    claims = [case for case in exercise.cases if not case.fine_point]
     if exercise.points * UNITS < len(exercise.cases):
         faults.append(
             f"it has {len(exercise.cases)} cases, and {exercise.points:g} points give "
             f"{exercise.points * UNITS:g} of them a quarter"
         )
-    if all(case.visible for case in exercise.cases):
+    if all(case.visible for case in claims):
         faults.append("no case is hidden: mark one with visible=False")
-    if not any(case.visible for case in exercise.cases):
+    if not any(case.visible for case in claims):
         faults.append("no case is visible")
     if len(exercise.misconceptions) < MIN_MISCONCEPTIONS:
         count = len(exercise.misconceptions)
@@ -224,7 +224,10 @@ def _most_are_right_on_usual_inputs(exercise: Exercise) -> bool:
         right = [
             each
             for each, result in zip(right, results, strict=True)
-            if result.kind == "value" and not first_difference(result.value, expected)
+            if result.kind == "value"
+            and not compare(
+                Call(inputs, {}, result, exercise.precise), result.value, expected
+            ).difference
         ]
         if len(right) <= len(exercise.misconceptions) / 2:
             return False
@@ -246,7 +249,7 @@ def points_faults(exercise: Exercise, cases: list[Case], seed: int = 1) -> list[
                 f"{case.name} pays for an answer that computes nothing, {passing[0]}: "
                 "draw inputs that tell it from a right one, or add pays_alone=False"
             )
-        if not case.pays_alone and not passing:
+        if not (case.pays_alone or case.fine_point or passing):
             faults.append(f"{case.name} does not need pays_alone=False")
         visible_pays |= computed and case.pays_alone and case.visible
     if not visible_pays:

@@ -70,11 +70,18 @@ class CallResult:
 
 @dataclass(frozen=True)
 class Call:
-    """One call: the arguments as they were before it, and its result."""
+    """One call: the arguments as they were before it, and its result.
+
+    precise : whether the result is held to every digit of its inputs' dtype; else the
+        digits of float32 are enough
+    fine_point : whether it was made for a fine point
+    """
 
     arguments: tuple[Any, ...]
     keywords: dict[str, Any] = field(default_factory=dict)
     result: CallResult = field(default_factory=lambda: CallResult("value"))
+    precise: bool = False
+    fine_point: bool = False
 
 
 Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]

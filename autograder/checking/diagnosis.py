@@ -5,7 +5,8 @@ equal the learner's on every call. If none does, two at once are tried: two opti
 ``Exercise.variants``, or a family on top of any other. Several matches, or none, give
 no diagnosis: a wrong one is worse than none. Calls with small whole numbers (uint8, …)
 may be left out: there the same wrong formula wraps around in one spelling and not in
-the other.
+the other. So may those of fine points, which others get wrong beside their own error.
+What is computed in float32 is compared to float32's digits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,22 @@ from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import Exercise, Function, Misconception
 from autograder.checking.learners_tests import without_repetitions
-from autograder.checking.student import least_precise
-from autograder.checking.values import is_array, leaves
+from autograder.checking.student import SINGLE, compare_result, least_precise
+from autograder.checking.values import (
+    FLOATS,
+    as_array,
+    is_array,
+    is_one_of,
+    is_tensor,
+    leaves,
+    number_kind,
+)
 
 Match = Literal["all", "but errors"]
 
@@ -34,20 +45,67 @@ def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, 
     """Return the one misconception that explains all calls, or the two, or ()."""
     if exercise.is_test:
         calls = without_repetitions(calls)
-    wide = [call for call in calls if not has_small_whole_numbers(call)]
-    for chosen in [calls, wide] if len(wide) < len(calls) else [calls]:
-        if explanations := explanations_of(exercise, chosen):
-            return explanations[0].misconceptions if len(explanations) == 1 else ()
+    for digits in (8, SINGLE):
+        if digits == SINGLE:
+            right = replay(exercise.reference, calls)
+            if not any(map(is_in_single_precision, calls, right)):
+                break
+        for chosen in _selections(calls):
+            if explanations := explanations_of(exercise, chosen, digits):
+                return explanations[0].misconceptions if len(explanations) == 1 else ()
     return ()
 
 
-def explanations_of(exercise: Exercise, calls: Sequence[Call]) -> list[Explanation]:
+def _selections(calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
+    """Yield all calls, then those of them that a misconception has to explain."""
+    wide = [call for call in calls if not has_small_whole_numbers(call)]
+    claims = [call for call in wide if not call.fine_point]
+    yield calls
+    if len(wide) < len(calls):
+        yield wide
+    if len(claims) < len(wide):
+        yield claims
+
+
+def is_in_single_precision(call: Call, right: CallResult) -> bool:
+    """Decide whether a result for numbers of float64 was computed in float32.
+
+    right : the result of the reference
+    """
+    if call.precise or call.result.kind != "value":
+        return False
+    if right.kind == "value" and compare_result(call, right.value).is_single:
+        return True
+    if least_precise(call).bytes_per_number < 8:
+        return False
+    numbers = [
+        as_array(leaf)
+        for _, leaf in leaves(call.result.value)
+        if is_one_of(leaf, FLOATS)
+        or ((is_array(leaf) or is_tensor(leaf)) and number_kind(leaf) == "floats")
+    ]
+    with np.errstate(all="ignore"):
+        return all(_fits(each, np.float32) for each in numbers) and not all(
+            _fits(each, np.float16) for each in numbers
+        )
+
+
+def _fits(numbers: np.ndarray, dtype: type) -> bool:
+    """Decide whether a dtype holds numbers to the last digit."""
+    return np.array_equal(numbers.astype(dtype), numbers, equal_nan=True)
+
+
+def explanations_of(
+    exercise: Exercise, calls: Sequence[Call], digits: int = 8
+) -> list[Explanation]:
     """Return all that explains all calls and is not right on them.
+
+    digits : bytes per number of the dtype to whose digits results are compared
 
     Two at once only if no single one does, and only of those that are right wherever
     the learner is: two errors that cancel each other out are not looked for.
     """
-    replayed = _Replayed(exercise, calls)
+    replayed = _Replayed(exercise, calls, digits)
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
     for possible in (singles, _pairs_of_possible(exercise, replayed)):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
@@ -121,11 +179,11 @@ class _Replayed:
     Those are calls where the learner's result is wrong, the smallest of them first.
     """
 
-    def __init__(self, exercise: Exercise, calls: Sequence[Call]) -> None:
+    def __init__(self, exercise: Exercise, calls: Sequence[Call], digits: int) -> None:
         self._is_test = exercise.is_test  # there an exception is what it answers
         right = replay(exercise.reference, calls)
         self._rows = [
-            (call, correct, least_precise(call).bytes_per_number)
+            (call, correct, min(least_precise(call).bytes_per_number, digits))
             for call, correct in zip(calls, right, strict=True)
         ]
         self._rows.sort(

@@ -11,14 +11,16 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from autograder.checking.points import apportion, worth
+from autograder.checking.points import UNITS, apportion, worth
 
 Function = Callable[..., Any]
+MOST_OF_FINE_POINTS = Fraction(1, 10)  # of an exercise's points, all of them together
 WRITTEN_OUT = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -35,6 +37,8 @@ class Case:
     pays_alone : whether it may earn its points where no other case holds; a case that
         draws no inputs, or compares no result, never does (``judging.with_points``)
     exercise : the one that it is a case of
+    precise : whether results are held to every digit of float64, as its subject
+    fine_point : whether an answer is solved without it
     """
 
     name: str
@@ -44,6 +48,8 @@ class Case:
     run: Callable[[Any, np.random.Generator], None]
     pays_alone: bool
     exercise: "Exercise" = field(compare=False, repr=False)
+    precise: bool = False
+    fine_point: bool = False
 
     @property
     def points(self) -> float:
@@ -99,6 +105,7 @@ class Exercise:
         uses: tuple[str, ...] = (),
         returns: tuple[str, ...] = (),
         library: tuple[str, ...] = (),
+        precise: bool = False,
     ) -> None:
         """Define an exercise, without a spec and cases yet.
 
@@ -110,6 +117,8 @@ class Exercise:
         returns : names of the parts of the result, where it is a tuple
         library : functions and layers of libraries, with dotted names, that would
             answer it: an answer that calls one is shown to the instructor
+        precise : whether digits are its subject, and its docstring says so: then what
+            is computed in float32 is wrong for numbers of float64
         """
         self.reference = reference
         self.name: str = reference.__name__
@@ -119,6 +128,7 @@ class Exercise:
         self.uses = uses
         self.returns = returns
         self.library = library
+        self.precise = precise
         parameters = inspect.signature(reference).parameters
         self.parameters = tuple(parameters)
         self._repeated = [
@@ -141,10 +151,17 @@ class Exercise:
     def shares(self) -> dict[str, float]:
         """Points of each case, by name: the exercise's, shared by weight.
 
+        A fine point is worth a quarter of a point; the other cases share the rest.
+
         Raises ``ValueError`` where there is not a quarter of a point for each case.
         """
-        parts = apportion(self.points, tuple(case.weight for case in self.cases))
-        return dict(zip([case.name for case in self.cases], parts, strict=True))
+        claims = [case for case in self.cases if not case.fine_point]
+        rest = self.points - (len(self.cases) - len(claims)) / UNITS
+        parts = iter(apportion(rest, tuple(case.weight for case in claims)))
+        return {
+            case.name: 1 / UNITS if case.fine_point else next(parts)
+            for case in self.cases
+        }
 
     def argument_names(self, count: int) -> tuple[str, ...]:
         """Name the first arguments of a call; of ``*masks``, masks[0] is one."""
@@ -171,6 +188,7 @@ class Exercise:
         weight: float = 1,
         visible: bool = True,
         pays_alone: bool = True,
+        precise: bool = False,
     ) -> Callable[[Function], Function]:
         """Add the decorated function as a case; its name is the case's name.
 
@@ -178,6 +196,7 @@ class Exercise:
             one of 1, to a quarter of a point
         pays_alone : False where an answer that computes nothing passes, such as zeros
             where they are right; ``check-bank`` says which cases need it
+        precise : whether digits are its subject, and the docstring says so
         """
         if not 0 < weight < math.inf:
             raise ValueError(
@@ -186,13 +205,48 @@ class Exercise:
             )
 
         def add(run: Function) -> Function:
-            self._refuse_duplicate(run.__name__, [case.name for case in self.cases])
-            self.cases.append(
-                Case(run.__name__, claim, weight, visible, run, pays_alone, self)
-            )
+            self._add_case(run, claim, weight, visible, pays_alone, precise=precise)
             return run
 
         return add
+
+    def fine_point(
+        self, claim: str, *, visible: bool = True
+    ) -> Callable[[Function], Function]:
+        """Add the decorated function as a case without which an answer is solved.
+
+        It is for an edge clause of the docstring that the lesson does not teach. It is
+        worth a quarter of a point, never pays alone, and is listed apart.
+
+        Raises ``ValueError`` where fine points get more than a tenth of the points.
+        """
+
+        def add(run: Function) -> Function:
+            self._add_case(run, claim, 1, visible, False, fine_point=True)
+            count = sum(case.fine_point for case in self.cases)
+            if count / UNITS > self.points * MOST_OF_FINE_POINTS:
+                raise ValueError(
+                    f"exercise {self.name} (autograder/exercises/{self.name}.py): "
+                    f"{count} fine points of a quarter each are more than a tenth of "
+                    f"its {self.points:g} points: leave out {run.__name__}"
+                )
+            return run
+
+        return add
+
+    def _add_case(
+        self,
+        run: Function,
+        claim: str,
+        weight: float,
+        visible: bool,
+        pays_alone: bool,
+        **kind: bool,
+    ) -> None:
+        name = run.__name__
+        self._refuse_duplicate(name, [case.name for case in self.cases])
+        case = Case(name, claim, weight, visible, run, pays_alone, self, **kind)
+        self.cases.append(case)
 
     def misconception(
         self, diagnosis: str, question: str, *, why: str

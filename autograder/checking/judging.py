@@ -47,13 +47,14 @@ def judge(
     """Judge a function, then again with right answers to the earlier exercises.
 
     Where no misconception explains what is wrong, the result has a sentence about it.
+    Open fine points need neither: each is explained by itself.
 
     cases : the cases to run; all of them by default
     seed : of the cases' inputs
     """
     chosen = list(exercise.cases if cases is None else cases)
     result = _judged(exercise, make_runner, chosen, seed)
-    if result.passed or result.is_unwritten or result.diagnosis:
+    if result.solved or result.is_unwritten or result.diagnosis:
         return result
     if isinstance(exercise, LearnersTest):
         return replace(result, evidence=about_right_versions(exercise, result.calls))
@@ -78,7 +79,7 @@ def _judged(
         )
 
     result = _diagnosed(exercise, run(()))
-    if result.passed or not exercise.uses:
+    if result.solved or not exercise.uses:
         return result
     helped = run(exercise.uses)
     if _same_calls(result, helped):  # to diagnose once more is slow
@@ -113,11 +114,13 @@ def with_points(judged: Iterable[JudgedCase]) -> tuple[CaseVerdict, ...]:
     - it has compared a result (``expect``, ``agrees``), and
     - its author has not said ``pays_alone=False``: that zeros, say, are right here.
 
-    All others pay beside one that shows work. Where every case holds, all of them pay.
+    All others pay beside one that shows work. Where every claim holds, all of them pay,
+    and the fine points that hold.
     """
     judged = list(judged)
     pays = any(each.shows_work for each in judged)
-    pays = pays or all(each.verdict.status == "ok" for each in judged)
+    claims = [each.verdict for each in judged if not each.verdict.fine_point]
+    pays = pays or all(verdict.status == "ok" for verdict in claims)
     verdicts = (each.verdict for each in judged)
     return tuple(each if pays else replace(each, points=0.0) for each in verdicts)
 
@@ -125,6 +128,7 @@ def with_points(judged: Iterable[JudgedCase]) -> tuple[CaseVerdict, ...]:
 def judge_case(case: Case, student: StudentFunction, seed: int) -> JudgedCase:
     """Run one case; the verdict has its full points if the claim holds."""
     rng = inputs_of(student.exercise, case, seed)
+    student.case = case
     before = rng.bit_generator.state
     status: CaseStatus = "ok"
     failure = None
@@ -146,6 +150,8 @@ def judge_case(case: Case, student: StudentFunction, seed: int) -> JudgedCase:
         most if holds else 0.0,
         most,
         case.visible,
+        fine_point=case.fine_point,
+        is_single=student.is_single,
         failure=failure,
     )
     has_drawn = rng.bit_generator.state != before
@@ -245,8 +251,8 @@ def _to_blame(
         return exercise.uses
 
     def is_less(others: tuple[str, ...]) -> bool:
-        if best.passed:  # the first case that does not hold decides
-            return not all(run(others, [case]).passed for case in cases)
+        if best.solved:  # the first case that does not hold decides
+            return not all(run(others, [case]).solved for case in cases)
         return _clarity(_diagnosed(exercise, run(others, cases))) < _clarity(best)
 
     needed = []

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.checking.call import Call, local_runner
-from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.points import format_number
 from autograder.checking.result import ExerciseResult
+from autograder.checking.student import compare
 
 GRADING_SEED = 1706  # stands for any secret seed: the matrix must not depend on one
 
@@ -148,7 +148,8 @@ def _differs_on_usual_inputs(
     if exercise.is_test:  # the input is a function that is right
         return result.raised is not None
     expected = exercise.expected(inputs, {})
-    return first_difference(result.value, expected, values=values) is not None
+    call = Call(inputs, {}, result, exercise.precise)
+    return compare(call, result.value, expected, values=values).difference is not None
 
 
 def as_data(rows: list[ExerciseMatrix]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class CaseVerdict:
     status : "missing" if the answer is not written yet, "invalid" if the submission
         cannot be read
     why : the explanation, in the learner's words; empty if the claim holds
+    fine_point : whether the answer is solved without it
+    is_single : whether it holds to the digits of float32 only
     failure : evidence: why the claim does not hold
     """
 
@@ -54,6 +56,8 @@ class CaseVerdict:
     max_points: float
     visible: bool
     why: str = ""
+    fine_point: bool = field(default=False, metadata=LEFT_OUT_IF_EMPTY)
+    is_single: bool = field(default=False, metadata=LEFT_OUT_IF_EMPTY)
     failure: ClaimFailure | None = field(default=None, compare=False, repr=False)
 
 
@@ -109,14 +113,39 @@ class ExerciseResult:
         return tuple(self.diagnosis.split(AND)) if self.diagnosis else ()
 
     @property
+    def claims(self) -> tuple[CaseVerdict, ...]:
+        """The verdicts that decide whether the exercise is solved."""
+        return tuple(verdict for verdict in self.cases if not verdict.fine_point)
+
+    @property
+    def fine_points(self) -> tuple[CaseVerdict, ...]:
+        """The other verdicts."""
+        return tuple(verdict for verdict in self.cases if verdict.fine_point)
+
+    @property
+    def open_fine_points(self) -> tuple[CaseVerdict, ...]:
+        """The fine points that do not hold."""
+        return tuple(each for each in self.fine_points if each.status != "ok")
+
+    @property
+    def solved(self) -> bool:
+        """Whether every claim that ran is ok; fine points may be open."""
+        return all(verdict.status == "ok" for verdict in self.claims)
+
+    @property
     def passed(self) -> bool:
-        """Whether every case that ran is ok."""
-        return all(verdict.status == "ok" for verdict in self.cases)
+        """Whether every case that ran is ok, each fine point too."""
+        return self.solved and not self.open_fine_points
 
     @property
     def n_holding(self) -> int:
-        """How many claims hold, whether they pay or not."""
-        return sum(verdict.status == "ok" for verdict in self.cases)
+        """How many claims hold, whether they pay or not; fine points are none."""
+        return sum(verdict.status == "ok" for verdict in self.claims)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether something is right to the digits of float32 only."""
+        return any(verdict.is_single for verdict in self.cases)
 
     @property
     def is_unwritten(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from autograder.checking.call import Call, CallResult, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
-from autograder.checking.exercise import Exercise
+from autograder.checking.exercise import Case, Exercise
 from autograder.checking.values import (
     FLOATS,
     bytes_per_number,
@@ -73,13 +73,17 @@ class StudentFunction:
     exercise : the exercise it answers
     runner : makes one call, in this process or in a sandbox
     calls : every call so far, in order
+    case : the case that calls it
     has_compared : whether a result was compared with what was expected
+    is_single : whether a result was right to the digits of float32 only
     """
 
     exercise: Exercise
     runner: Runner
     calls: list[Call]
+    case: Case | None = None
     has_compared: bool = False
+    is_single: bool = False
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call the function; return its value if type and shape are as the spec's.
@@ -89,7 +93,7 @@ class StudentFunction:
         - an exception, a call without end, or None
         - a wrong type or shape
         - a number that is not finite where the spec's is
-        - a dtype less precise than every floating input
+        - a dtype less precise than every floating input, if it is none of float32
         """
         return copied(self._value(arguments, keywords, values=False))
 
@@ -106,10 +110,10 @@ class StudentFunction:
         """
         self.has_compared = True
         call = self.calls[-1]
-        least = least_precise(call).bytes_per_number
-        difference = first_difference(actual, expected, least=least)
+        difference, is_single = compare(call, actual, expected)
         if difference:
             raise ClaimFailure("differs", call, difference, what)
+        self.is_single |= is_single
 
     def start_afresh(self) -> None:
         """Make the next call find nothing of earlier ones, where the runner can."""
@@ -152,23 +156,63 @@ class StudentFunction:
         expected = self.exercise.expected(copied(arguments), copied(keywords))
         if result.value is None and expected is not None:
             raise ClaimFailure("none", call)
-        least = least_precise(call)
-        difference = first_difference(
-            result.value, expected, values=values, least=least.bytes_per_number
-        )
-        if difference is None or difference.kind == "value":  # the form is right
-            lost = lost_precision(result.value, call, least, expected)
-            difference = lost or difference
+        difference, is_single = compare_result(call, expected, values=values)
         if difference:
             raise ClaimFailure("differs", call, difference)
+        self.is_single |= is_single
         return result.value
 
     def record(self, *arguments: Any, **keywords: Any) -> Call:
         """Call the function and return the call with its result, whatever that is."""
         before = copied(arguments), copied(keywords)
-        call = Call(*before, self.runner(arguments, keywords))
+        case, result = self.case, self.runner(arguments, keywords)
+        precise = self.exercise.precise or (case is not None and case.precise)
+        call = Call(*before, result, precise, case is not None and case.fine_point)
         self.calls.append(call)
         return call
+
+
+SINGLE = 4  # bytes of a float32
+
+
+class Comparison(NamedTuple):
+    """The first difference, or none: is_single if there is none in float32's digits."""
+
+    difference: Difference | None
+    is_single: bool = False
+
+
+def compare(
+    call: Call, actual: Any, expected: Any, *, values: bool = True
+) -> Comparison:
+    """Compare a call's result, or something computed from it, with what is expected.
+
+    values : False compares the form only
+
+    What is computed in float32 inside is right: few lessons are about digits, and the
+    field computes in float32. Where they are the subject, the call is ``precise``.
+    """
+    least = least_precise(call).bytes_per_number
+    difference = first_difference(actual, expected, values=values, least=least)
+    if difference is None or difference.kind != "value" or call.precise:
+        return Comparison(difference)
+    if first_difference(actual, expected, least=min(least, SINGLE)):
+        return Comparison(difference)
+    return Comparison(None, is_single=True)
+
+
+def compare_result(call: Call, expected: Any, *, values: bool = True) -> Comparison:
+    """Compare a call's whole result, its dtype too, with what is expected."""
+    value, least = call.result.value, least_precise(call)
+    compared = compare(call, value, expected, values=values)
+    if compared.difference and compared.difference.kind != "value":
+        return compared
+    lost = lost_precision(value, call, least, expected)
+    if lost is None:
+        return compared
+    if call.precise or bytes_per_number(lost.actual) < SINGLE:
+        return Comparison(lost)
+    return compared if compared.difference else Comparison(None, is_single=True)
 
 
 class Precision(NamedTuple):

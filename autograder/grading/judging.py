@@ -89,7 +89,7 @@ def judge_all(
     for number, answer in enumerate(answers, 1):
         session.reserve(n_all - number, n_all)
         exercise, result = answer.exercise, answer.judged()
-        touched = not all(before.passed for before in results.values())
+        touched = not all(before.solved for before in results.values())
         touched = touched or session.goes_on_below(exercise.name)
         if touched and not _is_clear(result):
             doubtful.append(answer)
@@ -106,8 +106,8 @@ def judge_all(
 
 
 def _is_clear(result: ExerciseResult) -> bool:
-    """Decide whether an answer is right, has a diagnosis, or is but the stub."""
-    known = result.passed or bool(result.diagnosis)
+    """Decide whether an answer is solved, has a diagnosis, or is but the stub."""
+    known = result.solved or bool(result.diagnosis)
     raised = [call.result.raised for call in result.calls]
     at_the_stub = all(each is not None and each.line for each in raised)
     return known or (result.is_unwritten and at_the_stub)
@@ -196,7 +196,7 @@ class _Answer:
         when = self.session.answer_moments(self.exercise.name)[0]
         runner = self._make_runner(when, bound)
         for case in filter(lambda case: case.visible, self.exercise.cases):
-            student = StudentFunction(self.exercise, runner, [])
+            student = StudentFunction(self.exercise, runner, [], case)
             rng = inputs_of(self.exercise, case, self.seed)
             rehearsed = _Rehearsed(student, rng)
             try:
@@ -298,6 +298,7 @@ class _Answer:
                 else:
                     student.calls.extend(rehearsed.student.calls)
                     student.has_compared = rehearsed.student.has_compared
+                    student.is_single = rehearsed.student.is_single
                     rng.bit_generator.state = rehearsed.rng.bit_generator.state
                     if rehearsed.error:
                         raise rehearsed.error
@@ -326,6 +327,7 @@ def no_answer(
         CaseVerdict(
             *(case.name, case.claim, status, 0.0, case.points, case.visible),
             why=why,
+            fine_point=case.fine_point,
         )
         for case in exercise.cases
     )

@@ -1,7 +1,8 @@
 """What a learner reads below an exercise: a check's report as text, HTML and data.
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
-dark pages. Where claims fail for one and the same reason, it is explained once.
+dark pages. Where claims fail for one and the same reason, it is explained once. Fine
+points come apart, below the claims and once all of those hold; an open one has a ○.
 """
 
 from collections.abc import Sequence
@@ -14,14 +15,33 @@ from autograder.messages.explanation import effort_to_retype, explain, same_reas
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
 HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
+SEVEN_DIGITS = (
+    "Your numbers are right to seven digits: something is computed in float32."
+)
 
 
 class Claim(NamedTuple):
-    """A line of the report: whether the claim holds, and why it does not."""
+    """A line of the report: whether the claim holds, and why it does not.
+
+    fine_point : whether the answer is solved without it
+    """
 
     holds: bool
     sentence: str
     why: str
+    fine_point: bool = False
+
+    @property
+    def mark(self) -> str:
+        """✓, ✗ or, for a fine point that does not hold, ○."""
+        return "✓" if self.holds else "○" if self.fine_point else "✗"
+
+    @property
+    def words(self) -> str:
+        """What the mark says."""
+        if self.fine_point:
+            return f"fine point {'holds' if self.holds else 'open'}"
+        return "holds" if self.holds else "does not hold"
 
 
 class NextStep(NamedTuple):
@@ -84,11 +104,12 @@ class CheckReport:
         """Return the report as plain text."""
         lines = [self.headline, *(f"→ {sentence}" for sentence in self._diagnosis())]
         lines += [f"  {sentence}" for sentence in self._opening()]
-        for claim in self._claims():
-            lines.append(f"  {'✓' if claim.holds else '✗'} {claim.sentence}")
+        for claim in [*self._claims(), *self._fine_points()]:
+            words = f" ({claim.words})" if claim.fine_point else ""
+            lines.append(f"  {claim.mark} {claim.sentence}{words}")
             lines += [f"      {claim.why}"] if claim.why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
-        lines += map(str, self.notes)
+        lines += map(str, self._all_notes())
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -98,9 +119,9 @@ class CheckReport:
             self.headline,
             self._diagnosis(),
             self._opening(),
-            self._claims(),
+            [*self._claims(), *self._fine_points()],
             self._closing(),
-            self.notes,
+            self._all_notes(),
             unfolded=self._most_telling(),
         )
 
@@ -135,13 +156,15 @@ class CheckReport:
 
     @property
     def headline(self) -> str:
-        """How many claims hold, in one line."""
-        name, total = self.exercise.name, len(self.result.cases)
+        """How many claims hold, in one line; or that only fine points are open."""
+        name, total = self.exercise.name, len(self.result.claims)
         if self.result.is_unwritten:
             if self.unwritten_use():
                 return f"{name} cannot be checked yet"
             return f"{name} is not written yet"
         holding = self.result.n_holding
+        if holding == total and self.result.open_fine_points:
+            return f"{name}: {solved_but(self.result)}"
         if holding == total:
             all_hold = "the claim holds" if total == 1 else f"all {total} claims hold"
             return f"{name}: solved, {all_hold}"
@@ -170,7 +193,7 @@ class CheckReport:
 
     def unwritten_use(self) -> str:
         """Return the name of an earlier exercise at whose stub every claim ended."""
-        failure = self.result.cases[0].failure
+        failure = self.result.claims[0].failure
         raised = failure.call.result.raised if failure and failure.call else None
         stub = raised.function if raised else ""
         # A method or an alias of the exercise is the exercise's own stub.
@@ -178,7 +201,7 @@ class CheckReport:
 
     def _common_reason(self) -> str:
         """Return the explanation to give once if all claims fail in one way."""
-        verdicts = self.result.cases
+        verdicts = self.result.claims
         reasons = {same_reason(verdict) for verdict in verdicts}
         if len(verdicts) < 2 or len(reasons) > 1 or "" in reasons:
             return ""
@@ -192,7 +215,7 @@ class CheckReport:
         is_common = bool(self._common_reason())
         explained: set[str] = set()
         claims = []
-        for verdict in self.result.cases:
+        for verdict in self.result.claims:
             reason = same_reason(verdict)
             why = "" if is_common else explain(self.exercise, verdict)
             if reason in explained:
@@ -203,14 +226,35 @@ class CheckReport:
                 explained.add(reason)
         return claims
 
+    def _fine_points(self) -> list[Claim]:
+        """Return the fine points, once all claims hold: before, there is more to do.
+
+        Where a misconception explains those that are open, it is said there, softly.
+        """
+        if not self.result.solved or self.result.is_unwritten:
+            return []
+        cause = self._misconceptions() if self.result.open_fine_points else ""
+        points = []
+        for verdict in self.result.fine_points:
+            why = explain(self.exercise, verdict)
+            if why and cause:
+                why, cause = f"{why} {cause}", ""
+            points.append(Claim(verdict.status == "ok", verdict.claim, why, True))
+        return points
+
+    def _all_notes(self) -> list[Note]:
+        """Return the notes, and first what is said of the digits."""
+        return [SEVEN_DIGITS, *self.notes] if self.result.is_single else [*self.notes]
+
     def _most_telling(self) -> int | None:
         """Return the index of the failed claim whose example is the easiest to retype.
 
         None if no claim fails.
         """
+        verdicts = [*self.result.claims, *self.result.fine_points]
         failed = [
             (effort_to_retype(verdict), index)
-            for index, verdict in enumerate(self.result.cases)
+            for index, verdict in enumerate(verdicts)
             if verdict.status != "ok"
         ]
         return min(failed)[1] if failed else None
@@ -231,7 +275,7 @@ class CheckReport:
             return ""
         one = len(self.result.blamed) == 1
         own = f"`{self.exercise.name}`"
-        if self.result.passed:
+        if self.result.solved:
             return (
                 f"Your {own} is right: it was checked with the course's {names}. "
                 f"Your own {names} {'is' if one else 'are'} what failed: go back to "
@@ -245,12 +289,21 @@ class CheckReport:
     def _error(self) -> str:
         """Return what the misconceptions are, and a question; or what all calls show.
 
-        Of two, both are said, and the first one's question.
+        Nothing where the exercise is solved: it is said of the fine points then.
         """
+        if self.result.solved:
+            return ""
+        if sentence := self._misconceptions():
+            return sentence
+        # What all calls end in is said above the claims already.
+        return "" if self._common_reason() else self.result.evidence
+
+    def _misconceptions(self) -> str:
+        """Return what the misconceptions are, and the question of the first one."""
         bank = {each.name: each for each in self.exercise.misconceptions}
         known = [bank[name] for name in self.result.misconceptions if name in bank]
-        if not known:  # what all calls end in is said above the claims already
-            return "" if self._common_reason() else self.result.evidence
+        if not known:
+            return ""
         sentences = " ".join(each.diagnosis for each in known)
         several = "Two things at once. " if len(known) > 1 else ""
         return f"{several}{sentences} {known[0].question}"
@@ -267,6 +320,13 @@ class CheckReport:
             "What holds so far counts as soon as a claim about newly drawn inputs "
             "holds too."
         )
+
+
+def solved_but(result: ExerciseResult) -> str:
+    """Return in words that an exercise is solved, and how many fine points are open."""
+    n = len(result.open_fine_points)
+    several = "one fine point is" if n == 1 else f"{n} fine points are"
+    return f"solved; {several} open"
 
 
 def region(
@@ -318,11 +378,14 @@ def _standing_out(sentence: str) -> str:
 
 
 def _item(claim: Claim, *, folded: bool) -> str:
-    colour, label, mark = HOLDS, "holds", "✓"
-    if not claim.holds:
-        colour, label, mark = FAILS, "does not hold", "✗"
-    sign = f'<span role="img" style="color:{colour}" aria-label="{label}">{mark}</span>'
+    colour = HOLDS if claim.holds else CLOSING if claim.fine_point else FAILS
+    sign = (
+        f'<span role="img" style="color:{colour}" aria-label="{claim.words}">'
+        f"{claim.mark}</span>"
+    )
     sentence = f"{sign} {sentence_html(claim.sentence)}"
+    if claim.fine_point:
+        sentence += f" ({claim.words})"
     if not claim.why:
         return f"<li>{sentence}</li>"
     why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'

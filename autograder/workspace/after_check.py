@@ -57,14 +57,19 @@ def _keep_in(
         lesson,
         exercise.name,
         holding=result.n_holding,
-        claims=len(result.cases),
+        claims=len(result.claims),
         points=result.points,
         max_points=exercise.points,
     )
     with lock(work):  # or an older view of two kernels' progress might come last
         home = Home.of(course)
         write_home(course, home)
+<<<<<<< HEAD
     return next_steps(home, lesson, exercise.name) if result.passed else ()
+=======
+    step = next_step(home, lesson, exercise.name) if result.solved else None
+    return (step,) if step else ()
+>>>>>>> engine
 
 
 def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:

@@ -29,7 +29,7 @@ class SectionOutline:
 
     title : its heading, or the exercise's name
     cell : id of the heading's cell, "" if it has none
-    is_last : whether it is the last one of the lesson
+    is_last : whether it is the last one of the lesson, and no exercise
     """
 
     title: str
@@ -190,7 +190,8 @@ def _exercise(
     section, is_followed = None, False
     if titles:
         below, title, is_first = titles[0]
-        section = SectionOutline(title, cells[below].id, is_last=len(titles) == 1)
+        is_last = len(titles) == 1 and not HEADING.search(cells[below].text or "")
+        section = SectionOutline(title, cells[below].id, is_last)
         is_followed = below > at + 1 or not is_first
     points = cells[at].points
     return ExerciseOutline(name, minutes, points, heading, section, is_followed)

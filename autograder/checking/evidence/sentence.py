@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from autograder.checking.call import Call, CallResult, silenced
 from autograder.checking.comparison import first_difference
-from autograder.checking.diagnosis import replay
+from autograder.checking.diagnosis import is_in_single_precision, replay
 from autograder.checking.evidence.clauses import Compared, Way, clause_of, with_article
 from autograder.checking.evidence.conditions import condition
 from autograder.checking.exercise import Exercise
-from autograder.checking.student import least_precise, lost_precision
+from autograder.checking.student import SINGLE, compare_result, least_precise
 
 
 def evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
@@ -27,9 +27,11 @@ def evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
 
 
 def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
-    calls = [call for call in calls if call.result.kind != "untried"]
+    calls = [
+        call for call in calls if call.result.kind != "untried" and not call.fine_point
+    ]
     right = _right_results(exercise, calls)
-    compared = [_compared(*pair) for pair in zip(calls, right, strict=True)]
+    compared = _compared(calls, right)
     failing = [each for each in compared if each.way != "right"]
     if not failing or any(map(_is_unwritten, failing)):
         return ""
@@ -84,14 +86,27 @@ ORDER: tuple[Way, ...] = (
 ENDINGS: tuple[Way, ...] = ("none", "raised", "timeout", "crashed", "output")
 
 
-def _compared(call: Call, right: CallResult) -> Compared:
-    least = least_precise(call)
-    return Compared(call, right, least.bytes_per_number, _way(call, right))
+def _compared(calls: Sequence[Call], right: Sequence[CallResult]) -> list[Compared]:
+    """Pair the calls with the right results, and say how each of them is wrong.
+
+    Where something is computed in float32, all is compared to float32's digits.
+    """
+    single = any(map(is_in_single_precision, calls, right))
+    digits = SINGLE if single else 8
+    return [
+        Compared(
+            call,
+            result,
+            min(least_precise(call).bytes_per_number, digits),
+            _way(call, result),
+        )
+        for call, result in zip(calls, right, strict=True)
+    ]
 
 
 def _way(call: Call, right: CallResult) -> Way:
     """Return how a result differs from the right one."""
-    result, least = call.result, least_precise(call)
+    result = call.result
     if result.kind != "value" or right.kind != "value":
         if result.raised and right.raised:
             same = right.raised.types[0] in result.raised.types
@@ -101,11 +116,10 @@ def _way(call: Call, right: CallResult) -> Way:
         return result.kind if result.kind != "untried" else "right"
     if result.value is None and right.value is not None:
         return "none"
-    size = least.bytes_per_number
-    if first_difference(result.value, right.value, least=size):
-        return "value"
-    if lost_precision(result.value, call, least, right.value):
-        return "precision"
+    difference = compare_result(call, right.value).difference
+    if difference:
+        return "precision" if difference.kind == "precision" else "value"
+    size = least_precise(call).bytes_per_number
     changed = first_difference(result.arguments, right.arguments, least=size)
     return "changed" if changed else "right"
 
