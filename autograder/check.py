@@ -26,8 +26,8 @@ from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
 from autograder.checking.way_on import course_version, makes_possible
 from autograder.course import Course, CourseError
-from autograder.messages.description import describe
 from autograder.in_class import in_class
+from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, CourseVersion, Note
 from autograder.newest_cell import defining_cell, older_version, watch_cells
 
@@ -172,14 +172,8 @@ def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     if not rest and result.passed:
         return f"All {format_number(exercise.points)} points are yours."
     return (
-<<<<<<< HEAD
-        f"These claims give {format_number_of(result.max_points, exercise.points)} "
+        f"These claims give {format_number_of(result.points, exercise.points)} "
         "points; grading tries more inputs for the rest."
-=======
-        "Nothing is left to do here. In a class these claims give "
-        f"{format_number_of(result.points, exercise.points)} points, and "
-        "grading tries more inputs for the rest."
->>>>>>> engine
     )
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 
 CONFIG = "nbgrader_config.py"
 OWN_ID = "attention"  # the course id before a class has given itself another one
-COURSE_ID = re.compile(r"^[ \t]*c\.CourseDirectory\.course_id[ \t]*=(.+)$", re.MULTILINE)
+COURSE_ID = re.compile(
+    r"^[ \t]*c\.CourseDirectory\.course_id[ \t]*=(.+)$", re.MULTILINE
+)
 EXCHANGE = re.compile(r"^[ \t]*c\.Exchange\.root[ \t]*=", re.MULTILINE)
 
 EVERYBODY = (

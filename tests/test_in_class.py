@@ -44,7 +44,9 @@ def test_folder_of_submissions_is_of_a_class(tmp_path):
         ("", False),
     ],
 )
-def test_course_id_or_exchange_in_a_configuration(tmp_path, monkeypatch, line, expected):
+def test_course_id_or_exchange_in_a_configuration(
+    tmp_path, monkeypatch, line, expected
+):
     course, everybody = tmp_path / "course", tmp_path / "etc"
     for folder in (course, everybody):
         folder.mkdir()

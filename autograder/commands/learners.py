@@ -85,7 +85,7 @@ def progress_command(
 @commands.command("reset", rich_help_panel=PANEL)
 def reset_command(
     exercise: Annotated[str, typer.Argument(help="The exercise's name")],
-    back: Annotated[bool, typer.Option("--back", help="Restore your last answer")] = False,
+    back: Annotated[bool, typer.Option("--back", help="Restore the answer")] = False,
 ) -> None:
     """Start an exercise over; your answer is kept, and --back restores it."""
     from autograder.commands import terminal

@@ -70,7 +70,7 @@ class CourseVersion(NamedTuple):
         """Return what to do by hand."""
         return (
             f"To go on and come back later, use the course's version of `{self.name}`: "
-            f"add a cell right below your answer, put `{self.line}` into it, and run it."
+            f"add a cell right below your answer, put `{self.line}` into it and run it."
         )
 
 

@@ -12,11 +12,11 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.checking.way_on import course_version
 from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
 from autograder.notebooks.functions_table import with_functions
-from autograder.checking.way_on import course_version
 from autograder.notebooks.source import HEADING, LessonSource, solution
 from autograder.releases import ANSWER_KEY, METADATA_KEY, release_name
 

@@ -72,7 +72,8 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
 def _with_stubs(learner: NotebookNode) -> NotebookNode:
     """Keep each stub in its cell's metadata, to start over from.
 
-    Beside it stands the line that gets the course's version instead. Of a function to be mended, the learner has the broken version, and a mark.
+    Beside it stands the line that gets the course's version instead. Of a function to
+    be mended, the learner has the broken version, and a mark.
     """
     for cell in learner.cells:
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):

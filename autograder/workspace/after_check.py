@@ -64,12 +64,7 @@ def _keep_in(
     with lock(work):  # or an older view of two kernels' progress might come last
         home = Home.of(course)
         write_home(course, home)
-<<<<<<< HEAD
-    return next_steps(home, lesson, exercise.name) if result.passed else ()
-=======
-    step = next_step(home, lesson, exercise.name) if result.solved else None
-    return (step,) if step else ()
->>>>>>> engine
+    return next_steps(home, lesson, exercise.name) if result.solved else ()
 
 
 def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
@@ -78,7 +73,7 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
     It is the next thing on the page, whether that is an exercise or not. Where the
     lesson ends, the next lesson follows, or an exercise that was left open.
 
-    None in a notebook that is no lesson of the course.
+    Nothing in a notebook that is no lesson of the course.
     """
     here = next((each for each in home.lessons if each.lesson == lesson), None)
     outline = here and next((e for e in here.exercises if e.name == exercise), None)

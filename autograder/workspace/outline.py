@@ -1,7 +1,7 @@
 """What a lesson holds, read from its notebook: title, question, minutes, exercises.
 
-The notebook says all of it, points too: nbgrader's, in the cell that checks. Loading a bank instead may take seconds, since some of them
-import PyTorch.
+The notebook says all of it, points too: nbgrader's, in the cell that checks. Loading a
+bank instead may take seconds, since some of them import PyTorch.
 """
 
 import json

@@ -201,7 +201,8 @@ def test_next_step_is_the_next_thing_on_the_page(learner):
     steps = steps_after(learner)
     address = f"{FIRST}.ipynb#cell-id=about-scaled_scores"
     assert steps(FIRST, "softmax") == [NextStep("Next: ", "scaled_scores", address)]
-    (below,) = steps(SECOND, "project")
+    below, after = steps(SECOND, "project")
+    assert str(after) == "After this lesson: 01 Dot products."
     assert str(below) == "Next: read on below, then In three lines."
     assert below.address == f"{SECOND}.ipynb#cell-id=closing"
     assert steps("notes", "softmax") == []
