@@ -111,7 +111,10 @@ def close_sidebars(course: Course) -> None:
         "left": {**closed, "visible": True},
         "right": {**closed, "visible": False},
     }
-    workspace = {"data": {"layout-restorer:data": layout}, "metadata": {"id": "default"}}
+    workspace = {
+        "data": {"layout-restorer:data": layout},
+        "metadata": {"id": "default"},
+    }
     with contextlib.suppress(OSError):
         write_atomically(
             course.root / WORK / TABS / f"{FIRST_TABS}.jupyterlab-workspace",

@@ -145,3 +145,26 @@ def test_book_without_a_cover_has_no_picture(tmp_path):
 
     index = book_pages(Empty(), {})["index.md"]
     assert "![" not in index and "0 exercises" not in index
+
+
+@pytest.mark.parametrize("in_class", [False, True])
+def test_only_the_book_of_a_class_shows_points(
+    notebook, tmp_path, monkeypatch, in_class
+):
+    monkeypatch.setattr("autograder.book.build.in_class", lambda root: in_class)
+    exercise = load("softmax")
+    monkeypatch.setattr("autograder.book.build.exercises_of", lambda: [exercise])
+    cell = next(each for each in notebook.cells if each.id == "double")
+    cell.id, cell.source = "softmax", cell.source.replace("double", "softmax")
+    heading = notebook.cells[1]
+    heading.source = heading.source.replace("double", "softmax")
+
+    class Folder:
+        root = tmp_path
+
+    pages = book_pages(Folder(), {"07_x": notebook})
+    for name in ("index.md", "exercises/index.md", "exercises/softmax.md"):
+        assert ("point" in pages[name]) is in_class, name
+    for name in ("index.md", "exercises/index.md"):
+        table = [row for row in pages[name].splitlines() if row.startswith("|")]
+        assert len({row.count("|") for row in table}) == 1, table
