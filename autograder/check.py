@@ -28,7 +28,7 @@ from autograder.checking.way_on import course_version, makes_possible
 from autograder.course import Course, CourseError
 from autograder.in_class import in_class
 from autograder.messages.description import describe
-from autograder.messages.report import CheckReport, CourseVersion, Note
+from autograder.messages.report import CheckReport, CourseVersion, MadePossible, Note
 from autograder.newest_cell import defining_cell, older_version, watch_cells
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
@@ -149,14 +149,17 @@ def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
     return (CourseVersion(exercise.name, course_version(exercise)),)
 
 
-def _after_solving(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
+def _after_solving(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
     """Return what a solved exercise makes possible and, in a class, what it is worth.
 
     Who calls an earlier answer that fails is told of that one instead.
     """
-    possible = "" if result.blamed else makes_possible(exercise.name)
-    worth = _worth(exercise, result) if in_class(_course_root()) else ""
-    return tuple(note for note in (possible, worth) if note)
+    notes: list[Note] = []
+    if (sentence := makes_possible(exercise.name)) and not result.blamed:
+        notes.append(MadePossible(sentence))
+    if in_class(_course_root()):
+        notes.append(_worth(exercise, result))
+    return tuple(notes)
 
 
 def _course_root() -> Path | None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ from autograder import check as examine
 from autograder.check import CheckStopped, NotAnExercise, local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
+from autograder.checking.way_on import makes_possible
 from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, CheckReport
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
@@ -51,7 +53,7 @@ def scaled_scores(q, k):
 """
 HEAD = "from autograder import check"
 VISIBLE = sum(case.visible for case in load("scaled_scores").cases)
-ALL_HOLD = f"scaled_scores: all {VISIBLE} claims hold"
+ALL_HOLD = f"scaled_scores: solved, all {VISIBLE} claims hold"
 ONE_HOLDS = f"scaled_scores: 1 of {VISIBLE} claims hold"
 NONE_HOLDS = f"scaled_scores: 0 of {VISIBLE} claims hold"
 
@@ -140,11 +142,46 @@ def test_passed_check_shows_ticks_and_returns_none(notebook):
     lines = plain(outputs).splitlines()
     assert lines[0] == ALL_HOLD
     assert all(line.startswith("  ✓ ") for line in lines[1:-1])
+    assert lines[-1] == makes_possible("scaled_scores")
+    assert "point" not in plain(notebook["right checked"])
 
 
-def test_passed_check_says_what_the_claims_are_worth(notebook):
-    points = sum(case.points for case in load("scaled_scores").cases if case.visible)
-    assert f"give {points:g} of " in plain(notebook["right checked"])
+def test_solved_exercise_gives_points_in_a_class_only(monkeypatch):
+    variables = {}
+    exec(RIGHT, variables)
+    result = judge(
+        load("scaled_scores"), local_runner_factory(variables["scaled_scores"])
+    )
+    module = sys.modules["autograder.check"]
+    monkeypatch.setattr(module, "in_class", lambda root: False)
+    (alone,) = module._after_solving(load("scaled_scores"), result)
+    assert str(alone) == makes_possible("scaled_scores")
+    monkeypatch.setattr(module, "in_class", lambda root: True)
+    _, worth = module._after_solving(load("scaled_scores"), result)
+    assert worth == f"All {load('scaled_scores').points:g} points are yours."
+    visible = replace(result, cases=result.cases[:1])
+    worth = module._after_solving(load("scaled_scores"), visible)[-1]
+    assert worth.startswith("These claims give ") and "of 14 points" in worth
+
+
+def test_report_names_the_cell_that_it_is_about(notebook):
+    (output,) = of_type(notebook["right checked"], "display_data")
+    assert output.data[DATA_TYPE]["judged"] == RIGHT.strip()
+    (output,) = of_type(notebook["attention checked"], "display_data")
+    assert output.data[DATA_TYPE]["judged"].startswith("def attention(q, k, v):")
+
+
+def test_second_failure_offers_the_courses_version(notebook):
+    line = "from course_lib.attention import scaled_scores"
+    (output,) = of_type(notebook["wrong again checked"], "display_data")
+    assert output.data[DATA_TYPE]["course_version"] is None  # the first since a success
+    (output,) = of_type(notebook["over several lines"], "display_data")
+    assert output.data[DATA_TYPE]["course_version"] == line
+    html = output.data["text/html"]
+    assert (
+        '<p class="attention-by-hand">To go on' in html
+        and f"<code>{line}</code>" in html
+    )
 
 
 def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
@@ -311,7 +348,7 @@ def test_courses_version_earns_nothing(graded):
     (output,) = of_type(graded["course's checked"], "stream")
     assert output.text == (
         "scaled_scores: this is the course's own version. You can go on with it; "
-        "points are for a version that you wrote yourself.\n"
+        "what counts as solved is a version that you wrote yourself.\n"
     )
 
 

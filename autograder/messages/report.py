@@ -74,7 +74,18 @@ class CourseVersion(NamedTuple):
         )
 
 
-Note = str | NextStep | CourseVersion
+class MadePossible(NamedTuple):
+    """What a solved exercise makes possible, in a sentence to whoever has solved it."""
+
+    sentence: str
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+
+Note = str | NextStep | CourseVersion | MadePossible
+CLASSES = {CourseVersion: "attention-by-hand", MadePossible: "attention-possible"}
 
 
 class CheckReport:
@@ -366,7 +377,8 @@ def region(
 
 def _note_html(note: Note) -> str:
     if not isinstance(note, NextStep):
-        mark = ' class="attention-by-hand"' if isinstance(note, CourseVersion) else ""
+        name = CLASSES.get(type(note))
+        mark = f' class="{name}"' if name else ""
         return f"<p{mark}>{sentence_html(str(note))}</p>"
     link = f'<a href="{escape(note.address)}">{escape(note.text)}</a>'
     return f"<p>{sentence_html(note.words)}{link}{escape(note.after)}</p>"

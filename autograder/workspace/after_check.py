@@ -76,8 +76,10 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
     Nothing in a notebook that is no lesson of the course.
     """
     here = next((each for each in home.lessons if each.lesson == lesson), None)
-    outline = here and next((e for e in here.exercises if e.name == exercise), None)
-    if here is None or outline is None:
+    if here is None:
+        return ()
+    outline = next((each for each in here.exercises if each.name == exercise), None)
+    if outline is None:
         return ()
     section = outline.section
     steps = []

@@ -31,6 +31,7 @@ def notebook():
     heading = "### Exercise: double · 5 min · ●○○\n\nWrite it.\n\n<details>"
     html = (
         '<a href="../00_start_here/00_start_here.ipynb#one">00</a> ../09_x/09_x.ipynb'
+        '<p class="attention-possible">You can now.</p>'
     )
     data = {"text/html": html, "text/plain": "00", "application/x+json": {}}
     drawn = new_code_cell(
@@ -78,6 +79,7 @@ def test_outputs_lead_to_pages_and_keep_html_only(notebook):
     assert list(data) == ["text/html"]
     assert '"../00_start_here/00_start_here.html#one"' in data["text/html"]
     assert "../09_x/09_x.ipynb" in data["text/html"]  # not in this book
+    assert "You can" not in data["text/html"]  # who reads has solved nothing
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_only_the_book_of_a_class_shows_points(
 
     pages = book_pages(Folder(), {"07_x": notebook})
     for name in ("index.md", "exercises/index.md", "exercises/softmax.md"):
-        assert ("point" in pages[name]) is in_class, name
+        assert ("points" in pages[name]) is in_class, name
     for name in ("index.md", "exercises/index.md"):
         table = [row for row in pages[name].splitlines() if row.startswith("|")]
         assert len({row.count("|") for row in table}) == 1, table
