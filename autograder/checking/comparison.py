@@ -28,12 +28,15 @@ from autograder.checking.values import (
 
 # Relative tolerance by the bytes of the least precise dtype. A result is a sum of at
 # most a few dozen terms, each with an error of a few units in the last place; a
-# log-sum-exp around scores of 1e4 loses four more digits (1e4 · 2e-16 = 2e-12). The
-# smallest error that must be found, 1e-8 added to a denominator, stays visible.
+# log-sum-exp around scores of 1e4 loses four more digits (1e4 · 2e-16 = 2e-12).
 RELATIVE = {8: 1e-9, 4: 1e-4, 2: 2e-2}
 # Absolute tolerance, as a share of the largest expected number: cancellation leaves
 # errors of that size in numbers near zero.
 ABSOLUTE = {8: 1e-12, 4: 1e-6, 2: 2e-3}
+# Relative tolerance for what was computed in float32 from numbers of float64: a few
+# dozen roundings of 6e-8 each stay below it. Tighter than between numbers of float32,
+# so that 1e-4 written where 1e-5 is right stays visible.
+RELATIVE_SINGLE_INSIDE = 1e-5
 
 # What a number counts as, by its type's identity: a metaclass may redefine its hash.
 CATEGORIES = {
@@ -77,12 +80,15 @@ def first_difference(
     *,
     values: bool = True,
     least: int = 8,
+    single_inside: bool = False,
 ) -> Difference | None:
     """Return the first difference between a result and the expected one, or None.
 
     values : False stops after type, shape and finiteness
     least : bytes per number of the least precise input; a result computed from
         float32 is not held to float64's digits, whatever dtype it is stored in
+    single_inside : whether what was computed in float32 from numbers of float64 is
+        right, too
 
     A number that is not finite equals its like, and differs from every finite one.
     Whatever the result is, nothing is raised.
@@ -90,7 +96,7 @@ def first_difference(
     >>> first_difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
-    comparison = _Comparison(least)
+    comparison = _Comparison(least, single_inside)
     with np.errstate(all="ignore"):
         difference = _compare_form(actual, expected, comparison)
         if difference is None and values:
@@ -102,6 +108,7 @@ class _Comparison(NamedTuple):
     """How precise one comparison is, and how deep inside the value."""
 
     least: int
+    single_inside: bool
     depth: int = 0
 
 
@@ -138,7 +145,7 @@ def _compare_values(
         wrong = _unequal_entries(actual, expected, comparison)
         return _in_entries(wrong, "value", actual, expected) if wrong.any() else None
     if _is_number(expected):
-        equal = _numbers_agree(actual, expected, comparison.least)
+        equal = _numbers_agree(actual, expected, comparison)
     else:
         equal = _equal(actual, expected)
     return None if equal else Difference("value", actual, expected)
@@ -180,7 +187,7 @@ def _compare_parts(
 ) -> Difference | None:
     """Return the first difference among parts; a plain list is one part as a whole."""
     plain = type(expected) is list and not any(map(_has_parts, expected))
-    inside = _Comparison(comparison.least, comparison.depth + 1)
+    inside = comparison._replace(depth=comparison.depth + 1)
     wrong = []
     for step, part, expected_part in pairs:
         difference = compare(part, expected_part, inside)
@@ -223,8 +230,7 @@ def _unequal_entries(actual: Any, expected: Any, comparison: _Comparison) -> np.
     if set(kinds) <= set("biu"):
         return theirs != ours
     if set(kinds) <= set("biufc"):
-        size = _common_bytes(actual, expected, comparison.least)
-        return ~_close(theirs, ours, size)
+        return ~_close(theirs, ours, *_tolerances(actual, expected, comparison))
     pairs = zip(theirs.ravel().tolist(), ours.ravel().tolist(), strict=True)
     wrong = [
         bool(_compare_form(*pair, comparison) or _compare_values(*pair, comparison))
@@ -242,7 +248,7 @@ def _in_entries(
     )
 
 
-def _numbers_agree(actual: Any, expected: Any, least: int) -> bool:
+def _numbers_agree(actual: Any, expected: Any, comparison: _Comparison) -> bool:
     """Compare two numbers: whole ones exactly, however large, others up to rounding."""
     if is_one_of(actual, INTEGERS) and is_one_of(expected, INTEGERS):
         return int(actual) == int(expected)
@@ -251,22 +257,29 @@ def _numbers_agree(actual: Any, expected: Any, least: int) -> bool:
         pair = np.asarray(kind(actual)), np.asarray(kind(expected))
     except OverflowError:  # a whole number beyond every float
         return False
-    return bool(_close(*pair, _common_bytes(actual, expected, least)))
+    return bool(_close(*pair, *_tolerances(actual, expected, comparison)))
 
 
-def _common_bytes(actual: Any, expected: Any, least: int) -> int:
-    """Return the bytes per number that a comparison of these two may rely on."""
-    return min(bytes_per_number(actual), bytes_per_number(expected), least)
+def _tolerances(
+    actual: Any, expected: Any, comparison: _Comparison
+) -> tuple[float, float]:
+    """Return the relative and the absolute tolerance of a comparison of these two."""
+    sizes = bytes_per_number(actual), bytes_per_number(expected), comparison.least
+    if min(sizes) == 8 and comparison.single_inside:
+        return RELATIVE_SINGLE_INSIDE, ABSOLUTE[4]
+    return RELATIVE[min(sizes)], ABSOLUTE[min(sizes)]
 
 
-def _close(actual: np.ndarray, expected: np.ndarray, size: int) -> np.ndarray:
+def _close(
+    actual: np.ndarray, expected: np.ndarray, relative: float, absolute: float
+) -> np.ndarray:
     """Return for each pair of numbers whether they are equal up to rounding."""
     common = np.result_type(actual, expected, float)
     actual = actual.astype(common, copy=False)
     expected = expected.astype(common, copy=False)
     sizes, finite = np.abs(expected), np.isfinite(expected)
     largest = max(1.0, float(sizes.max(initial=0.0, where=finite)))
-    allowed = ABSOLUTE[size] * largest + RELATIVE[size] * sizes
+    allowed = absolute * largest + relative * sizes
     # As np.isclose(…, equal_nan=True), in a third of its time.
     close = (np.abs(actual - expected) <= allowed) & finite
     if close.all():

@@ -194,9 +194,9 @@ def compare(
     """
     least = least_precise(call).bytes_per_number
     difference = first_difference(actual, expected, values=values, least=least)
-    if difference is None or difference.kind != "value" or call.precise:
+    if difference is None or difference.kind != "value" or call.precise or least < 8:
         return Comparison(difference)
-    if first_difference(actual, expected, least=min(least, SINGLE)):
+    if first_difference(actual, expected, single_inside=True):
         return Comparison(difference)
     return Comparison(None, is_single=True)
 

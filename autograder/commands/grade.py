@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.checking.points import format_number, format_number_of
-from autograder.checking.result import ExerciseResult, Flag
+from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
@@ -41,6 +41,7 @@ from autograder.grading.workers import (
     interrupts_ignored,
 )
 from autograder.messages.description import one_line
+from autograder.messages.report import solved_but
 
 INTERRUPTED = 130
 UNSAFE = (
@@ -320,8 +321,11 @@ def _remarks(exercise: ExerciseResult) -> str:
     """Return in a few words what is wrong with an exercise; "" if nothing is."""
     remarks = []
     if exercise.points < exercise.max_points:
-        failed = [case.status for case in exercise.cases if case.status != "ok"]
-        remarks.append(exercise.diagnosis or max(failed, key=failed.count))
+        failed = [case.status for case in exercise.claims if case.status != "ok"]
+        if exercise.solved and exercise.open_fine_points:
+            remarks.append(solved_but(exercise))
+        else:
+            remarks.append(exercise.diagnosis or max(failed, key=failed.count))
     if any(flag.exercise for flag in exercise.flags):
         remarks.append("review")
     return ", ".join(remarks)
@@ -357,12 +361,17 @@ def result_in_words(result: SubmissionResult) -> str:
         points = format_number_of(exercise.points, exercise.max_points)
         rows += ["", f"{points}: {exercise.report}"]
         rows += [
-            f"  [{case.status}] {case.case}: "
+            f"  [{_status(case)}] {case.case}: "
             f"{format_number_of(case.points, case.max_points)}"
             for case in exercise.cases
         ]
         rows += map(_flag_in_words, exercise.flags)
     return "\n".join(rows)
+
+
+def _status(case: CaseVerdict) -> str:
+    is_open = case.fine_point and case.status != "ok"
+    return "fine point open" if is_open else case.status
 
 
 def _flag_in_words(flag: Flag) -> str:

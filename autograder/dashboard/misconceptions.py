@@ -75,6 +75,7 @@ def count_misconceptions(roster: Roster) -> list[MisconceptionCount]:
         ((result.exercise, name), student)
         for student, result in _written(roster)
         for name in result.misconceptions
+        if not result.solved  # of a fine point, it is no misconception of the lesson
     )
     ranked = rank_by_count(pairs, lambda key: (roster.order(key[0]), key[1]))
     return [_described(exercise, name, who) for (exercise, name), who in ranked]
@@ -118,6 +119,18 @@ def failed_claims(roster: Roster) -> list[FailedClaim]:
     return [FailedClaim(*key, students) for key, students in ranked]
 
 
+def open_fine_points(roster: Roster) -> list[FailedClaim]:
+    """Rank the fine points that are open in solved exercises."""
+    pairs = (
+        ((result.exercise, case.case, case.claim), student)
+        for student, result in _written(roster)
+        if result.solved
+        for case in result.open_fine_points
+    )
+    ranked = rank_by_count(pairs, lambda key: (roster.order(key[0]), key[1]))
+    return [FailedClaim(*key, students) for key, students in ranked]
+
+
 def blamed_exercises(roster: Roster) -> list[BlamedExercise]:
     """Rank the earlier answers at which later ones failed."""
     pairs = (
@@ -150,8 +163,8 @@ def _written(roster: Roster) -> Iterator[tuple[str, ExerciseResult]]:
 
 
 def _has_result(result: ExerciseResult) -> bool:
-    return any(case.status in ("ok", "wrong") for case in result.cases)
+    return any(case.status in ("ok", "wrong") for case in result.claims)
 
 
 def _failed(result: ExerciseResult) -> list[CaseVerdict]:
-    return [case for case in result.cases if case.status != "ok"]
+    return [case for case in result.claims if case.status != "ok"]

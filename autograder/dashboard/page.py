@@ -116,6 +116,7 @@ def render_page(
         misconceptions_in_words=wording.misconceptions_in_words(roster, counts),
         misconceptions_of=misconceptions.by_student(counts),
         failed_claims=misconceptions.failed_claims(roster),
+        open_fine_points=misconceptions.open_fine_points(roster),
         blamed_exercises=misconceptions.blamed_exercises(roster),
         stopped_answers=misconceptions.stopped_answers(roster),
         library_calls=notices.library_calls(roster),

@@ -17,6 +17,7 @@ from autograder.checking.points import format_number
 from autograder.checking.result import ExerciseResult
 from autograder.gradebook.grades import StudentGrades
 from autograder.grading.result import SubmissionResult
+from autograder.messages.report import solved_but
 
 BROKEN_FILE = "broken file: {}"
 STOPPED = {  # statuses of a call without a result
@@ -67,7 +68,9 @@ def in_words(exercise: ExerciseResult) -> str:
 
 def _failure(exercise: ExerciseResult) -> str:
     """Return the misconception's name, or what happened if it has none."""
-    statuses = {case.status for case in exercise.cases} - {"ok"}
+    statuses = {case.status for case in exercise.claims} - {"ok"}
+    if exercise.solved and exercise.open_fine_points:
+        return solved_but(exercise)
     if exercise.diagnosis:
         return exercise.diagnosis
     if exercise.blamed:
@@ -83,7 +86,7 @@ def _failure(exercise: ExerciseResult) -> str:
     stopped = re.search(r"stopped with \w+", exercise.report)
     if "error" in statuses and stopped:
         return stopped[0]
-    in_order = (case.status for case in exercise.cases if case.status in STOPPED)
+    in_order = (case.status for case in exercise.claims if case.status in STOPPED)
     return next((STOPPED[status] for status in in_order), "no known misconception")
 
 

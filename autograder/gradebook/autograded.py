@@ -190,6 +190,8 @@ def _as_data(verdict: ExerciseResult) -> dict[str, Any]:
         "points": verdict.points,
         "max_points": verdict.max_points,
         "cases": {case.case: case.status for case in verdict.cases},
+        "solved": verdict.solved,
+        "open_fine_points": [case.case for case in verdict.open_fine_points],
         "diagnosis": verdict.diagnosis or None,
         "blamed": list(verdict.blamed),
     }

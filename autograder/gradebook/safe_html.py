@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autograder.checking.points import format_number
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
-from autograder.messages.report import Claim, region
+from autograder.messages.report import SEVEN_DIGITS, Claim, region
 
 # What moves a cursor, clears a terminal, or sets the title of a window.
 ANSI = re.compile(
@@ -23,7 +23,8 @@ INVISIBLE = re.compile(
     "\ud800-\udfff]"
 )
 # How the lines of a report begin.
-HOLDS, FAILS, WHY, CLOSING = "  ✓ ", "  ✗ ", "      ", "→ "
+HOLDS, FAILS, OPEN, WHY, CLOSING = "  ✓ ", "  ✗ ", "  ○ ", "      ", "→ "
+CLAIMS = HOLDS, FAILS, OPEN
 
 
 def visible(text: str) -> str:
@@ -82,7 +83,7 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
     first, *lines = visible(exercise.report).split("\n")
     reasons = _reasons(exercise, lines)
     first_claim = next(
-        (n for n, line in enumerate(lines) if line.startswith((HOLDS, FAILS))), 0
+        (n for n, line in enumerate(lines) if line.startswith(CLAIMS)), 0
     )
     diagnosis = _standing_out(lines[:first_claim])
     closing = _standing_out(lines[first_claim:])
@@ -93,11 +94,11 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
         diagnosis,
         _opening(lines),
         [
-            Claim(case.status == "ok", _claim(case), why)
-            for case, why in zip(exercise.cases, reasons, strict=False)
+            Claim(case.status == "ok", _claim(case), why, case.fine_point)
+            for case, why in zip(_in_order(exercise), reasons, strict=False)
         ],
         closing,
-        [_flag(flag) for flag in exercise.flags],
+        [SEVEN_DIGITS] * exercise.is_single + [_flag(flag) for flag in exercise.flags],
     )
 
 
@@ -115,27 +116,34 @@ def _standing_out(lines: Sequence[str]) -> list[str]:
 
 def _opening(lines: Sequence[str]) -> list[str]:
     """Return what a report says once, for all claims."""
-    starts = HOLDS, FAILS, WHY
     return [
         line.strip()
         for line in lines
-        if line.startswith("  ") and not line.startswith(starts)
+        if line.startswith("  ") and not line.startswith((*CLAIMS, WHY))
     ]
+
+
+def _in_order(exercise: ExerciseResult) -> list[CaseVerdict]:
+    """Return the verdicts as they are listed: the fine points last."""
+    return [*exercise.claims, *exercise.fine_points]
 
 
 def _reasons(exercise: ExerciseResult, lines: Sequence[str]) -> list[str]:
     """Return why each claim does not hold, as the report explains it: in full once.
 
-    The list is empty where the report has no claims: for an answer that is not written.
+    Of fine points the report says nothing before all claims hold. The list is empty
+    where the report has no claims: for an answer that is not written.
     """
     reasons: list[str] = []
     for line in lines:
-        if line.startswith((HOLDS, FAILS)):
+        if line.startswith(CLAIMS):
             reasons.append("")
         elif line.startswith(WHY) and reasons:
             reasons[-1] = line.strip()
+    if reasons and not exercise.solved:
+        reasons += [""] * len(exercise.fine_points)
     if reasons and len(reasons) != len(exercise.cases):
-        return [visible(case.why) for case in exercise.cases]
+        return [visible(case.why) for case in _in_order(exercise)]
     return reasons
 
 

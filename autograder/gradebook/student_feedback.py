@@ -28,7 +28,7 @@ from autograder.gradebook.safe_html import (
 )
 from autograder.grading.reading import printable_name
 from autograder.grading.result import SubmissionResult
-from autograder.messages.report import Claim
+from autograder.messages.report import Claim, solved_but
 
 # What to do where no diagnosis asks a question.
 AFTER_AN_ERROR = "Begin at that line: run your cell again and read what Python says."
@@ -92,13 +92,25 @@ class ExerciseFeedback:
     @property
     def first_failure(self) -> Claim | None:
         """The first claim that does not hold and says why."""
-        claims = (each for each in self._claims if not each.holds and each.why)
-        return next(claims, None)
+        failures = (
+            each
+            for each in self._claims
+            if not (each.holds or each.fine_point) and each.why
+        )
+        return next(failures, None)
+
+    @property
+    def open_fine_points(self) -> list[Claim]:
+        """What is left where the exercise is solved; nothing before it is."""
+        if any(not (each.holds or each.fine_point) for each in self._claims):
+            return []
+        return [each for each in self._claims if not each.holds]
 
     @property
     def other_claims(self) -> list[Claim]:
-        """All claims but that one."""
-        return [each for each in self._claims if each is not self.first_failure]
+        """All claims but those."""
+        shown = [self.first_failure, *self.open_fine_points]
+        return [each for each in self._claims if each not in shown]
 
     @property
     def _claims(self) -> Sequence[Claim]:
@@ -309,12 +321,14 @@ def _summary(result: ExerciseResult | None) -> str:
         return "not graded"
     if result.is_unwritten:
         return "not written yet"
-    if result.passed and result.blamed:
+    if result.solved and result.blamed:
         names = " and ".join(f"`{name}`" for name in result.blamed)
         return f"right with the course's {names}"
     if result.passed:
         return "all claims hold"
-    return f"{result.n_holding} of {len(result.cases)} claims hold"
+    if result.solved:
+        return solved_but(result)
+    return f"{result.n_holding} of {len(result.claims)} claims hold"
 
 
 def _by_hand(grade: Grade) -> str:

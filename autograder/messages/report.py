@@ -141,11 +141,14 @@ class CheckReport:
 
         Our extension of JupyterLab compares ``judged`` with the notebook's cells.
         """
+        open_points = self.result.open_fine_points
         return {
             "exercise": self.result.exercise,
             "points": self.result.points,
             "max_points": self.result.max_points,
             "cases": {verdict.case: verdict.status for verdict in self.result.cases},
+            "solved": self.result.solved,
+            "open_fine_points": [verdict.case for verdict in open_points],
             "diagnosis": self.result.diagnosis or None,
             "evidence": self.result.evidence or None,
             "blamed": list(self.result.blamed),

@@ -2,8 +2,9 @@
 
 The settings are in ``jupyter/`` beside this module: what a learner does not need goes
 (nbgrader's pages and its Validate, the debugger, half of the toolbar), and nothing is
-fetched. Nothing is written to the user's own settings. The buttons in the toolbar of a lesson are in ``labextensions/``, as
-JupyterLab loads them: plain JavaScript, with nothing to build.
+fetched. Nothing is written to the user's own settings. The buttons in the toolbar of a
+lesson are in ``labextensions/``, as JupyterLab loads them: plain JavaScript, with
+nothing to build.
 """
 
 import contextlib

@@ -1,17 +1,19 @@
 """The one sentence about wrong results that no misconception explains."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from autograder.checking.call import Call, local_runner
+from autograder.checking.call import Call, CallResult, local_runner
 from autograder.checking.evidence import evidence
 from autograder.checking.exercise import Exercise
 
 RNG = np.random.default_rng(0)
 
 
-def sentence_on(reference, answer, inputs, returns=()):
+def sentence_on(reference, answer, inputs, returns=(), precise=False):
     """Return what is core of an answer that is called with these inputs."""
     exercise = Exercise(
         reference, lesson="none", minutes=1, difficulty=1, returns=returns
@@ -19,7 +21,7 @@ def sentence_on(reference, answer, inputs, returns=()):
     exercise.spec(reference)
     runner = local_runner(answer)
     calls = [
-        Call(arguments, keywords, runner(arguments, keywords))
+        Call(arguments, keywords, runner(arguments, keywords), precise)
         for *positional, keywords in inputs
         for arguments in [tuple(positional)]
     ]
@@ -226,10 +228,42 @@ OF_NUMBERS = {
 }
 
 
+# Where digits are not the subject, these answers are right.
+OF_DIGITS = {"float32 inside", "less precise"}
+
+
 @pytest.mark.parametrize("name", OF_NUMBERS)
 def test_relation_of_numbers_is_told(name):
     answer, sentence = OF_NUMBERS[name]
-    assert sentence_on(scores, answer, USUAL) == sentence
+    precise = name in OF_DIGITS
+    assert sentence_on(scores, answer, USUAL, precise=precise) == sentence
+    if precise:
+        assert sentence_on(scores, answer, USUAL) == ""
+
+
+def test_relation_is_told_of_float32_too():
+    def twice(q, k):
+        return 2 * scores(q.astype(np.float32), k.astype(np.float32))
+
+    sentence = "Your result is 2 times the right one."
+    assert sentence_on(scores, twice, USUAL) == sentence
+    assert (
+        sentence_on(scores, lambda q, k: twice(q, k).astype(float), USUAL) == sentence
+    )
+
+
+def test_fine_points_are_not_counted_in_the_sentence():
+    calls = [
+        Call(inputs[:2], {}, local_runner(scores)(inputs[:2], {})) for inputs in USUAL
+    ]
+    wrong = [replace(each, result=CallResult("value", None)) for each in calls]
+    exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(scores)
+    fine = replace(wrong[0], fine_point=True)
+    assert evidence(exercise, [*wrong[1:], fine]) == (
+        "Your `scores` returns None in every call."
+    )
+    assert evidence(exercise, [*calls[1:], fine]) == ""
 
 
 @pytest.mark.parametrize("name", sorted({*OF_NUMBERS} - {"None", "an exception"}))
@@ -585,7 +619,7 @@ def test_few_large_errors_are_no_rounding_of_float32():
         errors[0, 0] = 1e-7
         return scores(q, k) * (1 + errors)
 
-    sentence = sentence_on(scores, uneven, USUAL)
+    sentence = sentence_on(scores, uneven, USUAL, precise=True)
     assert "digits" in sentence and "float32" not in sentence
 
 

@@ -352,9 +352,103 @@ def test_whole_number_arguments_call_for_full_precision():
     def five(student, rng):
         student.agrees(5)
 
-    result = judged(exercise, lambda n: steps(n).astype(np.float32))
+    result = judged(exercise, lambda n: steps(n).astype(np.float16))
     assert result.cases[0].failure.difference.kind == "precision"
     assert result.cases[0].failure.difference.expected == "float64"
+    assert judged(exercise, lambda n: steps(n).astype(np.float32)).is_single
+
+
+def with_drawn_numbers(make, **terms):
+    """Return an exercise of one case: three functions of drawn numbers are right.
+
+    make : draws the numbers
+    """
+    exercise = Exercise(
+        lambda x: x / 3, lesson="none", minutes=5, difficulty=1, **terms
+    )
+    exercise.spec(lambda x: x / 3)
+
+    @exercise.case("A third")
+    def a_third(student, rng):
+        student.agrees(make(rng))
+
+    @exercise.case("The sum of the thirds")
+    def sum_of_thirds(student, rng):
+        x = make(rng)
+        student.expect(student(x).sum(), x.sum() / 3, "the sum")
+
+    @exercise.case("In a list")
+    def in_a_list(student, rng):
+        x = make(rng)
+        student.expect(student(x).tolist(), (x / 3).tolist())
+
+    return exercise
+
+
+def array(rng):
+    return rng.normal(size=9)
+
+
+def tensor(rng):
+    return torch.from_numpy(array(rng))
+
+
+def in_float32(x):
+    return x.astype(np.float32) / 3 if isinstance(x, np.ndarray) else x.float() / 3
+
+
+def back_in_float64(x):
+    return (
+        in_float32(x).astype(float)
+        if isinstance(x, np.ndarray)
+        else in_float32(x).double()
+    )
+
+
+@pytest.mark.parametrize("make", [array, tensor])
+@pytest.mark.parametrize("answer", [in_float32, back_in_float64])
+def test_float32_inside_is_right_and_noted(make, answer):
+    result = judged(with_drawn_numbers(make), answer)
+    assert result.passed
+    assert [verdict.is_single for verdict in result.cases] == [True] * 3
+    assert result.is_single
+
+
+@pytest.mark.parametrize("make", [array, tensor])
+@pytest.mark.parametrize("answer", [in_float32, back_in_float64])
+def test_float32_inside_is_wrong_where_digits_are_the_subject(make, answer):
+    result = judged(with_drawn_numbers(make, precise=True), answer)
+    assert statuses(result) == ["wrong"] * 3
+    assert not result.is_single
+
+
+def test_one_case_may_be_about_digits():
+    exercise = with_drawn_numbers(array)
+
+    @exercise.case("All digits", precise=True)
+    def all_digits(student, rng):
+        student.agrees(array(rng))
+
+    result = judged(exercise, in_float32)
+    assert statuses(result) == ["ok"] * 3 + ["wrong"]
+
+
+def test_full_precision_is_not_noted():
+    assert not judged(with_drawn_numbers(array), lambda x: x / 3).is_single
+    assert not judged(with_less_precise_inputs(np.float32), double).is_single
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x.astype(np.float16) / 3,
+        lambda x: (x.astype(np.float16) / 3).astype(float),
+        lambda x: x / 3 * (1 + 3e-5),
+        lambda x: x / 3 + 1e-4 * (x == x[0]),
+    ],
+)
+def test_fewer_digits_than_those_of_float32_are_wrong(answer):
+    assert statuses(judged(with_drawn_numbers(array), answer))[0] == "wrong"
 
 
 def test_arguments_are_compared_after_the_call():

@@ -34,12 +34,12 @@ X = np.array([1.0, -2.0])
 LARGE = np.arange(20.0).reshape(4, 5)
 
 
-def about(spec, *arguments, visible=True, returns=(), **keywords):
+def about(spec, *arguments, visible=True, returns=(), precise=False, **keywords):
     """Return an exercise with one case: a call with these arguments."""
     made = Exercise(spec, lesson="none", minutes=1, difficulty=1, returns=returns)
     made.spec(spec)
 
-    @made.case("It is so", visible=visible)
+    @made.case("It is so", visible=visible, precise=precise)
     def it_is_so(student, rng):
         student.agrees(*arguments, **keywords)
 
@@ -159,8 +159,8 @@ ARRAY = {
         "returned [2, -1]. It should return [2, -4].",
     ),
     "numbers that differ late": (
-        lambda x: 2 * x + 1e-6,
-        "returned [2.000001, -3.999999]. It should return [2, -4].",
+        lambda x: 2 * x + 1e-4,
+        "returned [2.0001, -3.9999]. It should return [2, -4].",
     ),
 }
 
@@ -245,12 +245,12 @@ OTHER = {
     ),
     "large array, all": (
         about(double, LARGE),
-        lambda x: 2 * x + 1e-7,
-        "For x (an array of shape (4, 5)), your `double` returned an array with 1e-07 "
+        lambda x: 2 * x + 1e-3,
+        "For x (an array of shape (4, 5)), your `double` returned an array with 0.001 "
         "at [0, 0]. It should have 0 there; all of its 20 entries are wrong.",
     ),
     "large array, late digits": (
-        about(double, LARGE + 1),
+        about(double, LARGE + 1, precise=True),
         lambda x: 2 * x + 1e-7,
         "For x (an array of shape (4, 5)), your `double` returned an array with "
         "2.0000001 at [0, 0]. It should have 2 there; all of its 20 entries are wrong.",
@@ -657,7 +657,7 @@ HIDDEN = {
         "gave a result with a number that is not finite for a hidden input.",
     ),
     "precision": (
-        lambda x: np.float32(2 * x),
+        lambda x: np.float16(2 * x),
         "gave a result with too low a precision for a hidden input.",
     ),
     "value": (lambda x: 3 * x, "gave a wrong answer for a hidden input."),
@@ -748,10 +748,11 @@ def test_stub_above_a_stub_has_to_be_written_first(monkeypatch):
 
 def test_report_of_a_right_answer():
     assert report_of(tiny(), double) == (
-        "double: solved, all 3 claims hold\n  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
+        "double: solved, all 3 claims hold\n"
+        "  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
     )
-    assert (
-        report_of(about(double, X), double) == "double: the claim holds\n  ✓ It is so"
+    assert report_of(about(double, X), double) == (
+        "double: solved, the claim holds\n  ✓ It is so"
     )
 
 
