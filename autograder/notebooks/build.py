@@ -70,16 +70,18 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
 
 
 def _with_stubs(learner: NotebookNode) -> NotebookNode:
-    """Keep each stub in its cell's metadata: what an answer is begun anew from.
+    """Keep each stub in its cell's metadata, to start over from.
 
-    Of a function to be mended, the learner has the broken version, and a mark.
+    Beside it stands the line that gets the course's version instead. Of a function to
+    be mended, the learner has the broken version, and a mark.
     """
     for cell in learner.cells:
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             cell.source = broken
             cell.metadata[ANSWER_KEY] = {"mend": True}
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.metadata[ANSWER_KEY] = {"stub": cell.source}
+            ours = cell.metadata.get(ANSWER_KEY, {})
+            cell.metadata[ANSWER_KEY] = {**ours, "stub": cell.source}
     return learner
 
 
