@@ -1,4 +1,4 @@
-"""What a learner gets of a lesson's code: neither its assertions nor long texts for alt.
+"""What a learner gets of a lesson's code: no assertions, and no texts of pictures.
 
 Assertions hold what the text says, for the author and for nbval: in the source and in
 the teacher's notebook. A learner would read the answer to a prediction in them.
@@ -32,7 +32,7 @@ def without_assertions(source: str) -> str:
 def same_for_learners(one: str, other: str) -> bool:
     """Return whether two texts of a cell differ in nothing that a learner gets.
 
-    Ends of rows, assertions and how a picture names its alternative text are left aside.
+    Ends of rows, assertions and the form of a picture's alternative text do not count.
 
     >>> same_for_learners('alt = "Three dots."\\nplot(alt=alt)', 'plot(alt="01-3f2a")')
     True

@@ -24,8 +24,8 @@ from autograder.notebooks.cells import SourceCell, SourceError
 WIDTH = 88  # of a row of code
 CALL = re.compile(r"(figures\.\w+\()(.+)\)")
 FORM = (
-    'an alternative text is a literal: alt = "…", above the picture\'s call in its cell, '
-    "which has alt=alt"
+    'an alternative text is a literal: alt = "…", above the call in the picture\'s '
+    "cell, which has alt=alt"
 )
 
 
@@ -78,7 +78,7 @@ def as_json(texts: Mapping[str, str]) -> str:
 
 
 def _literal(statement: ast.stmt) -> str:
-    """Return the alternative text that a statement binds, or "" if it is no such one."""
+    """Return the alternative text that a statement binds, or "" if it binds none."""
     match statement:
         case ast.Assign(targets=[ast.Name("alt")], value=ast.Constant(str(text))):
             return text

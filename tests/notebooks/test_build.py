@@ -204,8 +204,8 @@ from course_lib import figures
 
 # %%
 alt = "One bar of length two."
-figures.bars(["a"], {"b": [2.0]}, xlabel="c", alt=alt)
 assert 1 < 2
+figures.bars(["a"], {"b": [2.0]}, xlabel="c", alt=alt)
 """
 
 
@@ -215,7 +215,7 @@ def test_build_keeps_the_texts_that_the_notebooks_name(folder, registry):
     teacher, learner = (each.cells[-1] for each in notebooks(folder))
     name = name_of(LESSON, "One bar of length two.")
     drawing = f'figures.bars(["a"], {{"b": [2.0]}}, xlabel="c", alt="{name}")'
-    assert learner.source == drawing and teacher.source == f"{drawing}\nassert 1 < 2"
+    assert learner.source == drawing and teacher.source == f"assert 1 < 2\n{drawing}"
     assert 'alt="One bar of length two."' in teacher.outputs[0].data["text/html"]
     file = texts_path(folder, LESSON)
     assert json.loads(file.read_text()) == {name: "One bar of length two."}

@@ -9,6 +9,7 @@ import os
 import re
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 NAME = re.compile(r"(\d\d)-[0-9a-f]{4}")
 VARIABLE = "ATTENTION_ALTERNATIVES"  # a file of texts that are not in this folder yet
@@ -36,7 +37,4 @@ def _lesson(number: str) -> dict[str, str]:
 
 
 def _texts(path: str) -> dict[str, str]:
-    if not path:
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
