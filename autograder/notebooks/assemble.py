@@ -84,16 +84,9 @@ class _Ids:
 
     def __init__(self) -> None:
         self.section = "start"
-        self.latest = ""
         self.counts: Counter[str] = Counter()  # of titles, which may be repeated
 
     def next(self, cell: SourceCell) -> str:
-        if cell.kind == "claims":
-            return f"{self.latest}-claims"
-        self.latest = self._next(cell)
-        return self.latest
-
-    def _next(self, cell: SourceCell) -> str:
         if cell.kind == "exercise" and cell.exercise:
             return cell.exercise.name
         if cell.kind == "check" and cell.exercise:
@@ -126,9 +119,6 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
-    if cell.collapsed:  # in JupyterLab, and in the book
-        metadata["jupyter"] = {"source_hidden": True}
-        metadata["tags"] = [*metadata.get("tags", []), "hide-input"]
     return new_code_cell(text, id=name, metadata=metadata)
 
 

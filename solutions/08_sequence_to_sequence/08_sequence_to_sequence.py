@@ -770,10 +770,12 @@ assert all(
 for half in ("short", "long"):
     mean = torch.tensor(runs.values(f"numbers, none, {half}")).mean()
     print(f"without attention, {half:5} {mean:.2f} right, the mean of three seeds")
-for run in runs.runs:
-    assert run["numbers, none, short"] > run["numbers, none, long"] + 0.1
-    assert run["numbers, additive, short"] == run["numbers, additive, long"] == 1
-    assert run["numbers, additive, mass"] < 0.88
+assert all(
+    run["numbers, none, short"] > run["numbers, none, long"] + 0.1
+    and run["numbers, additive, short"] == run["numbers, additive, long"] == 1
+    and run["numbers, additive, mass"] < 0.88
+    for run in runs.runs
+)
 
 # %% [markdown]
 # Without attention the longer numbers go wrong more often. *additive* gets every number

@@ -840,10 +840,9 @@ three_masks = {
     "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
-alt = "Padding is blocked in all three."
 
 # %%
-alt = f"{alt} The decoder's own attention has a triangle too."
+alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
