@@ -21,7 +21,7 @@ from course_lib.figures.living import LivingFigure
 MAX_SCORES = 16  # side by side
 MAX_KEYS = MAX_SIZE = 6  # of one query's attention, drawn number by number
 MAX_ARROWS = 6
-SHOWN = ("dot product", "cosine", "weight")
+NUMBERS_OF_A_KEY = ("dot product", "cosine", "weight")
 DIGITS = 9  # after the point, so that every machine writes the same page
 
 
@@ -54,8 +54,8 @@ def draggable_query(
         raise ValueError(
             f"keys={[*keys]} must be 1 to {MAX_ARROWS} names other than {name!r}"
         )
-    if not show or not {*show} <= {*SHOWN}:
-        raise ValueError(f"show={[*show]} must be some of {', '.join(SHOWN)}")
+    if not show or not {*show} <= {*NUMBERS_OF_A_KEY}:
+        raise ValueError(f"show={[*show]} must be some of {', '.join(NUMBERS_OF_A_KEY)}")
     query = _finite(f"the query {name!r}", query, (2,))
     arrows = {each: _finite(f"key {each!r}", key, (2,)) for each, key in keys.items()}
     if values is not None:
@@ -87,16 +87,21 @@ def softmax(
     alt: str,
     divisor: float = 1.0,
     divided_by: str | None = None,
+    called: str = "weights",
+    jacobian: bool = True,
 ) -> LivingFigure:
     """Draw scores as bars above the weights that softmax makes of them.
 
     scores : (n,), finite, before they are divided
     names : n labels, at most 16
     divisor : what the scores are divided by, greater than 0
-    divided_by : what that divisor is called, such as "√d_k"; None for a temperature
+    divided_by : what that divisor is called, such as "√d_k", or "" if it has no name;
+        None for a temperature
+    called : what the weights are called
+    jacobian : whether the softmax's Jacobian is shown, where scripts run
 
     Where scripts run, a slider changes the divisor, and pointing at a score shows its
-    row of the softmax's Jacobian; these numbers are computed from the scores.
+    row of the Jacobian; these numbers are computed from the scores.
     Raises ``ValueError`` for scores that do not fit the names or are not finite, and
     for a divisor that is not a positive number.
     """
@@ -113,7 +118,7 @@ def softmax(
     _bars(
         above, scaled, COLOURS[1], title, (min(0, scaled.min()), max(0, scaled.max()))
     )
-    _bars(below, softmax_weights(scaled), COLOURS[0], "weights, sum 1", (0.0, 1.0))
+    _bars(below, softmax_weights(scaled), COLOURS[0], f"{called}, sum 1", (0.0, 1.0))
     crowded = max(map(text_width, names)) * len(names) > 0.8 * MAX_WIDTH
     slope = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     below.set_xticks(
@@ -128,6 +133,8 @@ def softmax(
         "names": names,
         "divisor": float(divisor),
         "divided_by": divided_by,
+        "called": called,
+        "jacobian": jacobian,
     }
     return LivingFigure(figure, alt, "softmax", data)
 

@@ -184,7 +184,7 @@ function render({ model, el }) {
   );
   el.append(view);
   draw();
-  said.textContent = `Drag the tip of ${name}'s arrow, or click it and use the arrow keys.`;
+  said.textContent = `Drag the tip of \u201c${isolated(name)}\u201d, or click it and use the arrow keys.`;
   return followTheme(view);
 }
 
