@@ -24,7 +24,7 @@ from course_lib import figures
 from course_lib.lessons import pronoun
 
 # %%
-alt = "Too tired or hungry: it attends most to animal, 0.75. Too wide or icy: to street."
+alt = "Too tired or hungry: it attends most to animal. Too wide or icy: to street."
 figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 
 # %% [markdown]
