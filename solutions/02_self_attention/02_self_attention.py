@@ -237,11 +237,10 @@ print("rows that change: X W", x_w.sum(), " W X", w_x.sum())
 assert x_w.sum() == 1 and w_x.sum() == 4
 
 # %% [markdown]
-# With X W, only the query of token 0 changes.
-#
-# > **Common mistake: `W X` with tokens as rows.** The formula is copied from a text in
-# > which tokens are columns. With square matrices NumPy does not complain, and each
-# > "query" is then a mixture of *all* tokens before any attention has taken place.
+# With X W, only the query of token 0 changes. With W X, each "query" is a mixture of
+# *all* tokens before any attention has taken place. This is a common mistake, because
+# the formula is copied from a text in which tokens are columns, and NumPy does not
+# complain if the matrices are square.
 
 # %% [markdown]
 # ## A sequence attends to itself
