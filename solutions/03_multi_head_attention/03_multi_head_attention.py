@@ -152,8 +152,8 @@ print(head_0, head_1, sep="\n\n")
 # <details><summary>Hint 2</summary>
 #
 # `*leading, n, d_model = x.shape` reads a shape with any number of leading axes. Which
-# two axes must `np.swapaxes` swap after the reshape? Raise a `ValueError` first if
-# n_heads does not divide d_model; reshape's own message is less helpful.
+# two axes must `np.swapaxes` swap after the reshape? If n_heads does not divide
+# d_model, an error should come: reshape's own, an `assert`, or one with your words.
 #
 # </details>
 
