@@ -81,7 +81,7 @@ print("bank next to river:", wet, " bank next to loan:", rich)
 arrows = {"bank": bank, "bank next to river": wet, "bank next to loan": rich}
 
 # %%
-alt = "Bank lies halfway; beside river it turns towards water, beside loan to money."
+alt = "Bank lies halfway; by river it turns towards water, by loan towards money."
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
@@ -299,7 +299,7 @@ assert weights[2].argmax() == 1 and -1 < output[2, 0] < -0.95
 assert np.allclose(weights[:2], 1 / 3, rtol=0, atol=1e-12)  # they ask for nothing
 
 # %%
-alt = "It attends to the blue kite with 0.97; queen and kite to all three alike."
+alt = "It attends to the blue kite with 0.97; queen and kite to all equally."
 figures.attention_weights(weights, names, names, alt=alt)
 
 # %% [markdown]
@@ -369,7 +369,7 @@ assert np.allclose(word_weights[0], 1 / 8)
 assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
-alt = "The word we attends to all alike, bank to itself and river, river to itself."
+alt = "The word we attends to all equally, bank to itself and river, river to itself."
 figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
