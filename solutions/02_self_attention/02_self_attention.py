@@ -85,7 +85,8 @@ alt = "Bank lies halfway; by river it turns towards water, by loan towards money
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
-# How similar are the two banks? The cosine (lesson 01) is 1 for equal directions.
+# How similar are the two banks now? Measure it with the cosine (lesson 01), which is 1
+# for equal directions.
 
 
 # %%
@@ -131,8 +132,8 @@ print("dot products of it with queen, kite and it:", x[2] @ x.T)
 assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
-# *it* resembles nothing but itself. What it **asks for** (a thing) is not what it **is**
-# (a pronoun). So give every token three vectors, one for each role:
+# *it* resembles nothing but itself, because what it **asks for** (a thing) is not what
+# it **is** (a pronoun). So give every token three vectors, one for each role:
 #
 # - its **query** says what it asks for;
 # - its **key** says what it is filed under;
@@ -281,8 +282,8 @@ from course_lib.self_attention import self_attention  # exercise
 check(self_attention)
 
 # %% [markdown]
-# What colour is *it*? The values are colours: 1 is red, −1 is blue. The kite asks for
-# nothing, so its query is (0, 0).
+# What colour is *it*? The values are colours, where 1 is red and −1 is blue. The kite
+# asks for nothing, so its query is (0, 0).
 #
 # **Predict:** how much does the kite attend to *it*?
 #
@@ -637,8 +638,8 @@ from course_lib.self_attention import self_attention_gradients  # exercise
 check(self_attention_gradients)
 
 # %% [markdown]
-# Check your derivatives in two other ways: by finite differences, and with PyTorch's
-# automatic differentiation (**autograd**). Both get 4 random tokens of 5 numbers.
+# Check your derivatives in two other ways, by finite differences and with PyTorch's
+# automatic differentiation (**autograd**), on 4 random tokens of 5 numbers.
 
 # %%
 import torch
@@ -734,8 +735,8 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # he, it, they*, in any order and in any of eight colours. Then a pronoun asks.
 #
 # A token has 24 numbers: 16 for the word and 8 for the colour, one of which is a 1. A
-# pronoun has no colour. The output has 8 numbers, and the largest names the colour. The
-# 16 numbers of a word are **random**, so no pronoun resembles its nouns.
+# pronoun has no colour. The output has 8 numbers, the largest of which names the
+# colour. The 16 numbers of a word are **random**, so no pronoun resembles its nouns.
 
 # %% [markdown]
 # One layer of self-attention is trained three times (`course_lib/experiments/recall.py`) on
@@ -802,8 +803,8 @@ assert min(runs.values("noun again, similarity")) > 0.98
 # stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is why
 # the small training above uses seed 1.)
 #
-# What did the model learn? Its queries and keys have two numbers, so we can draw them: the
-# keys of all 16 nouns, and the queries of the four pronouns.
+# What did the model learn? Its queries and keys have two numbers, so we can draw the
+# keys of all 16 nouns and the queries of the four pronouns.
 
 # %%
 from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, story_of

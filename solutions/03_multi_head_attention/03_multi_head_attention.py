@@ -144,9 +144,9 @@ print(head_0, head_1, sep="\n\n")
 #
 # <details><summary>Hint 1</summary>
 #
-# One token is a row: the columns of head 0, then those of head 1. A reshape can cut that row
-# into parts and leave the tokens alone. What is the shape then, and which two axes are still
-# in the wrong order?
+# One token is a row: the columns of head 0, then the columns of head 1. A reshape can
+# cut that row into parts and leave the tokens alone. What is the shape then, and which
+# two axes are still in the wrong order?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -269,8 +269,8 @@ print("one of each:", np.array_equal(merge_heads(reshaped), x))
 # %% [markdown]
 # ## All together
 #
-# There are six steps: project; split; score, in each head; softmax; mix the values; merge
-# and multiply by `w_o`. You have written each of them.
+# There are six steps, and you have written each of them: project; split; score, in each
+# head; softmax; mix the values; merge and multiply by `w_o`.
 #
 # Two details matter. Each head divides by the root of **its own** d_k, the length of
 # the vectors that it multiplies. And there may be a mask: `may_attend[i, j]` says
@@ -464,11 +464,11 @@ assert gap < 1e-12
 # to end in memory.)
 
 # %% [markdown]
-# Voita et al. (2019) studied the heads of models that translate. A few did most of the
-# work: in one model, 38 of the encoder's 48 heads could be pruned (removed, while
-# training went on), and the translations were barely worse. The important heads had
-# roles. Some attended to the token before or after; some followed the syntax, from a
-# verb to its subject or object; and one, in the first layer, attended to the rarest
+# Voita et al. (2019) studied the heads of models that translate. A few of them did most
+# of the work: in one model, 38 of the encoder's 48 heads could be pruned (removed,
+# while training went on), and the translations were barely worse. The important heads
+# had roles. Some attended to the token before or after; some followed the syntax, from
+# a verb to its subject or object; and one, in the first layer, attended to the rarest
 # tokens of the sentence. Lesson 13 examines such heads.
 
 # %% [markdown]
@@ -500,7 +500,7 @@ for n in (16, 256):
 # %% [markdown]
 # ## What heads cost
 #
-# Do more heads mean more parameters, and more work? Count.
+# Do more heads mean more parameters and more work? Count them.
 
 # %% [markdown]
 # ### Exercise: count_parameters
@@ -511,8 +511,8 @@ for n in (16, 256):
 #
 # <details><summary>Hint 1</summary>
 #
-# Four matrices. What is the shape of each, heads side by side? How long is its output, and
-# so its bias?
+# There are four matrices. With heads side by side, what is the shape of each? How long
+# is its output, and so its bias?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -600,9 +600,9 @@ for name, part in theirs.state_dict().items():
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `.detach().cpu().numpy()` makes an array of any tensor of parameters. Along which axis must
-# `np.split` make three parts? Biases are vectors: is there anything to transpose, and are
-# there any at all?
+# `.detach().cpu().numpy()` turns any tensor of parameters into an array. Along which
+# axis must `np.split` cut it into three? Biases are vectors, so is there anything to
+# transpose? And are there any at all?
 #
 # </details>
 

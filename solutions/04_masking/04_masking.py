@@ -146,8 +146,8 @@ alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
-# Now a model is writing: it has kept the keys of five words, and two new words arrive. The
-# mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
+# Now a model is writing: it has kept the keys of five words, and two new words arrive,
+# so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
 
 # %%
 both_new = causal_mask(2, offset=5)
@@ -257,8 +257,8 @@ print("second pair:", used[1].tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.asarray(lengths)` makes an array of a list. How many more axes does the mask have
-# than the lengths, and what is each of them for?
+# `np.asarray(lengths)` turns a list into an array. How many more axes does the mask
+# have than the lengths, and what is each of them for?
 #
 # </details>
 
@@ -789,11 +789,11 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # ## Counting days
 #
 # A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We
-# Fr Su Tu …*. The first two days determine the others. Any first day with any step from
-# 0 to 6 gives 49 sentences.
+# Fr Su Tu …*, where the first two days determine the others. Any first day with any
+# step from 0 to 6 gives 49 sentences.
 #
-# The target of each position is the **next** day: the sentence, shifted by one. Of two
-# models, one is trained with that shift, the other without it.
+# The target of each position is the **next** day: the sentence, shifted by one. One
+# model is trained with that shift, another one without it.
 #
 # **Predict:** which model has the lower loss?
 #

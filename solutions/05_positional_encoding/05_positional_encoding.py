@@ -451,8 +451,8 @@ alt = "From 30 to 35 fast hands have turned, slow ones barely; the dot product i
 figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
-# The fast hands separate at once and come round again. The slow ones barely move, and
-# they keep the sum large. Here are all pairs of positions at once:
+# The fast hands separate at once and come round again, while the slow ones barely move
+# and keep the sum large. Here are all pairs of positions at once:
 
 # %%
 alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
@@ -665,8 +665,9 @@ assert max(reversal.values("none")) < bound + 0.03
 assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# None of them fails. In every one of these tables the 16 positions differ somehow, and
-# training finds the difference, whatever it is. Even random numbers will do.
+# None of them fails, because in every one of these tables the 16 positions differ
+# somehow, and training finds the difference, whatever it is. Even random numbers will
+# do.
 #
 # > **Common mistake: "it trains well, so the encoding is right".** A good score feels
 # > like proof, but at the trained positions it does not tell a right formula from a
@@ -820,9 +821,9 @@ figures.attention_weights(trained_here.weights(16, start=100), later, later, alt
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compute both new numbers from the *old* ones. How do they become neighbours again? Either write
-# them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them along a new
-# last axis and reshape.
+# Compute both new numbers from the *old* ones. To make them neighbours again, either
+# write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack
+# them along a new last axis and reshape.
 #
 # </details>
 #
@@ -974,8 +975,8 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 # %% [markdown]
 # ## In three lines
 #
-# - Attention alone treats all positions equally. A causal mask breaks that; so does an
-#   encoding.
+# - Attention alone treats all positions equally, until a causal mask or an encoding
+#   breaks that.
 # - Sinusoids are clock hands: k positions further on is one rotation $M_k$, and dot products of
 #   two encodings depend on differences only. Rotary positions turn queries and keys themselves.
 # - A good score does not prove an encoding right, and what is learned at some positions

@@ -61,8 +61,8 @@ figures.lesson_map("06", alt=alt)
 # %% [markdown]
 # This lesson is about the numbers that go in at the bottom of the Transformer.
 #
-# Are words without a row rare? Give every word of the training text a row. Then read
-# **held-out** text: text of the same kind that is kept apart and not trained on.
+# Are words without a row rare? Give every word of the training text a row, and then
+# read **held-out** text, which is of the same kind but kept apart and not trained on.
 #
 # **Predict:** how many of its words have no row?
 #
@@ -271,7 +271,7 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It also
+# (m, a) had 10; now it is gone, and (m, at) has 10 instead, so that is merge 2. It also
 # uses up the (at, e) in *mate*: *mate* occurs 3 times, so of the 6 (at, e) only 3
 # remain. So merge 3 is (c, at), with 4.
 #
@@ -393,9 +393,9 @@ for word, steps in splits.items():
 # %% [markdown]
 # ## No mark, or a mark in two ways
 #
-# The toy had no marks. Real programs use them, in one of two ways. The paper, and the
-# first version of its program, put `</w>` after the last letter as a symbol of its own.
-# Since version 0.2 the program glues it to the last letter, as our `spell` does.
+# The toy had no marks, but real programs use them, in one of two ways. The paper, and
+# the first version of its program, put `</w>` after the last letter as a symbol of its
+# own. Since version 0.2 the program glues it to the last letter, as our `spell` does.
 #
 # **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
 # pair is joined first?
@@ -642,7 +642,7 @@ assert loaded == merges
 # ## Unknown words
 #
 # Back to the German, and to the held-out text. We compare with a word vocabulary of the
-# same size as ours: the most frequent words.
+# same size as ours, made of the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -835,8 +835,8 @@ assert [word in german for word in compounds] == [True, False, False]
 # *Spülmaschine* is a token of its own.
 #
 # So tokens are not, in general, the parts that carry meaning, as the first word
-# suggests. Training only counts. For frequent parts the two often agree; elsewhere they
-# do not.
+# suggests. Training only counts, so the two often agree for frequent parts, but not
+# elsewhere.
 
 # %% [markdown]
 # ## How many merges?
@@ -1138,7 +1138,7 @@ assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
 assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
 
 # %% [markdown]
-# In each row, English is 1. As a picture:
+# In each row, English is 1. Here is the table as a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
