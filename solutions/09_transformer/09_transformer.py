@@ -805,7 +805,7 @@ assert share < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
 # > **Common mistake: pre- and post-norm mixed in one formula,** norm(x + sublayer(norm(x))).
-# > Two norms look safer than one. But the second one lies on the residual connection, so
+# > Two norms seem safer than one. But the second one lies on the residual connection, so
 # > little of the input arrives at the top, as in post-norm. (The two norms of Gemma 2 both lie
 # > off it.)
 
