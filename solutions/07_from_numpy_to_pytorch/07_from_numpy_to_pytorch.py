@@ -37,8 +37,8 @@ from course_lib import figures
 # %% [markdown]
 # ## Tensors and arrays
 #
-# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy.
-# A few names differ:
+# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy, but a
+# few names differ:
 #
 # | NumPy | PyTorch |
 # |---|---|
@@ -54,8 +54,8 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
 
 # %% [markdown]
-# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory,
-# and much faster on a GPU. The price is precision: 24 binary digits instead of 53.
+# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory, and
+# much faster on a GPU. The price is precision, since 24 binary digits are left of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
@@ -559,7 +559,7 @@ assert torch.allclose(after, torch.tensor(-0.1), atol=1e-5)
 
 # %% [markdown]
 # In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so their
-# ratio is 1 or −1. Twenty steps, next to those of PyTorch's AdamW:
+# ratio is 1 or −1. Here are twenty steps, compared with PyTorch's AdamW:
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -575,9 +575,9 @@ assert torch.allclose(copy_of_w, w, atol=1e-5)
 # %% [markdown]
 # ## Modules
 #
-# Where do the parameters of a model live? In a **module**: an object that knows its
-# parameters by name. Here is your attention in one. Its `__init__` draws the parameters,
-# its `forward` uses them; a module is called like a function, and calls `forward`.
+# Where do the parameters of a model live? In a **module**: an object that knows its parameters by
+# name. Here is your attention in one. Its `__init__` draws the parameters and its `forward` uses
+# them. You call a module like a function, and it calls `forward`.
 
 
 # %%
@@ -844,7 +844,7 @@ assert min(held_out_losses) < 0.05  # we got 0.001
 
 # %%
 def spell(word: str) -> str:
-    """Return what the trained model makes of a word of nine letters."""
+    """Return what the trained model writes for a word of nine letters."""
     letters = torch.tensor([ord(letter) - ord("a") for letter in word])
     model.eval()
     with torch.no_grad():
@@ -897,8 +897,8 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 # %% [markdown]
 # That is **overfitting**. Eight words can be memorised, and what helps with them ("after a third
 # letter e comes a seventh letter a") is wrong for most others. The model is sure and wrong, which
-# costs more than a guess. The loss in training does not show it; the held-out loss does. It is
-# lowest in one of the first epochs, whose parameters your loop returned.
+# costs more than a guess. The loss in training does not show that, but the held-out loss does. It
+# is lowest in one of the first epochs, whose parameters your loop returned.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -915,10 +915,10 @@ theirs.load_state_dict(start)
 adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
-# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the
-# module itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of
-# logits for each target.) What would happen if `zero_grad` stood between `backward` and `step`?
-# If `eval()` were missing, or `deepcopy`?
+# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the module
+# itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of logits
+# for each target.) What would happen if `zero_grad` came between `backward` and `step`? If
+# `eval()` were missing, or `deepcopy`?
 
 # %%
 torch.manual_seed(1)

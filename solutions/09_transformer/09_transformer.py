@@ -210,8 +210,8 @@ for name, norm in {
     print(f"{name}: the first word moved by {moved:.1f}")
 
 # %% [markdown]
-# A mean over tokens carries the future into the past, whatever the mask. Model C of lesson
-# 04 leaked through such a norm.
+# A mean over tokens carries the future into the past, whatever the mask, which is how model C
+# of lesson 04 leaked.
 #
 # A module has two modes, for training and for evaluation (lesson 07).
 #
@@ -231,9 +231,9 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
     print(f"{name} norm: training and evaluation differ by {moved:.1f}")
 
 # %% [markdown]
-# So the axis is not the only difference. Batch norm needs a batch to train with, and
-# for evaluation the running means and variances of many batches. Layer norm keeps no
-# such statistics: it always computes the same, for one token or for a million.
+# So the axis is not the only difference. Batch norm needs a batch to train with, and for
+# evaluation the running means and variances of many batches. Layer norm keeps no such
+# statistics, so it always computes the same, for one token or for a million.
 #
 # Layer norm is sometimes called a *regularisation technique*. We can measure one part of that
 # claim (`course_lib/experiments/norms.py`): do norms make it harder to memorise random answers
@@ -847,7 +847,7 @@ alt = f"{alt} The decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# Cross-attention has no triangle: the whole source is there from the start. In the
+# Cross-attention has no triangle, because the whole source is there from the start. In the
 # decoder's self-attention, the triangle already hides the padding from every word, so
 # `transformer`, below, passes only the causal mask there.
 
@@ -1061,8 +1061,8 @@ print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)
 
 # %% [markdown]
-# 63 million. The paper's table 3 says 65, but not how they were counted. The positions
-# have none: they are computed (lesson 05).
+# 63 million. The paper's table 3 says 65, but not how they were counted. The positions have
+# none, because they are computed (lesson 05).
 #
 # What is the rest? The eighteen attentions are less than half:
 
@@ -1173,8 +1173,8 @@ print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
 assert share > 0.9  # 1.00 when the course was made
 
 # %% [markdown]
-# 21,504 numbers and functions that you know line by line. What happens without `six_positions`
-# (zeros instead)? Without `causal_6`? Try it, with new parameters.
+# That took 21,504 numbers, and functions that you know line by line. What happens without
+# `six_positions` (zeros instead)? Without `causal_6`? Try it, with new parameters.
 
 # %% [markdown]
 # ## In three lines

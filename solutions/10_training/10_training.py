@@ -166,7 +166,7 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # <details><summary>Hint 2</summary>
 #
 # `gather(-1, right.unsqueeze(-1))` picks one number per position. −100 is no index: which token
-# id could stand there instead, since what is picked there does not count? By how many positions
+# id could be used there instead, since what is picked there does not count? By how many positions
 # do you divide, and what if there are none?
 #
 # </details>
@@ -367,8 +367,8 @@ for step in (1, 2000, 4000, 16000):
 assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 
 # %% [markdown]
-# The smaller number counts: 0.0079 at both. The peak is at step 4,000, twice as high. And the
-# factor $d_{model}^{-0.5}$ gives a model four times as wide half the learning rate.
+# The smaller number counts, which is 0.0079 at both. The peak, at step 4,000, is twice as high.
+# And the factor $d_{model}^{-0.5}$ gives a model four times as wide half the learning rate.
 #
 # The paper counts steps from 1. A loop in Python counts from 0, where the formula has no value:
 # $0^{-0.5}$.
@@ -468,8 +468,8 @@ print("w and b in the end:", *(round(each.item(), 1) for each in parameters.valu
 assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
 
 # %% [markdown]
-# The loss has a cliff. One gradient at its edge throws both parameters far away, to where the
-# unit always gives 0 and the gradient is 0: nothing brings them back. The direction of that
+# The loss has a cliff. One gradient at its edge sends both parameters far away, to where the unit
+# always gives 0 and the gradient is 0, so nothing brings them back. The direction of that
 # gradient was right, but not its length. So **clip** it: if the norm of *all* gradients together
 # is greater than `max_norm`, multiply all of them by the same number.
 
@@ -547,9 +547,9 @@ assert all(same) and abs(norm - theirs.item()) < 1e-3 and norm > 0.5
 # norm of 1 (`max_grad_norm` in `course_lib/nn/training/loop.py`). Adam divides by the size of
 # earlier gradients anyway, but one very long gradient stays in its averages for many steps.
 #
-# Clipping treats the symptom. Many programs plot the norm *before* clipping: where it leaps
-# again and again, the learning rate or the data are to blame. That is why your function returns
-# it.
+# Clipping treats the symptom. Many programs plot the norm *before* clipping, because where it
+# leaps again and again, the learning rate or the data are to blame. That is why your function
+# returns it.
 
 # %% [markdown]
 # ## A small one learns before your eyes
@@ -608,7 +608,7 @@ assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
-# The vocabulary has 150 tokens. So the loss begins at ln 150 = 5.0, and the floor that smoothing
+# The vocabulary has 150 tokens, so the loss begins at ln 150 = 5.0, and the floor that smoothing
 # sets is 0.82. Here is the loss, as means over 20 steps:
 
 # %%

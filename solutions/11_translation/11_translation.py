@@ -97,9 +97,9 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 # %% [markdown]
 # ## Writing without doing things twice
 #
-# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at
-# the earlier positions when a token is added (lesson 04). So their keys and values can be
-# stored, in a **key–value cache**.
+# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at the
+# earlier positions when a token is added (lesson 04), so their keys and values can be stored, in
+# a **key–value cache**.
 #
 # *Without* a cache, each call computes all tokens so far again.
 #
@@ -169,7 +169,7 @@ assert gap < 1e-4
 # ## Writing greedily
 #
 # **Greedy** decoding takes the likeliest token, again and again, until that is the end token. A
-# model that has learned little may never write one, as you saw in lesson 10. So the number of
+# model that has learned little may never write one, as you saw in lesson 10, so the number of
 # tokens is limited, too.
 
 # %% [markdown]
@@ -451,12 +451,12 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# A German number is *one* word, and has no 4-gram. So a BLEU of 0 does not mean that nothing is
-# right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
+# A German number is *one* word, so it has no 4-gram, and a BLEU of 0 does not mean that nothing
+# is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
 # match, unless the translations have no n-grams of that length.)
 #
-# BLEU is made for whole test sets of longer texts. For single sentences it is next to
-# useless, and the mean over sentences is not the BLEU of the set:
+# BLEU is made for whole test sets of longer texts. For single sentences it is almost useless, and
+# the mean over sentences is not the BLEU of the set:
 
 # %%
 ones = ["eins zwei drei vier fünf", "offen"]  # translations
@@ -539,7 +539,7 @@ assert 0.5 < of_copies < 1
 
 # %% [markdown]
 # Names and words such as *Home* and *ID* are the same in both languages, and twice even four in a
-# row, as in *World Air Quality Index*. So a BLEU of 1 is next to nothing.
+# row, as in *World Air Quality Index*. So a BLEU of 1 means next to nothing.
 #
 # The second one gets every text exactly right, except those whose reference is a single word: all
 # these are wrong.
@@ -828,7 +828,7 @@ assert finest == "transformer"
 # > every ranking what was held equal.
 
 # %% [markdown]
-# ## The paper's numbers beside ours
+# ## The paper's numbers next to ours
 #
 # *Attention Is All You Need* trained two sizes, base and big, on eight P100 GPUs, with 4.5
 # million pairs of sentences for German and 36 million for French.

@@ -179,8 +179,8 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 # <details><summary>Hint 2</summary>
 #
 # `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
-# length)`, and a tensor of positions may index `token_ids`. The targets stand one position
-# further on. Before that: between which two numbers must all `starts` lie?
+# length)`, and a tensor of positions may index `token_ids`. The targets are one position further on.
+# Before that: between which two numbers must all `starts` lie?
 #
 # </details>
 
@@ -303,7 +303,7 @@ import lzma
 
 
 def n_bits(text: str) -> int:
-    """Return how many bits xz makes of a text."""
+    """Return how many bits xz needs for a text."""
     return 8 * len(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
@@ -819,7 +819,7 @@ print("seeds", runs.values("seed"), "by", runs.command)
 #
 # **Predict:** how does the long training compare with the best n-grams?
 #
-# - [ ] It is behind them still
+# - [ ] It is still behind them
 # - [ ] It is ahead, by less than 0.1 bits per byte
 # - [x] It is ahead, by more than 0.1 bits per byte
 
@@ -919,8 +919,9 @@ assert norm(equal).allclose(torch.ones(2))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that
-# each row is divided by its own, and add eps before the root is taken. The gain fits x as it is.
+# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that each
+# row is divided by its own, and add eps before the root is taken. The gain fits x without any
+# reshaping.
 #
 # </details>
 
@@ -987,9 +988,9 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the
-# shape (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix makes (…, d_model)
-# of their product.
+# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the shape
+# (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix turns their product into (…,
+# d_model).
 #
 # </details>
 
@@ -1000,7 +1001,7 @@ from course_lib.nn.modern_block import swiglu  # exercise
 check(swiglu)
 
 # %% [markdown]
-# There are three matrices where there were two. To compare fairly, d_ff becomes smaller.
+# There are three matrices where there were two, so for a fair comparison d_ff has to be smaller.
 #
 # **Predict:** which d_ff gives as many parameters as 4 · d_model did?
 #
@@ -1053,8 +1054,8 @@ assert round(cache / 1e9, 1) == 1.3
 #
 # <details><summary>Hint 1</summary>
 #
-# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one
-# does head 3? If you copy heads of keys, in which order must the copies stand?
+# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one does
+# head 3? If you copy heads of keys, in which order must the copies be?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -1137,7 +1138,7 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %%
 def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor:
-    """Return what an attention makes of x (n, d_model), with your functions in f."""
+    """Return what an attention returns for x (n, d_model), by your functions in f."""
     d_k = x.shape[-1] // own.n_heads
     heads = (
         (x @ projection.weight.T).unflatten(-1, (-1, d_k)).transpose(0, 1)
@@ -1219,8 +1220,8 @@ assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
 # - **RMSNorm** helps in every run, and **pre-norm** in two of three. Both learn with twice the learning
 #   rate of 2017's block;
 # - **SwiGLU** does not help here;
-# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory: that
-#   they cost no quality is all one can ask.
+# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory, so
+#   all that one can ask is that they cost no quality.
 #
 # What if the blocks of 2017 and of today had shared one learning rate, the best for today's? Here
 # are the losses of the last 100 training steps, as medians:

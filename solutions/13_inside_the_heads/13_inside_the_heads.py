@@ -118,7 +118,7 @@ assert total == 22_713_216 and round(share, 2) == 0.52
 # Two helpers shorten the rest: one applies a linear map by its name, `x @ weight.T +
 # bias`, the other a norm by its name, with `layer_norm(…, eps=1e-12)`. The embeddings are
 # a sum of three rows (word, position, token_type), then a norm. A layer is twice "the
-# norm of x plus what the sublayer makes of x"; the norm's name begins like that of its
+# norm of x plus the sublayer's result for x"; the norm's name begins like that of its
 # sublayer's last linear map. GELU is `nn.functional.gelu`.
 #
 # </details>
@@ -143,8 +143,8 @@ print("smaller than 0.00001:", bool(gap < 1e-5))
 assert gap < 1e-5 and theirs.shape == (1, token_ids.shape[1], 384)
 
 # %% [markdown]
-# That is the whole secret of a published model: a dictionary of numbers, and a program
-# whose formulas you know.
+# There is no more to a published model: a dictionary of numbers, and a program whose
+# formulas you know.
 
 # %% [markdown]
 # ## Which sentences are alike?
@@ -365,9 +365,9 @@ assert of_seeds[0]["minilm, positional heads"] == 1
 
 # %% [markdown]
 # A sixth role cannot be told by a distance: from a verb to its **object** or **subject**,
-# and back. In 96 sentences made for it, adjectives and clauses stand in between: no fixed
-# distance leads to more than a third of the objects or a quarter of the subjects. A head
-# is chosen on half of the words and tried on the other half, both ways
+# and back. In 96 sentences made for it, adjectives and clauses come in between, so no
+# fixed distance leads to more than a third of the objects or a quarter of the subjects. A
+# head is chosen on half of the words and tried on the other half, both ways
 # (`course_lib/experiments/syntax_heads.py`).
 #
 # **Predict:** in how many new sentences does the best head lead from the object to its
@@ -822,7 +822,7 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 
 # %% [markdown]
 # Why two layers, then? The query knows which token it is: *b*. The key that it needs,
-# *c*, must say "before me stood *b*". A token's vector says nothing of its neighbour
+# *c*, must say "before me came *b*". A token's vector says nothing about its neighbour
 # until a head of the layer *before* has written it there: a **previous-token head**. Two
 # heads that do together what neither does alone are a **circuit**.
 #
@@ -1074,8 +1074,8 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 #
 # Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by meaning and
 # not by words; your functions say what its heads do with your question, and which heads
-# produce the result. (If one is not ready, the course's own stands in for it, and the
-# list says so.)
+# produce the result. (If one is not ready, the course's own is used instead, and the list
+# says so.)
 
 # %%
 from course_lib.lessons.own_functions import INSIDE_THE_HEADS, own_functions

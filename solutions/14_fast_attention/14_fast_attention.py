@@ -161,7 +161,7 @@ print(layers, "layers")
 assert layers == 512
 
 # %% [markdown]
-# Two more with each layer: 1,024 / 2.
+# Each layer adds two, so it takes 1,024 / 2.
 
 # %% [markdown]
 # ### Exercise: path_length
@@ -767,8 +767,8 @@ except (ImportError, RuntimeError) as fault:
     print(fault)
 
 # %% [markdown]
-# How fast is the kernel on a GPU? That was **not measured** for this lesson: there was no GPU. If you
-# have one, measure it against PyTorch's own with
+# How fast is the kernel on a GPU? That was **not measured** for this lesson, because there was no GPU. If
+# you have one, measure it against PyTorch's own with
 #
 # ```
 # python -m tests.benchmarks flash
@@ -894,8 +894,8 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 #
 # <details><summary>Hint 1</summary>
 #
-# What is stored for one token, in one layer, of one head: how many vectors, and of how many
-# numbers? Which heads have some, those of queries or those of keys?
+# What is stored for one token, in one layer, of one head: how many vectors, and of how many numbers? Which
+# heads have some, the queries' or the keys'?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -927,8 +927,8 @@ published = {  # layers, heads of queries, heads of keys and values, d_k
 }
 
 # %% [markdown]
-# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with that of Llama 2
-# with 7 billion?
+# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with the cache of Llama
+# 2 with 7 billion?
 #
 # - [x] A quarter
 # - [ ] About as large
@@ -1042,8 +1042,8 @@ assert known.sum() == 4 * (4 - 1) + 1
 
 # %% [markdown]
 # A product of two masks counts the ways from one position to another via one in between. So L layers reach
-# L · (w − 1) positions back, as those of a causal convolution do. Mistral 7B has 32 layers and windows of
-# 4,096 (Jiang et al. 2023, table 1):
+# L · (w − 1) positions back, as in a causal convolution. Mistral 7B has 32 layers and windows of 4,096
+# (Jiang et al. 2023, table 1):
 
 # %%
 reach = 32 * (4096 - 1)

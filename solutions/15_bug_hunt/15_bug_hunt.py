@@ -45,10 +45,11 @@ figures.lesson_map("15", alt=alt)
 # %% [markdown]
 # ## A healthy one
 #
-# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven
-# four two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
+# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven four
+# two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
 # (`course_lib/lessons/patients/reader.py`). Every part is a function of its own, with the contract of your
-# exercises where there is one (`parts.py`, beside it). 32 numbers in a batch, 400 steps.
+# exercises where there is one (`parts.py`, next to it). A batch has 32 numbers, and each training takes 400
+# steps.
 
 # %%
 import itertools
@@ -484,8 +485,8 @@ for number in (0, 8):
 # optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at
 # step 5,220, and the training ends after 400.
 #
-# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** beside
-# the loss, always. **Fix it.**
+# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** next to the loss,
+# always. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import warmup_rate  # mend
@@ -653,8 +654,8 @@ for number in (0, 12):
     print(f"model {number}: lengths 2 and 4", mask.astype(int).tolist())
 
 # %% [markdown]
-# One padding token too many may be attended to. In training there almost always is one, and the model has even come to
-# rely on it; alone, a sentence has none. Its score in a batch is that of the healthy model.
+# One padding token too many may be attended to. In training there almost always is one, and the model has even
+# come to rely on it; alone, a sentence has none. In a batch, it scores as high as the healthy model.
 #
 # The loss with padding (model 2) changes the number that is reported; the mask changes what the model *is*. **Fix it.**
 
@@ -759,7 +760,7 @@ for name in columns[0]:
 # | learning rate, plotted | as you meant it | the schedule: steps or epochs |
 
 # %% [markdown]
-# And in use:
+# And when it is used:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
