@@ -180,7 +180,7 @@ print("equal to your Jacobian:", bool(gap.max() < 1e-12))
 assert gap.max() < 1e-12
 
 # %% [markdown]
-# Now the whole of attention. In PyTorch, the lines of lesson 01 become:
+# Now the whole of attention. In PyTorch, the lines of lesson 01 turn into these:
 
 
 # %%
@@ -680,10 +680,10 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # each epoch the model is measured on data that it is never trained on, which is called
 # **held out**.
 #
-# A model has two modes, which differ where it has *dropout*. In **training mode** a random
-# share of the numbers is set to 0 (and the others grow to make up for it), so that no single
-# one becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
-# `model.eval()` switch.
+# A model has two modes, which differ where it has *dropout*. In **training mode** a random share
+# of the numbers is set to 0 (and the others grow to make up for it), so that no single one
+# becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
+# `model.eval()` switch between the two.
 
 # %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions:

@@ -26,7 +26,8 @@ from torch.nn import functional
 #
 # Attention lets each of n tokens meet all n. A text twice as long needs four times as many weights: that
 # price has been known from the beginning. Yet the first models read a few hundred tokens at once, and some
-# years later it was a hundred thousand. The formula is still the same. Faster machines explain part of it.
+# years later it was a hundred thousand. The formula is still the same, and faster machines explain only
+# part of it.
 #
 # **What else has changed, and what does attention really cost?** At the end, your own functions read two
 # thousand tokens without ever making the table of weights.
@@ -1073,12 +1074,12 @@ assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 #   five takes barely longer than one, because both wait for the parameters.
 
 # %% [markdown]
-# These three are from 2020 to 2023, and it went on from there. *FlashAttention-3*
-# ([Shah et al. 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same time.
-# *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) makes a kernel of a mask that you write
-# in PyTorch. *Latent attention* (lesson 12) stores less than a cache of keys and values. And *state-space
-# models* such as Mamba ([Gu and Dao 2023](https://arxiv.org/abs/2312.00752)) replace the cache by a state of
-# fixed size, often with some layers of attention among theirs.
+# These three are from 2020 to 2023, and it went on from there. *FlashAttention-3* ([Shah et al.
+# 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same time.
+# *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a mask that you write in
+# PyTorch into a kernel. *Latent attention* (lesson 12) stores less than a cache of keys and values. And
+# *state-space models* such as Mamba ([Gu and Dao 2023](https://arxiv.org/abs/2312.00752)) replace the cache
+# by a state of fixed size, often with some layers of attention among theirs.
 
 # %% [markdown]
 # ## Two thousand tokens without a table

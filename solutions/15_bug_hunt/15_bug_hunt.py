@@ -1130,7 +1130,8 @@ figures.architecture(parts=complete, alt=alt)
 # been in code that many people run: [a mask](https://github.com/huggingface/transformers/pull/31674) that let
 # Gemma 2 read its labels (2024), [a causal mask](https://github.com/keras-team/keras/pull/23040) that Keras
 # dropped whenever dropout was on (2026), [a loss](https://huggingface.co/blog/gradient_accumulation) divided by
-# the wrong number of tokens (2024). None of them raised an error. Somebody had compared two numbers.
+# the wrong number of tokens (2024). None of them raised an error; each came to light because somebody compared
+# two numbers.
 
 # %% [markdown]
 # ## In three lines
