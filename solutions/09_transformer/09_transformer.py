@@ -1064,7 +1064,7 @@ assert total == count_transformer(6, 512, 2048, 37_000)
 # 63 million. The paper's table 3 says 65, but not how they were counted. The positions have
 # none, because they are computed (lesson 05).
 #
-# What is the rest? The eighteen attentions are less than half:
+# What is the rest? The eighteen attentions make up less than half:
 
 # %%
 notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}

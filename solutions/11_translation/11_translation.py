@@ -776,9 +776,9 @@ figures.attention_in_sentences(sentences, alt=alt)
 # %% [markdown]
 # ## The answer
 #
-# Here are BLEU by the number of words of the source, and chrF as a picture. BLEU counts
-# 4-grams: for the shortest texts it depends on the few translations that have any. And each
-# range holds other texts, some of them easier. So compare systems *within* a range, not ranges.
+# Here are BLEU by the number of words of the source, and chrF as a picture. BLEU counts 4-grams:
+# for the shortest texts it depends on the few translations that have any. And each range holds
+# different texts, some of them easier, so compare systems *within* a range, not ranges.
 #
 # **Predict:** where is the system without attention furthest behind the Transformer, in chrF?
 #

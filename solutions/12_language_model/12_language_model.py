@@ -740,8 +740,8 @@ alt = "After Hamlet's I, t, am and f lead, none of them far ahead of the others.
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]
-# And a text, from your functions. Its random numbers come from a generator with a seed: the same
-# seed, the same text.
+# And now a text, from your functions. Its random numbers come from a generator with a seed, so the
+# same seed gives the same text.
 
 
 # %%
@@ -811,7 +811,6 @@ of_training = runs.median("bits_per_byte")
 one_run = runs.runs[0]
 print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps,", end=" ")
 print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
-print("seeds", runs.values("seed"), "by", runs.command)
 
 # %% [markdown]
 # The counts include n-grams of bytes, too, up to n = 6. The baseline is the best of all these

@@ -967,8 +967,8 @@ for each in asked["sentences"]:
 # *Attention is not not Explanation*: weights which the model did not make prove little
 # about those that it made.
 #
-# Measure it, for three sentences. The model's result is the cosine of each with a second
-# sentence (`course_lib/experiments/explanation.py`).
+# Let us measure it, for three sentences. The model's result is the cosine of each with a
+# second sentence (`course_lib/experiments/explanation.py`).
 
 # %%
 explained = record.read("explanation").runs[0]["sentences"]
