@@ -182,12 +182,6 @@ QUICK = (
     *("goes_by_how_it_refuses_arguments", "goes_by_the_code", "raises_at_random"),
     *("remembers_in_a_file", "takes_turns"),
 )
-    "goes_by_how_it_refuses_arguments",
-    "goes_by_the_code",
-    "raises_at_random",
-    "remembers_in_a_file",
-    "takes_turns",
-)
 
 
 @pytest.mark.parametrize("name", all_but(QUICK, HOSTILE))
