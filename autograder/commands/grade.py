@@ -330,7 +330,10 @@ def _remarks(exercise: ExerciseResult) -> str:
 def judge(
     course: Course, path: Path, lesson: str, isolated: bool, seconds: float | None
 ) -> int:
-    """Grade one notebook file and print each verdict in words; return the exit code."""
+    """Grade one notebook file and print each verdict in words; return the exit code.
+
+    0: it is graded. 1: it cannot be, and what is printed says why.
+    """
     if lesson:
         lesson = course.find_lesson(lesson, built=True)
     else:
@@ -339,6 +342,8 @@ def judge(
     with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
     terminal.say(result_in_words(result))
+    if result.status == "invalid":
+        return 1
     terminal.say(f"Graded in {times.get('all', 0.0):.2f} s.")
     return 0
 

@@ -598,7 +598,7 @@ def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
     path = root / "elsewhere" / f"{LESSON}.ipynb"
     for reason in ("There is no", "is a folder, not a file"):
         code, out, err = judged(path)
-        assert (code, err) == (0, "")
+        assert (code, err) == (1, "")
         assert "Nothing could be graded: " in out
         assert reason in out
         path.mkdir(parents=True, exist_ok=True)
