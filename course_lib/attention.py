@@ -12,8 +12,7 @@ from course_lib import arguments
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     """Turn scores into weights between 0 and 1 that sum to 1 along one axis.
 
-    x : (...), scores, of any size; whole numbers of any kind are allowed, small ones
-        (int8, uint8, …) too
+    x : (...), scores, of any size; whole numbers are allowed
     axis : the axis along which the weights sum to 1
 
     Returns the weights, floats in the shape of x. Scores of any finite size give
@@ -25,8 +24,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
            [0. , 1. ]])
     """
     x = arguments.floats("x (...)", x, axis=axis)
-    # Times 1.0, because uint8 would wrap: 1 − 2 is 255.
-    shifted = 1.0 * x - np.max(x, axis=axis, keepdims=True)
+    shifted = x - np.max(x, axis=axis, keepdims=True)
     exponentials = np.exp(shifted)
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
 
@@ -58,9 +56,8 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k : (..., m, d_k), one key per row
 
     Returns the scores (..., n, m): row i holds the dot products of query i with all
-    keys, divided by the square root of d_k. Whole numbers of any kind are allowed,
-    small ones (int8, uint8, …) too, the result holds floats, and q and k stay as they
-    are.
+    keys, divided by the square root of d_k. Whole numbers are allowed, the result holds
+    floats, and q and k stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> q = np.array([[1.0, 1.0, 1.0, 1.0]])
@@ -70,8 +67,7 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """
     q, k = arguments.floats("q (..., n, d_k), k (..., m, d_k)", q, k)
     d_k = q.shape[-1]
-    # Times 1.0, because int8 would wrap: 100 · 2 is −56.
-    return 1.0 * q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
+    return q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
 
 
 def attention(
@@ -146,8 +142,8 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
     over y's rows of their dot products with row i of x. Nothing is learned, and
-    nothing is divided by the square root of d. Whole numbers of 64 bits, as Python's
-    become, are allowed; the result holds floats, and x and y stay as they are.
+    nothing is divided by the square root of d. Whole numbers are allowed, the result
+    holds floats, and x and y stay as they are.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "dot").
 

@@ -21,8 +21,8 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     n_heads : number of heads; each gets d_model / n_heads neighbouring numbers
 
     Returns (..., n_heads, n, d_model / n_heads): row i of head h holds the h-th part of
-    token i. x stays as it is, and may be a transposed view. Raises ``ValueError`` if
-    n_heads does not divide d_model.
+    token i. x stays as it is. If n_heads does not divide d_model, an error of any kind
+    is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> split_heads(np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), 2)
@@ -47,7 +47,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     x : (..., n_heads, n, d), one token per row of each head
 
     Returns (..., n, n_heads · d): row i holds token i, the part of the first head
-    first. x stays as it is, and may be a transposed view.
+    first. x stays as it is.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2 ("Concat").
 
     >>> merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]]))
@@ -88,8 +88,7 @@ def multi_head_attention(
     Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
     heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much
     it attends to each token of the memory in head h: a softmax of the scaled scores, as
-    in ``attention``; blocked tokens have weight 0. Whole numbers are allowed, the
-    results hold floats, and the arguments stay as they are.
+    in ``attention``; blocked tokens have weight 0. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x, same = np.array([[2.0, 0.0], [0.0, 4.0]]), np.eye(2)
@@ -121,8 +120,8 @@ def count_parameters(d_model: int, n_heads: int, bias: bool) -> int:
     n_heads : number of heads, each with d_k = d_v = d_model / n_heads
     bias : whether each of the four projections also adds a vector of parameters
 
-    Returns how many numbers are learned, as an int. Raises ``ValueError`` if n_heads
-    does not divide d_model.
+    Returns how many numbers are learned, as an int. If n_heads does not divide d_model,
+    an error of any kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> count_parameters(4, 2, bias=False), count_parameters(4, 2, bias=True)

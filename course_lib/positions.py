@@ -16,14 +16,14 @@ def sinusoidal_encoding(n: int, d_model: int, base: float = 10000.0) -> np.ndarr
     base : sets the longest wavelength, below base · 2π and near it for large d_model;
         the shortest is 2π
 
-    Returns (n, d_model), computed in float64: row t holds, for i = 0, 1, …, sin(t ω_i)
-    in column 2i and cos(t ω_i) in column 2i + 1, with ω_i = base ** (−2i / d_model). If
-    d_model is odd, the last sine has no cosine.
+    Returns (n, d_model): row t holds, for i = 0, 1, …, sin(t ω_i) in column 2i and
+    cos(t ω_i) in column 2i + 1, with ω_i = base ** (−2i / d_model). If d_model is odd,
+    the last sine has no cosine.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
-    >>> sinusoidal_encoding(2, 3).round(4)
-    array([[0.    , 1.    , 0.    ],
-           [0.8415, 0.5403, 0.0022]])
+    >>> sinusoidal_encoding(2, 4).round(4)
+    array([[0.    , 1.    , 0.    , 1.    ],
+           [0.8415, 0.5403, 0.01  , 1.    ]])
     """
     n, d_model = arguments.whole("n ≥ 0, d_model ≥ 1", n, d_model)
     base = arguments.positive("base", base)
@@ -42,9 +42,9 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
     d_model : length of an encoding, even
     base : that of the encoding
 
-    Returns (d_model, d_model), float64: with rows of ``sinusoidal_encoding``, row
-    t + k = row t @ shift_matrix(k, d_model), for every t. Raises ``ValueError`` if
-    d_model is odd.
+    Returns (d_model, d_model): with rows of ``sinusoidal_encoding``, row t + k is
+    row t @ shift_matrix(k, d_model), for every t. If d_model is odd, an error of any
+    kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5, states that
     there is one; its entries are the sums of angles of sine and cosine.
 
@@ -74,8 +74,8 @@ def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
     encoding : (n_positions, d_model), one position per row, n_positions at least n
 
     Returns (..., n, d_model): row i is token i plus the encoding of position i, in
-    every sequence. Whole numbers are allowed, and x and encoding stay as they are.
-    Raises ``ValueError`` if there are fewer positions than tokens.
+    every sequence. x and encoding stay as they are. If there are fewer positions than
+    tokens, an error of any kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
     >>> add_positions(np.array([[1.0, 1.0]]), np.array([[0.0, 1.0], [0.8, 0.5]]))
@@ -104,9 +104,8 @@ def rotary(
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
     columns 2i and 2i + 1 become a cos φ − b sin φ and a sin φ + b cos φ, where
     φ = positions[t] · base ** (−2i / d_k). Then the dot product of a query and a key
-    depends on their positions by the difference only. Whole numbers are allowed, the
-    result holds floats, and x and positions stay as they are. Raises ``ValueError`` if
-    d_k is odd.
+    depends on their positions by the difference only. x and positions stay as they are.
+    If d_k is odd, an error of any kind is raised.
     Source: Su et al. (2021), RoFormer, section 3.4.2, equation 34.
 
     >>> rotary(np.array([[1.0, 0.0], [1.0, 0.0]]), [0, 1]).round(4)
@@ -122,7 +121,6 @@ def rotary(
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
     frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
     angles = np.outer(positions, frequencies)  # (n, d_k / 2), float64
-    x = 1.0 * x  # whole numbers become float64, floats keep their precision
     # A float32 has too few digits for the angles of far positions, but not for these.
     sine, cosine = (part.astype(x.dtype) for part in (np.sin(angles), np.cos(angles)))
     first, second = x[..., 0::2], x[..., 1::2]

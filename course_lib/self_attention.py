@@ -23,7 +23,7 @@ def project(
 
     Returns three arrays: row i of the queries (..., n, d_k), of the keys (..., n, d_k)
     and of the values (..., n, d_v) is made from token i, and from no other token. The
-    tokens may hold whole numbers, and the arguments stay as they are.
+    arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x = np.array([[1.0, 2.0]])
@@ -53,8 +53,7 @@ def self_attention(
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
     weighted for token i. Row i of the weights (..., n, n) says how much token i attends
     to each token: the softmax of its scores, which are dot products divided by the
-    square root of d_k. Whole numbers are allowed, the results hold floats, and the
-    arguments stay as they are.
+    square root of d_k. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1 and 3.2.3.
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
@@ -86,8 +85,7 @@ def cross_attention(
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the memory's
     values, weighted for token i of x. Row i of the weights (..., n, m) says how much
     token i of x attends to each token of the memory: the softmax of its scores, which
-    are dot products divided by the square root of d_k. Whole numbers are allowed, the
-    results hold floats, and the arguments stay as they are.
+    are dot products divided by the square root of d_k. The arguments stay as they are.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3 (the one
     called "encoder-decoder attention").
 

@@ -57,8 +57,9 @@ def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, 
             if not any(map(is_in_single_precision, calls, right)):
                 break
         for chosen in _selections(calls):
-            if explanations := explanations_of(exercise, chosen, digits):
-                return explanations[0].misconceptions if len(explanations) == 1 else ()
+            explanations = explanations_of(exercise, chosen, digits)
+            if len(explanations) == 1:  # of several, the claims alone may tell one
+                return explanations[0].misconceptions
     return ()
 
 

@@ -142,8 +142,8 @@ def single_query(student, rng):
     student.agrees(q, k, v)
 
 
-@exercise.case(
-    "Queries, keys and values of whole numbers are treated like any others", weight=0.5
+@exercise.fine_point(
+    "Queries, keys and values of whole numbers are treated like any others"
 )
 def whole_numbers(student, rng):
     q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))

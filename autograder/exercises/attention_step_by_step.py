@@ -125,15 +125,6 @@ def single_key(student, rng):
     )
 
 
-@exercise.case(
-    "Values of whole numbers are weighted like any others", visible=False, weight=0.5
-)
-def whole_numbers(student, rng):
-    # Only v: from a whole q1 and k the plain scores may be whole numbers too.
-    q1, k = rng.normal(size=4), rng.normal(size=(7, 4))
-    student.agrees(q1, k, rng.integers(-9, 10, size=(7, 6)))
-
-
 @exercise.case("The query, keys and values stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
@@ -155,7 +146,6 @@ def variants(
     weighted="values",
     output="sum over values",
     returned="dictionary",
-    numbers="floats",
     overwritten="nothing",
 ):
     m, d_k = k.shape
@@ -187,8 +177,6 @@ def variants(
         weighted_values = factor * v
     else:
         weighted_values = factor[:, np.newaxis] * rows
-    if numbers == "whole weighted values" and v.dtype.kind in "iu":
-        weighted_values = weighted_values.astype(int)
     if overwritten == "v":
         np.multiply(v, factor[:, np.newaxis], out=v)  # stops on whole numbers
     summed = weighted_values.sum(axis=0)
@@ -200,6 +188,11 @@ def variants(
     elif output != "sum over values":
         whole = {"mean": summed / m, "sum": weighted_values.sum(), "keys": weights @ k}
         result["output"] = whole[output]
+    if returned == "a column of weights":
+        return result | {"weights": weights[:, np.newaxis]}
+    if returned == "rows":
+        rows = {name: result[name][np.newaxis] for name in [*result][:3]}
+        return result | rows | {"output": summed[np.newaxis]}
     if returned == "columns":
         columns = {name: result[name][:, np.newaxis] for name in [*result][:3]}
         return result | columns
@@ -405,6 +398,20 @@ exercise.option(
     returned="two",
 )
 exercise.option(
+    "weights_kept_as_a_column",
+    "Your weights are a table of one column: their shape is (m, 1).",
+    "Which shape does the docstring promise for the weights of one query?",
+    why="Each value times its weight needs a column, and the column is kept.",
+    returned="a column of weights",
+)
+exercise.option(
+    "steps_as_tables_of_one_row",
+    "Your scores, weights and output are tables of one row, as if there were a batch.",
+    "Which shape does the docstring promise for the scores of one query?",
+    why="q1 is made a table for the formula of all queries, and stays one.",
+    returned="rows",
+)
+exercise.option(
     "steps_in_a_tuple",
     "Your steps come in a tuple: they have no names.",
     "How does the caller ask for a step, such as the weights?",
@@ -417,14 +424,6 @@ exercise.option(
     "How does the caller ask for a step, such as the weights?",
     why="A list that grows with each step is returned as it is.",
     returned="list",
-)
-exercise.option(
-    "cut_to_whole_numbers",
-    "Your weighted values lose what follows the decimal point where v holds "
-    "whole numbers.",
-    "Which dtype has the array that you write the weighted values into?",
-    why="np.zeros_like(v) has the right shape and takes over v's integers.",
-    numbers="whole weighted values",
 )
 exercise.option(
     "values_weighted_in_place",

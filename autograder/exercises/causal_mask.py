@@ -70,7 +70,7 @@ def a_single_query(student, rng):
     student.expect(student(1, offset=3), np.array([[True, True, True, True]]))
 
 
-@exercise.case("Without queries there are no rows, and with m=0 no columns", weight=0.5)
+@exercise.fine_point("Without queries there are no rows, and with m=0 no columns")
 def nothing_there(student, rng):
     student.expect(student(3, 0), np.zeros((3, 0), bool))
     student.expect(student(0, 4, 2), np.zeros((0, 4), bool))

@@ -157,15 +157,6 @@ def memory_reordered(student, rng):
     student.expect(reordered, expected, what="what comes after the change")
 
 
-@exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
-)
-def whole_numbers(student, rng):
-    x, memory = rng.integers(-2, 3, size=(5, 3)), rng.integers(-2, 3, size=(6, 2))
-    w_q, w_k = rng.integers(-1, 2, size=(3, 4)), rng.integers(-1, 2, size=(2, 4))
-    student.agrees(x, memory, w_q, w_k, rng.integers(-9, 10, size=(2, 7)))
-
-
 @exercise.case("Both sequences and the parameters stay as they are", weight=1)
 def arguments_stay(student, rng):
     x, memory = rng.normal(size=(5, 3)), rng.normal(size=(6, 2))
@@ -416,7 +407,6 @@ exercise.family(
     families.one_result_only("output"),
     families.one_result_only("weights"),
     families.squeezed(),
-    families.cut_to_whole_numbers("x", "memory", result="output"),
     families.as_list(),
 )
 exercise.options_of(

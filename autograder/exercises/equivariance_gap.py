@@ -61,15 +61,15 @@ def add_first_row(x):
 
 
 def add_tiny_positions(x):
-    """Add to each row its position in billionths."""
-    return x + 1e-9 * np.arange(len(x))[:, np.newaxis]
+    """Add to each row its position in millionths."""
+    return x + 1e-6 * np.arange(len(x))[:, np.newaxis]
 
 
 def added_tiny(numbers):
-    """Return a function that adds to each row one of these numbers, in billionths."""
+    """Return a function that adds to each row one of these numbers, in millionths."""
 
     def add(x):
-        return x + 1e-9 * numbers[:, np.newaxis]
+        return x + 1e-6 * numbers[:, np.newaxis]
 
     return add
 
@@ -147,10 +147,10 @@ def as_many_numbers_as_rows(student, rng):
     student.agrees(running_sum, rng.normal(size=(5, 5)), [3, 0, 4, 1, 2])
 
 
-@exercise.case("A gap of some billionths is a gap", weight=1)
+@exercise.case("A gap of some millionths is a gap", weight=1, pays_alone=False)
 def tiny_gap(student, rng):
     gap = student(add_tiny_positions, np.zeros((4, 2)), [1, 2, 3, 0])
-    student.expect(gap, 3e-9)
+    student.expect(gap, 3e-6)
     student.agrees(added_tiny(rng.normal(size=4)), np.zeros((4, 2)), [1, 2, 3, 0])
 
 
@@ -217,7 +217,7 @@ def variants(
         result, right = result[rows], right[rows]
     if measure == "difference of maxima":
         return float(abs(np.abs(result).max() - np.abs(right).max()))
-    if small == "forgiven" and np.allclose(result, right, rtol=0, atol=1e-6):
+    if small == "forgiven" and np.allclose(result, right, rtol=0, atol=1e-4):
         right = result
     gap = result - right
     size = np.abs(gap)
@@ -243,7 +243,7 @@ def variants(
         "relative": lambda: size.max() / np.abs(right).max(),
     }[measure]()
     if small == "rounded":
-        number = round(float(number), 6)
+        number = round(float(number), 4)
     return int(number) if returned == "a whole number" else float(number)
 
 
@@ -425,15 +425,15 @@ for measure, name, diagnosis, question, why in (
 exercise.option(
     "small_gaps_forgiven",
     "Your number is 0 as soon as the gap is small.",
-    "Is a gap of three billionths a measurement or not?",
+    "Is a gap of three millionths a measurement or not?",
     why="np.allclose is how one tests such things, and it forgives small differences.",
     small="forgiven",
 )
 exercise.option(
     "number_rounded",
     "Your number is rounded to a few digits after the decimal point.",
-    "Is a gap of three billionths a measurement or not?",
-    why="round(…, 6) makes a printed number readable.",
+    "Is a gap of three millionths a measurement or not?",
+    why="round(…, 4) makes a printed number readable.",
     small="rounded",
 )
 for returned, name, diagnosis in (

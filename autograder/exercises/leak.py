@@ -68,7 +68,7 @@ def one_number_for_each_row(x):
 
 
 def sum_of_all_hinted_at(x):
-    return x + 1e-8 * np.sum(x, axis=0)
+    return x + 1e-5 * np.sum(x, axis=0)
 
 
 def self_attention(x):
@@ -249,7 +249,7 @@ def variants(
         "mean square": lambda: (change**2).mean(),
         "share": lambda: (np.abs(change) / np.abs(before[rows])).max(),
     }[measure]()
-    return 0.0 if small == "is nothing" and size < 1e-5 else float(size)
+    return 0.0 if small == "is nothing" and size < 1e-3 else float(size)
 
 
 exercise.option(

@@ -98,8 +98,8 @@ def scores_of_any_size(student, rng):
         [0.0, 1.0, 1e10],
         [2e4, 0.0, 1.0],
         [-1e4, 0.0, 5.0],
+        [-1e8, 0.0, 5.0],
         [-1e10, 0.0, 5.0],
-        [-1e39, 0.0, 5.0],
     ]
     may_attend = 3 * [[True, True, False]] + 4 * [[True, False, False]]
     two = [1 / (1 + math.e), math.e / (1 + math.e), 0.0]
@@ -121,7 +121,7 @@ def single_query_or_key(student, rng):
     student.agrees(rng.normal(size=(3, 1)), np.array([[True], [False], [True]]))
 
 
-@exercise.case("Whole numbers as scores give fractions as weights", weight=0.25)
+@exercise.fine_point("Whole numbers as scores give fractions as weights")
 def whole_numbers(student, rng):
     may_attend = np.array([[True, True, False], [False, True, True]])
     student.agrees(np.array([[2, 1, 5], [7, -3, -2]]), may_attend)
@@ -192,7 +192,7 @@ def variants(
     way, number = blocked if isinstance(blocked, tuple) else (blocked, 0.0)
     if way.startswith("lowered"):
         masked = np.where(allowed, numbers, numbers + number)
-    elif way.startswith("set to"):
+    elif way.startswith(("set to", "as 0")):
         masked = np.where(allowed, numbers, number)
     elif way.startswith("afterwards"):
         masked = numbers
@@ -215,7 +215,7 @@ def variants(
     weights = powers / (1.0 if weights_are == "exponentials" else totals)
     if largest.endswith("0 / 0 is 0") or largest == "none where a row has no key":
         weights = np.where(totals == 0, 0.0, weights)
-    if way.endswith("zeros") or way.startswith("afterwards, "):
+    if way.endswith("zeros") or way.startswith(("afterwards, ", "as 0")):
         weights = weights * allowed
     if "divided" in way:
         left = weights.sum(axis=axis, keepdims=True)
@@ -248,7 +248,7 @@ def variants(
     if overwritten == "weights" and scores.dtype.kind == "f":
         scores[...] = weights
     elif overwritten.endswith("index") and scores.dtype.kind == "f":
-        scores[~allowed] = -np.inf
+        scores[~allowed] = masked[~allowed]
     elif overwritten == "mask":
         np.logical_not(may_attend, out=may_attend)
     elif overwritten == "rows without keys":
@@ -259,11 +259,11 @@ def variants(
 NUMBERS = {
     "a_hundred": (-1e2, "−100"),
     "ten_thousand": (-1e4, "−10000"),
+    "a_million": (-1e6, "−10⁶"),
     "a_billion": (-1e9, "−10⁹"),
-    "the_smallest_float32": (float(np.finfo(np.float32).min), "about −3.4 · 10³⁸"),
 }
 for _name, (_number, _text) in NUMBERS.items():
-    _minus = _name if "float32" in _name else f"minus_{_name}"
+    _minus = f"minus_{_name}"
     for _where in ("", " beside keys"):
         exercise.option(
             f"filled_with_{_minus}{_where.replace(' ', '_')}",
@@ -271,8 +271,8 @@ for _name, (_number, _text) in NUMBERS.items():
             "ones are lower, it takes their weight.",
             "Is there a number that is smaller than every score?",
             why="Scores of a fresh model lie near 0, so any number that is far below "
-            "looks like plenty: −1e9 is in The Annotated Transformer, and the smallest "
-            "float32 in Hugging Face's transformers; rows without keys may be mended.",
+            "looks like plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive "
+            "into Deep Learning; rows without keys may be mended.",
             blocked=(f"set to{_where}", _number),
         )
     if _name == "a_hundred":
@@ -310,8 +310,8 @@ exercise.option(
     "rows_without_keys_shared_out",
     "Your row in which all keys are blocked shares its weight out equally.",
     "What does the docstring promise for a row without keys?",
-    why="With the smallest float there is never NaN, and equal scores get equal "
-    "weights.",
+    why="With the smallest float for −∞, as in Hugging Face's transformers, there is "
+    "never NaN, and equal scores get equal weights.",
     without_keys="shared out",
 )
 exercise.option(
@@ -549,6 +549,15 @@ exercise.option(
     weights_are="exponentials",
 )
 exercise.option(
+    "zeroed_and_divided_anew",
+    "A blocked key counts as one with the score 0, its weight is removed and the rest "
+    "divided by its sum: where the allowed ones are far below 0, nothing is left.",
+    "What is e to the power of 0 beside e to the power of −1000?",
+    why="AllenNLP's masked_softmax multiplies by the mask before and after, and "
+    "divides by the sum.",
+    blocked="as 0, divided, 0 / 0 is 0",
+)
+exercise.option(
     "softmax_missing",
     "Your result holds the masked scores themselves, −∞ where a key is blocked.",
     "What makes positive weights that sum to 1 out of scores?",
@@ -578,14 +587,14 @@ exercise.option(
 )
 exercise.option(
     "scores_filled_in_place",
-    "Your call writes −∞ over the caller's blocked scores.",
+    "Your call writes over the caller's blocked scores.",
     "Does scores[...] = … make a new array, or write into the caller's?",
     why="masked_fill_ and scores[~mask] = -inf write in place.",
     overwritten="in place, without an index",
 )
 exercise.option(
     "scores_filled_in_place_at_an_index",
-    "Your call writes −∞ into the caller's scores; whole numbers, and most masks of "
+    "Your call writes into the caller's scores; whole numbers, and most masks of "
     "another shape, stop it.",
     "Does scores[~may_attend] = … make a new array, or write into the caller's?",
     why="scores[~may_attend] = -np.inf, as it stands.",

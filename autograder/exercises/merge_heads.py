@@ -67,12 +67,6 @@ def axes_of_length_one(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 1)))
 
 
-@exercise.case("How x lies in memory makes no difference", weight=0.5)
-def any_order_in_memory(student, rng):
-    student.agrees(np.asfortranarray(rng.normal(size=(3, 5, 4))))
-    student.agrees(np.asfortranarray(rng.normal(size=(2, 3, 5, 4))))
-
-
 @exercise.case(
     "Heads that were split off a table give the table back", weight=1, visible=False
 )
@@ -98,15 +92,17 @@ def variants(
     axes="any number",
     batch="kept",
     written="row by row",
-    read="row by row",
     shape_set=False,
 ):
     *leading, n_heads, n, d = x.shape
-    if axes == "four" and len(leading) != 1:
-        raise ValueError("not enough or too many values to unpack")
+    if axes == "four":
+        _, _, _, _ = x.shape  # stops in Python's words
+    elif axes == "the first is the batch":
+        return x.swapaxes(1, 2).reshape(len(x), -1, n_heads * d)
+    elif axes == "the last two":
+        table = x.swapaxes(1, 2)
+        return table.reshape(*table.shape[:-2], -1)
     table = x
-    if read == "as it lies":
-        table = x.ravel(order="K").reshape(x.shape)
     if shape_set and x.flags.c_contiguous:
         table = x.copy()
         x.shape = (*leading, n, n_heads * d)
@@ -303,5 +299,21 @@ exercise.option(
     why="`batch, n_heads, n, d = x.shape` opens nearly every published version.",
     axes="four",
 )
+exercise.option(
+    "first_axis_taken_for_the_batch",
+    "Your first axis counts as the batch, and axes 1 and 2 as heads and tokens: "
+    "without a batch, or with two leading axes, numbers of several tokens are mixed.",
+    "Which axis is the first one of x when there is no batch?",
+    why="transpose(1, 2).view(nbatches, -1, h * d_k) is in The Annotated Transformer.",
+    axes="the first is the batch",
+)
+exercise.option(
+    "axes_one_and_two_then_joined",
+    "Your axes 1 and 2 are swapped and the last two then joined: those are heads and "
+    "tokens only behind a single leading axis.",
+    "From which end can you count so that the batch makes no difference?",
+    why="transpose(1, 2) and flatten(-2) are right for one batch axis.",
+    axes="the last two",
+)
 exercise.family(families.squeezed(), families.transposed(), families.as_list())
-exercise.options_of(split_heads_exercise, "read_as_it_lies_in_memory", "shape_of_x_set")
+exercise.options_of(split_heads_exercise, "shape_of_x_set")

@@ -47,7 +47,7 @@ def square_table(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(3, 3)))
 
 
-@exercise.case("Whole numbers give fractions", weight=0.5)
+@exercise.fine_point("Whole numbers give fractions")
 def whole_numbers(student, rng):
     x = np.array([[1, 4], [2, 3], [8, 2]])
     expected = np.array([[0.2, 0.8], [0.4, 0.6], [0.8, 0.2]])

@@ -31,7 +31,7 @@ def usual(rng):
 @exercise.case("Sequences of 3 tokens and 1 token have 3 keys and 1 key to attend to")
 def small_example_by_hand(student, rng):
     rows = [[[True, True, True, False]], [[True, False, False, False]]]
-    student.expect(student([3, 1], 4), np.array(rows))
+    student.expect(student(np.array([3, 1]), 4), np.array(rows))
 
 
 @exercise.case("A sequence without tokens has no key, a full one has all m")
@@ -46,7 +46,13 @@ def leading_axes(student, rng):
     student.agrees(np.array([[1, 2, 5], [6, 0, 3]]), 6)
 
 
-@exercise.case("A length that is a single number gives a single row", weight=0.5)
+@exercise.fine_point("The lengths may come in a list")
+def lengths_in_a_list(student, rng):
+    student.agrees([3, 1], 4)
+    student.agrees([int(rng.integers(1, 6))], 7)
+
+
+@exercise.fine_point("A length that is a single number gives a single row")
 def no_leading_axis(student, rng):
     student.agrees(np.array(4), 7)
     for length in rng.integers(3, 40, size=3):
@@ -55,7 +61,7 @@ def no_leading_axis(student, rng):
 
 @exercise.case("A single sequence keeps its axis", weight=0.5)
 def single_sequence(student, rng):
-    student.agrees([int(rng.integers(1, 6))], 7)
+    student.agrees(rng.integers(1, 6, size=1), 7)
     student.agrees(np.array([[2], [1]]), 3)
 
 
@@ -80,7 +86,7 @@ def as_many_as_tokens(student, rng):
 @exercise.case("Other lengths are answered rightly too", visible=False)
 def other_lengths(student, rng):
     student.agrees(rng.integers(0, 12, size=5), 11)
-    student.agrees([[int(rng.integers(1, 3))], [3]], 3)
+    student.agrees(np.array([[rng.integers(1, 3)], [3]]), 3)
 
 
 @exercise.variants

@@ -50,7 +50,9 @@ def as_many_rows_in_both(student, rng):
     student.agrees(*rng.normal(size=(2, 4, 3)))
 
 
-@exercise.case("Whole numbers in a or b leave the fractions of the other as they are")
+@exercise.fine_point(
+    "Whole numbers in a or b leave the fractions of the other as they are"
+)
 def whole_numbers_and_fractions(student, rng):
     a, b = np.array([[3, 8, 1]]), np.array([[0.5, 0.25, -0.75], [1.5, 0.0, 0.125]])
     expected = np.array([[[3.5, 8.25, 0.25], [4.5, 8.0, 1.125]]])

@@ -44,7 +44,8 @@ def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 2.0], [3.0, 4.0, 5.0, 6.0]])
     slow = 3 / 100
     first = [math.cos(3), math.sin(3), -2 * math.sin(slow), 2 * math.cos(slow)]
-    student.expect(student(x, [3, 0]), np.array([first, x[1].tolist()]))
+    expected = np.array([first, x[1].tolist()])
+    student.expect(student(x, np.array([3, 0])), expected)
 
 
 @exercise.case(
@@ -61,7 +62,7 @@ def leading_axes(student, rng):
 )
 def later_positions(student, rng):
     student.agrees(rng.normal(size=(3, 8)), np.array([7, 8, 9]))
-    student.agrees(rng.normal(size=(4, 6)), np.array([1000, 12, -3, 1001]))
+    student.agrees(rng.normal(size=(4, 6)), np.array([100, 12, -3, 101]))
 
 
 @exercise.case(
@@ -89,16 +90,14 @@ def another_base(student, rng):
     student.agrees(rng.normal(size=(5, 6)), np.array([1, 3, 0, 8, 2]), base=100.0)
 
 
-@exercise.case("Rows of whole numbers are turned like any others", weight=0.5)
-def whole_numbers(student, rng):
-    student.agrees(rng.integers(-9, 10, size=(3, 4)), np.array([5, 1, 2]))
+@exercise.fine_point("The positions may come in a list")
+def positions_in_a_list(student, rng):
+    student.agrees(rng.normal(size=(3, 4)), [5, 0, 2])
 
 
-@exercise.case("An odd d_k is refused with a ValueError", weight=0.5)
+@exercise.fine_point("An odd d_k ends in an error")
 def odd_size(student, rng):
-    # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
-    # for this kind of error, whoever raises it.
-    student.raises(ValueError, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
+    student.raises(Exception, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
 @exercise.case("The rows and their positions stay as they are", weight=0.5)
@@ -130,15 +129,16 @@ def variants(
     layout="neighbours",
     signs=(-1, 1),
     waves="cosine, sine",
+    without_sine="none",
     turned_by="positions",
     exponent="2i / d_k",
+    brackets="right",
     base_is="given",
     along=-2,
     order="pair by pair",
     written="into a new array",
     odd="ValueError",
     lists="allowed",
-    precision=float,
     combined="turned",
 ):
     d_k = x.shape[-1]
@@ -169,8 +169,11 @@ def variants(
         "(2i + 2) / d_k": (2 * i + 2) / d_k,
         "from the end": (2 * i / d_k)[::-1],
     }[exponent]
-    frequencies = (base**-exponents).astype(precision)
-    turns = positions.astype(precision)[:, np.newaxis] * frequencies
+    with np.errstate(over="ignore"):
+        powers = base ** (exponents if brackets == "right" else exponents * d_k)
+    divisors = {"power / d_k": powers / d_k, "1 / power / d_k": powers * d_k}
+    frequencies = 1 / divisors.get(brackets, powers)
+    turns = positions[:, np.newaxis] * frequencies
     if layout in ("neighbours", "halves with angles of neighbours"):
         turns = np.repeat(turns, 2, axis=-1)
     elif layout != "a column an angle":
@@ -183,13 +186,19 @@ def variants(
     body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
     a, b = body[..., 0::2], body[..., 1::2]
     if written.startswith("one after the other"):
-        turned = {"x": x, "x.copy()": x.copy()}.get(written.split()[-1], 1.0 * x)
+        turned = x if written.endswith(" x") else x.copy()
         a, b = turned[..., 0::2], turned[..., 1::2]
         cosine, sine = cosine[..., 0::2], sine[..., 0::2]
         a[...] = a * cosine + signs[0] * b * sine
         b[...] = signs[1] * a * sine + b * cosine
     elif combined == "encoding added":
         turned = body + np.where(np.arange(2 * pairs) % 2, cosine, sine)
+    elif without_sine != "none":
+        sine = sine.copy()
+        for number in {"first": (0,), "second": (1,)}.get(without_sine, (0, 1)):
+            sine[..., number::2] = 1.0
+        other = np.stack([signs[0] * b, signs[1] * a], axis=-1).reshape(body.shape)
+        turned = body * cosine + other * sine
     elif layout.startswith("halves"):
         a, b = body[..., :pairs], body[..., pairs:]
         other = np.concatenate([signs[0] * b, signs[1] * a], axis=-1)
@@ -268,6 +277,40 @@ exercise.option(
     signs=(0, 0),
 )
 exercise.option(
+    "sine_missing_in_the_first",
+    "Your first number of a pair is a cos φ alone: b sin φ is not taken off.",
+    "Where does (0, 1) go at position 1, if turning keeps its length?",
+    why="One of four products is left out when the two formulas are typed.",
+    signs=(0, 1),
+)
+exercise.option(
+    "sine_missing_in_the_second",
+    "Your second number of a pair is b cos φ alone: a sin φ is not added.",
+    "Where does (1, 0) go at position 1, in the docstring's example?",
+    why="One of four products is left out when the two formulas are typed.",
+    signs=(-1, 0),
+)
+for _without, _name, _what in (
+    ("first", "first_neighbour_without_sine", "first number of a pair is a cos φ − b"),
+    (
+        "second",
+        "second_neighbour_without_sine",
+        "second number of a pair is a + b cos φ",
+    ),
+    (
+        "both",
+        "neighbours_without_sine",
+        "numbers of a pair are a cos φ − b, a + b cos φ",
+    ),
+):
+    exercise.option(
+        _name,
+        f"Your {_what}: a neighbour comes in whole, without a sine.",
+        "How much of its neighbour does a row get at position 0?",
+        why="One of four factors is left out when the two formulas are typed.",
+        without_sine=_without,
+    )
+exercise.option(
     "sine_and_cosine_exchanged",
     "Your sines stand where cosines belong, and your cosines where sines do.",
     "By how much does a row at position 0 turn?",
@@ -339,6 +382,21 @@ exercise.option(
     exponent="−2i / d_k",
 )
 exercise.option(
+    "power_before_the_division",
+    "Your frequencies are d_k / base ** 2i: the base gets its power first, and is "
+    "divided by d_k then.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** i / d_k has no brackets round i / d_k, and reads like the formula.",
+    brackets="power / d_k",
+)
+exercise.option(
+    "power_and_division_apart",
+    "Your frequencies are base ** −2i, divided by d_k: only the 2i is in the exponent.",
+    "Which comes first in Python, ** or /, and what do brackets change?",
+    why="base ** -i / d_k has no brackets round i / d_k, and reads like the formula.",
+    brackets="1 / power / d_k",
+)
+exercise.option(
     "last_pair_reaches_base",
     "Your slowest pair has the wavelength base · 2π exactly.",
     "By which number does the formula divide 2i?",
@@ -388,16 +446,6 @@ exercise.option(
     written="one after the other, into floats",
 )
 exercise.option(
-    "first_overwritten_in_a_copy",
-    "Your second number of each pair is computed from the first one after its turn, "
-    "and whole numbers stay whole.",
-    "When the second line runs, is the old a still there, and which dtype has a copy "
-    "of x?",
-    why="x.copy() keeps the caller's array, but a and b are views of the copy, and the "
-    "copy of integers holds integers.",
-    written="one after the other, into x.copy()",
-)
-exercise.option(
     "first_overwritten_in_x",
     "Your first number of each pair is written into x itself, and the second one is "
     "computed from it.",
@@ -440,17 +488,7 @@ exercise.option(
     why="positions[:, np.newaxis] is an index that only arrays understand.",
     lists="refused",
 )
-exercise.option(
-    "angles_in_float32",
-    "Your angles have the seven digits of float32, so far positions are turned a "
-    "little wrong.",
-    "With seven digits in all, how many are left after the point in an angle of 1000?",
-    why="float32 is PyTorch's default, and frameworks have been bitten by less: "
-    "NVIDIA/Megatron-LM issue 535, huggingface/transformers pull request 29285.",
-    precision=np.float32,
-)
 exercise.family(
     families.squeezed(),
     families.as_list(),
-    families.cut_to_whole_numbers("x"),
 )

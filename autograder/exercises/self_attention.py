@@ -149,15 +149,6 @@ def tokens_permuted(student, rng):
     )
 
 
-@exercise.case(
-    "Tokens and parameters of whole numbers are treated like any others", weight=0.5
-)
-def whole_numbers(student, rng):
-    x = rng.integers(-2, 3, size=(5, 3))
-    w_q, w_k = rng.integers(-1, 2, size=(3, 4)), rng.integers(-1, 2, size=(3, 4))
-    student.agrees(x, w_q, w_k, rng.integers(-9, 10, size=(3, 2)))
-
-
 @exercise.case("The tokens and the parameters stay as they are", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
@@ -437,7 +428,6 @@ exercise.family(
     families.one_result_only("output"),
     families.one_result_only("weights"),
     families.squeezed(),
-    families.cut_to_whole_numbers("x", result="output"),
     families.as_list(),
 )
 exercise.options_of(

@@ -87,19 +87,17 @@ def another_base(student, rng):
 
 
 @exercise.case(
-    "A shift by 1000 positions is as exact as one by 1, and one pair is enough",
+    "A shift by 100 positions follows the formula too, and one pair is enough",
     weight=0.5,
 )
 def far_shifts(student, rng):
-    student.agrees(1000, 6)
-    student.agrees(-999, 2)
+    student.agrees(100, 6)
+    student.agrees(-99, 2)
 
 
-@exercise.case("An odd d_model is refused with a ValueError", weight=0.5)
+@exercise.fine_point("An odd d_model ends in an error")
 def odd_size(student, rng):
-    # NumPy's own ValueError, of shapes that do not fit, counts too: the contract asks
-    # for this kind of error, whoever raises it.
-    student.raises(ValueError, 2, 5)
+    student.raises(Exception, 2, 5)
 
 
 @exercise.case(
@@ -148,7 +146,6 @@ def variants(
     angles_in="radians",
     exponent="2i / d_model",
     base_is="given",
-    precision=float,
     moved="positions",
     odd="ValueError",
 ):
@@ -172,7 +169,7 @@ def variants(
         "from the end": (2 * i / d_model)[::-1],
     }[exponent]
     base = base if base_is == "given" else 10000.0
-    angles = precision(steps[moved_by]) * (base**-exponents).astype(precision)
+    angles = steps[moved_by] * base**-exponents
     angles = np.radians(angles) if angles_in == "degrees" else angles
     cosine, sine = np.cos(angles), np.sin(angles)
     if waves == "sine, cosine":
@@ -344,13 +341,6 @@ exercise.option(
     "Which block should turn by k itself: that of columns 0 and 1, or the last one?",
     why="The powers of the base are laid out from the other end.",
     exponent="from the end",
-)
-exercise.option(
-    "angles_in_float32",
-    "Your angles have the seven digits of float32, so far shifts are a little wrong.",
-    "With seven digits in all, how many are left after the point in an angle of 1000?",
-    why="float32 is PyTorch's default.",
-    precision=np.float32,
 )
 exercise.option(
     "odd_size_accepted",

@@ -106,7 +106,7 @@ def one_long_row(student, rng):
     student.agrees(x, y)
 
 
-@exercise.case("Rows of whole numbers are mixed like any others", weight=0.5)
+@exercise.fine_point("Rows of whole numbers are mixed like any others")
 def whole_numbers(student, rng):
     x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(x, y)

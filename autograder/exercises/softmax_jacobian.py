@@ -124,8 +124,6 @@ def variants(
     caller = p
     if weights_are == "softmax of p":
         p = weights(p)
-    elif weights_are == "clipped":
-        p = np.clip(p, 1e-7, 1 - 1e-7)
     if batch == "one long row":
         p = p.reshape(-1)
     elif batch == "first axis":
@@ -138,6 +136,8 @@ def variants(
     p_i, p_j, same = p[..., :, np.newaxis], p[..., np.newaxis, :], np.eye(n)
     if returned == "(…, n)":
         return p * (1 - p)
+    if returned == "np.diag":
+        return np.diag(p * (1 - p))
     if batch == "mixed":
         products = p.reshape(-1, n).T @ p.reshape(-1, n)
     elif batch == "np.diag":
@@ -146,7 +146,7 @@ def variants(
         products = (p * p).sum(axis=-1)[..., np.newaxis, np.newaxis]
     else:
         products = p_i * p_j
-    diagonal = np.diag(p) if batch == "np.diag" else p_i * same
+    diagonal = np.diag(p) if batch.startswith("np.diag") else p_i * same
     if batch == "shared diagonal":
         diagonal = same * p
     jacobian = diagonal - products
@@ -193,6 +193,14 @@ exercise.option(
     "If score j grows, do the other weights stay, when all must sum to 1?",
     why="Softmax is taken for a function that treats each score by itself.",
     others="0",
+)
+exercise.option(
+    "diagonal_by_np_diag",
+    "Your result is np.diag of p (1 − p): 0 off the diagonal, for one row of weights.",
+    "If score j grows, do the other weights stay, when all must sum to 1?",
+    why="Softmax is taken for a function that treats each score by itself, and np.diag "
+    "makes the table.",
+    returned="np.diag",
 )
 exercise.option(
     "derivative_of_a_sigmoid",
@@ -351,6 +359,14 @@ exercise.option(
     batch="stops",
 )
 exercise.option(
+    "np_diag_of_a_batch",
+    "Your products are right, and your diagonal is np.diag(p), which is a table only "
+    "for one row of weights.",
+    "What does np.diag make of an array of shape (4, 4)?",
+    why="np.diag(p) is in the usual recipe, and np.outer alone is replaced.",
+    batch="np.diag beside products of each row",
+)
+exercise.option(
     "loops_for_one_row",
     "Your answer stops where axes stand in front of a row of weights: there is "
     "no single number to write into an entry.",
@@ -387,13 +403,6 @@ exercise.option(
     "What is p according to the docstring: scores, or what a softmax made of them?",
     why="A function named after the softmax is expected to begin with one.",
     weights_are="softmax of p",
-)
-exercise.option(
-    "weights_clipped",
-    "Your slopes of 0 get lost: the weights are pushed away from 0 and 1 before use.",
-    "Does this formula divide by p or take its logarithm anywhere?",
-    why="Clipping with a small epsilon, a habit from writing cross-entropies.",
-    weights_are="clipped",
 )
 exercise.option(
     "diagonal_computed_in_place",

@@ -54,7 +54,6 @@ exercise.catches_of(
         "base_ignored": "A base that is ignored is caught",
         "quotient_rounded": "An exponent that is rounded down is caught",
         "position_as_a_share_of_n": "Positions as shares of n are caught",
-        "angles_in_float32": "Angles in float32 are caught",
         "axes_of_length_1_dropped": "An axis lost with a single position is caught",
     },
     visible=False,

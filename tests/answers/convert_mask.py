@@ -114,7 +114,7 @@ def half_precision(may_attend, to):
     return match_on_the_name(may_attend, to)
 
 
-@answers.other
+@answers.correct
 def asserted(may_attend, to):
     assert to in (FUNCTION, MODULE, ADDITIVE), "no such convention"
     return match_on_the_name(may_attend, to)

@@ -84,7 +84,7 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.other
+@answers.correct
 def asserted(d_model, n_heads, bias):
     assert d_model % n_heads == 0
     return 4 * d_model * (d_model + bias)

@@ -127,7 +127,7 @@ def scale_taken_in(state_dict):
     return loaded | {"w_q": loaded["w_q"] / np.float32(2.0)}
 
 
-@answers.other
+@answers.correct
 def float32_throughout(state_dict):
     loaded = chunks_of_pytorch(state_dict)
     return {name: part.astype(np.float32) for name, part in loaded.items()}

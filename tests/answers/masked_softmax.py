@@ -168,7 +168,7 @@ def powers_of_two(scores, may_attend):
     return row_by_row(scores * np.log(2.0), may_attend)
 
 
-@answers.other
+@answers.correct
 def float32_inside(scores, may_attend):
     return row_by_row(scores, may_attend).astype(np.float32)
 

@@ -58,7 +58,7 @@ def random_scores(q, k):
     return np.random.default_rng(0).normal(size=(*q.shape[:-1], k.shape[-2]))
 
 
-@answers.other
+@answers.correct
 def float32_inside(q, k):
     return einsum(q, k).astype(np.float32)
 
@@ -68,7 +68,7 @@ def clipped_against_overflow(q, k):
     return np.clip(einsum(q, k), -2.0, 2.0)
 
 
-@answers.also("small_numbers_wrap")
+@answers.correct
 def einsum_in_the_type_of_the_inputs(q, k):
     return np.einsum("...ic,...jc->...ij", q, k) / np.sqrt(q.shape[-1])
 

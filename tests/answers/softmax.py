@@ -81,12 +81,12 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.other
+@answers.correct
 def float32_inside(x, axis=-1):
     return logarithm_of_the_sum(x.astype(np.float32), axis)
 
 
-@answers.other
+@answers.correct
 def float32_inside_and_back(x, axis=-1):
     powers = np.exp((x - x.max(axis, keepdims=True)).astype(np.float32))
     return (powers / powers.sum(axis, keepdims=True)).astype(float)
@@ -110,7 +110,7 @@ def divided_by_the_largest_score(x, axis=-1):
     return powers / powers.sum(axis, keepdims=True)
 
 
-@answers.also("small_numbers_wrap")
+@answers.correct
 def differences_in_their_own_type(x, axis=-1):
     powers = np.exp(np.subtract(x, np.expand_dims(np.amax(x, axis), axis)))
     return np.divide(powers, np.add.reduce(powers, axis, keepdims=True))

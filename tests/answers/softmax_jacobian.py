@@ -107,11 +107,11 @@ def divided_as_a_sample_covariance(p):
     return einsum(p) * n / max(n - 1, 1)
 
 
-@answers.other
+@answers.correct
 def float32_inside(p):
     return einsum(p.astype(np.float32)).astype(np.float32)
 
 
-@answers.other
+@answers.correct
 def float32_inside_and_back(p):
     return einsum(p.astype(np.float32).astype(float))
