@@ -46,6 +46,19 @@ class Explanation(NamedTuple):
     misconceptions: tuple[Misconception, ...]
     function: Function
 
+    @property
+    def is_about_exceptions(self) -> bool:
+        """Whether its words say that something stops."""
+        words = " ".join(each.diagnosis for each in self.misconceptions)
+        return ABOUT_EXCEPTIONS.search(words) is not None
+
+    def stops_rightly(self, calls: Sequence[Call]) -> bool:
+        """Decide whether a learner's calls stop where the words say that they do."""
+        if not self.is_about_exceptions:
+            return True
+        replayed = zip(calls, replay(self.function, calls), strict=True)
+        return all(call.result.raised for call, result in replayed if result.raised)
+
 
 def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, ...]:
     """Return the one misconception that explains all calls, or the two, or ()."""
@@ -58,6 +71,7 @@ def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, 
                 break
         for chosen in _selections(calls):
             explanations = explanations_of(exercise, chosen, digits)
+            explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
                 return explanations[0].misconceptions
     return ()
@@ -210,12 +224,9 @@ class _Replayed:
 
         Returns "but errors" where the wrong function may end in an exception and the
         learner's in any wrong result: one spelling stops where sizes disagree, and
-        another does not. There too, more than one other call has to show the error,
-        and where the words are about an exception, the learner's has to stop.
+        another does not. There too, more than one other call has to show the error.
         """
         runner = local_runner(each.function, memory=False)
-        words = " ".join(one.diagnosis for one in each.misconceptions)
-        has_to_stop = ABOUT_EXCEPTIONS.search(words) is not None
         same, but_errors = True, True
         n_shown, n_without_errors, by_kind_alone = 0, 0, False
         for call, correct, least in self._rows:
@@ -225,7 +236,6 @@ class _Replayed:
             same &= is_equal
             if stops:
                 but_errors &= not same_result(call.result, correct, least)
-                but_errors &= bool(call.result.raised) or not has_to_stop
             else:
                 but_errors &= is_equal
             if not (same or but_errors):

@@ -47,21 +47,24 @@ def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
         ways.setdefault(each.way, []).append(each)
     if len(ways) == 1:
         return _of_all(exercise, compared, failing)
+    if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
+        return _of_some(exercise, compared, ways["none"])
     where = _where(exercise, compared, failing)
     if where:
         return _right_but(where, len(failing), len(compared))
-    # Who prints for return has to know that first.
-    order = ORDER
-    if 2 * len(ways.get("none", [])) >= len(failing):
-        order = ("none", *ORDER)
-    for way in order:
-        group = ways.get(way, [])
-        clause, group = _told(exercise, group) if group else ("", group)
-        if clause:
-            where = _where(exercise, compared, group)
-            rest = "; other calls are wrong too"
-            return _sentence(clause, where, len(group), len(compared), rest, way)
-    return ""
+    said = (_of_some(exercise, compared, ways[way]) for way in ORDER if way in ways)
+    return next(filter(None, said), "")
+
+
+def _of_some(
+    exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
+) -> str:
+    """Return what is common to calls that fail in one way, where others do too."""
+    clause, told = _told(exercise, group)
+    if not clause:
+        return ""
+    where, rest = _where(exercise, compared, told), "; other calls are wrong too"
+    return _sentence(clause, where, len(told), len(compared), rest, group[0].way)
 
 
 def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
@@ -151,8 +154,7 @@ def _of_all(
         return _right_but(where, n, of) if where else ""
     way = failing[0].way
     if len(told) < n:
-        where, n = _where(exercise, compared, told), len(told)
-        return _sentence(clause, where, n, of, "; other calls are wrong too", way)
+        return _of_some(exercise, compared, failing)
     if way == "changed":
         rest = "; every result is right"
     elif way == "no error" and all(
