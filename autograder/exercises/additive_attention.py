@@ -158,6 +158,17 @@ def large_next_to_small(student, rng):
     student.agrees(*batch, torch.stack([values, values]), w_q, w_k, v)
 
 
+@exercise.fine_point("A blocked token has no weight, however low the others score")
+def low_scores(student, rng):
+    state, keys = torch.zeros(1), torch.tensor([[1.0], [-1.0]])
+    w_q, w_k, values = torch.ones(1, 1), torch.tensor([[40.0]]), drawn(rng, 2, 6)
+    expected = values[0], torch.tensor([1.0, 0.0])
+    for size in (2e4, 2e6, 2e9):
+        parameters = w_q, w_k, torch.tensor([-size])  # the score is −size
+        may_attend = torch.tensor([True, False])
+        student.expect(student(state, keys, values, *parameters, may_attend), expected)
+
+
 @exercise.case(
     "Source tokens reordered together with their values change nothing",
     weight=0.5,
@@ -205,7 +216,14 @@ def divided(powers, axis):
     return powers / powers.sum(dim=axis, keepdim=True)
 
 
-BLOCKED_SCORES = {"−∞": -torch.inf, "0": 0.0, "−100": -100.0}
+BLOCKED_SCORES = {
+    "−∞": -torch.inf,
+    "0": 0.0,
+    "−100": -100.0,
+    "−10000": -1e4,
+    "−10⁶": -1e6,
+    "−10⁹": -1e9,
+}
 
 
 @exercise.variants
@@ -426,6 +444,19 @@ exercise.option(
     why="−100 looks small enough beside scores that lie between −1 and 1.",
     blocked="−100",
 )
+for _name, _text in (
+    ("ten_thousand", "−10000"),
+    ("a_million", "−10⁶"),
+    ("a_billion", "−10⁹"),
+):
+    exercise.option(
+        f"blocked_scores_of_minus_{_name}",
+        f"Your blocked tokens have a score of {_text}: other scores may be smaller.",
+        "Is there a number that is smaller than every score?",
+        why="Far below the scores of a fresh model: −1e9 is in The Annotated "
+        "Transformer, −1e6 in Dive into Deep Learning, −10000 in BERT's code.",
+        blocked=_text,
+    )
 exercise.option(
     "mask_after_softmax",
     "Your blocked weights are 0, and the others have not become larger for it: a row "

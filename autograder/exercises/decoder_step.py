@@ -158,6 +158,14 @@ def leading_axes(student, rng):
 def some_blocked(student, rng):
     may_attend = torch.tensor([[True, False, True, True, True], [False] + 4 * [True]])
     student.agrees(*inputs(rng, leading=(2,), m=5), may_attend)
+    # The blocked one scores far above the two others: their powers are lost beside it.
+    x, state, _, values, parameters = inputs(rng, m=3, d_k=1, d_a=1)
+    keys = torch.tensor([[1.0], [-1.0], [0.5]])
+    parameters |= {"w_q": torch.zeros(3, 1), "w_k": torch.tensor([[40.0]])}
+    for size in (20.0, 60.0):
+        parameters["v"] = torch.tensor([-size])
+        blocked = torch.tensor([True, False, True])
+        student.agrees(x, state, keys, values, parameters, blocked)
 
 
 @exercise.case("Where all sizes are the same, each vector keeps its role", weight=0.5)
@@ -193,13 +201,20 @@ def arguments_stay(student, rng):
 # The course's own functions refuse shapes that do not fit, in their own words.
 
 
-def attended(query, keys, values, own, may_attend):
-    """Return the context and the weights of a query."""
+def attended(query, keys, values, own, may_attend, blocked):
+    """Return the context and the weights of a query.
+
+    blocked : how scores are blocked, as in the bank of ``additive_attention``
+    """
     hidden = torch.tanh((query @ own["w_q"]).unsqueeze(-2) + keys @ own["w_k"])
     scores = hidden @ own["v"]
-    if may_attend is not None:
+    if may_attend is not None and blocked == "−∞":
         scores = scores.masked_fill(~may_attend, -torch.inf)
     weights = scores.softmax(dim=-1)
+    if may_attend is not None and blocked.startswith("after the softmax, divided"):
+        little = 1e-13 if blocked.endswith("1e-13") else 0.0
+        weights = weights * may_attend
+        weights = weights / (weights.sum(dim=-1, keepdim=True) + little)
     return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
 
 
@@ -225,6 +240,7 @@ def variants(
     order="of the names",
     exchanged=(),
     mask="as given",
+    blocked="−∞",
     mixed="values",
     query="the state before",
     read="x, context",
@@ -250,7 +266,7 @@ def variants(
     rows = keys if mixed == "keys" else values
 
     def attended_by(query):
-        return attended(query, keys, rows, own, may_attend)
+        return attended(query, keys, rows, own, may_attend, blocked)
 
     if query == "the new state":
         context = rows.new_zeros(*x.shape[:-1], rows.shape[-1])
@@ -458,4 +474,10 @@ exercise.option(
     overwritten="parameters",
 )
 exercise.family(families.squeezed(), families.as_numpy())
-exercise.options_of(additive_attention_exercise, "mask_inverted", "keys_mixed")
+exercise.options_of(
+    additive_attention_exercise,
+    "mask_inverted",
+    "divided_again_after_the_mask",
+    "divided_again_with_a_little_added",
+    "keys_mixed",
+)

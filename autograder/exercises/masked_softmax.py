@@ -220,7 +220,8 @@ def variants(
     if "divided" in way:
         left = weights.sum(axis=axis, keepdims=True)
         is_left = left > 0 if way.endswith("0 / 0 is 0") else True
-        weights = weights / np.where(is_left, left, 1.0)
+        little = 1e-13 if way.endswith("1e-13") else 0.0
+        weights = weights / (np.where(is_left, left, 1.0) + little)
     if weights_are == "scores":
         weights = masked
     elif weights_are == "shares of scores":
@@ -368,6 +369,15 @@ exercise.option(
     "If a blocked key has taken all the weight, what is left to be shared out?",
     why="The same, after rows without keys have been mended.",
     blocked="afterwards, divided again beside keys",
+)
+exercise.option(
+    "divided_again_with_a_little_added",
+    "Your softmax is taken over all keys, and what is not blocked is divided by its "
+    "sum and a little more: beside a blocked key that scores far higher, weights become "
+    "too small.",
+    "What do your weights sum to, if a blocked key has by far the largest score?",
+    why="1e-13 in the sum keeps 0 / 0 away, in AllenNLP's masked_softmax for one.",
+    blocked="afterwards, divided again by 1e-13",
 )
 exercise.option(
     "largest_of_all_keys",
