@@ -373,8 +373,8 @@ exercise.option(
 exercise.option(
     "divided_again_with_a_little_added",
     "Your softmax is taken over all keys, and what is not blocked is divided by its "
-    "sum and a little more: beside a blocked key that scores far higher, weights become "
-    "too small.",
+    "sum and a little more: beside a blocked key that scores far higher, weights "
+    "become too small.",
     "What do your weights sum to, if a blocked key has by far the largest score?",
     why="1e-13 in the sum keeps 0 / 0 away, in AllenNLP's masked_softmax for one.",
     blocked="afterwards, divided again by 1e-13",
