@@ -75,6 +75,7 @@ class Call:
     precise : whether the result is held to every digit of its inputs' dtype; else the
         digits of float32 are enough
     fine_point : whether it was made for a fine point
+    hidden : whether it was made for a case that learners do not see
     """
 
     arguments: tuple[Any, ...]
@@ -82,6 +83,7 @@ class Call:
     result: CallResult = field(default_factory=lambda: CallResult("value"))
     precise: bool = False
     fine_point: bool = False
+    hidden: bool = False
 
 
 Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]

@@ -4,7 +4,7 @@
 results of the wrong type or shape before a case sees any value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from autograder.checking.call import Call, CallResult, Runner, copied
@@ -165,9 +165,14 @@ class StudentFunction:
     def record(self, *arguments: Any, **keywords: Any) -> Call:
         """Call the function and return the call with its result, whatever that is."""
         before = copied(arguments), copied(keywords)
-        case, result = self.case, self.runner(arguments, keywords)
-        precise = self.exercise.precise or (case is not None and case.precise)
-        call = Call(*before, result, precise, case is not None and case.fine_point)
+        call = Call(*before, self.runner(arguments, keywords), self.exercise.precise)
+        if case := self.case:
+            call = replace(
+                call,
+                precise=call.precise or case.precise,
+                fine_point=case.fine_point,
+                hidden=not case.visible,
+            )
         self.calls.append(call)
         return call
 

@@ -254,10 +254,12 @@ def longer_hypotheses_favoured(student, rng):
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(1.3), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 2.0), long)
-    # The limits of the ratio are (11 / 7) ** alpha: 2.47, 1.31 and 1.15.
+    # The limits of the ratio are (11 / 7) ** alpha: 2.47, 1.31 and 1.15; of
+    # length ** alpha, with the start too, (7 / 3) ** alpha.
     student.expect(student(short_or_long(3.0), 0, 3, 3, 9, 2.0), short)
     student.expect(student(short_or_long(1.26), 0, 3, 3, 9), long)
     student.expect(student(short_or_long(1.11), 0, 3, 3, 9, 0.3), long)
+    student.expect(student(short_or_long(2.1), 0, 3, 3, 9, 1.0), short)
 
 
 @exercise.case("The length in the length penalty counts the end and not the start")

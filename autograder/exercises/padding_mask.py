@@ -332,10 +332,8 @@ exercise.option(
 )
 exercise.option(
     "column_of_lengths",
-    "Your mask has no axis for the queries, and your function stops if the lengths are "
-    "a list.",
-    "Which shape does the docstring promise, and what can an array do that a list "
-    "cannot?",
+    "Your mask has no axis for the queries.",
+    "Which shape does the docstring promise?",
     why="lengths[:, np.newaxis] is the column of 'every row with every row', and makes "
     "a table of sequences by keys.",
     axes="a column of lengths",

@@ -265,7 +265,9 @@ class CheckReport:
 
         None if no claim fails.
         """
-        verdicts = [*self.result.claims, *self.result.fine_points]
+        verdicts = self.result.claims
+        if self.result.solved:
+            verdicts += self.result.fine_points
         failed = [
             (effort_to_retype(verdict), index)
             for index, verdict in enumerate(verdicts)

@@ -11,6 +11,8 @@ from autograder.checking.diagnosis import (
     same_result,
 )
 from autograder.checking.exercise import Exercise
+from autograder.checking.registry import load
+from autograder.messages.report import CheckReport
 from tests.checking.test_judging import double, judged
 
 
@@ -290,7 +292,14 @@ def test_misconception_may_stop_where_the_answer_goes_on():
             raise ValueError("one axis only")
         return 3 * x
 
-    assert named(lambda x: 3 * x, of_tables_only=of_tables_only) == "of_tables_only"
+    made = exercise(of_tables_only=of_tables_only)
+    assert judged(made, lambda x: 3 * x).diagnosis == ""
+
+    @made.case("Another table")
+    def another_table(student, rng):
+        student.agrees(rng.normal(size=(2, 5)))
+
+    assert judged(made, lambda x: 3 * x).diagnosis == "of_tables_only"
 
 
 def test_misconception_may_not_stop_where_the_answer_is_right():
@@ -338,3 +347,155 @@ def test_errors_that_cancel_in_right_calls_are_not_named():
     made.option("one_taken_from_rows", **words, taken="one")
     assert judged(made, lambda x: 2 * x + (x.ndim == 2)).diagnosis == ""
     assert judged(made, lambda x: 2 * x + 1).diagnosis == "one_added"
+
+
+def stops_on_tables(words, tables=1):
+    """Return an exercise with a misconception that triples, and stops on tables.
+
+    words : its diagnosis
+    tables : cases in which it does not stop
+    """
+
+    def tripled(x):
+        if x.ndim == 2:
+            raise ValueError("no tables")
+        return 3 * x
+
+    made = exercise()
+    for number in range(tables):
+
+        def vector(student, rng):
+            student.agrees(rng.normal(size=5))
+
+        vector.__name__ = f"vector_{number}"
+        made.case("A vector")(vector)
+    made.cases = [case for case in made.cases if case.name != "stays"]
+    made.misconception(words, "Is it?", why="For the test.")(tripled)
+    return made
+
+
+def test_words_about_an_exception_are_said_of_exceptions_only():
+    def tripled(x):
+        return 3 * x
+
+    def tripled_or_stops(x):
+        if x.ndim == 2:
+            raise IndexError("too many")
+        return 3 * x
+
+    always = stops_on_tables("Your numbers are tripled, and tables stop it.", 2)
+    stops = stops_on_tables("Your function stops at tables, and triples.", 2)
+    can = stops_on_tables("Your numbers are tripled; with tables, that can stop.", 2)
+    for made in (always, stops):
+        assert judged(made, tripled).diagnosis == ""
+        assert judged(made, tripled_or_stops).diagnosis == "tripled"
+    assert judged(can, tripled).diagnosis == "tripled"
+
+
+def test_one_call_shows_nothing_where_the_others_end_in_exceptions():
+    def tripled(x):
+        return 3 * x
+
+    words = "Your numbers are tripled; with tables, that can stop."
+    assert judged(stops_on_tables(words, 1), tripled).diagnosis == "tripled"
+    assert judged(stops_on_tables(words, 0), tripled).diagnosis == ""
+
+
+def test_one_call_shows_nothing_where_only_the_kinds_of_exceptions_are_equal():
+    def one_vector_of_five(x):
+        if x.ndim == 2 or x.size != 5:
+            raise ValueError("shapes (3,) and (4,)")
+        return 3 * x
+
+    def other_text(x):
+        if x.ndim == 2 or x.size != 5:
+            raise ValueError("another text")
+        return 3 * x
+
+    for tables, name in ((1, ""), (2, "one_vector")):
+        made = stops_on_tables("It is so.", tables)
+        made.misconceptions.clear()
+        one_vector_of_five.__name__ = "one_vector"
+        made.misconception("It is so.", "Is it?", why="For the test.")(
+            one_vector_of_five
+        )
+        assert judged(made, other_text).diagnosis == name
+
+
+def test_float32_inside_does_not_hide_a_misconception():
+    def tripled(x):
+        return x + 2 * x
+
+    def in_float32(x):
+        return (np.float32(3) * x.astype(np.float32)).astype(float)
+
+    made = exercise(tripled=tripled)
+    made.cases = [case for case in made.cases if case.name == "a_table"]
+    assert judged(made, in_float32).diagnosis == "tripled"
+    assert judged(made, lambda x: np.float32(3) * x.astype(np.float32)).diagnosis == (
+        "tripled"
+    )
+    assert judged(made, lambda x: 3 * x * (1 + 1e-6)).diagnosis == ""
+
+
+# Public code of these forms was told something false.
+
+
+def sequence_mask_of_d2l(lengths, m):
+    lengths = np.asarray(lengths)
+    return np.arange(m)[None, :] < lengths[:, None]
+
+
+def online_softmax_over_the_first_axis(x, block):
+    maximum, total = np.full(x.shape[1:], -np.inf), np.zeros(x.shape[1:])
+    for start in range(0, len(x), block):
+        part = x[start : start + block]
+        new = np.maximum(maximum, part.max(axis=-1))
+        powers = np.exp(part - new[..., None])
+        total = total * np.exp(maximum - new) + powers.sum(axis=-1)
+        maximum = new
+    return np.exp(x - maximum[..., None]) / total[..., None]
+
+
+def search_that_divides_by_a_power_of_the_length(
+    next_log_probabilities, start_id, end_id, beam_size, max_length, alpha=0.6
+):
+    def score(hypothesis):
+        token_ids, total = hypothesis
+        return total / len(token_ids) ** alpha
+
+    running, finished = [([start_id], 0.0)], []
+    for _ in range(max_length):
+        longer = [
+            ([*token_ids, token_id], total + float(log_p))
+            for token_ids, total in running
+            for token_id, log_p in enumerate(next_log_probabilities(token_ids))
+        ]
+        running = []
+        best = sorted(longer, key=score, reverse=True)[: beam_size - len(finished)]
+        for each in best:
+            (finished if each[0][-1] == end_id else running).append(each)
+        if not running:
+            break
+    token_ids, _ = max(finished + running, key=score)
+    return token_ids[1:-1] if token_ids[-1] == end_id else token_ids[1:]
+
+
+FALSE_BEFORE = {  # with what is false
+    "padding_mask": (sequence_mask_of_d2l, "stops if the lengths are a list"),
+    "online_softmax": (online_softmax_over_the_first_axis, "lost the axis"),
+    "beam_search": (
+        search_that_divides_by_a_power_of_the_length,
+        "leaves the end out of the length",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FALSE_BEFORE)
+@pytest.mark.parametrize("in_notebook", [True, False])
+def test_forms_of_public_code_are_told_nothing_false(name, in_notebook):
+    bank, (answer, false) = load(name), FALSE_BEFORE[name]
+    cases = [case for case in bank.cases if case.visible or not in_notebook]
+    result = judged(bank, answer, cases=cases)
+    assert not result.solved
+    assert false not in str(CheckReport(bank, result))

@@ -1,5 +1,6 @@
 """The one sentence about wrong results that no misconception explains."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -220,12 +221,20 @@ OF_NUMBERS = {
         with_q(lambda s, q: s.astype(np.float32)),
         "Your result is right but holds float32 numbers, too few digits.",
     ),
-    "None": (lambda q, k: None, "Your `scores` returns None in every call."),
+    "None": (
+        lambda q, k: None,
+        "Your `scores` returns None in every call: is a `return` missing?",
+    ),
     "an exception": (
         lambda q, k: scores(q, k)[99],
         "Your `scores` ends with an `IndexError` in every call.",
     ),
 }
+
+
+def without_line(sentence):
+    """Return a sentence without the learner's line."""
+    return re.sub(r" at line \d+[^(]*\(`.*`\)", "", sentence)
 
 
 # Where digits are not the subject, these answers are right.
@@ -236,7 +245,8 @@ OF_DIGITS = {"float32 inside", "less precise"}
 def test_relation_of_numbers_is_told(name):
     answer, sentence = OF_NUMBERS[name]
     precise = name in OF_DIGITS
-    assert sentence_on(scores, answer, USUAL, precise=precise) == sentence
+    text = sentence_on(scores, answer, USUAL, precise=precise)
+    assert without_line(text) == sentence
     if precise:
         assert sentence_on(scores, answer, USUAL) == ""
 
@@ -261,7 +271,7 @@ def test_fine_points_are_not_counted_in_the_sentence():
     exercise.spec(scores)
     fine = replace(wrong[0], fine_point=True)
     assert evidence(exercise, [*wrong[1:], fine]) == (
-        "Your `scores` returns None in every call."
+        "Your `scores` returns None in every call: is a `return` missing?"
     )
     assert evidence(exercise, [*calls[1:], fine]) == ""
 
@@ -822,10 +832,8 @@ def test_kind_of_exception_of_the_learners_own_is_not_spelt():
     def wrong(q, k):
         raise type(f"Saw{q.shape}", (Exception,), {})
 
-    assert (
-        sentence_on(scores, wrong, USUAL)
-        == "Your `scores` ends with an exception in every call."
-    )
+    sentence = without_line(sentence_on(scores, wrong, USUAL))
+    assert sentence == "Your `scores` ends with an exception in every call."
 
 
 def test_answer_that_is_not_written_gets_no_sentence():
@@ -876,3 +884,86 @@ def test_nothing_is_raised_whatever_a_result_is(value):
     sentence = sentence_on(mix, lambda q, k: value, USUAL, ("output", "weights"))
     assert isinstance(sentence, str)
     assert isinstance(sentence_on(scores, lambda q, k: value, USUAL), str)
+
+
+def ends_where_square(q, k):
+    if len(q) == 6:
+        raise ValueError("no")
+    if len(q) == 3:
+        return None
+    return None if len(q) == 5 else scores(q, k)
+
+
+def test_missing_return_is_said_first():
+    assert sentence_on(scores, ends_where_square, USUAL) == (
+        "Your `scores` returns None in 2 of 3 calls: is a `return` missing?"
+    )
+
+
+def test_exception_has_its_line():
+    sentence = sentence_on(scores, lambda q, k: scores(q, k.T) / len(q), USUAL)
+    assert sentence.startswith("Your `scores` ends with a `ValueError` at line ")
+    assert "(`return q @ np.swapaxes(k, -1, -2)`) in every call." in sentence
+
+
+def test_line_of_hidden_calls_is_not_named():
+    def line_by_line(q, k):
+        if len(q) == 5:
+            raise ValueError("five")
+        raise ValueError("others")
+
+    runner = local_runner(line_by_line)
+    calls = [Call(i[:2], {}, runner(i[:2], {}), hidden=True) for i in USUAL]
+    exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(scores)
+    ends = "Your `scores` ends with a `ValueError`"
+    assert evidence(exercise, calls) == f"{ends} in every call."
+    visible = [replace(calls[0], hidden=False), *calls[1:]]
+    assert evidence(exercise, visible).startswith(f"{ends} at line ")
+    assert "five" in evidence(exercise, visible)
+
+
+def softmax_of_scores(q, k):
+    """Return scores and weights, as a step-by-step answer does."""
+    powers = np.exp(scores(q, k) - scores(q, k).max(axis=-1, keepdims=True))
+    return {"scores": scores(q, k), "weights": powers / powers.sum(-1, keepdims=True)}
+
+
+def one_step_wrong(change):
+    """Return an answer whose softmax is NaN for large scores, and wrong elsewhere.
+
+    change : what is made of the weights
+    """
+
+    def answer(q, k):
+        powers = np.exp(scores(q, k))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        return {"scores": scores(q, k), "weights": change(weights)}
+
+    return answer
+
+
+FAR_APART = (100.0 * np.eye(5)[:3], 100.0 * np.eye(5)[:4], {})
+
+
+def test_nan_in_one_call_does_not_hide_a_wrong_shape():
+    inputs = [*USUAL, FAR_APART]
+    answer = one_step_wrong(lambda weights: weights[None])
+    assert sentence_on(softmax_of_scores, answer, inputs) == (
+        "Your `weights` have 3 axes where 2 are right."
+    )
+    answer = one_step_wrong(lambda weights: weights.ravel() ** 2)
+    assert sentence_on(softmax_of_scores, answer, inputs) == (
+        "Your `weights` have 1 axis where 2 are right."
+    )
+
+
+def test_part_that_is_right_in_some_calls_is_not_told_of_as_if_always_wrong():
+    def answer(q, k):
+        right = softmax_of_scores(q, k)
+        right["scores"] = np.sin(right["scores"]) ** 2
+        if len(q) == 5:
+            right["weights"] = right["weights"] * np.nan
+        return right
+
+    assert "NaN" not in sentence_on(softmax_of_scores, answer, USUAL)

@@ -37,6 +37,9 @@ Way = Literal[
 ]
 
 
+MAX_LINE = 80  # characters of a line of code
+
+
 class Compared(NamedTuple):
     """A call, the right result of it, and how the learner's differs."""
 
@@ -92,15 +95,20 @@ WORDS = (
 )
 
 
-def clause_of(exercise: Exercise, group: Sequence[Compared]) -> str:
-    """Return a clause that holds of all these calls, or ""."""
+def clause_of(
+    exercise: Exercise, group: Sequence[Compared], *, weak: bool = True
+) -> str:
+    """Return a clause that holds of all these calls, or "".
+
+    weak : whether a clause will do that says little
+    """
     way = group[0].way
     function = f"your `{exercise.name}`"
     asked = {each.right.raised.types[0] for each in group if each.right.raised}
     kinds = {_builtin_kind(each) for each in group if each.call.result.raised}
     match way:
         case "value":
-            return _value_clause(exercise, group)
+            return _value_clause(exercise, group, weak)
         case "precision":
             return _precision_clause(exercise, group)
         case "changed":
@@ -119,7 +127,7 @@ def clause_of(exercise: Exercise, group: Sequence[Compared]) -> str:
         case "raised":
             name = kinds.pop() if len(kinds) == 1 else ""
             error = with_article(name) if name else "an exception"
-            return f"{function} ends with {error}"
+            return f"{function} ends with {error}{_line(exercise, group)}"
         case "timeout":
             return f"{function} is still running when its time is up"
         case "crashed":
@@ -127,6 +135,53 @@ def clause_of(exercise: Exercise, group: Sequence[Compared]) -> str:
         case "output":
             return f"{function} returns more data than can be graded"
     return ""
+
+
+def shape_clause(
+    exercise: Exercise, group: Sequence[Compared], paths: Sequence[tuple[Any, ...]]
+) -> str:
+    """Return that a result, or a part of it, has a wrong shape in all these calls.
+
+    paths : to what has the wrong shape, in each call
+    """
+    if len({*paths}) != 1:
+        return ""
+    (path,) = {*paths}
+    name = "your result"
+    if path and type(path[0]) is int and path[0] < len(exercise.returns):
+        name = f"your `{exercise.returns[path[0]]}`"
+    elif path:
+        name = f"your `{path[0]}`" if type(path[0]) is str else ""
+    if not name or len(path) > 1:
+        return ""
+    ndims = []
+    for each in group:
+        actual, right = each.call.result.value, each.right.value
+        if path:
+            actual, right = actual[path[0]], right[path[0]]
+        ndims.append((actual.ndim, right.ndim))
+    subject = Subject(name, name.endswith("s`"))
+    (actual, right), *others = {*ndims}
+    if others or actual == right:
+        return subject.clause("{has} the wrong shape")
+    axes = "axis" if actual == 1 else "axes"
+    verb = "is" if right == 1 else "are"
+    return subject.clause(f"{{has}} {actual or 'no'} {axes} where {right} {verb} right")
+
+
+def _line(exercise: Exercise, group: Sequence[Compared]) -> str:
+    """Return the one line of the learner's at which visible calls end, or ""."""
+    ends = {
+        (raised.function, raised.line_number, raised.line)
+        for each in group
+        for raised in [each.call.result.raised]
+        if raised and not each.call.hidden
+    }
+    function, number, line = ends.pop() if len(ends) == 1 else ("", 0, "")
+    if not number:
+        return ""
+    inside = f" of `{function}`" if function not in ("", exercise.name) else ""
+    return f" at line {number}{inside}" + (f" (`{line[:MAX_LINE]}`)" if line else "")
 
 
 def with_article(name: str) -> str:
@@ -174,8 +229,11 @@ def _changed_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
     return f"your `{exercise.name}` changes its {noun} {what}"
 
 
-def _value_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
-    """Return how wrong values relate to the right ones; for parts, of each apart."""
+def _value_clause(exercise: Exercise, group: Sequence[Compared], weak: bool) -> str:
+    """Return how wrong values relate to the right ones; for parts, of each apart.
+
+    weak : whether to name the parts that are right, where nothing is known of others
+    """
     if not all(is_plain(each.call.result.value) for each in group):
         return _changed_clause(exercise, group)
     values = [
@@ -199,7 +257,11 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
         rest = f"; {_listed(right)} {'is' if one else 'are'} right"
         if set(right) != set(names) and len(right) > 3:
             rest = "; all others are right"
-    for chosen in [wrong, *([name] for name in reversed(wrong))]:
+    # A part by itself is told of only where it is wrong in every call.
+    always = [name for name in wrong if not any(_agrees(each, name) for each in values)]
+    for chosen in [wrong, *([name] for name in reversed(always))]:
+        if len(chosen) == 1 and chosen[0] not in always:
+            continue
         pairs, members = [], []
         for name in chosen:
             for each, compared in zip(values, group, strict=True):
@@ -212,7 +274,7 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
         predicate = _predicate(exercise, members, pairs, tuple(chosen))
         if predicate:
             return subject.clause(predicate) + (rest if chosen == wrong else "")
-    if right and len(right) <= 3:
+    if right and len(right) <= 3 and weak:
         subject = Subject(
             f"your {_listed(right)}", len(right) > 1 or right[0][1].endswith("s")
         )

@@ -7,11 +7,18 @@ where the failing calls have something in common that no right call has
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from autograder.checking.call import Call, CallResult, silenced
 from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import is_in_single_precision, replay
-from autograder.checking.evidence.clauses import Compared, Way, clause_of, with_article
+from autograder.checking.evidence.clauses import (
+    Compared,
+    Way,
+    clause_of,
+    shape_clause,
+    with_article,
+)
 from autograder.checking.evidence.conditions import condition
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
@@ -40,17 +47,24 @@ def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
         ways.setdefault(each.way, []).append(each)
     if len(ways) == 1:
         return _of_all(exercise, compared, failing)
+    if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
+        return _of_some(exercise, compared, ways["none"])
     where = _where(exercise, compared, failing)
     if where:
         return _right_but(where, len(failing), len(compared))
-    for way in ORDER:
-        group = ways.get(way, [])
-        clause = clause_of(exercise, group) if group else ""
-        if clause:
-            where = _where(exercise, compared, group)
-            rest = "; other calls are wrong too"
-            return _sentence(clause, where, len(group), len(compared), rest, way)
-    return ""
+    said = (_of_some(exercise, compared, ways[way]) for way in ORDER if way in ways)
+    return next(filter(None, said), "")
+
+
+def _of_some(
+    exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
+) -> str:
+    """Return what is common to calls that fail in one way, where others do too."""
+    clause, told = _told(exercise, group)
+    if not clause:
+        return ""
+    where, rest = _where(exercise, compared, told), "; other calls are wrong too"
+    return _sentence(clause, where, len(told), len(compared), rest, group[0].way)
 
 
 def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
@@ -134,11 +148,13 @@ def _of_all(
 ) -> str:
     """Return what is common to all failing calls, which fail in one way."""
     where = _where(exercise, compared, failing)
-    clause = clause_of(exercise, failing)
+    clause, told = _told(exercise, failing)
     n, of = len(failing), len(compared)
     if not clause:
         return _right_but(where, n, of) if where else ""
     way = failing[0].way
+    if len(told) < n:
+        return _of_some(exercise, compared, failing)
     if way == "changed":
         rest = "; every result is right"
     elif way == "no error" and all(
@@ -152,10 +168,43 @@ def _of_all(
     return _sentence(clause, where, n, of, rest, way)
 
 
+def _told(
+    exercise: Exercise, group: Sequence[Compared]
+) -> tuple[str, Sequence[Compared]]:
+    """Return a clause, and the calls that it holds of: all of a group, or the most.
+
+    Calls may differ in kind, as a wrong shape here and NaN there: of those of the most
+    frequent kind something can be said that does not hold of the others.
+    """
+    if clause := clause_of(exercise, group, weak=False):
+        return clause, group
+    by_kind: dict[str, list[Compared]] = {}
+    paths: dict[str, list[tuple[Any, ...]]] = {}
+    for each in group if group[0].way == "value" else ():
+        if difference := compare_result(each.call, each.right.value).difference:
+            by_kind.setdefault(difference.kind, []).append(each)
+            paths.setdefault(difference.kind, []).append(difference.path)
+    kind = max(by_kind, key=lambda kind: len(by_kind[kind]), default="")
+    chosen = by_kind.get(kind, [])
+    if 1 < len(chosen) < len(group):
+        if clause := clause_of(exercise, chosen, weak=False):
+            return clause, chosen
+    if kind == "shape" and 2 * len(chosen) > len(group):
+        if clause := shape_clause(exercise, chosen, paths[kind]):
+            return clause, chosen
+    return clause_of(exercise, group), group
+
+
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:
+    end = ": is a `return` missing?" if way == "none" and not rest else "."
     if n == of:
         always = " in every call" if way in ENDINGS and n > 1 else ""
-        return f"{_capital(clause)}{always}{rest}."
+        return f"{_capital(clause)}{always}{rest}{end}"
+    if way == "none":
+        those = ""
+        if where:
+            those = f", {'the one' if n == 1 else 'those'} {where}"
+        return f"{_capital(clause)} in {_of(n, of)}{those}: is a `return` missing?"
     if where:
         clause = clause.removesuffix(f" {where}")  # an exception is asked for
         those = "the one" if n == 1 else "those"
