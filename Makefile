@@ -12,8 +12,8 @@ LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sand
 # Without bytecode each of the tests' some hundred processes would compile the course anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup data lab demo test test-all matrix bench build site ready browser sandbox similar \
-    similar-if-possible mutants mutants-if-possible triton triton-if-possible
+.PHONY: help setup data lab demo test test-all test-thorough test-submissions matrix bench \
+    build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible
 .DEFAULT_GOAL := help
 
 help:
@@ -21,7 +21,7 @@ help:
 	@echo "make data     get the real data of lessons 06 to 11, once (about 150 MB)"
 	@echo "make demo     grade a class of 32, three lessons: table, reports, feedback, messages, LMS files"
 	@echo "make test     check the repository: style, types, notebooks, tests"
-	@echo "make test-all run the thorough tests that make test leaves out"
+	@echo "make test-all run the thorough tests that make test leaves out (half an hour)"
 	@echo "make matrix   show which case catches which misconception"
 	@echo "make mutants  show which changes of the references, made by a tool, no case sees"
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
@@ -95,23 +95,27 @@ BESIDE := $(PYTEST) --numprocesses=4 --doctest-modules --nbval \
     $(LESSONS) tests course_lib autograder
 ALONE := $(PYTEST) --numprocesses=2 $$(grep -rl --include='*.py' mark.alone tests)
 
+# Says what comes, runs it, and says how long it took. pytest says that itself.
+timed = @echo "$(1) …"; start=$$(date +%s); $(2) || exit; \
+    echo "$(1): $$(($$(date +%s) - start)) s"
+
 test: ready browser sandbox data similar-if-possible
-	@echo "Checking the style (ruff) …"
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
-	@echo "Checking the types (mypy) …"
-	@$(PY) -m mypy
-	@echo "Comparing the notebooks with their sources …"
-	@$(PY) -m autograder build --check
+	$(call timed,Checking the style (ruff),$(PY) -m ruff check . && $(PY) -m ruff format --check .)
+	$(call timed,Checking the types (mypy),$(PY) -m mypy)
+	$(call timed,Comparing the notebooks with their sources,$(PY) -m autograder build --check)
 	@echo "Running the tests, the examples in docstrings and the notebooks (pytest) …"
 	@$(BESIDE) -m "not thorough and not alone$(LEFT_OUT)"
 	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "alone and not thorough$(LEFT_OUT)"
 
-test-all: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible
+test-all: test-thorough test-submissions
+
+test-thorough: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
-	@test -n "$(NO_SANDBOX)" || echo "Running those that need the machine alone (pytest) …"
+
+test-submissions: ready sandbox
+	@test -n "$(NO_SANDBOX)" || echo "Running the rest of the hostile submissions (pytest) …"
 	@test -n "$(NO_SANDBOX)" || $(ALONE) -m "thorough and alone$(LEFT_OUT)"
 
 browser: ready

@@ -14,6 +14,7 @@ import sys
 import textwrap
 import types
 from collections import Counter
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeGuard
 
@@ -23,9 +24,12 @@ from autograder.checking.judging import RunnerFactory, judge
 from autograder.checking.points import format_number, format_number_of
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
+from autograder.checking.way_on import course_version, makes_possible
+from autograder.course import Course, CourseError
+from autograder.in_class import in_class
 from autograder.messages.description import describe
-from autograder.messages.report import CheckReport, Note
-from autograder.newest_cell import older_version, watch_cells
+from autograder.messages.report import CheckReport, CourseVersion, MadePossible, Note
+from autograder.newest_cell import defining_cell, older_version, watch_cells
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -74,7 +78,7 @@ def check(answer: Any = None) -> float | None:
     if is_course_version(exercise, answer):
         print(
             f"{exercise.name}: this is the course's own version. You can go on with "
-            "it; points are for a version that you wrote yourself."
+            "it; what counts as solved is a version that you wrote yourself."
         )
         return 0.0 if grading else None
     cases = [case for case in exercise.cases if grading or case.visible]
@@ -85,7 +89,8 @@ def check(answer: Any = None) -> float | None:
         raise CheckStopped(f"{exercise.name} was being checked") from None
     notes: tuple[Note, ...] = () if grading else _notes(exercise, result)
     older = "" if grading else older_version(exercise.name, answer)
-    report = CheckReport(exercise, result, notes, older)
+    judged = "" if grading else defining_cell(answer)
+    report = CheckReport(exercise, result, notes, older, judged)
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
         from autograder.workspace.after_check import keep_result
@@ -130,22 +135,38 @@ def is_course_version(exercise: Exercise, answer: Any) -> bool:
 _failures: Counter[tuple[str, bool]] = Counter()  # by exercise, and whether unwritten
 
 
-def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[str, ...]:
+def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
     """Offer the course's version once a check has failed often enough."""
     if result.solved:
         for is_unwritten in (False, True):
             del _failures[exercise.name, is_unwritten]
-        return (_worth(exercise, result),)
+        return _after_solving(exercise, result)
     # Checking the stub first is no attempt, so the two are counted apart.
     attempt = exercise.name, result.is_unwritten
     _failures[attempt] += 1
     if _failures[attempt] < FAILURES_BEFORE_OFFER:
         return ()
-    module = exercise.reference.__module__
-    return (
-        "To go on and come back later, put this line into a new cell between your "
-        f"answer and the check, and run both: `from {module} import {exercise.name}`",
-    )
+    return (CourseVersion(exercise.name, course_version(exercise)),)
+
+
+def _after_solving(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
+    """Return what a solved exercise makes possible and, in a class, what it is worth.
+
+    Who calls an earlier answer that fails is told of that one instead.
+    """
+    notes: list[Note] = []
+    if (sentence := makes_possible(exercise.name)) and not result.blamed:
+        notes.append(MadePossible(sentence))
+    if in_class(_course_root()):
+        notes.append(_worth(exercise, result))
+    return tuple(notes)
+
+
+def _course_root() -> Path | None:
+    try:
+        return Course.here().root
+    except (CourseError, OSError):  # the current folder may be gone
+        return None
 
 
 def _worth(exercise: Exercise, result: ExerciseResult) -> str:
@@ -154,9 +175,8 @@ def _worth(exercise: Exercise, result: ExerciseResult) -> str:
     if not rest and result.passed:
         return f"All {format_number(exercise.points)} points are yours."
     return (
-        "Nothing is left to do here. In a class these claims give "
-        f"{format_number_of(result.points, exercise.points)} points, and "
-        "grading tries more inputs for the rest."
+        f"These claims give {format_number_of(result.points, exercise.points)} "
+        "points; grading tries more inputs for the rest."
     )
 
 

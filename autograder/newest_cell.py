@@ -41,6 +41,16 @@ def _note(result: Any) -> None:
         _run_cells.append(RunCell(text.strip(), time.time(), bool(result.success)))
 
 
+def defining_cell(answer: Any) -> str:
+    """Return the text of the cell that defines an answer, "" if none has run.
+
+    JupyterLab marks a report whose cell has got another text since.
+    """
+    code = getattr(plain_function(answer), "__code__", None)
+    judged = "".join(linecache.getlines(code.co_filename)).strip() if code else ""
+    return judged if any(cell.text == judged for cell in _run_cells) else ""
+
+
 def older_version(name: str, answer: Any) -> str:
     """Return a sentence if there is a newer version of an answer, else ""."""
     code = getattr(plain_function(answer), "__code__", None)
@@ -55,7 +65,7 @@ def older_version(name: str, answer: Any) -> str:
     if newest.text != judged and not newest.succeeded:
         return (
             f"The newest cell with `{name}` stopped with an error, so this is about "
-            "the version before it. Mend that cell and run it, then this one."
+            "the version before it. Fix that cell and run it, then this one."
         )
     if newest.text == judged and _is_edited(definition, newest):
         return (

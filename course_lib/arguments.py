@@ -178,6 +178,31 @@ def positive(name: str, value: Any) -> float:
     return as_float
 
 
+def one_of(name: str, value: Any, *choices: str) -> None:
+    """Refuse what is none of several texts.
+
+    >>> one_of("kind", "pooling", "attention", "window", "recurrence")
+    Traceback (most recent call last):
+    ValueError: kind must be attention, window or recurrence, got 'pooling'
+    """
+    if not isinstance(value, str) or value not in choices:
+        known = f"{', '.join(choices[:-1])} or {choices[-1]}"
+        raise ValueError(f"{name} must be {known}, got {value!r:.40}")
+
+
+def sizes(names: str, *values: Any, least: int = 1) -> None:
+    """Refuse what are not all Python's whole numbers, ``least`` or more.
+
+    >>> sizes("n and d", 3, 2.5)
+    Traceback (most recent call last):
+    ValueError: n and d must be whole numbers above 0, got 3, 2.5
+    """
+    if not all(type(value) is int and value >= least for value in values):
+        got = ", ".join(f"{value!r:.40}" for value in values)
+        number = "whole numbers" if len(values) > 1 else "a whole number"
+        raise ValueError(f"{names} must be {number} above {least - 1}, got {got}")
+
+
 def pair(name: str, value: Any) -> tuple[str, str]:
     """Return a pair of symbols, a tuple or a list of two texts, as a tuple.
 

@@ -112,8 +112,9 @@ def train_bpe(
     - Of several pairs with that count it is the last one in Python's order of tuples of
       strings, the greatest: ("b", "a") beats ("a", "z"), ("b", "c") beats ("b", "a").
     - It ends early when no pair occurs at least twice; no words give an empty list.
+    - Words that become equal, if some symbols were joined before, count together.
 
-    words stays as it is.
+    words is not modified.
     Source: Sennrich et al. (2016), section 3.2, algorithm 1; the order of equal counts
     and the end are those of their program.
 
@@ -171,8 +172,7 @@ def decode(tokens: list[str]) -> str:
     tokens : tokens of any number of words, from left to right
 
     Returns the text: the mark ``</w>`` at the end of a token becomes a space; on the
-    last token it is simply dropped. Nothing else is put between tokens. Tokens that
-    no training could make are treated alike.
+    last token it is simply dropped. Nothing else is put between tokens.
     Source: Sennrich et al. (2016), section 3.2: the mark lets the text be restored.
 
     >>> decode(["m", "at</w>", "eats</w>"])

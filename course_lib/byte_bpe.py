@@ -158,8 +158,6 @@ def encode_bytes(
     comes one for each merge, then the special tokens. If two merges give the same text,
     either token id is right. Symbols are joined within each of the ``pre_tokens`` of
     what is between special tokens, as ``encode_word`` does, and never across two.
-    Raises ``ValueError`` for half a surrogate pair, such as ``"\\ud83d"``, and for an
-    empty special token.
     Source: Radford et al. (2019), section 2.2.
 
     >>> encode_bytes("at ä<end>", [("a", "t")], ("<end>",))
@@ -189,13 +187,10 @@ def decode_bytes(
     merges : as in encoding
     special_tokens : as in encoding
 
-    Returns the text, exactly the one that was encoded. Token ids that no encoding
-    gives, such as half a letter, may stand for bytes that are not UTF-8: each run of
-    bytes that could begin a character but does not go on, and each other wrong byte,
-    becomes one � (U+FFFD). Raises ``ValueError`` for a token id that is not in the
-    vocabulary.
-    Source: Radford et al. (2019), section 2.2; � is Unicode's own advice (section 3.9)
-    and Python's ``errors="replace"``.
+    Returns the text, exactly the one that was encoded. Bytes that are not UTF-8, such
+    as half a letter, become � (U+FFFD), as with Python's ``errors="replace"``. A token
+    id outside the vocabulary, below 0 too, is an error, of any kind.
+    Source: Radford et al. (2019), section 2.2.
 
     >>> decode_bytes([256, 32, 195, 164, 257], [("a", "t")], ("<end>",))
     'at ä<end>'

@@ -4,6 +4,10 @@ Formulas as in table 1 of "Attention Is All You Need", with Python's whole numbe
 which no product is too large. ``course_lib.lessons.cost`` counts what PyTorch does.
 """
 
+from course_lib import arguments
+
+KINDS = ("attention", "window", "recurrence", "convolution")
+
 
 def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
     """Count the operations in the matrix products of one layer over a sequence.
@@ -14,7 +18,7 @@ def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
     k : number of positions that one attends to in a window, or that the kernel of a
         convolution reads at once; the two other kinds ignore it
 
-    Returns a whole number, exact, beyond 64 bits, too. Multiplications and additions
+    Returns an integer. Multiplications and additions
     count one each, so that the product of an (a, b) with a (b, c) matrix has
     2 · a · b · c. These are counted:
     - attention: the scores q kᵀ and the output, weights v, where each of n positions
@@ -26,24 +30,16 @@ def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
 
     All positions cost the same: those near the ends get zeros to compute with, and
     masks save nothing. Left out are projections, biases, scaling, softmax, activations
-    and sums of two products. Raises ``ValueError`` for any other kind, and unless n, d
-    and, where it is needed, k are whole numbers (int) above 0; NumPy's integers, and
-    True, may be refused or not.
+    and sums of two products.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1, which
     gives how they grow, without factors.
 
     >>> flops("attention", 3, 2), flops("recurrence", 3, 2)
     (72, 48)
     """
-    if kind not in ("attention", "window", "recurrence", "convolution"):
-        raise ValueError(
-            "kind must be attention, window, recurrence or convolution, "
-            f"got {kind!r:.40}"
-        )
-    if kind in ("attention", "recurrence"):
-        k = 1  # ignored
-    if k is None or not all(type(size) is int and size > 0 for size in (n, d, k)):
-        raise ValueError(f"n, d and k must be whole numbers above 0, got {n, d, k}")
+    arguments.one_of("kind", kind, *KINDS)
+    needs_k = kind in ("window", "convolution")
+    arguments.sizes("n, d and k", n, d, *[k] * needs_k)
     if kind == "attention":
         return 4 * n**2 * d
     if kind == "window":
@@ -62,35 +58,25 @@ def path_length(kind: str, n: int, k: int | None = None) -> int:
         convolution reads at once, at least 2; the two other kinds ignore it
 
     Returns the smallest number of steps after which the last position depends on the
-    first, a whole number, exact; 0 if n = 1, where they are the same. A step is:
+    first, an integer; 0 if n = 1, where they are the same. A step is:
     - attention: a layer, in which each position reads all positions
     - window, convolution: a layer, in which each position reads itself and the k − 1
       positions just before it, without gaps
     - recurrence: from one position's hidden state to the next one's
 
-    Raises ``ValueError`` for any other kind, unless n is a whole number (int) above 0,
-    and unless k, where it is needed, is a whole number above 1: with k = 1 a position
-    reads itself alone. That holds for n = 1, too. NumPy's integers, and True, may be
-    refused or not.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
     (maximum path length), which gives how they grow, a convolution's with gaps.
 
     >>> path_length("recurrence", 9), path_length("convolution", 9, 3)
     (8, 4)
     """
-    if type(n) is not int or n < 1:
-        raise ValueError(f"n must be a whole number above 0, got {n!r:.40}")
+    arguments.one_of("kind", kind, *KINDS)
+    arguments.sizes("n", n)
     if kind == "attention":
         return min(n - 1, 1)
     if kind == "recurrence":
         return n - 1
-    if kind not in ("window", "convolution"):
-        raise ValueError(
-            "kind must be attention, window, recurrence or convolution, "
-            f"got {kind!r:.40}"
-        )
-    if type(k) is not int or k < 2:
-        raise ValueError(f"k must be a whole number above 1, got {k!r:.40}")
+    arguments.sizes("k", k, least=2)
     return (n - 1 + k - 2) // (k - 1)  # (n − 1) / (k − 1), rounded up
 
 
@@ -101,28 +87,20 @@ def sequential_steps(kind: str, n: int, k: int | None = None) -> int:
     n : number of positions
     k : as ``flops`` has it; ignored, since no kind needs it here
 
-    Returns a whole number. What a position computes at one go is one step, however many
+    Returns an integer. What a position computes at one go is one step, however many
     operations it has, and positions that need no result of each other take that step at
     the same time. The input of all n positions is there from the beginning, as in
     training. A recurrence begins with a hidden state that is given, and its position t
-    needs the hidden state of position t − 1. Raises ``ValueError`` for any other kind,
-    and unless n is a whole number (int) above 0; NumPy's integers, and True, may be
-    refused or not.
+    needs the hidden state of position t − 1.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
     (sequential operations).
 
     >>> sequential_steps("attention", 9), sequential_steps("recurrence", 9)
     (1, 9)
     """
-    if type(n) is not int or n < 1:
-        raise ValueError(f"n must be a whole number above 0, got {n!r:.40}")
-    if kind == "recurrence":
-        return n
-    if kind in ("attention", "window", "convolution"):
-        return 1
-    raise ValueError(
-        f"kind must be attention, window, recurrence or convolution, got {kind!r:.40}"
-    )
+    arguments.one_of("kind", kind, *KINDS)
+    arguments.sizes("n", n)
+    return n if kind == "recurrence" else 1
 
 
 def kv_cache_bytes(
@@ -144,20 +122,16 @@ def kv_cache_bytes(
     bytes_per_number : 2 for float16 and bfloat16, 4 for float32
     batch : number of sequences at once
 
-    Returns a whole number, exact, beyond 64 bits, too. Queries, scores and parameters
-    are not cached. Raises ``ValueError`` unless all arguments are whole numbers (int)
-    above 0; NumPy's integers, and True, may be refused or not.
+    Returns an integer. Queries, scores and parameters are not cached.
     Source: Shazeer (2019), Fast Transformer Decoding: One Write-Head is All You Need,
     section 2.4; Ainslie et al. (2023), GQA.
 
     >>> kv_cache_bytes(4096, 80, 8, 128)  # Llama 2 with 70 billion parameters
     1342177280
     """
-    sizes = (n, n_layers, n_kv_heads, d_k, bytes_per_number, batch)
-    if not all(type(size) is int and size > 0 for size in sizes):
-        raise ValueError(
-            "n, n_layers, n_kv_heads, d_k, bytes_per_number and batch must be whole "
-            f"numbers above 0, got {sizes}"
-        )
+    arguments.sizes(
+        "n, n_layers, n_kv_heads, d_k, bytes_per_number and batch",
+        *(n, n_layers, n_kv_heads, d_k, bytes_per_number, batch),
+    )
     numbers = 2 * batch * n_layers * n_kv_heads * n * d_k
     return numbers * bytes_per_number

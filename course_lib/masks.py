@@ -41,9 +41,8 @@ def causal_mask(n: int, m: int | None = None, offset: int = 0) -> np.ndarray:
 def sliding_window_mask(n: int, width: int) -> np.ndarray:
     """Let each query attend to its own position and to the few just before it.
 
-    n : number of queries, and of keys, 0 or more; query i and key i are at position i
-    width : the most keys that a query attends to, its own included, 1 or more, which
-        need not be checked
+    n : number of queries, and of keys; query i and key i are at position i
+    width : the most keys that a query attends to, its own included, 1 or more
 
     Returns may_attend (n, n), booleans: row i is True for keys i − width + 1 … i, as
     far as there are any. A window at least as wide as the sequence blocks no key that

@@ -38,7 +38,7 @@ def n_gram_log_probability(
     counts: Mapping[tuple[int, ...], Mapping[int, int]],
     vocab_size: int,
 ) -> float:
-    """Return the log-probability of a token after a context, with back-off.
+    """Return the log-probability of a token after a context, by interpolation.
 
     token_id : the token that comes, from 0 to vocab_size − 1
     context : the token ids before it, the newest last; there may be none

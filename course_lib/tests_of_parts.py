@@ -22,7 +22,8 @@ def test_attention(attention: Function) -> None:
     """Test a function that should do what ``course_lib.attention.attention`` does.
 
     attention : called as attention(q, k, v), with arrays of at most 4,000 numbers in
-        all; the test sees what it returns, and nothing else of it
+        all. The test sees what it returns, and nothing else of it. It makes at most
+        4,000 calls, whose results hold at most 400,000 numbers in all
 
     Returns nothing if the function keeps the contract of `attention`, and raises
     AssertionError if it does not. Right ones differ by rounding only, less than 1e-9;
@@ -59,7 +60,9 @@ def test_mask(masked_softmax: Function) -> None:
     """Test a function that should do what ``course_lib.masks.masked_softmax`` does.
 
     masked_softmax : called as masked_softmax(scores, may_attend), with arrays of at
-        most 4,000 numbers in all; the test sees what it returns, and nothing else of it
+        most 4,000 numbers in all. The test sees what it returns, and nothing else of
+        it. It makes at most 4,000 calls, whose results hold at most 400,000 numbers in
+        all
 
     Returns nothing if the function keeps the contract of `masked_softmax`, and raises
     AssertionError if it does not. Right ones differ by rounding only, less than 1e-9;
@@ -93,7 +96,8 @@ def test_positions(sinusoidal_encoding: Function) -> None:
     """Test a function that should do what ``sinusoidal_encoding`` of lesson 05 does.
 
     sinusoidal_encoding : called as sinusoidal_encoding(n, d_model) or with base as a
-        third argument; the test sees what it returns, and nothing else of it
+        third argument. The test sees what it returns, and nothing else of it. It makes
+        at most 4,000 calls, whose results hold at most 400,000 numbers in all
 
     Returns nothing if the function keeps the contract of `sinusoidal_encoding`, and
     raises AssertionError if it does not. Right ones differ by rounding only, less than
@@ -122,8 +126,9 @@ def test_positions(sinusoidal_encoding: Function) -> None:
 def test_bpe(train_bpe: Function) -> None:
     """Test a function that should do what ``course_lib.bpe.train_bpe`` does.
 
-    train_bpe : called as train_bpe(words, n_merges), with at most 4,000 words; the test
-        sees what it returns, and nothing else of it
+    train_bpe : called as train_bpe(words, n_merges), with at most 4,000 words. The test
+        sees what it returns, and nothing else of it. It makes at most 4,000 calls,
+        whose results hold at most 400,000 numbers in all
 
     Returns nothing if the function keeps the contract of `train_bpe`, and raises
     AssertionError if it does not.
@@ -175,7 +180,9 @@ def test_decoding(greedy_decode: Function) -> None:
         an array in place of the function: logits (max_length, vocab_size, vocab_size),
         of which row [t, i] holds the logits of what comes after t chosen tokens (none
         at t = 0) and the newest token i; there may be more rows than max_length; at
-        most 4,000 numbers in all. The test sees what it returns, and nothing else of it
+        most 4,000 numbers in all. The test sees what it returns, and nothing else of
+        it. It makes at most 4,000 calls, whose results hold at most 400,000 numbers in
+        all
 
     Returns nothing if the function keeps the contract of `greedy_decode`, and raises
     AssertionError if it does not.

@@ -13,15 +13,14 @@ from course_lib import arguments
 def online_softmax(x: np.ndarray, block: int) -> np.ndarray:
     """Compute a softmax whose maximum and sum are taken block by block.
 
-    x : (..., m), scores of any size up to 1e300; m is 1 or more
-    block : number of scores of a row in one block, 1 or more, which need not be
-        checked; the last block of a row holds what is left
+    x : (..., m), scores, some of them perhaps as far from 0 as 10,000; m is 1 or more
+    block : number of scores of a row in one block, 1 or more; the last block of a row
+        holds what is left
 
-    Returns the weights (..., m), floats, float64 or as precise as x: those of a softmax
-    over the last axis, whatever the block size. One pass over the blocks keeps, for
-    each row, the largest score and the sum of exponentials so far; the weights are
-    computed from their final values. x may hold integers (int64, up to 2**53), and
-    stays as it is.
+    Returns the weights (..., m): those of a softmax over the last axis, whatever the
+    block size. One pass over the blocks keeps, for each row, the largest score and the
+    sum of exponentials so far; the weights are computed from their final values. x is
+    not modified.
     Source: Milakov and Gimelshein (2018), Online normalizer calculation for softmax,
     algorithm 3, there with blocks of one.
 
@@ -53,8 +52,7 @@ def tiled_attention(
     k : (..., m, d_k), one key per row; m is 1 or more
     v : (..., m, d_v), one value per row; value j belongs to key j; ... stands for the
         same axes in q, k and v
-    block : number of keys in one block, 1 or more, which need not be checked; the last
-        block holds what is left
+    block : number of keys in one block, 1 or more; the last block holds what is left
     may_attend : (..., n, m), booleans, or None if every query may attend to every key;
         the axes before m may be 1 or missing, and are then broadcast
 
@@ -63,9 +61,7 @@ def tiled_attention(
     the keys that it may attend to. A row that may attend to no key is all zeros. Only
     the scores of one block (..., n, block) exist at a time, never all n × m of them:
     the check compares results and does not notice, but the lesson measures the memory.
-    Scores may be of any size up to 1e300; q, k and v may hold integers (int64, up to
-    2**53); all arguments stay as they are, and the result holds floats, float64 or as
-    precise as the arguments.
+    Scores may be as far from 0 as 10,000. The arguments are not modified.
     Source: Dao et al. (2022), FlashAttention: Fast and Memory-Efficient Exact Attention
     with IO-Awareness, algorithm 1, which splits the queries, too, and divides in each
     step; Rabe and Staats (2021), Self-attention Does Not Need O(n²) Memory, who divide

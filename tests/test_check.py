@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ from autograder import check as examine
 from autograder.check import CheckStopped, NotAnExercise, local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
+from autograder.checking.way_on import makes_possible
 from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, CheckReport
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
@@ -51,7 +53,7 @@ def scaled_scores(q, k):
 """
 HEAD = "from autograder import check"
 VISIBLE = sum(case.visible for case in load("scaled_scores").cases)
-ALL_HOLD = f"scaled_scores: all {VISIBLE} claims hold"
+ALL_HOLD = f"scaled_scores: solved, all {VISIBLE} claims hold"
 ONE_HOLDS = f"scaled_scores: 1 of {VISIBLE} claims hold"
 NONE_HOLDS = f"scaled_scores: 0 of {VISIBLE} claims hold"
 
@@ -140,11 +142,48 @@ def test_passed_check_shows_ticks_and_returns_none(notebook):
     lines = plain(outputs).splitlines()
     assert lines[0] == ALL_HOLD
     assert all(line.startswith("  ✓ ") for line in lines[1:-1])
+    assert lines[-1] == makes_possible("scaled_scores")
+    assert "point" not in plain(notebook["right checked"])
 
 
-def test_passed_check_says_what_the_claims_are_worth(notebook):
-    points = sum(case.points for case in load("scaled_scores").cases if case.visible)
-    assert f"give {points:g} of " in plain(notebook["right checked"])
+def test_solved_exercise_gives_points_in_a_class_only(monkeypatch):
+    variables = {}
+    exec(RIGHT, variables)
+    result = judge(
+        load("scaled_scores"), local_runner_factory(variables["scaled_scores"])
+    )
+    module = sys.modules["autograder.check"]
+    monkeypatch.setattr(module, "in_class", lambda root: False)
+    (alone,) = module._after_solving(load("scaled_scores"), result)
+    assert str(alone) == makes_possible("scaled_scores")
+    monkeypatch.setattr(module, "in_class", lambda root: True)
+    _, worth = module._after_solving(load("scaled_scores"), result)
+    most = load("scaled_scores").points
+    assert worth == f"All {most:g} points are yours."
+    first = result.cases[:1]
+    visible = replace(result, cases=first, max_points=first[0].max_points)
+    _, worth = module._after_solving(load("scaled_scores"), visible)
+    assert worth.startswith("These claims give ") and f"of {most:g} points" in worth
+
+
+def test_report_names_the_cell_that_it_is_about(notebook):
+    (output,) = of_type(notebook["right checked"], "display_data")
+    assert output.data[DATA_TYPE]["judged"] == RIGHT.strip()
+    (output,) = of_type(notebook["attention checked"], "display_data")
+    assert output.data[DATA_TYPE]["judged"].startswith("def attention(q, k, v):")
+
+
+def test_second_failure_offers_the_courses_version(notebook):
+    line = "from course_lib.attention import scaled_scores"
+    (output,) = of_type(notebook["wrong again checked"], "display_data")
+    assert output.data[DATA_TYPE]["course_version"] is None  # the first since a success
+    (output,) = of_type(notebook["over several lines"], "display_data")
+    assert output.data[DATA_TYPE]["course_version"] == line
+    html = output.data["text/html"]
+    assert (
+        '<p class="attention-by-hand">To go on' in html
+        and f"<code>{line}</code>" in html
+    )
 
 
 def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
@@ -198,9 +237,9 @@ def test_exception_is_shown_with_the_line_of_the_cell(notebook):
 
 def test_two_failed_checks_offer_a_way_on_until_a_pass(notebook):
     offer = (
-        "To go on and come back later, put this line into a new cell between your "
-        "answer and the check, and run both: "
-        "`from course_lib.attention import scaled_scores`"
+        "To go on and come back later, use the course's version of `scaled_scores`: "
+        "add a cell right below your answer, put `from course_lib.attention import "
+        "scaled_scores` into it and run it."
     )
     assert offer not in plain(notebook["stub checked"])
     assert offer not in plain(notebook["crash checked"])
@@ -311,7 +350,7 @@ def test_courses_version_earns_nothing(graded):
     (output,) = of_type(graded["course's checked"], "stream")
     assert output.text == (
         "scaled_scores: this is the course's own version. You can go on with it; "
-        "points are for a version that you wrote yourself.\n"
+        "what counts as solved is a version that you wrote yourself.\n"
     )
 
 
@@ -666,9 +705,13 @@ def test_report_data():
         "cases": {
             verdict.case: verdict.status for verdict in reports()["wrong"].result.cases
         },
+        "solved": False,
+        "open_fine_points": [],
         "diagnosis": "no_scale",
         "evidence": None,
         "blamed": [],
+        "judged": None,
+        "course_version": None,
     }
 
 

@@ -103,7 +103,14 @@ def test_conda_gets_the_same_requirements():
 def test_make_help_names_the_target(target):
     help_text = make(ROOT, "help").stdout
     assert re.search(rf"^make {target} +\w", help_text, re.MULTILINE)
-    assert re.search(rf"^{target}: .*\bready\b", makefile(), re.MULTILINE)
+    assert "ready" in needed_by(target)
+
+
+def needed_by(target):
+    """Return what make does before a target, all the way down."""
+    row = re.search(rf"^{target}:(?!=) *(.*)$", makefile(), re.MULTILINE)
+    needed = row[1].split() if row else []
+    return {*needed, *chain.from_iterable(map(needed_by, needed))}
 
 
 def makefile():
@@ -115,11 +122,15 @@ def test_continuous_integration_runs_make_test():
     assert os.access(script, os.X_OK)
     rows = script.read_text().splitlines()
     assert "set -euo pipefail" in rows
-    assert rows[-2:] == ["make test </dev/null", "make test-all </dev/null"]
+    calls = [row for row in rows if row.startswith("make")]
+    assert calls == ["make test </dev/null", "make test-submissions </dev/null"]
+    assert rows[-1] == calls[-1]  # pytest's closing line is the last one
 
 
 def test_make_test_stops_at_the_first_failure():
     recipe = makefile().partition("\ntest: ready")[2].partition("\n\n")[0]
+    # A part that is timed ends the recipe with its own status.
+    assert re.search(r"^timed = .*; \$\(2\) \|\| exit;", makefile(), re.MULTILINE)
     steps = r"-m (ruff check|mypy|autograder build --check)|\$\((BESIDE|ALONE)\) -m"
     once = ["ruff check", "mypy", "autograder build --check"]
     assert [a or b for a, b in re.findall(steps, recipe)] == [*once, "BESIDE", "ALONE"]

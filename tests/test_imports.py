@@ -24,7 +24,7 @@ AUTOGRADER = (
     {"messages"},
     {"exercises"},
     {"checking", "releases"},
-    {"course", "startup", "system"},
+    {"course", "in_class", "shown_code", "startup", "system"},
 )
 COURSE_LIB = (
     {"experiments", "figures"},

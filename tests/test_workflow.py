@@ -1,6 +1,8 @@
 """The workflow file: what it runs exists, and what it may do is little."""
 
+import json
 import re
+from itertools import chain
 
 import pytest
 import yaml
@@ -11,7 +13,10 @@ ROOT = Course.here().root
 (PATH,) = (ROOT / ".github" / "workflows").iterdir()
 WORKFLOW = yaml.safe_load(PATH.read_text(encoding="utf-8"))
 JOBS = WORKFLOW["jobs"]
+TARGET = JOBS["test"]["strategy"]["matrix"]["target"]
 STEPS = [step for job in JOBS.values() for step in job["steps"]]
+# The events of a change, what these run, and what all others run.
+TESTED = list(map(json.loads, re.findall(r"\[.*?\]", TARGET)))
 MAIN = "github.event_name == 'push' && github.ref == 'refs/heads/main'"
 
 
@@ -25,9 +30,17 @@ def test_commands_are_targets_of_the_makefile():
     commands = "\n".join(step.get("run", "") for step in STEPS)
     called = re.findall(r"^make (.+)$", commands, re.MULTILINE)
     assert called == ["${{ matrix.target }}", "site"]
-    both = JOBS["test"]["strategy"]["matrix"]["target"]
-    assert both == ["test", "test-all"]
-    assert {*both, "site"} <= targets()
+    assert {*chain(*TESTED[1:]), "site"} <= targets()
+
+
+def test_every_change_is_tested_as_by_ci_run_and_each_night_all_of_it():
+    events, by_change, each_night = TESTED
+    assert events == ["push", "pull_request"]
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall("^make ([a-z-]+)", script, re.MULTILINE) == by_change
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (parts,) = re.findall(r"^test-all: (.+)$", makefile, re.MULTILINE)
+    assert set(each_night) == {"test", *parts.split()}
 
 
 def test_python_is_the_one_that_was_tested():
@@ -68,10 +81,14 @@ def test_pages_that_are_published_are_those_of_make_site():
 
 @pytest.mark.parametrize("job", JOBS)
 def test_each_job_has_a_limit_of_time(job):
-    assert 5 <= JOBS[job]["timeout-minutes"] <= 60
+    assert 5 <= JOBS[job]["timeout-minutes"] <= 90
 
 
-def test_workflow_runs_on_pushes_to_main_and_pull_requests():
+def test_workflow_runs_on_changes_each_night_and_on_demand():
     # YAML reads the key "on" as True.
-    assert WORKFLOW[True] == {"push": {"branches": ["main"]}, "pull_request": None}
+    events = WORKFLOW[True]
+    assert events.pop("push") == {"branches": ["main"]}
+    (night,) = events.pop("schedule")
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", night["cron"])
+    assert events == {"pull_request": None, "workflow_dispatch": None}
     assert "refs/heads/main" in WORKFLOW["concurrency"]["cancel-in-progress"]

@@ -34,6 +34,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError, write_atomically
+from autograder.in_class import in_class
 from autograder.notebooks.build import as_text
 from autograder.notebooks.citations import papers_in
 from autograder.notebooks.execute import COLOUR
@@ -134,7 +135,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
     lessons = [
         read_lesson(name, notebook, exercises) for name, notebook in notebooks.items()
     ]
-    cover, render = course.root / "cover.svg", _templates()
+    cover, render = course.root / "cover.svg", _templates(in_class(course.root))
     picture = cover.name if cover.is_file() else ""
     pages = {
         "exercises/index.md": render(
@@ -192,7 +193,8 @@ def _name(exercise: str, in_book: set[str]) -> str:
     return f"[{exercise}]({exercise}.md)" if exercise in in_book else f"`{exercise}`"
 
 
-def _templates() -> Any:
+def _templates(in_class: bool) -> Any:
+    """Return a function that fills a template; only pages of a class show points."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         undefined=jinja2.StrictUndefined,
@@ -200,6 +202,7 @@ def _templates() -> Any:
         autoescape=False,
     )
     environment.globals |= {
+        "in_class": in_class,
         "number": format_number,
         "points": points,
         "sentence": as_markdown,

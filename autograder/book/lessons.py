@@ -15,9 +15,10 @@ from autograder.checking.exercise import Exercise
 from autograder.notebooks.source import BEGIN, END
 from autograder.releases import ANSWER_KEY
 from autograder.workspace.answer_cell import prediction_of
-from autograder.workspace.outline import TITLE, outline_of
+from autograder.workspace.outline import TITLE, outline_cell, outline_of
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)
+MADE_POSSIBLE = re.compile(r'<p class="attention-possible">.*?</p>', re.DOTALL)
 HEADING = re.compile(r"^### Exercise: (\w+)(?: · (.+))?$", re.MULTILINE)
 # In a text, what a mention of a lesson must not stand in: code, formulas, links, tags.
 NOT_PROSE = (
@@ -69,16 +70,12 @@ def read_lesson(
 
     Raises ``ValueError`` if the first cell has no title.
     """
-    prose = [
-        (cell.id, cell.source)
-        for cell in notebook.cells
-        if cell.cell_type == "markdown"
-    ]
+    cells = [outline_cell(cell, cell.id) for cell in notebook.cells]
     if not TITLE.search(notebook.cells[0].source):
         raise ValueError(
             f"{name}: the first cell has no title, a line that begins '# '"
         )
-    outline = outline_of(name, prose)
+    outline = outline_of(name, cells)
     own = [exercises[cell.id] for cell in notebook.cells if _is_solution(cell)]
     return Lesson(
         name=name,
@@ -197,7 +194,8 @@ def _link(words: re.Match[str], by_number: Mapping[str, str]) -> str:
 def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> NotebookNode:
     """Return a code cell whose outputs lead to pages where they led to notebooks.
 
-    Of an output that has HTML, nothing else is kept.
+    Of an output that has HTML, nothing else is kept. What a report says to whoever has
+    solved an exercise is left out: a reader has not.
     """
 
     def page(link: re.Match[str]) -> str:
@@ -207,7 +205,8 @@ def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> Notebo
     outputs = []
     for output in cell.outputs:
         if html := output.get("data", {}).get("text/html"):
-            data = NotebookNode({"text/html": NOTEBOOK_LINK.sub(page, html)})
+            html = NOTEBOOK_LINK.sub(page, MADE_POSSIBLE.sub("", html))
+            data = NotebookNode({"text/html": html})
             output = NotebookNode(output | {"data": data})
         outputs.append(output)
     return NotebookNode(cell | {"outputs": outputs})

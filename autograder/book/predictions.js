@@ -1,7 +1,8 @@
 // Predictions in the book: the choice is kept by the browser, and what came out of the run
-// is covered until a choice was made. Without a script all of it stands on the page.
+// is covered until a choice was made, with all that explains it up to the next heading or
+// prediction. Without a script all of it stands on the page.
 
-const WAIT = "Predict above: what the run gives is shown then.";
+const WAIT = "Make a prediction; what comes out and the explanation appear here.";
 
 function keyOf(prediction) {
   return `attention-course ${location.pathname} ${prediction.dataset.name}`;
@@ -25,22 +26,22 @@ function keepChoice(prediction, choice) {
   }
 }
 
-/** Return what tells the answer: outputs of the cells below, and the text below those. */
+/** Return what tells the answer up to the next heading or question: outputs and text. */
 function answerBelow(prediction) {
-  const [outputs, text] = [[], []];
-  let next = prediction.nextElementSibling;
-  for (; next?.matches("div.cell"); next = next.nextElementSibling) {
-    outputs.push(...next.querySelectorAll(":scope > .cell_output"));
-  }
-  for (; next && !next.matches("div.cell, section, .prediction"); next = next.nextElementSibling) text.push(next);
-  return { outputs, text };
+  const all = [...prediction.parentNode.children];
+  const below = all.slice(all.indexOf(prediction) + 1);
+  const end = below.findIndex((each) => each.matches("section, h1, h2, h3, h4, h5, h6, .prediction"));
+  const parts = end < 0 ? below : below.slice(0, end);
+  if (below[end]?.matches(".prediction")) parts.pop(); // its question
+  return parts.flatMap((each) =>
+    each.matches("div.cell") ? [...each.querySelectorAll(":scope > .cell_output")] : [each]
+  );
 }
 
 function setUp(prediction) {
   const list = prediction.querySelector("ul");
-  const { outputs, text } = answerBelow(prediction);
+  const parts = answerBelow(prediction);
   const state = { right: Number(prediction.dataset.right), choice: keptChoice(prediction) };
-  const parts = [...outputs, ...text];
   const line = document.createElement("p");
   line.className = "attention-outcome";
   let box = null;
@@ -52,7 +53,8 @@ function setUp(prediction) {
     if (isOpen) box?.remove();
     if (!isChosen || !parts.length) return;
     line.textContent = outcome(list, state);
-    if (!line.parentNode) (text[0] ?? outputs[outputs.length - 1]).before(line);
+    const text = parts.find((each) => !each.matches(".cell_output"));
+    if (!line.parentNode) (text ?? parts[parts.length - 1]).before(line);
   };
   const question = prediction.previousElementSibling?.textContent.trim() || "Your prediction";
   offer(list, question, (choice) => {

@@ -9,6 +9,7 @@ the other. So may those of fine points, which others get wrong beside their own 
 What is computed in float32 is compared to float32's digits.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
@@ -32,6 +33,11 @@ from autograder.checking.values import (
 )
 
 Match = Literal["all", "but errors"]
+MIN_TELLING = 2  # calls that have to show an error where others end in exceptions
+ABOUT_EXCEPTIONS = re.compile(  # not "where sizes differ, that can stop"
+    r"(?<!can )(?<!not )(?<!never )(?<!often )"
+    r"\b(stops?|stopped|raises?|raised|exception|\w*[Ee]rror)\b"
+)
 
 
 class Explanation(NamedTuple):
@@ -111,7 +117,7 @@ def explanations_of(
     for possible in (singles, _pairs_of_possible(exercise, replayed)):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
         for each in possible:
-            match = replayed.match(each.function)
+            match = replayed.match(each)
             if match == "all" or (match and replayed.needs_all_of(each)):
                 by_match[match].append(each)
         if explanations := by_match["all"] or by_match["but errors"]:
@@ -195,19 +201,23 @@ class _Replayed:
             for call, correct, least in self._rows
         ]
 
-    def match(self, wrong: Function) -> Match | None:
+    def match(self, each: Explanation) -> Match | None:
         """Decide whether a wrong function gives the learner's results, and its error.
 
         The kind of an exception alone shows nothing, since many errors end in the same
-        kind: there the text has to be the same too, and there has to be one.
+        kind: there the text has to be the same too, and there has to be one. Where the
+        texts differ, more than one other call has to show the error.
 
         Returns "but errors" where the wrong function may end in an exception and the
         learner's in any wrong result: one spelling stops where sizes disagree, and
-        another does not.
+        another does not. There too, more than one other call has to show the error,
+        and where the words are about an exception, the learner's has to stop.
         """
-        runner = local_runner(wrong, memory=False)
+        runner = local_runner(each.function, memory=False)
+        words = " ".join(one.diagnosis for one in each.misconceptions)
+        has_to_stop = ABOUT_EXCEPTIONS.search(words) is not None
         same, but_errors = True, True
-        is_shown, is_shown_without_errors = False, False
+        n_shown, n_without_errors, by_kind_alone = 0, 0, False
         for call, correct, least in self._rows:
             result = runner(call.arguments, call.keywords)
             stops = result.raised and not correct.raised
@@ -215,6 +225,7 @@ class _Replayed:
             same &= is_equal
             if stops:
                 but_errors &= not same_result(call.result, correct, least)
+                but_errors &= bool(call.result.raised) or not has_to_stop
             else:
                 but_errors &= is_equal
             if not (same or but_errors):
@@ -224,11 +235,15 @@ class _Replayed:
             raised, learners = result.raised, call.result.raised
             only_kinds = raised and learners and not self._is_test
             if not only_kinds or _same_message(raised, learners):
-                is_shown = True
-                is_shown_without_errors |= not stops
-        if same and is_shown:
+                n_shown += 1
+                n_without_errors += not stops
+            else:
+                by_kind_alone = True
+        if same and n_shown >= (MIN_TELLING if by_kind_alone else 1):
             return "all"
-        return "but errors" if but_errors and is_shown_without_errors else None
+        if but_errors and n_without_errors >= MIN_TELLING:
+            return "but errors"
+        return None
 
     def is_right_too(self, one: Misconception) -> bool:
         """Decide whether a misconception is right on all calls where the learner is."""

@@ -16,7 +16,9 @@ What holds in the notebook and in the sandbox:
   what earlier functions returned knows nothing when it counts.
 """
 
+import builtins
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -28,7 +30,11 @@ from autograder.checking.exercise import Exercise, Function
 from autograder.checking.student import ClaimFailure, Reason, StudentFunction
 from autograder.checking.values import is_array, is_tensor, leaves
 
+# What a test may ask of one function: numbers, not seconds, so that the notebook and
+# grading say the same, however busy the machine is.
 MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
+MAX_RESULTS = 400_000  # in the results of all calls
+MAX_CALLS = 4000
 # What the lesson shows of others' tests; to hand one in is noted.
 TESTS_ELSEWHERE = tuple(
     f"course_lib.lessons.tests_elsewhere.{name}"
@@ -72,7 +78,12 @@ class LearnersTest(Exercise):
         )
         self.right = dict(right)
         self.broken: dict[str, Function] = {}
-        self.usual(lambda rng: (under_test(next(iter(self.right.values()))),))
+        self.usual(lambda rng: (under_test(self.contract),))
+
+    @property
+    def contract(self) -> Function:
+        """The first right version: its parameters and errors are those of all."""
+        return next(iter(self.right.values()))
 
     def catches(
         self,
@@ -200,19 +211,28 @@ class LearnersTest(Exercise):
 
         A test that rejects a right version, or stops at one, catches none.
         """
-        if any(way_of(test, each) != "passes" for each in self.right.values()):
+        if any(self._way(test, each) != "passes" for each in self.right.values()):
             return 0, len(self.broken)
-        ways = [way_of(test, broken) for broken in self.broken.values()]
+        ways = [self._way(test, broken) for broken in self.broken.values()]
         return sum(way in CAUGHT for way in ways), len(ways)
+
+    def _way(self, test: Function, function: Function) -> Way:
+        return way_of(test, function, self.contract)
 
 
 # The function under test
 
 
-def under_test(function: Function) -> Function:
+def under_test(function: Function, contract: Function | None = None) -> Function:
     """Return a function as a test gets it: data go in, copies of the results come out.
 
-    Its name, signature and source are the same for every function.
+    contract : a right version of it, which says what may be asked; by default the
+        function itself
+
+    Its name, signature and source are the same for every function. So is what happens
+    to a call that ``contract`` does not take, by its parameters or by an error that it
+    raises: the error is of ``contract``, whatever the function would do. Where the
+    function itself fails, the error's kind is told, and nothing else of it.
 
     >>> under_test(abs)(-3)
     3
@@ -222,26 +242,98 @@ def under_test(function: Function) -> Function:
         return _answer(function_under_test, arguments, keywords)
 
     _FUNCTIONS[function_under_test] = function
+    _CONTRACTS[function_under_test] = contract or function
+    _USED[function_under_test] = Counter()
     return function_under_test
 
 
 # Not in the closure, where a test could look at what it is given.
 _FUNCTIONS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
-# The last error of each, as its type's name and its message.
+_CONTRACTS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
+# What has been asked of each: "calls" and "numbers".
+_USED: WeakKeyDictionary[Function, Counter[str]] = WeakKeyDictionary()
+# The last error of each function itself, as its type's name and its message.
 _ERRORS: WeakKeyDictionary[Function, tuple[str, str]] = WeakKeyDictionary()
+STOPPED = "the function under test stopped with this error"
 
 
 def _answer(
     handed_out: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     require_small_data([arguments, keywords])
-    function = _FUNCTIONS[handed_out]
+    function, contract = _FUNCTIONS[handed_out], _CONTRACTS[handed_out]
+    asked = _asked(contract, arguments, keywords)
+    used = _USED[handed_out]
+    used["calls"] += 1
+    if used["calls"] > MAX_CALLS:
+        raise ValueError(
+            f"a test calls a function under test at most {MAX_CALLS:,} times: fewer "
+            "calls show the same"
+        )
+    result, error = None, None
+    if function is not contract:
+        _, error = _outcome(contract, asked)
+    if error is None:
+        result, error = _outcome(function, asked)
+        if error is not None and function is not contract:
+            error = _of_its_kind(error)
+        if error is not None:
+            _ERRORS[handed_out] = type(error).__name__, str(error)
+    used["numbers"] += number_count(result)
+    if used["numbers"] > MAX_RESULTS:
+        raise ValueError(
+            f"the results of a function under test hold at most {MAX_RESULTS:,} "
+            "numbers in all calls of a test: smaller arguments show the same"
+        )
+    # Raised here, it leads to no frame of a function, nor to another error.
+    if error is not None:
+        raise error.with_traceback(None)
+    return result
+
+
+Asked = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _asked(
+    contract: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Asked:
+    """Return a call by position as far as it goes, so that names do not matter.
+
+    Raises ``TypeError``, the same for every function, if it does not fit.
+    """
+    try:
+        signature = inspect.signature(contract)
+    except ValueError:  # one of Python's own, that has none
+        return arguments, keywords
+    try:
+        bound = signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        reason = str(error)
+    else:
+        return bound.args, bound.kwargs
+    parameters = ", ".join(signature.parameters)
+    raise TypeError(f"the function under test takes ({parameters}): {reason}")
+
+
+def _outcome(function: Function, asked: Asked) -> tuple[Any, Exception | None]:
+    """Return what a function returns, or the exception that it raises."""
+    arguments, keywords = copied(asked)
     try:
         with silenced():
-            return copied(function(*copied(arguments), **copied(keywords)))
+            return copied(function(*arguments, **keywords)), None
     except Exception as error:
-        _ERRORS[handed_out] = type(error).__name__, str(error)
-        raise
+        return None, error
+
+
+def _of_its_kind(error: Exception) -> Exception:
+    """Return an exception of Python's own kind that says nothing else."""
+    for kind in type(error).__mro__:
+        if getattr(builtins, kind.__name__, None) is kind:
+            try:
+                return kind(STOPPED)
+            except TypeError:  # one that asks for more, as UnicodeDecodeError
+                continue
+    return Exception(STOPPED)
 
 
 def require_small_data(arguments: Any) -> None:
@@ -249,22 +341,33 @@ def require_small_data(arguments: Any) -> None:
 
     Raises ``TypeError`` or ``ValueError``.
     """
-    size = 0
     for _, leaf in leaves(arguments):
         if callable(leaf):
             raise TypeError(
                 "a function under test takes data such as numbers, lists and arrays, "
                 "and got a function"
             )
-        if is_array(leaf) or is_tensor(leaf):
-            size += int(np.prod(leaf.shape))
-        else:
-            size += 1 + len(leaf) // 8 if isinstance(leaf, str | bytes) else 1
+    size = number_count(arguments)
     if size > MAX_NUMBERS:
         raise ValueError(
             f"the arguments of a function under test hold at most {MAX_NUMBERS:,} "
             f"numbers in all, got {size:,}: smaller ones show the same"
         )
+
+
+def number_count(value: Any) -> int:
+    """Return how many numbers a value holds; eight characters count as one.
+
+    >>> number_count([np.ones((2, 3)), "in all", 5])
+    8
+    """
+    size = 0
+    for _, leaf in leaves(value):
+        if is_array(leaf) or is_tensor(leaf):
+            size += int(np.prod(leaf.shape))
+        else:
+            size += 1 + len(leaf) // 8 if isinstance(leaf, str | bytes) else 1
+    return size
 
 
 # How a test answers
@@ -287,9 +390,11 @@ class Verdict(NamedTuple):
         return self.call.result.raised or Raised(("",))
 
 
-def verdict_of(student: StudentFunction, function: Function) -> Verdict:
+def verdict_of(
+    student: StudentFunction, function: Function, contract: Function
+) -> Verdict:
     """Return what a learner's test says of a function."""
-    handed_out = under_test(function)
+    handed_out = under_test(function, contract)
     call = student.record(handed_out)
     result = call.result
     if result.raised:
@@ -300,9 +405,9 @@ def verdict_of(student: StudentFunction, function: Function) -> Verdict:
     return Verdict("passes" if result.value is None else "answers", call)
 
 
-def way_of(test: Function, function: Function) -> Way:
+def way_of(test: Function, function: Function, contract: Function | None = None) -> Way:
     """Return how a test of this process answers to a function."""
-    handed_out = under_test(function)
+    handed_out = under_test(function, contract)
     try:
         with silenced():
             value = test(handed_out)
@@ -407,10 +512,11 @@ def _hold_sittings(
 ) -> None:
     """Raise ``ClaimFailure`` unless a test catches the broken version and no other."""
     student.has_compared = True
+    contract = next(iter(right.values()))
     for sitting in _sittings(rng, broken, right):
         student.start_afresh()
         for function, how in sitting:
-            verdict = verdict_of(student, function)
+            verdict = verdict_of(student, function, contract)
             if verdict.way in (("passes",) if how else CAUGHT):
                 continue
             if how and verdict.way == "answers":
@@ -519,10 +625,28 @@ def trivial_tests() -> dict[str, Callable[[Any], None]]:
         if len(set(texts)) > 2:
             raise AssertionError
 
+    def by_what_it_takes(function: Any) -> None:
+        for arguments, keywords in (
+            *(((), {}), ((*range(9),), {}), (([[1.0]], [[1.0]], [[1.0]]), {})),
+            *(((), {"axis": -1}), ((*np.ones((3, 2, 2)),), {"axis": -1})),
+        ):
+            try:
+                function(*arguments, **keywords)
+                told = "a result"
+            except Exception as error:
+                told = f"{type(error).__name__}: {error}"
+            answers.setdefault(str((len(arguments), *keywords)), []).append(told)
+        if any(set(seen) != {seen[0]} for seen in answers.values()):
+            raise AssertionError
+        if any(word in str(answers) for word in ("variants", "keyword-only")):
+            raise AssertionError
+
     texts: list[str] = []
+    answers: dict[str, list[str]] = {}
     return {
         "it lets everything pass": passes,
         "it rejects everything": rejects,
         "another error at everything": stops,
         "the function's name and source": by_its_looks,
+        "which arguments it takes, and how it refuses others": by_what_it_takes,
     }

@@ -4,12 +4,15 @@ import os
 import platform
 import re
 import shutil
+import stat
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import NamedTuple
 
 from autograder.commands.terminal import say
 from autograder.course import Course, CourseError
+from autograder.gradebook.settings import exchange_folder
 from autograder.grading import classroom
 from autograder.grading.identity import LOCK
 from autograder.grading.inside import seccomp
@@ -51,7 +54,7 @@ def doctor(course: Course) -> int:
     say("\n".join(map(str, lines)))
     say("This machine:")
     others = [packages_line(), data_line(), *room_lines(course)]
-    others += odd_submissions_lines(course)
+    others += [*odd_submissions_lines(course), *mode_lines(course)]
     say("\n".join(map(str, others)))
     return int(any(line.holds is False for line in [*lines, *others]))
 
@@ -197,3 +200,45 @@ def odd_submissions_lines(course: Course) -> list[Line]:
             Line(None, f"the same in {len(lines) - MAX_ODD} more folders")
         ]
     return lines
+
+
+def mode_lines(course: Course) -> list[Line]:
+    """Return what others on this machine could read or change; none if nothing.
+
+    The gradebook and submissions are nobody's business; in an exchange everybody may
+    put things, and nobody may move or remove those of others (the sticky bit).
+    """
+    lines = []
+    if _mode(course.root) & 0o007:  # else nobody else reaches what is inside
+        for path, what in (
+            (course.root, "this folder"),
+            (course.root / "gradebook.db", "the gradebook"),
+            (course.root / "gradebook.seed", "the seed of hidden inputs"),
+            (course.root / SUBMITTED, "submissions"),
+        ):
+            if _mode(path) & 0o002:
+                lines.append(Line(False, f"everybody may change {what}: `chmod o-w`"))
+            elif path != course.root and _mode(path) & 0o004:
+                lines.append(
+                    Line(None, f"everybody may read {what}: `chmod 700 .` closes it")
+                )
+    if exchange := exchange_folder(course):
+        mode = _mode(exchange)
+        if mode & 0o002 and not mode & stat.S_ISVTX:
+            where = printable_name(str(exchange))
+            lines.append(
+                Line(
+                    False,
+                    f"everybody may move or remove what others have in {where}: "
+                    f"`chmod 1777 {where}`",
+                )
+            )
+    return lines
+
+
+def _mode(path: Path) -> int:
+    """Return a file's mode, 0 if there is none."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return 0

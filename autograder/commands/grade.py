@@ -4,6 +4,7 @@ Verdicts come from ``grading.verdicts``, and ``gradebook.service`` writes the gr
 here a class's progress is printed, and Ctrl-C stops cleanly.
 """
 
+import difflib
 import platform
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -153,6 +154,7 @@ class _Run:
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
         self.n_known = self.n_invalid = self.n_flagged = 0
+        self.strangers = _not_on_the_roster(gradebook, self.students)
         self._waits = bool(gradebook and gradebook.has_more_than_verdicts(lesson))
         self._unprinted: list[SubmissionResult] = []
         self.start = time.monotonic()
@@ -184,6 +186,8 @@ class _Run:
             terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
             terminal.warn(f"{student!r} is not graded: {fault}")
+        for sentence in self.strangers:
+            terminal.warn(sentence)
         code = 0
         try:
             with _progress() as progress, self._judges() as judges:
@@ -271,6 +275,28 @@ class _Run:
             )
 
 
+def _not_on_the_roster(
+    gradebook: Gradebook | None, students: Sequence[str]
+) -> list[str]:
+    """Return a sentence for each folder that is no student of a roster; often a typo.
+
+    Where nobody in the gradebook has a name, no roster was entered.
+    """
+    people = gradebook.people() if gradebook else {}
+    if not any(each.first_name or each.last_name for each in people.values()):
+        return []
+    sentences = []
+    for student in students:
+        if student not in people:
+            close = difflib.get_close_matches(student, people, n=1)
+            meant = f" (do you mean {close[0]!r}?)" if close else ""
+            sentences.append(
+                f"{student!r} is not on the roster{meant}: it is graded, and becomes a "
+                "student of the gradebook"
+            )
+    return sentences
+
+
 class _SpeedColumn(bars.ProgressColumn):
     """Submissions per second so far."""
 
@@ -334,7 +360,10 @@ def _remarks(exercise: ExerciseResult) -> str:
 def judge(
     course: Course, path: Path, lesson: str, isolated: bool, seconds: float | None
 ) -> int:
-    """Grade one notebook file and print each verdict in words; return the exit code."""
+    """Grade one notebook file and print each verdict in words; return the exit code.
+
+    0: it is graded. 1: it cannot be, and what is printed says why.
+    """
     if lesson:
         lesson = course.find_lesson(lesson, built=True)
     else:
@@ -343,6 +372,8 @@ def judge(
     with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
         result, times = engine.grade(path.absolute(), path.parent.name)
     terminal.say(result_in_words(result))
+    if result.status == "invalid":
+        return 1
     terminal.say(f"Graded in {times.get('all', 0.0):.2f} s.")
     return 0
 

@@ -65,14 +65,16 @@ def progress_command(
     if as_json:
         print(json.dumps(home.data(), indent=1))
         return
-    table = Table("lesson", "solved", "points so far", "left", box=box.SIMPLE)
+    points = ["points so far"] if home.in_class else []
+    table = Table("lesson", "solved", *points, "left", box=box.SIMPLE)
     for column in table.columns[1:]:
         column.justify = "right"
     for lesson in home.lessons:
+        earned = format_number_of(home.points(lesson), lesson.points)
         table.add_row(
             Text(harmless(lesson.heading)),
             f"{home.solved(lesson)} of {len(lesson.exercises)}",
-            format_number_of(home.points(lesson), lesson.points),
+            *([earned] if home.in_class else []),
             home.rest(lesson),
         )
     console = Console(highlight=False)
@@ -83,9 +85,9 @@ def progress_command(
 @commands.command("reset", rich_help_panel=PANEL)
 def reset_command(
     exercise: Annotated[str, typer.Argument(help="The exercise's name")],
-    back: Annotated[bool, typer.Option("--back", help="Bring it back")] = False,
+    back: Annotated[bool, typer.Option("--back", help="Restore the answer")] = False,
 ) -> None:
-    """Begin an exercise anew; your answer is kept, and --back brings it back."""
+    """Start an exercise over; your answer is kept, and --back restores it."""
     from autograder.commands import terminal
     from autograder.workspace.reset import reset
 

@@ -136,8 +136,8 @@ def one_source_token(student, rng):
 
 @exercise.case(
     "Scores of 2,000, −2,000 and 2,000 give the weights ½, 0 and ½; a blocked one "
-    "gets 0 beside −2,000 too",
-    weight=0.5,
+    "gets 0, however far above the others or below",
+    weight=1,
 )
 def large_next_to_small(student, rng):
     state, keys = torch.zeros(1), torch.tensor([[1.0], [-1.0], [0.5]])
@@ -148,6 +148,11 @@ def large_next_to_small(student, rng):
     same = torch.ones(3, 1), values, w_q, w_k, -v
     result = student(state, *same, torch.tensor([True, False, True]))
     student.expect(result, (context, weights))
+    # The blocked one is far above the two others.
+    for size in (20.0, 2000.0):
+        far = keys, values, w_q, w_k, -size / 2000 * v
+        result = student(state, *far, torch.tensor([True, False, True]))
+        student.expect(result, (context, weights))
     # In a batch, far from the other row's scores: e to the power of −4,000 is 0.
     batch = torch.zeros(2, 1), torch.stack([keys, -torch.ones(3, 1)])
     student.agrees(*batch, torch.stack([values, values]), w_q, w_k, v)
@@ -267,8 +272,11 @@ def variants(
         along = -1 if axis is None else axis
         weights = SHARES.get(weights_are, SHARES["scores"])(numbers, along)
         weights = weights.reshape(scores.shape)
-        if may_attend is not None and blocked == "after the softmax":
+        if may_attend is not None and blocked.startswith("after the softmax"):
             weights = weights * may_attend
+            little = 1e-13 if blocked.endswith("1e-13") else 0.0
+            if "divided" in blocked:
+                weights = weights / (weights.sum(dim=-1, keepdim=True) + little)
         return weights
 
     weights = used = weights_with(may_attend)
@@ -426,6 +434,23 @@ exercise.option(
     why="'Multiply the weights by the mask' is the shortest way to a 0: "
     "abisee/pointer-generator, issue 88, where a division puts it right.",
     blocked="after the softmax",
+)
+exercise.option(
+    "divided_again_after_the_mask",
+    "Your softmax is taken over all tokens, and what is not blocked is divided by its "
+    "sum afterwards: beside a blocked token that scores far higher, that is 0 / 0.",
+    "Which token has the largest score in your softmax, if a blocked one may have it?",
+    why="weights * mask / sum is equal on paper, and right for scores that are close.",
+    blocked="after the softmax, divided",
+)
+exercise.option(
+    "divided_again_with_a_little_added",
+    "Your softmax is taken over all tokens, and what is not blocked is divided by its "
+    "sum and a little more: beside a blocked token that scores far higher, weights "
+    "become too small.",
+    "What do your weights sum to, if a blocked token has by far the largest score?",
+    why="AllenNLP's masked_softmax does so, with 1e-13.",
+    blocked="after the softmax, divided by 1e-13",
 )
 exercise.option(
     "mask_on_the_values_only",

@@ -78,18 +78,11 @@ def any_order_of_links(student, rng):
     student.agrees(weights, tuple(sorted(links)))
 
 
-@exercise.case("No links at all raise ValueError", weight=0.5)
-def no_links(student, rng):
-    student.raises(ValueError, table(rng, 2, 3), [])
-    student.raises(ValueError, table(rng, 2, 3), ())
-
-
 @exercise.case("The weights and the links stay as they are", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(table(rng, 3, 4), [(0, 1), (0, 2), (2, 0), (1, 3)])
 
 
-NO_LINKS = {"0": 0.0, "NaN": float("nan"), "None": None}
 SHIFTS = {"from 1": (-1, -1), "row before": (-1, 0), "row after": (1, 0)}
 SHIFTS |= {"column before": (0, -1), "column after": (0, 1)}
 PER_TOKEN = {
@@ -106,7 +99,6 @@ def variants(
     weights,
     links,
     *,
-    empty="ValueError",
     read="links",
     counted="weight",
     per_token="sum",
@@ -114,15 +106,6 @@ def variants(
     returns="float",
     afterwards="as before",
 ):
-    if not links and empty in NO_LINKS:
-        return NO_LINKS[empty]
-    if empty == "IndexError":
-        links[0]
-    refused = {"ValueError": not links, "ValueError for []": links == []}
-    if refused.get(empty):
-        raise ValueError("no links")
-    if not links and empty == "TypeError":
-        raise TypeError("no links")
     if afterwards == "sorted":
         links.sort()
     rows, columns = {i for i, _ in links}, {j for _, j in links}
@@ -313,55 +296,6 @@ exercise.option(
     "With the links (0, 0) and (2, 1), should weights[0, 1] count?",
     why="weights[rows][:, columns] is a table, weights[rows, columns] a list.",
     read="table",
-)
-exercise.option(
-    "unchecked",
-    "No links at all end in a division by zero.",
-    "What does the docstring promise if links is empty?",
-    why="The likeliest first try: a sum, a division, and no thought of an empty list.",
-    empty="ZeroDivisionError",
-)
-exercise.option(
-    "zero_for_no_links",
-    "Your number for no links is 0: as if all the attention were wrong.",
-    "Can anything be said about attention if nothing is known of what is right?",
-    why="A 0 keeps a loop over sentences running, and pulls its mean down.",
-    empty="0",
-)
-exercise.option(
-    "nan_for_no_links",
-    "Your number for no links is NaN.",
-    "How does a caller learn that there was nothing to measure?",
-    why="A mean over an empty tensor is NaN, and raises nothing.",
-    empty="NaN",
-)
-exercise.option(
-    "none_for_no_links",
-    "Your result for no links is None.",
-    "How does a caller learn that there was nothing to measure?",
-    why="`if links:` without else ends without a result.",
-    empty="None",
-)
-exercise.option(
-    "type_error_for_no_links",
-    "No links at all raise TypeError.",
-    "Which exception does the docstring name?",
-    why="Of the two usual exceptions, one is taken for the other.",
-    empty="TypeError",
-)
-exercise.option(
-    "index_error_for_no_links",
-    "No links at all raise IndexError.",
-    "Which exception does the docstring name?",
-    why="links[0] is read before anything is checked.",
-    empty="IndexError",
-)
-exercise.option(
-    "empty_tuple_unchecked",
-    "No links raise ValueError if they are a list, and not if they are a tuple.",
-    "Is an empty tuple equal to []?",
-    why="`if links == []` is true of a list alone.",
-    empty="ValueError for []",
 )
 exercise.option(
     "still_a_tensor",

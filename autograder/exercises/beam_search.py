@@ -186,8 +186,12 @@ def drawn(rng, vocab_size, spread=1.0, end_id=None, more=0.0):
 
     spread : how unequal they are
     more : what is added to the logit of end
+
+    Token id 0, the start unless it is the end, hardly ever comes again.
     """
     logits = spread * rng.normal(size=(499, vocab_size))
+    if end_id != 0:
+        logits[:, 0] -= 9.0
     if end_id is not None:
         logits[:, end_id] += more
     log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
@@ -250,6 +254,12 @@ def longer_hypotheses_favoured(student, rng):
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(1.3), 0, 3, 3, 9, 0.3), short)
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 2.0), long)
+    # The limits of the ratio are (11 / 7) ** alpha: 2.47, 1.31 and 1.15; of
+    # length ** alpha, with the start too, (7 / 3) ** alpha.
+    student.expect(student(short_or_long(3.0), 0, 3, 3, 9, 2.0), short)
+    student.expect(student(short_or_long(1.26), 0, 3, 3, 9), long)
+    student.expect(student(short_or_long(1.11), 0, 3, 3, 9, 0.3), long)
+    student.expect(student(short_or_long(2.1), 0, 3, 3, 9, 1.0), short)
 
 
 @exercise.case("The length in the length penalty counts the end and not the start")
@@ -285,18 +295,18 @@ def finished_hypotheses_stay(student, rng):
     student.expect(student(ended_second, 0, 3, 2, 5), [1, 2])
 
 
-@exercise.case("Only the first start and the final end are removed")
+@exercise.fine_point("The start may come again, as a token of the sequence")
 def start_may_come_again(student, rng):
     student.expect(student(start_again, 1, 3, 2, 4), [2, 1, 1])
 
 
-@exercise.case("The start may be the same token id as the end", weight=0.5)
+@exercise.fine_point("The start may be the same token id as the end")
 def start_is_the_end(student, rng):
     student.agrees(drawn(rng, 6, end_id=0, more=-9.0), 0, 0, 2, 4)
     student.agrees(drawn(rng, 6, end_id=0), 0, 0, 3, 5)
 
 
-@exercise.case("A beam may be larger than the vocabulary", weight=0.5, pays_alone=False)
+@exercise.fine_point("A beam may be larger than the vocabulary")
 def beam_larger_than_the_vocabulary(student, rng):
     for _ in range(3):
         student.agrees(drawn(rng, 3, end_id=2, more=0.5), 0, 2, 7, 4)
@@ -306,20 +316,20 @@ def beam_larger_than_the_vocabulary(student, rng):
     "Probabilities too small for a float are told apart: 260 tokens out of 30"
 )
 def very_small_probabilities(student, rng):
-    student.agrees(nearly_even(rng), 7, 0, 1, 260)
+    student.agrees(nearly_even(rng), 30, 0, 1, 260)
 
 
 @exercise.case(
-    "A beam wide enough for all hypotheses finds the best of all",
+    "A beam as wide as the vocabulary finds the best of all sequences of two tokens",
     visible=False,
     pays_alone=False,
 )
 def every_hypothesis_tried(student, rng):
-    log_p = drawn(rng, 4, end_id=1, more=1.0)
+    log_p = drawn(rng, 9, end_id=1, more=1.0)
     best, highest = [], -math.inf
-    for length in (1, 2, 3):
-        for hypothesis in itertools.product(range(4), repeat=length):
-            if 1 in hypothesis[:-1] or (hypothesis[-1] != 1 and length < 3):
+    for length in (1, 2):
+        for hypothesis in itertools.product(range(9), repeat=length):
+            if 1 in hypothesis[:-1] or (hypothesis[-1] != 1 and length < 2):
                 continue
             total = sum(
                 log_p([0, *hypothesis[:i]])[hypothesis[i]] for i in range(length)
@@ -328,7 +338,7 @@ def every_hypothesis_tried(student, rng):
             if score > highest:
                 best = [token_id for token_id in hypothesis if token_id != 1]
                 highest = score
-    student.expect(student(log_p, 0, 1, 64, 3, 0.9), best)
+    student.expect(student(log_p, 0, 1, 9, 2, 0.9), best)
 
 
 @exercise.variants
@@ -374,6 +384,7 @@ def variants(
             "length": total / max(n, 1),
             "alpha is 1": total / (5 + n),
             "5 + n / 6": total / (5 + n / 6) ** alpha,
+            "5 + n ** alpha": total / ((5 + n**alpha) / 6**alpha),
             "added": total + alpha * n,
         }[penalty]
 
@@ -627,6 +638,13 @@ exercise.option(
     "What is divided by 6, according to the formula?",
     why="A fraction bar spans what / does not.",
     penalty="5 + n / 6",
+)
+exercise.option(
+    "power_of_the_length_alone",
+    "Your length penalty is (5 + n ** alpha) / 6 ** alpha for a length n.",
+    "Of what does the formula take the power, according to its brackets?",
+    why="** binds more tightly than +, and the brackets of the numerator are lost.",
+    penalty="5 + n ** alpha",
 )
 exercise.option(
     "length_ignored",

@@ -155,7 +155,6 @@ def no_match(student, rng):
     student.expect(student([two[0]], [two[1]]), 0.0)
     hypotheses, references = drawn(rng, 3, least=3, most=3)
     student.expect(student(hypotheses, references), 0.0)
-    student.expect(student([[], []], [["offen"], ["die", "Tür"]]), 0.0)
     student.expect(student([["zu"]], [["offen"]], 1), 0.0)
 
 
@@ -255,12 +254,18 @@ def variants(
                 "tokens written": sum(len(pair[0]) for pair in part),
                 "the longer of both": max(written, wanted),
             }[divided_by]
-            if written == 0 and no_match == "left out without n-grams":
+            if written == 0 and (
+                no_match == "left out without n-grams" or mean == "of d2l"
+            ):
                 continue
             if matches == 0 and no_match == "left out":
                 continue
             if no_match == "1 added" and n > 1:
                 matches, below = matches + 1, below + 1
+            if no_match == "1 added to all":
+                matches, below = matches + 1, below + 1
+            if matches == 0 and no_match == "a tenth":
+                matches, below = 0.1, max(below, 1)
             if matches == 0 and no_match == "half a match" and below:
                 matches = 0.5
             precisions.append(matches / below if below else 0.0)
@@ -270,7 +275,7 @@ def variants(
         precisions = score(part)
         if not precisions or c == 0:
             return 0.0
-        if 0.0 in precisions and mean == "geometric":
+        if 0.0 in precisions and mean in ("geometric", "of d2l"):
             return 0.0
         return MEANS[mean](precisions, max_n) * BREVITY[brevity](c, r, part)
 
@@ -353,6 +358,9 @@ MEANS = {
     ),
     "root of 4": lambda p, max_n: math.prod(p) ** (1 / 4),
     "square root": lambda p, max_n: math.prod(p) ** (1 / 2),
+    "of d2l": lambda p, max_n: math.prod(
+        each**0.5**n for n, each in enumerate(p, start=1)
+    ),
 }
 
 
@@ -683,6 +691,20 @@ for without_match, name, diagnosis, question, why in (
         "Your counts of matches and of n-grams have 1 added to them.",
         "What is p_2 if every 2-gram matches?",
         "Lin and Och (2004) smooth so; sacrebleu calls it add-k.",
+    ),
+    (
+        "1 added to all",
+        "one_added_everywhere",
+        "Your matches and n-grams are one more than there are, also single tokens.",
+        "What does the docstring say of smoothing?",
+        "Laplace's add-one smoothing is what most probabilities are smoothed with.",
+    ),
+    (
+        "a tenth",
+        "a_tenth_of_a_match_in_place_of_none",
+        "Your precisions without any match count a tenth of a match.",
+        "What does the docstring say of smoothing?",
+        "NLTK's SmoothingFunction().method1 does so.",
     ),
     (
         "half a match",

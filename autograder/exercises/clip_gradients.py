@@ -118,22 +118,14 @@ def parameter_without_a_gradient(student, rng):
     student.agrees(of_norm(drawn(rng, w=(2, 5), last=None), 0.25), 1.0)
 
 
-@exercise.case("Without any gradient, or with zeros only, the norm is 0")
+@exercise.fine_point("Without any gradient, or with zeros only, the norm is 0")
 def nothing_to_clip(student, rng):
     student.agrees({"frozen": None}, 1.0)
     student.agrees({}, 0.5)
     student.agrees({"w": torch.zeros(2, 3), "b": None}, 1.0)
 
 
-@exercise.case("A norm that is infinite or NaN raises a ValueError")
-def norm_that_is_not_finite(student, rng):
-    for number in (math.inf, math.nan):
-        gradients = drawn(rng, **LAYER)
-        gradients["w_1"][2, 3] = number
-        student.raises(ValueError, gradients, 1.0)
-
-
-@exercise.case("Very short gradients are clipped as exactly as long ones")
+@exercise.fine_point("Very short gradients are clipped as exactly as long ones")
 def tiny_norms(student, rng):
     student.agrees(of_norm(drawn(rng, **LAYER, frozen=None), 3e-6), 1e-6)
 
@@ -167,7 +159,6 @@ def variants(
     when="too long",
     counted="all",
     none="stays",
-    not_finite="raises",
     returned="before",
     norm_type="float",
     returns="a dictionary",
@@ -177,11 +168,6 @@ def variants(
     if counted == "matrices":
         present = {name: each for name, each in present.items() if each.ndim > 1}
     norm = NORMS[norm_is]([*present.values()])
-    if not_finite == "raises" and not math.isfinite(norm):
-        raise ValueError("the norm is not finite")
-    if not_finite == "zeros" and not math.isfinite(norm):
-        zeros = {name: torch.zeros_like(each) for name, each in present.items()}
-        return {**gradients, **zeros}, norm
     clips = {
         "too long": norm > max_norm,
         "always": norm > 0,
@@ -450,20 +436,6 @@ exercise.option(
     "What does the docstring promise where there was None?",
     why="A gradient that is not there counts as one of 0 in the norm.",
     none="zero",
-)
-exercise.option(
-    "not_finite_passed_on",
-    "Your function returns a norm that is infinite or NaN.",
-    "What would the next optimizer step do with such gradients?",
-    why="clip_grad_norm_ does so, unless error_if_nonfinite is set.",
-    not_finite="passed on",
-)
-exercise.option(
-    "not_finite_set_to_zero",
-    "Your gradients become 0 where the norm is infinite or NaN.",
-    "Who learns that something went wrong?",
-    why="Training with 16-bit floats skips such steps: torch.amp.GradScaler.",
-    not_finite="zeros",
 )
 exercise.option(
     "norm_after_clipping",

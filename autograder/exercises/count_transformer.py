@@ -1,7 +1,5 @@
 """Cases and misconceptions of ``count_transformer``."""
 
-import numpy as np
-
 from autograder import Exercise
 from course_lib.nn.functional import count_transformer
 
@@ -88,15 +86,11 @@ def sizes_of_one(student, rng):
     student.expect(student(1, 1, 1, 1), 47)
 
 
-@exercise.case("Counts beyond 32 bits are exact, and each is an `int`")
+@exercise.case("Counts beyond 32 bits are exact")
 def large_models(student, rng):
     student.agrees(96, 12_288, 49_152, 50_257)
     n_layers, vocab_size = rng.integers((70, 40_000), (99, 60_000)).tolist()
     student.agrees(n_layers, 12_288, 49_152, vocab_size)
-    count = student(2, 3, 4)
-    student.expect(
-        isinstance(count, int | np.integer), True, what="whether it is an int"
-    )
 
 
 @exercise.variants

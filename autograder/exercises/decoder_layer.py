@@ -251,12 +251,13 @@ def memory_permuted(student, rng):
     student.expect(after, before, what="the result after the change")
 
 
-@exercise.case("In float64 all digits are right", weight=0.5)
+@exercise.case("Numbers of float64 are answered, too", weight=0.5)
 def double_precision(student, rng):
     may_attend = some_blocked(rng, 3, 5)
     y, memory = (tokens(rng, rows, 4, dtype=np.float64) for rows in (3, 5))
     parameters = drawn(rng, 4, dtype=np.float64)
     student.agrees(y, memory, parameters, 2, causal(3), may_attend, True)
+    student.agrees(y, memory, parameters, 2, causal(3), may_attend)
 
 
 @exercise.case(
@@ -373,6 +374,7 @@ def variants(
             "nothing": 0,
             "nothing, norm first": 0 if first else rows,
             f"nothing around {part}": 0,
+            "the result": result,
             "y": start,
             f"y around {part}": start,
             "y, norm after": rows if first else start,
@@ -476,6 +478,14 @@ exercise.option(
     "What is left of a token after a part whose parameters are all zero?",
     why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
     added="nothing",
+)
+exercise.option(
+    "result_added_to_itself",
+    "Your residual connections add each part's result to itself, not to what went in.",
+    "Which two things does a residual connection add, and which names have they in "
+    "your code?",
+    why="`x = part(x)`, and then `x = norm(x + x)`: what went in has lost its name.",
+    added="the result",
 )
 exercise.option(
     "no_sum_with_the_norm_before",

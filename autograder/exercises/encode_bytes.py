@@ -14,7 +14,6 @@ from course_lib.byte_bpe import (
     encode_bytes,
     pre_tokens,
     spell_bytes,
-    split_special,
 )
 
 exercise = Exercise(
@@ -169,24 +168,18 @@ def special_token_like_a_symbol(student, rng):
     student.expect(student("ç§", [("a", "t")], ("§",)), [195, 167, 257])
 
 
-@exercise.case("An empty special token gives ValueError", weight=0.5)
-def empty_special_token(student, rng):
-    student.raises(ValueError, "at", [], ("<end>", ""))
-
-
-# Hidden, because Python's own UnicodeEncodeError is right here as well as a plain
-# ValueError, and a misconception is named only if the kinds of all errors agree.
-@exercise.case("Half a surrogate pair gives ValueError", weight=0.5, visible=False)
-def half_a_surrogate_pair(student, rng):
-    student.raises(ValueError, "a\ud83d", [])
-
-
 @exercise.case("The list of pairs stays as it is", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged("at", [("a", "t")])
 
 
-@exercise.case("Any text gives its token ids", weight=6)
+@exercise.case("Two words and a space give their token ids", visible=False)
+def drawn_words(student, rng):
+    one, other = ("".join(rng.choice([*"atbcä"], 7)) for _ in range(2))
+    student.agrees(f"{one} {other}", [*MANY, *PAIRS[2:]])
+
+
+@exercise.case("Any text gives its token ids", weight=5)
 def any_text(student, rng):
     parts = ["at", " the", "ä", " Ä", "猫", "👩‍👩‍👧", "!", "   ", "\n", "E\u0301"]
     parts += ["12", "abc", "'s", " mat", "<", "Ġ", "\x00", "at!", " xyz", " pqr"]
@@ -218,9 +211,6 @@ SPELT = {  # a pre-token as symbols
     "chr": lambda text: [chr(byte) for byte in text.encode()],
     "characters": lambda text: [
         ALPHABET[ord(c)] if ord(c) < 256 else "number " + c for c in text
-    ],
-    "bytes of a pair": lambda text: [
-        ALPHABET[b] for b in text.encode(errors="surrogatepass")
     ],
 }
 SEARCHED = {  # the order in which special tokens are searched
@@ -268,8 +258,6 @@ def variants(
     merges,
     special_tokens=(),
     *,
-    surrogates="refused",
-    empty="refused",
     searched="longest",
     pattern="escaped",
     special="an id",
@@ -284,16 +272,11 @@ def variants(
     used_up="nothing",
 ):
     join = partial(encoding.variants, **joined) if joined else encode_word
-    if surrogates != "refused":
-        text = text.encode(errors=surrogates).decode()
-    if empty == "refused" and special != "split":
-        split_special("", special_tokens)
     order = {"by length": SEARCHED["longest"](special_tokens)}
     order = order.get(special_order) or list(special_tokens)
     order = sorted(special_tokens) if special_order == "sorted" else order
-    non_empty = [token for token in special_tokens if token]
     escape = re.escape if pattern == "escaped" else str
-    parts = split_by_pattern(text, non_empty, searched, escape)
+    parts = split_by_pattern(text, special_tokens, searched, escape)
     if special == "split":
         parts = [text]
     vocabulary = byte_vocabulary(merges)
@@ -301,7 +284,7 @@ def variants(
     ids_of = {token: token_id for token_id, token in enumerate(vocabulary)}
     ids, tokens = [], []
     for part in parts:
-        if part in non_empty and special != "split":
+        if part in special_tokens and special != "split":
             ids += [] if special == "left out" else [[n + order.index(part)]]
             tokens.append(part)
             continue
@@ -479,13 +462,6 @@ exercise.option(
     pattern="as it is",
 )
 exercise.option(
-    "empty_special_token_ignored",
-    "Your call takes an empty special token, and goes on without it.",
-    "What does the docstring say of an empty special token?",
-    why="`if token` leaves it out, and no program stops.",
-    empty="left out",
-)
-exercise.option(
     "joined_across_pre_tokens",
     "Your pairs are joined across the whole text, not within its pre-tokens.",
     "Within what may symbols be joined?",
@@ -586,27 +562,6 @@ exercise.option(
     "After two symbols have been joined, can the new one be part of a known pair?",
     why="`return` stands inside the loop, or there is no loop.",
     joined={"repeated": "never"},
-)
-exercise.option(
-    "surrogates_replaced",
-    "Your call gives a question mark for half a surrogate pair.",
-    "Could the text be put together again from your token ids?",
-    why="`.encode(errors='replace')` ends the error message, and loses the text.",
-    surrogates="replace",
-)
-exercise.option(
-    "surrogates_left_out",
-    "Your call leaves out half a surrogate pair.",
-    "Could the text be put together again from your token ids?",
-    why="`.encode(errors='ignore')` ends the error message, and loses the text.",
-    surrogates="ignore",
-)
-exercise.option(
-    "surrogates_as_bytes",
-    "Your call gives three bytes for half a surrogate pair.",
-    "Are these bytes UTF-8?",
-    why="`errors='surrogatepass'` keeps a program from stopping.",
-    spelt="bytes of a pair",
 )
 exercise.option(
     "tokens_returned",

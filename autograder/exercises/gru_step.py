@@ -129,7 +129,7 @@ def large_next_to_small(student, rng):
     student.agrees(x, state, w_x, w_h, b_x, b_h)
 
 
-@exercise.case("Numbers of double precision keep their digits")
+@exercise.case("Numbers of float64 are answered, too")
 def double_precision(student, rng):
     student.agrees(*(part.double() for part in inputs(rng, d_h=5)))
 

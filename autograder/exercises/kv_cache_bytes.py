@@ -1,7 +1,5 @@
 """Cases and misconceptions of ``kv_cache_bytes``."""
 
-import numpy as np
-
 from autograder import Exercise
 from course_lib.costs import kv_cache_bytes
 
@@ -18,9 +16,6 @@ PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
 @exercise.spec
 def spec(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     shape = (batch, n_layers, n_kv_heads, n, d_k)
-    for size in (*shape, bytes_per_number):
-        if type(size) is not int or size < 1:
-            raise ValueError(f"a size of {size}")
     total = 0
     for _ in ("keys", "values"):
         n_bytes = bytes_per_number
@@ -108,34 +103,10 @@ def sizes_of_one(student, rng):
     student.agrees(1, 1, 1, 1, 1, batch)
 
 
-@exercise.case("Large caches are exact, and each is an `int`", visible=False)
+@exercise.case("Large caches are exact", visible=False)
 def large_caches(student, rng):
     n = int(rng.integers(2**30, 2**31)) | 1
     student.agrees(n, 127, 97, 129, 2, 129)
-    student.agrees(2**12 * n, 127, 97, 129, 2, 129)  # beyond 64 bits
-    count = student(3, 5, 7, 11)
-    student.expect(
-        isinstance(count, int | np.integer), True, what="whether it is an int"
-    )
-
-
-@exercise.case("Sizes of 0 and below 0 are refused with a ValueError", weight=0.5)
-def sizes_below_1_refused(student, rng):
-    for wrong in (-3, 0):
-        refused_everywhere(student, rng, wrong)
-
-
-@exercise.case("Sizes between whole numbers are refused with a ValueError", weight=0.5)
-def fractions_refused(student, rng):
-    refused_everywhere(student, rng, 2.5)
-
-
-def refused_everywhere(student, rng, wrong):
-    """Assert that a size is refused in place of each argument."""
-    sizes = drawn(rng, 6)
-    for position in range(6):
-        changed = [*sizes[:position], wrong, *sizes[position + 1 :]]
-        student.raises(ValueError, *changed)
 
 
 @exercise.variants
@@ -156,22 +127,7 @@ def variants(
     sequences="batch",
     shared="nothing",
     unit="bytes",
-    refuses="all",
 ):
-    sizes = [n, n_layers, n_kv_heads, d_k, bytes_per_number, batch]
-    if refuses == "fractions, by cutting them":
-        sizes = [*map(int, sizes)]
-        n, n_layers, n_kv_heads, d_k, bytes_per_number, batch = sizes
-    checked = {
-        "nothing": [],
-        "the first four": sizes[:4],
-        "n alone": sizes[:1],
-    }.get(refuses, sizes)
-    for size in checked:
-        if type(size) is not int and refuses != "0 and below":
-            raise ValueError(f"a size of {size}")
-        if size < (0 if refuses == "below 0" else 1):
-            raise ValueError(f"a size of {size}")
     many = {
         "all": n_layers,
         "one": 1,
@@ -212,8 +168,6 @@ def variants(
         return int(float(total))
     if unit == "32 bits":
         return (total + 2**31) % 2**32 - 2**31
-    if unit == "64 bits":
-        return (total + 2**63) % 2**64 - 2**63
     return {
         "bits": lambda: total * 8,
         "bytes of bits": lambda: total // 8,
@@ -453,59 +407,9 @@ exercise.option(
     unit="32 bits",
 )
 exercise.option(
-    "beyond_64_bits",
-    "Your largest counts are wrong by multiples of 2⁶⁴.",
-    "Which whole numbers do 64 bits hold?",
-    why="NumPy's whole numbers have 64 bits, those of np.prod among them.",
-    unit="64 bits",
-)
-exercise.option(
     "count_as_text",
     "Your count is a text.",
     "Which type does the docstring promise?",
     why="An f-string puts in the commas of thousands.",
     unit="text",
-)
-exercise.option(
-    "sizes_not_refused",
-    "Your function takes any number for a size: 0, numbers below 0, fractions.",
-    "How many bytes has a cache of −3 positions?",
-    why="A product gives a number for each of them.",
-    refuses="nothing",
-)
-exercise.option(
-    "fractions_not_refused",
-    "Your function takes sizes between whole numbers.",
-    "Is there a model of 2.5 layers?",
-    why="size < 1 looks like the whole check.",
-    refuses="0 and below",
-)
-exercise.option(
-    "zero_not_refused",
-    "Your function takes sizes of 0.",
-    "Is 0 above 0?",
-    why="'Not negative' and 'positive' are a character apart.",
-    refuses="below 0",
-)
-exercise.option(
-    "defaults_not_checked",
-    "Your function checks the first four sizes, and takes any number for "
-    "bytes_per_number and batch.",
-    "Which arguments should be whole numbers above 0?",
-    why="What has a default is forgotten in the check.",
-    refuses="the first four",
-)
-exercise.option(
-    "n_alone_checked",
-    "Your function checks n, and takes any number for the other sizes.",
-    "Which arguments should be whole numbers above 0?",
-    why="The first argument is checked, and the others are forgotten.",
-    refuses="n alone",
-)
-exercise.option(
-    "fractions_cut",
-    "Your function cuts sizes between whole numbers to whole ones.",
-    "Which exception does the docstring promise?",
-    why="int(size) makes a whole number of anything.",
-    refuses="fractions, by cutting them",
 )

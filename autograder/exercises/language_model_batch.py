@@ -85,23 +85,6 @@ def shortest_and_longest_window(student, rng):
     student.agrees(drawn_text(rng, 11), 10, torch.tensor([0]))
 
 
-@exercise.case("A start that is so late that a target is missing is refused")
-def late_start_is_refused(student, rng):
-    token_ids = drawn_text(rng, 10)
-    for late in ([7, 1], [6], [0, 2, 6]):
-        student.raises(ValueError, token_ids, 4, torch.tensor(late))
-    student.raises(ValueError, token_ids, 10, torch.tensor([0]))
-    student.agrees(token_ids, 4, drawn_starts(rng, 3, 5))
-
-
-@exercise.case("A negative start is refused: it does not count from the end")
-def negative_start_is_refused(student, rng):
-    token_ids = drawn_text(rng, 14)
-    for negative in ([-1], [3, -9, 0]):
-        student.raises(ValueError, token_ids, 4, torch.tensor(negative))
-    student.agrees(token_ids, 4, drawn_starts(rng, 3, 9))
-
-
 @exercise.case("`token_ids` and `starts` stay as they are")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn_text(rng, 20), 4, drawn_starts(rng, 3, 15))
@@ -121,29 +104,13 @@ def variants(
     target="the next token",
     first="from the start",
     windows="all",
-    refused="early and late",
+    refused="none",
     ids="whole numbers",
     form="(batch, length)",
     overwritten="nothing",
 ):
-    if refused == "none, slices":
-        return tuple(
-            torch.stack([token_ids[start + i : start + i + length] for start in starts])
-            for i in (0, 1)
-        )
     last = len(token_ids) - length - 1
-    least, most = {
-        "late only": (-len(token_ids), last),
-        "early only": (0, len(token_ids)),
-        "none": (-len(token_ids), len(token_ids)),
-        "the last window too": (0, last - 1),
-        "later than a window": (0, last + 1),
-        "two too late": (0, last + 1),
-    }.get(refused, (0, last))
-    lowest, highest = starts.min(), starts.max()
-    if refused == "as if sorted":
-        lowest, highest = starts[0], starts[-1]
-    if lowest < least or highest > most:
+    if refused == "the last window" and starts.max() == last:
         raise ValueError("a target is missing")
     used = starts
     if windows == "behind each other":
@@ -165,8 +132,6 @@ def variants(
         "the one before": -1,
         "the next window's": length,
     }.get(target, 1)
-    if refused == "later than a window" and positions.max() + 1 == len(token_ids):
-        token_ids = torch.cat([token_ids, token_ids[:1]])
     inputs = token_ids[positions]
     if target in ("the next token, 0 at the end", "rolled"):
         targets = inputs.roll(-1, dims=-1)
@@ -284,63 +249,7 @@ exercise.option(
     "Your code refuses the last window, though all of its targets are there.",
     "Which position has the last target of a window that starts at n − length − 1?",
     why="range(n - length - 1) and randint(0, n - length - 1) leave out their end.",
-    refused="the last window too",
-)
-exercise.option(
-    "window_without_its_last_target_accepted",
-    "Your code accepts a window whose last target would be past the text, and takes "
-    "the first token of the text for it.",
-    "How many tokens of the text does a window need, with its targets?",
-    why="n − length is the last start of a window if no target is thought of, and "
-    "indices modulo n, or a rolled copy of the text, wrap around.",
-    refused="later than a window",
-)
-exercise.option(
-    "last_start_without_a_target_not_refused",
-    "Your bound is one too large: a window whose last target alone is missing is not "
-    "refused by your code but by an index, with another error.",
-    "How many tokens of the text does a window need, with its targets?",
-    why="n − length is the last start of a window if no target is thought of.",
-    refused="two too late",
-)
-exercise.option(
-    "starts_taken_for_sorted",
-    "Your code asks the first start alone whether it is negative, and the last one "
-    "alone whether it is too late.",
-    "Does the docstring say that `starts` are sorted?",
-    why="Of sorted starts the two ends are the smallest and the largest.",
-    refused="as if sorted",
-)
-exercise.option(
-    "late_start_not_refused",
-    "Your code does not refuse a start that is too late itself: an index past the "
-    "text does, with another error.",
-    "Which kind of error does the docstring promise, and which one came?",
-    why="An index out of range is an error anyhow; of another kind.",
-    refused="early only",
-)
-exercise.option(
-    "negative_start_accepted",
-    "Your code takes a negative start for one that is counted from the end.",
-    "Which token is token_ids[-1], and does the docstring allow that?",
-    why="An index of −1 is the last token in Python and in PyTorch, without an error.",
-    refused="late only",
-)
-exercise.option(
-    "nothing_refused",
-    "Your code refuses no start: a negative one counts from the end, and a late one "
-    "ends in an error of the index.",
-    "For which starts does the docstring promise an error, and of which kind?",
-    why="A program draws its starts itself, and none of them is wrong.",
-    refused="none",
-)
-exercise.option(
-    "slices_end_early",
-    "Your slices refuse no start: one that is negative or too late gives fewer tokens, "
-    "and an error of another kind only where rows differ in length.",
-    "What does a slice give that goes beyond the end of a tensor: an error?",
-    why="A slice in Python and PyTorch ends where the tensor does, without a word.",
-    refused="none, slices",
+    refused="the last window",
 )
 exercise.option(
     "one_token_shorter",

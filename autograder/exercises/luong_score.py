@@ -74,11 +74,13 @@ def general_with_two_sizes(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is scored source by source", weight=3.5)
+@exercise.case("A batch is scored source by source", weight=4)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
-    state, keys = drawn(rng, 2, 3, 4), drawn(rng, 2, 3, 5, 4)
-    student.agrees(state, keys, "dot")
+    for leading in ((3,), (4,), (2, 3)):
+        student.agrees(drawn(rng, *leading, 4), drawn(rng, *leading, 5, 4), "dot")
+    student.agrees(*inputs(rng, leading=(3,), m=5))
+    student.agrees(*inputs(rng, leading=(5,), m=5))
 
 
 @exercise.case(
@@ -88,28 +90,13 @@ def sizes_of_one(student, rng):
     student.agrees(*inputs(rng, leading=(1,), m=1))
 
 
-@exercise.case("A kind that is neither dot nor general raises ValueError", weight=0.5)
-def other_kinds(student, rng):
-    state, keys, _, w = inputs(rng, m=2)
-    student.raises(ValueError, state, keys, "concat", w)
-    student.raises(ValueError, drawn(rng, 4), keys, "concat")
-    student.raises(ValueError, drawn(rng, 4), keys, "Dot")
-
-
-@exercise.case("`general` without w, and `dot` with w, raise ValueError", weight=0.5)
-def w_where_it_belongs(student, rng):
-    state, keys, _, w = inputs(rng, m=2, d_h=4)
-    student.raises(ValueError, state, keys, "general")
-    student.raises(ValueError, state, keys, "dot", w)
-
-
 @exercise.case(
     "Twice the state gives twice the scores",
     visible=False,
     pays_alone=False,
 )
 def scores_follow_the_state(student, rng):
-    state, keys, kind, w = inputs(rng)
+    state, keys, kind, w = inputs(rng, leading=(3,), m=5)
     before = student(state, keys, kind, w)
     after = student(2 * state, keys, kind, w)
     student.expect(after, 2 * before, what="the scores after the change")
@@ -127,11 +114,6 @@ def variants(
     kind,
     w=None,
     *,
-    decided_by="kind",
-    unknown="refused",
-    without_w="refused",
-    w_with_dot="refused",
-    error=ValueError,
     w_is="w",
     score="product",
     axis=-1,
@@ -139,24 +121,7 @@ def variants(
     shape="(..., m)",
     keys_after="as before",
 ):
-    if unknown == "in lower case":
-        kind = kind.lower()
-    if kind not in ("dot", "general") and decided_by == "kind":
-        if unknown == "None":
-            return None
-        if unknown == "KeyError":
-            raise KeyError(kind)
-        if unknown not in ("dot", "general"):
-            raise error(f"unknown {kind}")
-        kind = unknown
-    if decided_by == "kind":
-        if kind == "dot" and w is not None and w_with_dot == "refused":
-            raise error("dot takes no w")
-        if kind == "general" and w is None and without_w == "refused":
-            raise error("general needs w")
-    uses_w = w is not None if decided_by == "w" else kind == "general"
-    if uses_w and w is None and without_w == "dot":
-        uses_w = False
+    uses_w = kind == "general"
     if uses_w and w_is != "left out":
         query = state @ (w.T if w_is == "transposed" else w)
     else:
@@ -182,91 +147,11 @@ def variants(
         "tanh": lambda: torch.tanh(scores),
         "softmax": lambda: (scores - scores.logsumexp(dim=-1, keepdim=True)).exp(),
     }[score]()
+    if shape == "(m,)":
+        scores = scores.reshape(-1, scores.shape[-1]).sum(dim=0)
     return scores.unsqueeze(-1) if shape == "(..., m, 1)" else scores
 
 
-exercise.option(
-    "kind_ignored",
-    "Your numbers go by w alone: where it is given the scores are general, else dot, "
-    "whatever `kind` says.",
-    "What should happen when `kind` and w contradict each other?",
-    why="A default of None for w invites to decide by it.",
-    decided_by="w",
-)
-exercise.option(
-    "nothing_for_other_kinds",
-    "Your result is None for a kind that is neither dot nor general.",
-    "Which way does your code take if `kind` is neither of the two?",
-    why="if and elif without else: so in spro/practical-pytorch's class Attn.",
-    unknown="None",
-)
-exercise.option(
-    "kinds_in_a_dictionary",
-    "A kind that is neither dot nor general ends in a KeyError.",
-    "Which exception does the docstring promise, and does a caller who waits for it "
-    "get this one?",
-    why="A dictionary of functions is tidy, and raises an error of its own.",
-    unknown="KeyError",
-)
-exercise.option(
-    "other_kinds_taken_for_dot",
-    "A kind that is neither dot nor general is treated like dot.",
-    "Which way does your code take if `kind` is neither of the two?",
-    why="`if kind == 'general': … else: …` has two ways for three cases.",
-    unknown="dot",
-)
-exercise.option(
-    "other_kinds_taken_for_general",
-    "A kind that is neither dot nor general is not refused: with w it gives the scores "
-    "of general.",
-    "Which way does your code take if `kind` is neither of the two?",
-    why="`if kind == 'dot': … else: …` has two ways for three cases.",
-    unknown="general",
-)
-exercise.option(
-    "capitals_accepted",
-    "The kind Dot counts as dot.",
-    "Which two kinds does the docstring name, letter by letter?",
-    why="kind.lower() is kind to callers, and changes what is promised.",
-    unknown="in lower case",
-)
-exercise.option(
-    "type_errors",
-    "Your function refuses what it should, with TypeError.",
-    "Which exception does the docstring promise, and does a caller who waits for it "
-    "get this one?",
-    why="Of the two usual exceptions, one is taken for the other.",
-    error=TypeError,
-)
-exercise.option(
-    "assertions_for_errors",
-    "Your function refuses what it should, with AssertionError.",
-    "Which exception does the docstring promise, and does a caller who waits for it "
-    "get this one?",
-    why="assert is the shortest check, and raises an error of its own.",
-    error=AssertionError,
-)
-exercise.option(
-    "w_taken_with_dot",
-    "With dot, a w is accepted and has no effect.",
-    "What would a caller believe who passes w and gets scores back?",
-    why="The branch for dot never reads w.",
-    w_with_dot="accepted",
-)
-exercise.option(
-    "general_without_w_unchecked",
-    "Without w, general stops in the product with None.",
-    "What does the docstring promise for general without w?",
-    why="The branch for general takes it for granted that w is there.",
-    without_w="unchecked",
-)
-exercise.option(
-    "general_without_w_is_dot",
-    "Without w, general gives the scores of dot.",
-    "What does the docstring promise for general without w?",
-    why="`if w is not None:` around the product makes general and dot one.",
-    without_w="dot",
-)
 exercise.option(
     "w_transposed",
     "Your w is applied the other way round: as if wᵀ had been given.",
@@ -382,6 +267,14 @@ exercise.option(
     "How many scores has one source token?",
     why="keys * query resembles the formula, and the sum is forgotten.",
     shape="(..., m, d_k)",
+)
+exercise.option(
+    "summed_over_the_batch",
+    "Your scores are summed over the batch: there is one row for all states.",
+    "How many rows of scores do three states have, and which axes does your sum run "
+    "over?",
+    why="An einsum whose result lacks the letter of the batch sums over it.",
+    shape="(m,)",
 )
 exercise.option(
     "scores_as_a_column",

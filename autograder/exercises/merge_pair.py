@@ -129,8 +129,7 @@ def many_words(student, rng):
     visible=False,
 )
 def other_signs(student, rng):
-    student.agrees(("a", "\\", "n", "\\", "n"), ("\\", "n"))
-    for pair in [("\\", "+"), ("+", "+"), ("(", "a")]:
+    for pair in [("*", "+"), ("+", "+"), ("(", "a")]:
         word = rng.choice(["a", "a+", *pair, *pair], size=9)
         student.agrees(tuple(word.tolist()), pair)
 
@@ -232,6 +231,8 @@ def variants(
         escaped = re.escape(" ".join(pair))
         edges = rf"(?<!\S){' '.join(pair)}(?!\S)"
         merged = in_text(symbols, pair, escaped if read == "text" else edges)
+    elif read == "pattern in the text":
+        merged = in_text(symbols, pair, " ".join(pair))
     elif read == "runs" and pair[0] == pair[1]:
         merged = runs_joined(symbols, pair)
     if without_the_pair == "None" and not taken:
@@ -336,6 +337,15 @@ exercise.option(
     'What does the pattern ". 5" find in the text "x 5"?',
     why="The pair goes into a pattern without re.escape.",
     read="pattern",
+)
+exercise.option(
+    "pattern_not_escaped_in_the_text",
+    "Your pair is replaced by `re.sub` in a text: a full stop stands for any sign, and "
+    "parts of symbols are joined too.",
+    'What does the pattern ". 5" find in the text "x 5", and "b c" in "ab c"?',
+    why="re.sub(' '.join(pair), ''.join(pair), ' '.join(symbols)) is the shortest way "
+    "to write the paper's program, without its re.escape and its edges.",
+    read="pattern in the text",
 )
 exercise.option(
     "letters_for_symbols",

@@ -1,9 +1,5 @@
 """Cases and misconceptions of ``path_length``."""
 
-import math
-
-import numpy as np
-
 from autograder import Exercise
 from course_lib.costs import path_length
 
@@ -20,11 +16,6 @@ WITH_K = ("window", "convolution")
 
 @exercise.spec
 def spec(kind, n, k=None):
-    sizes = [n, k] if kind in WITH_K else [n]
-    if kind not in KINDS or any(type(size) is not int for size in sizes):
-        raise ValueError(f"{kind} with {sizes}")
-    if n < 1 or (kind in WITH_K and k < 2):
-        raise ValueError(f"{kind} with {sizes}")
     reach = {"attention": n, "recurrence": 1}.get(kind)
     if reach is None:
         reach = k - 1
@@ -121,74 +112,18 @@ def one_position(student, rng):
         student.expect(student(kind, 1, k), 0)
 
 
+@exercise.case("All four kinds, drawn one after another", visible=False)
+def kinds_drawn(student, rng):
+    for kind in [*rng.permutation(KINDS).tolist()] * 2:
+        student.agrees(kind, *drawn(rng))
+
+
 @exercise.case("Attention and recurrence ignore k")
 def k_ignored(student, rng):
     for kind in rng.permutation(["attention", "recurrence"]).tolist():
         n, k = drawn(rng)
         student.agrees(kind, n, k)
         student.agrees(kind, n, 1)
-
-
-@exercise.case("Long ways are exact, and each is an `int`", visible=False)
-def long_ways(student, rng):
-    for kind in ("recurrence", *WITH_K):
-        # ⌈(n − 1) / 3⌉ is one more than (n − 1) // 3, which floats do not show.
-        n = 3 * int(rng.integers(2**57, 2**58)) + 2
-        student.agrees(kind, n, 4)
-        count = student(kind, 11, 4)
-        student.expect(
-            isinstance(count, int | np.integer), True, what="whether it is an int"
-        )
-
-
-@exercise.case("Any other kind is refused with a ValueError", weight=0.5)
-def other_kinds_refused(student, rng):
-    n, k = drawn(rng)
-    student.raises(ValueError, "pooling", n, k)
-    student.raises(ValueError, "", n)
-    student.raises(ValueError, "pooling", 1, k)
-
-
-@exercise.case(
-    "A window or a convolution without k is refused with a ValueError", weight=0.5
-)
-def missing_k_refused(student, rng):
-    n, _ = drawn(rng)
-    for kind in WITH_K:
-        student.raises(ValueError, kind, n)
-
-
-@exercise.case("`k` = 1, which never gets any further, is refused", weight=0.5)
-def k_of_1_refused(student, rng):
-    n, _ = drawn(rng)
-    for kind in WITH_K:
-        student.raises(ValueError, kind, n, 1)
-        student.raises(ValueError, kind, 1, 1)
-
-
-@exercise.case("`k` = 0, and one below 0, is refused with a ValueError", weight=0.5)
-def wrong_k_refused(student, rng):
-    n, _ = drawn(rng)
-    for kind in WITH_K:
-        for wrong in (-3, 0):
-            student.raises(ValueError, kind, n, wrong)
-
-
-@exercise.case("`n` = 0, and one below 0, is refused with a ValueError", weight=0.5)
-def n_below_1_refused(student, rng):
-    _, k = drawn(rng)
-    for wrong in (-3, 0):
-        for kind in ("recurrence", "attention", *WITH_K):
-            student.raises(ValueError, kind, wrong, k)
-
-
-@exercise.case("Sizes between whole numbers are refused with a ValueError", weight=0.5)
-def fractions_refused(student, rng):
-    n, k = drawn(rng)
-    for kind in ("recurrence", "attention", *WITH_K):
-        student.raises(ValueError, kind, 9.5, k)
-    for kind in WITH_K:
-        student.raises(ValueError, kind, n, 2.5)
 
 
 def up(number, by):
@@ -215,7 +150,6 @@ LAYERS = {
     "one too many": lambda n, k: up(n - 1, k - 1) + 1,
     "not rounded": lambda n, k: (n - 1) / (k - 1),
     "nearest": lambda n, k: (2 * (n - 1) + k - 1) // (2 * (k - 1)),
-    "in floats": lambda n, k: math.ceil((n - 1) / (k - 1)),
     "both sides": lambda n, k: up(2 * (n - 1), k - 1),
     "k each way": lambda n, k: up(n - 1, 2 * k + 1),
     "dilated": logarithm,
@@ -240,59 +174,15 @@ def variants(
     alone="0",
     roles="right",
     returns="int",
-    unknown="ValueError",
-    missing="ValueError",
-    k_of_1="ValueError",
     k_elsewhere="ignored",
-    wrong_n="ValueError",
-    wrong_k="ValueError",
-    fractions="as they are",
 ):
     takes_k = kind in WITH_K
-    if kind not in KINDS and unknown != "attention":
-        if unknown == "None":
-            return None
-        if unknown == "KeyError":
-            raise KeyError(kind)
-        if n == 1 and alone == "0, whatever the kind":
-            return 0
-        raise ValueError(f"kind {kind}")
-    if type(n) is int and n == 1 and alone.startswith("0, whatever"):
-        return 0
     if not takes_k and k is not None and k_elsewhere == "refused":
         raise ValueError("k is not needed")
     if not takes_k and k is None and k_elsewhere == "needed":
         raise ValueError("k is missing")
     if not takes_k and k == 1 and k_elsewhere == "checked":
         raise ValueError("k is 1")
-    if fractions == "cut":
-        n, k = int(n), k if k is None else int(k)
-    is_whole = type(n) is int or wrong_n in ("fractions", "nothing")
-    if not is_whole or (n < (0 if wrong_n == "0" else 1) and wrong_n != "nothing"):
-        raise ValueError(f"n {n}")
-    if takes_k and k is None:
-        if missing == "TypeError":
-            raise TypeError("unsupported operand type(s) for -: 'NoneType' and 'int'")
-        if missing == "TypeError of <":
-            raise TypeError(
-                "'<' not supported between instances of 'NoneType' and 'int'"
-            )
-        if missing == "ValueError":
-            raise ValueError("k is missing")
-        k = {"n": n, "2": 2, "3": 3}[missing]
-    if takes_k and wrong_k == "ValueError":
-        if type(k) is not int or k < 1:
-            raise ValueError(f"k {k}")
-    if takes_k and wrong_k == "fractions" and k < 1:
-        raise ValueError(f"k {k}")
-    if takes_k and k == 1:
-        if k_of_1 == "ZeroDivisionError":
-            raise ZeroDivisionError("integer division or modulo by zero")
-        if k_of_1 == "ValueError":
-            raise ValueError("k is 1")
-        return {"infinity": math.inf, "0": 0, "n − 1": n - 1, "n": n, "None": None}[
-            k_of_1
-        ]
     if n == 1 and alone == "1":
         return 1
     if roles == "attention and recurrence":
@@ -317,7 +207,7 @@ def variants(
             "n": n,
             "0": 0,
         }[attention]
-    return {"text": str(steps), "float": int(float(steps))}.get(returns, steps)
+    return str(steps) if returns == "text" else steps
 
 
 exercise.option(
@@ -420,14 +310,6 @@ exercise.option(
     "Can a layer that is needed in part be left out?",
     why="round() makes a whole number of a fraction.",
     layers="nearest",
-)
-exercise.option(
-    "divided_as_floats",
-    "Your long ways through windows and kernels are those that a division of floats "
-    "gives.",
-    "Up to which whole number does a float hold every one?",
-    why="math.ceil(a / b) is the usual way to round up.",
-    layers="in floats",
 )
 exercise.option(
     "centred",
@@ -579,130 +461,11 @@ exercise.option(
     alone="1",
 )
 exercise.option(
-    "one_position_before_k",
-    "Your function returns 0 for one position before it checks k.",
-    "What does the docstring say about a k of 1?",
-    why="`if n == 1: return 0` stands in front, and avoids a special case later.",
-    alone="0, whatever k is",
-)
-exercise.option(
-    "one_position_before_the_kind",
-    "Your function returns 0 for one position before it checks kind and k.",
-    "What does the docstring say about kinds that do not exist?",
-    why="`if n == 1: return 0` stands in front, and avoids a special case later.",
-    alone="0, whatever the kind",
-)
-exercise.option(
-    "rounded_as_floats",
-    "Your long ways are rounded, as floats are, for every kind.",
-    "Up to which whole number does a float hold every one?",
-    why="np.ceil and / make floats.",
-    returns="float",
-)
-exercise.option(
     "count_as_text",
     "Your count is a text.",
     "Which type does the docstring promise?",
     why="An f-string was meant for printing.",
     returns="text",
-)
-exercise.option(
-    "none_for_other_kinds",
-    "Your function returns None for a kind that it does not know.",
-    "What happens after the last `if` of your function, and what should?",
-    why="A chain of if and elif without else ends in None.",
-    unknown="None",
-)
-exercise.option(
-    "key_error_for_other_kinds",
-    "Your function ends in a KeyError for a kind that it does not know.",
-    "Which exception does the docstring promise?",
-    why="A dictionary of formulas raises by itself.",
-    unknown="KeyError",
-)
-exercise.option(
-    "attention_for_other_kinds",
-    "Your function counts a kind that it does not know as attention.",
-    "What should happen for a kind that does not exist?",
-    why="The last branch is written as else.",
-    unknown="attention",
-)
-exercise.option(
-    "missing_k_is_type_error",
-    "Your function ends in a TypeError where k is missing.",
-    "Which exception does the docstring promise?",
-    why="None − 1 raises by itself.",
-    missing="TypeError",
-)
-exercise.option(
-    "missing_k_is_compared",
-    "Your function compares a missing k with a number, which ends in a TypeError.",
-    "Which exception does the docstring promise?",
-    why="k < 2 is asked before whether there is a k.",
-    missing="TypeError of <",
-)
-exercise.option(
-    "missing_k_is_n",
-    "Your function takes n for a missing k.",
-    "What does the docstring say about k for windows and convolutions?",
-    why="A window over all is the natural default.",
-    missing="n",
-)
-exercise.option(
-    "missing_k_is_2",
-    "Your function takes 2 for a missing k.",
-    "What does the docstring say about k for windows and convolutions?",
-    why="The smallest k that is allowed looks like a default.",
-    missing="2",
-)
-exercise.option(
-    "missing_k_is_3",
-    "Your function takes 3 for a missing k.",
-    "What does the docstring say about k for windows and convolutions?",
-    why="3 is the width that most kernels have.",
-    missing="3",
-)
-exercise.option(
-    "k_of_1_divides_by_0",
-    "Your function divides by 0 for k = 1: that is a ZeroDivisionError.",
-    "Which exception does the docstring promise?",
-    why="k − 1 is the divisor, and an exception comes by itself.",
-    k_of_1="ZeroDivisionError",
-)
-exercise.option(
-    "infinite_way",
-    "Your way is infinite for k = 1.",
-    "Which exception does the docstring promise?",
-    why="No number of layers is enough, and infinity says so.",
-    k_of_1="infinity",
-)
-exercise.option(
-    "no_way_for_k_of_1",
-    "Your way is 0 for k = 1.",
-    "Does the last position ever read the first one, if k is 1?",
-    why="A division by 0 is avoided by an answer of 0.",
-    k_of_1="0",
-)
-exercise.option(
-    "k_of_1_as_2",
-    "Your way is n − 1 for k = 1, as for k = 2.",
-    "How far does a position read with k = 1?",
-    why="max(k − 1, 1) avoids the division by 0.",
-    k_of_1="n − 1",
-)
-exercise.option(
-    "n_for_k_of_1",
-    "Your way is n for k = 1.",
-    "How far does a position read with k = 1?",
-    why="n / k with k = 1 is n.",
-    k_of_1="n",
-)
-exercise.option(
-    "none_for_k_of_1",
-    "Your function returns None for k = 1.",
-    "Which exception does the docstring promise?",
-    why="None says that there is no way.",
-    k_of_1="None",
 )
 exercise.option(
     "k_refused_elsewhere",
@@ -724,46 +487,4 @@ exercise.option(
     "What do the kinds that need no k do with it, by the docstring?",
     why="`if k is not None and k < 2` stands before the kinds are told apart.",
     k_elsewhere="checked",
-)
-exercise.option(
-    "n_not_checked",
-    "Your function takes any number for n: 0, numbers below 0, fractions.",
-    "How long is the way through −3 positions?",
-    why="The formula gives a number for each of them.",
-    wrong_n="nothing",
-)
-exercise.option(
-    "fractions_not_refused",
-    "Your function takes an n between whole numbers.",
-    "Is there a layer over 9.5 positions?",
-    why="n < 1 looks like the whole check.",
-    wrong_n="fractions",
-)
-exercise.option(
-    "zero_not_refused",
-    "Your function takes n = 0.",
-    "Is 0 above 0?",
-    why="'Not negative' and 'positive' are a character apart.",
-    wrong_n="0",
-)
-exercise.option(
-    "k_not_checked",
-    "Your function takes any number for k: 0, numbers below 0, fractions.",
-    "How far does a position read with k = −3?",
-    why="k == 1 alone divides by 0.",
-    wrong_k="nothing",
-)
-exercise.option(
-    "fractions_of_k_not_refused",
-    "Your function takes a k between whole numbers.",
-    "Is there a kernel that reads 2.5 positions?",
-    why="k < 2 looks like the whole check.",
-    wrong_k="fractions",
-)
-exercise.option(
-    "fractions_cut",
-    "Your function cuts sizes between whole numbers to whole ones.",
-    "Which exception does the docstring promise?",
-    why="int(size) makes a whole number of anything.",
-    fractions="cut",
 )

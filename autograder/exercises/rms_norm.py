@@ -90,10 +90,10 @@ def far_from_zero(student, rng):
     student.agrees(deviations + tensor([[500.0], [-200.0]]), drawn(rng, 4))
 
 
-@exercise.case("In float64, and in whatever order of memory, all digits are right")
+@exercise.case("Numbers of float64 are answered, too")
 def double_precision(student, rng):
-    x = drawn(rng, 2, 4, 5, dtype=np.float64).transpose(-1, -2)
-    student.agrees(x + 1, drawn(rng, 8, dtype=np.float64)[::2])
+    x = drawn(rng, 2, 5, 4, dtype=np.float64)
+    student.agrees(x + 1, drawn(rng, 4, dtype=np.float64))
 
 
 @exercise.case(
@@ -163,6 +163,8 @@ def variants(
         mean_square = mean_square * factor.get(averaged, 1.0)
     if eps_is_added == "to the root":
         below = mean_square.sqrt() + eps
+    elif eps_is_added == "root at least":
+        below = mean_square.sqrt().clamp(min=eps)
     elif eps_is_added == "at least":
         below = mean_square.clamp(min=eps).sqrt()
     else:
@@ -258,6 +260,14 @@ exercise.option(
     "What does the docstring do with eps: add it, or take the larger of two?",
     why="clamp(min=eps) avoids a division by zero, too.",
     eps_is_added="at least",
+)
+exercise.option(
+    "root_at_least_eps",
+    "Your divisor is the root alone, and eps where the root is smaller than that.",
+    "What does the docstring do with eps, and before the root is drawn or after?",
+    why="clamp(min=eps) on the norm, as in torch.nn.functional.normalize, and in the "
+    "RMSNorm of x-transformers at first.",
+    eps_is_added="root at least",
 )
 exercise.option(
     "eps_left_out",

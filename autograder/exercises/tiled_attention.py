@@ -133,7 +133,7 @@ def blocked_blocks(student, rng):
     student.agrees(*drawn(rng, 2, n=3, m=6), 2, several)
 
 
-@exercise.case("A query that may attend to no key gets zeros, the others their means")
+@exercise.fine_point("A query that may attend to no key gets zeros")
 def queries_without_keys(student, rng):
     q, k, v = drawn(rng, n=4, m=5)
     may_attend = drawn_mask(rng, 4, 5)
@@ -176,8 +176,8 @@ def blocked_scores_of_any_size(student, rng):
         [
             [9999.0, 1e4, 2e4],
             [2e4, 0.0, 1.0],
-            [-1e10, 0.0, 5.0],
-            [0.0, 1e10, -1e4],
+            [-2e4, 0.0, 5.0],
+            [0.0, 2e4, -1e4],
         ]
     )
     may_attend = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]]) > 0
@@ -194,14 +194,6 @@ def blocked_scores_of_any_size(student, rng):
     for block in (1, 2):
         actual = student(np.eye(4), 2.0 * scores.T, v, block, may_attend)
         student.expect(actual, expected)
-
-
-@exercise.case(
-    "Queries, keys and values of whole numbers are treated like any others", weight=0.5
-)
-def whole_numbers(student, rng):
-    q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
-    student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)), 3)
 
 
 @exercise.case("A single query, or a single key, keeps its axis", weight=0.5)
@@ -228,15 +220,13 @@ def sliding_window(student, rng):
         q, k, v = drawn(rng, 2, n=9, m=9)
         window = (back >= 0) & (back < width)
         student.agrees(q, k, v, block, window)
-        student.agrees(500.0 * q, k, v, block, window & (rng.random((2, 1, 9)) < 0.8))
+        here = (rng.random((2, 1, 9)) < 0.8) | (back == 0)
+        student.agrees(500.0 * q, k, v, block, window & here)
 
 
-@exercise.case(
-    "Padding in front, or a sequence that is nothing else, is left out",
-    visible=False,
-)
+@exercise.case("Padding in front is left out", visible=False)
 def padding_in_front(student, rng):
-    lengths = np.array([2, 7, 0])[:, np.newaxis, np.newaxis]
+    lengths = np.array([2, 7, 1])[:, np.newaxis, np.newaxis]
     student.agrees(*drawn(rng, 3), 3, np.arange(7) >= 7 - lengths)
 
 
@@ -262,7 +252,6 @@ def variants(
     blocked="−∞",
     nothing_so_far="0 taken off",
     without_keys="zeros",
-    holds="floats",
     returned="output",
 ):
     (n, d_k), m = q.shape[-2:], k.shape[-2]
@@ -273,11 +262,9 @@ def variants(
     under_the_root["√block"] = block
     if may_attend is not None and true_means == "blocked":
         may_attend = ~may_attend
-    lowest = {"−∞": -np.inf, "−10⁹": -1e9, "0": 0.0}[started]
+    lowest = {"−∞": -np.inf, "0": 0.0}[started]
     largest = np.full((*q.shape[:-1], 1), lowest)
     total, output = np.zeros((*q.shape[:-1], 1)), np.zeros((*q.shape[:-1], v.shape[-1]))
-    if holds == "numbers as v does":
-        output = output.astype(v.dtype)
     starts = range(0, m - m % block if blocks == "full ones" else m, block)
     starts = starts[1:] if blocks == "all but the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
@@ -300,7 +287,7 @@ def variants(
             allowed = allowed & (i // block == j // block)
         elif attends == "to earlier positions":
             allowed = allowed & (j <= i)
-        numbers = {"0": 0.0, "−10⁹": -1e9, "the lowest float": np.finfo(float).min}
+        numbers = {"0": 0.0, "−10⁹": -1e9}
         if blocked not in ("behind the powers", "behind the sum"):
             scores = np.where(allowed, scores, numbers.get(blocked, -np.inf))
 
@@ -335,8 +322,6 @@ def variants(
             powers = powers / np.where(new == 0.0, 1.0, new)
         total = (0.0 if sums == "of the last block" else total * total_factor) + new
         output = output * output_factor + powers @ v[..., keys, :]
-        if holds == "numbers as v does":
-            output = output.astype(v.dtype)
         if divided == "on the way":
             output = output / np.where(total == 0.0, 1.0, total)
         largest = higher
@@ -434,14 +419,6 @@ exercise.option(
     "What is the largest of no scores at all?",
     why="np.zeros is how an accumulator begins.",
     started="0",
-)
-exercise.option(
-    "maximum_started_at_minus_a_billion",
-    "Your maximum is never below −10⁹: the exponentials of a query whose scores all "
-    "lie far below it are 0.",
-    "What is the largest of no scores at all?",
-    why="With −1e9 there is no −∞ less −∞, and it looks smaller than every score.",
-    started="−10⁹",
 )
 exercise.option(
     "one_maximum_for_all_queries",
@@ -629,14 +606,6 @@ exercise.option(
     blocked="−10⁹",
 )
 exercise.option(
-    "filled_with_the_lowest_float",
-    "Your query without any key gets the mean of all values.",
-    "What does the docstring promise for a query that may attend to no key?",
-    why="With the lowest float there is no −∞ less −∞, and all keys are alike in the "
-    "end.",
-    blocked="the lowest float",
-)
-exercise.option(
     "maximum_of_blocked_keys_too",
     "Your maximum counts blocked keys, too: where one of them has by far the largest "
     "score, the exponentials of the others are 0.",
@@ -683,14 +652,6 @@ exercise.option(
     without_keys="0 / 0",
 )
 exercise.option(
-    "output_cut_to_whole_numbers",
-    "Your output so far is cut to whole numbers after each block, where `v` holds "
-    "whole numbers.",
-    "Which dtype has the array that you sum the output in?",
-    why="np.zeros_like(v) and dtype=v.dtype take over the integers of an argument.",
-    holds="numbers as v does",
-)
-exercise.option(
     "sums_returned_as_well",
     "Your result is a tuple: the output, and a number for each query.",
     "How many results does the docstring promise?",
@@ -700,14 +661,13 @@ exercise.option(
 
 
 def scaled(q, size):
-    """Return queries divided by a root; whole numbers, which /= refuses, unchanged."""
-    return q / size**0.5 if q.dtype.kind == "f" else q
+    """Return queries divided by a root."""
+    return q / size**0.5
 
 
 exercise.family(
     families.squeezed(),
     families.as_list(),
-    families.cut_to_whole_numbers("v"),
     families.in_place("q", lambda q, *_: scaled(q, q.shape[-1])),
     families.in_place(
         "q", lambda q, k, v, *_: scaled(q, v.shape[-1]), "by_root_of_d_v"

@@ -141,7 +141,7 @@ def longer_symbols(student, rng):
     gives(student, rng, words, 3, [("b", "a"), ("a", "n"), ("ba", "n")])
 
 
-@exercise.case("Words that become equal count together", weight=0.5)
+@exercise.fine_point("Words that become equal count together")
 def words_that_become_equal(student, rng):
     words = {("a", "b", "c"): 3, ("ab", "c"): 6, ("a", "b", "d"): 4}
     expected = [("a", "b"), ("ab", "c"), ("ab", "d")]

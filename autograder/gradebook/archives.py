@@ -52,15 +52,17 @@ DAMAGE = (
 )
 UTF_8, ENCRYPTED = 0x800, 0x1  # flags of an entry
 TIMES = 0x5455  # the extra field that holds times in UTC
-DOWN_TO_IT = r"(?:.*/)?"
+# One part of a path: whoever hands in chooses what stands behind the numbers, and may
+# call folders and files there like those of somebody else. So the first part counts.
 CANVAS = re.compile(
-    rf"{DOWN_TO_IT}(?:(?:(?P<anonymous_late>LATE|late)_)?(?P<anonymous>anon_\w{{5}})"
-    r"|(?P<person>[^/]+?)_(?:(?P<late>LATE|late)_)?(?P<number>\d+))"
-    r"_(?:(?P<attachment>\d+)_(?P<name>[^/]+)|(?P<entered>text|link)\.html)"
+    r"(?:(?:(?P<anonymous_late>LATE|late)_)?(?P<anonymous>anon_\w{5})"
+    r"|(?P<person>.+?)_(?:(?P<late>LATE|late)_)?(?P<number>\d+))"
+    r"_(?:(?P<attachment>\d+)_(?P<name>.*)|(?P<entered>text|link)\.html)",
+    re.DOTALL,
 )
 MOODLE = re.compile(
-    rf"{DOWN_TO_IT}(?P<person>[^/]+?)_(?P<number>\d+)_assignsubmission_"
-    r"(?P<kind>[a-z]+)(?:_?/(?:.*/)?|_)(?P<name>[^/]+)"
+    r"(?P<person>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<name>.*))?",
+    re.DOTALL,
 )
 NOTEBOOK = re.compile(
     r"(.+)\.ipynb(?:\.txt|\.json)?", re.IGNORECASE
@@ -112,29 +114,46 @@ def archived_file(
 ) -> ArchivedFile | None:
     """Return what an entry's name says; None for a name of neither system.
 
+    Whose it is says the first folder or file of the path that is named so: what is
+    below is the owner's, whatever it is called.
+
     >>> each = archived_file("bauerzoë_LATE_12_345_01_x-1.ipynb", bytes)
     >>> each.person, each.late, each.number, each.attachment, each.name
     ('bauerzoë', True, '12', 345, '01_x-1.ipynb')
     >>> archived_file("Zoë Bauer_12_assignsubmission_file_/01_x.ipynb", bytes).person
     'Zoë Bauer'
     """
-    if match := MOODLE.fullmatch(path):
-        name = match["name"] if match["kind"] == "file" else "a text entered online"
-        return ArchivedFile(
-            "Moodle", match["person"], match["number"], name, read, moment=moment
-        )
-    if match := CANVAS.fullmatch(path):
-        entered = {"text": "a text entered online", "link": "a link", None: ""}
-        return ArchivedFile(
-            "Canvas",
-            match["person"] or "",
-            match["number"] or match["anonymous"],
-            match["name"] or entered[match["entered"]],
-            read,
-            attachment=int((match["attachment"] or "0")[:18]),
-            late=bool(match["late"] or match["anonymous_late"]),
-            moment=moment,
-        )
+    parts = path.split("/")
+    for index, part in enumerate(parts):
+        inside = parts[-1] if index + 1 < len(parts) else ""
+        moodle, canvas = MOODLE.fullmatch(part), CANVAS.fullmatch(part)
+        if moodle and canvas:  # one of them matches what the owner has called it
+            first = len(canvas["person"] or "") < len(moodle["person"])
+            moodle, canvas = (None, canvas) if first else (moodle, None)
+        if match := moodle:
+            name = inside or match["name"]
+            if match["kind"] != "file":
+                name = "a text entered online"
+            if not name:
+                return None
+            return ArchivedFile(
+                "Moodle", match["person"], match["number"], name, read, moment=moment
+            )
+        if match := canvas:
+            entered = {"text": "a text entered online", "link": "a link", None: ""}
+            name = inside or match["name"] or entered[match["entered"]]
+            if not name:
+                return None
+            return ArchivedFile(
+                "Canvas",
+                match["person"] or "",
+                match["number"] or match["anonymous"],
+                name,
+                read,
+                attachment=int((match["attachment"] or "0")[:18]),
+                late=bool(match["late"] or match["anonymous_late"]),
+                moment=moment,
+            )
     return None
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.gradebook.safe_html import inert_html, verdicts_html, visible
+from autograder.grading.reading import json_to_look_at
 from autograder.grading.release import Cell, load_release
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
@@ -103,7 +104,7 @@ def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
     rebuilt = load_release(course, lesson).cells
     notebook = json.loads(course.learner(lesson).read_text(encoding="utf-8"))
     cells = {cell["id"]: cell for cell in notebook["cells"]}
-    lines = {name: json.dumps(cells[name], ensure_ascii=False) for name in cells}
+    lines = {name: json_to_look_at(cells[name]) for name in cells}
     return _ReleasedNotebook(cells, lines, rebuilt, notebook.get("metadata", {}))
 
 
@@ -115,7 +116,7 @@ def _without_points(lesson: _ReleasedNotebook, cell: Cell) -> str:
     released = lesson.cells[cell.id]
     marks = {**released["metadata"]["nbgrader"], "grade": False, "points": 0}
     metadata = {**released["metadata"], "nbgrader": marks}
-    return json.dumps(released | {"metadata": metadata}, ensure_ascii=False)
+    return json_to_look_at(released | {"metadata": metadata})
 
 
 def _line(
@@ -126,7 +127,7 @@ def _line(
 ) -> str:
     """Return a cell as a line of JSON."""
     if cell.role == "own":
-        return json.dumps(_own_cell(cell, outputs), ensure_ascii=False)
+        return json_to_look_at(_own_cell(cell, outputs))
     changes: dict[str, Any] = {"outputs": outputs} if outputs else {}
     if cell.role == "solution":
         changes["source"] = cell.source
@@ -134,7 +135,7 @@ def _line(
         changes["outputs"] = verdict_outputs(verdict)
     if not changes:
         return lesson.lines[cell.id]
-    return json.dumps(lesson.cells[cell.id] | changes, ensure_ascii=False)
+    return json_to_look_at(lesson.cells[cell.id] | changes)
 
 
 def _own_cell(cell: Cell, outputs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _unread(lesson: _ReleasedNotebook, reason: str) -> str:
     """Return the cell that says why there are no answers, as a line of JSON."""
     name = next(f"unread-{n}" for n in range(1000) if f"unread-{n}" not in lesson.cells)
     source = f"**This notebook could not be graded.**\n\n{inert_html(reason)}"
-    return json.dumps(_prose_cell(name, source), ensure_ascii=False)
+    return json_to_look_at(_prose_cell(name, source))
 
 
 # --- outputs ----------------------------------------------------------------------

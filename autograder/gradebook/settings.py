@@ -18,6 +18,7 @@ NAME = "nbgrader_config"
 DATABASE = "gradebook.db"  # in the course's folder, unless configured otherwise
 SQLITE = "sqlite:///"
 SECONDS = "seconds_per_submission"
+DEFAULT_EXCHANGE = Path("/usr/local/share/nbgrader/exchange")  # nbgrader's own
 
 
 def database_path(course: Course) -> Path:
@@ -65,6 +66,14 @@ def seconds_per_submission(course: Course) -> float:
             "number of seconds, at least 1"
         )
     return float(value)
+
+
+def exchange_folder(course: Course) -> Path | None:
+    """Return nbgrader's exchange, None where none is set up or it is not there."""
+    config = load_config(course, "Exchange.root")
+    root = config.Exchange.get("root") if config else None
+    path = Path(root) if isinstance(root, str) else DEFAULT_EXCHANGE
+    return path if path.is_dir() else None
 
 
 def load_config(course: Course, *words: str) -> "Config | None":

@@ -26,6 +26,13 @@ from autograder.checking.call import (
     time_limit,
 )
 from autograder.grading.inside import wire
+from autograder.grading.own_time import (
+    LAST_RESORT,
+    ProcessorQueue,
+    TimeLeft,
+    ask_for_sender,
+    sender,
+)
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import ChildProcess, SandboxFailure
 
@@ -42,7 +49,9 @@ MAX_LIBRARY_CALLS = 1000  # functions that one call may have called; few are wat
 MAX_OUTPUTS = 20  # of one cell, as ``inside.shell`` records them
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")  # differs from run to run
 MAX_CALLBACKS = 10_000  # functions of ours that one call may call
-CALLBACK_SECONDS = 2.0  # that they may take together: they run with our rights
+# What they may take together, since they run with our rights: processor time, which
+# does not depend on what else runs, and by the clock ten times that as a last resort.
+CALLBACK_SECONDS = 8.0
 MAX_CALLBACK_BYTES = 1 << 15  # of arguments: what NumPy computes is not interrupted
 TOO_MUCH = f"arguments of more than {MAX_CALLBACK_BYTES:,} bytes: use smaller ones"
 MAX_CALLBACK_MEMORY = 96 << 20  # bytes that one of them may take
@@ -249,6 +258,7 @@ class ChildClient:
     """Asks one child that has just been forked.
 
     asked : the calls that it has been asked for, and to which it has not replied
+    queue : how long it has waited for a processor
     """
 
     def __init__(self, child: ChildProcess) -> None:
@@ -257,6 +267,8 @@ class ChildClient:
         self.asked: deque[PlannedCall] = deque()
         self._token = b""
         self._functions: list[Callable[..., Any]] = []
+        self.queue = ProcessorQueue()
+        ask_for_sender(child.connection)
 
     def run(
         self,
@@ -271,19 +283,19 @@ class ChildClient:
         seconds, total_seconds : of each cell, and of all of them; over the latter the
             error has no cell, for any of them may have taken too long
         """
-        index, end = -1, time.monotonic() + total_seconds
+        index, total = -1, TimeLeft(total_seconds, self.queue)
         try:
             sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
             self._send(wire.pack(["run", sources, list(skipped)]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
-                deadline = min(time.monotonic() + seconds, end)
-                word, *fields = self._receive(deadline, wire.FROM_CELLS, index < 0)
+                one = TimeLeft(min(seconds, max(total(), 0.0)), self.queue)
+                word, *fields = self._receive(one, wire.FROM_CELLS, index < 0)
                 with treat_malformed_as_crash():
                     if word == "ran":
                         return read_cells_report(fields, len(cells))
                     index = read_cell_index(fields[0], len(cells))
         except ChildLost as lost:
-            index = index if time.monotonic() < end else -1
+            index = index if total() > 0 else -1
             raise ChildLost(lost.kind, index) from None
         raise ChildLost("crashed", index)
 
@@ -321,9 +333,9 @@ class ChildClient:
         seconds : that it may take from now on
         """
         arguments = self.asked[0].arguments
-        deadline, callback_seconds = time.monotonic() + seconds, 0.0
+        left, used, waited = TimeLeft(seconds, self.queue), 0.0, 0.0
         for _ in range(MAX_CALLBACKS):
-            word, *fields = self._receive(deadline, wire.FROM_CALL)
+            word, *fields = self._receive(left, wire.FROM_CALL)
             with treat_malformed_as_crash():
                 if _is_stale(word, fields[0], self._token):
                     continue
@@ -331,12 +343,13 @@ class ChildClient:
                     reply = read_call_reply(arguments, *fields[1:])
                     self.asked.popleft()
                     return reply
-            start = time.monotonic()
-            seconds = CALLBACK_SECONDS - callback_seconds
-            self._answer_callback(self._functions, fields[1:], seconds)
-            callback_seconds += time.monotonic() - start
-            deadline += time.monotonic() - start
-            if callback_seconds > CALLBACK_SECONDS:
+            start, start_of_work = time.monotonic(), time.thread_time()
+            most = LAST_RESORT * CALLBACK_SECONDS - waited
+            self._answer_callback(self._functions, fields[1:], most)
+            used += time.thread_time() - start_of_work
+            waited += time.monotonic() - start
+            left.extend(time.monotonic() - start)
+            if used > CALLBACK_SECONDS or waited > LAST_RESORT * CALLBACK_SECONDS:
                 break
         raise ChildLost("timeout")
 
@@ -375,14 +388,19 @@ class ChildClient:
             pass  # it is gone, and may have sent something before: that is still read
 
     def _receive(
-        self, deadline: float, limits: wire.FrameLimits, starting: bool = False
+        self,
+        seconds_left: Callable[[], float],
+        limits: wire.FrameLimits,
+        starting: bool = False,
     ) -> list[Any]:
         """Return the child's next message, a list that begins with a word.
 
         starting : before its first cell; only then can it say that it was not isolated
         """
         try:
-            frame = wire.receive(self.child.connection, deadline, limits)
+            if not self.queue.process:
+                self.queue.process = sender(self.child.connection, seconds_left)
+            frame = wire.receive(self.child.connection, seconds_left, limits)
             message = wire.unpack(frame)
         except TimeoutError:
             raise ChildLost("timeout") from None

@@ -61,6 +61,26 @@ def printable_name(name: str) -> str:
     return text if len(text) <= MAX_NAME_LENGTH else f"{text[:MAX_NAME_LENGTH]}…"
 
 
+def json_to_look_at(value: Any, **options: Any) -> str:
+    """Return JSON in which what no eye sees is escaped: ``cat`` may show it.
+
+    options : as for ``json.dumps``
+
+    >>> print(json_to_look_at("Zoë \u202e √"))
+    "Zoë \\u202e √"
+    """
+    text = json.dumps(value, ensure_ascii=False, **options)
+    text = text.encode("utf-8", "replace").decode()
+    if text.isprintable():
+        return text
+    # Only texts in the JSON hold such characters, but for the lines of its layout.
+    escaped = (
+        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1]
+        for each in text
+    )
+    return "".join(escaped)
+
+
 @contextmanager
 def _open_folder(trusted_root: Path, parts: tuple[str, ...]) -> Iterator[int]:
     """Open a folder step by step; each step from the folder that is already open."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from autograder.grading.reading import SubmittedCell
 from autograder.grading.release import Cell, Release
+from autograder.shown_code import held_claims, same_for_learners
 
 BINDING = re.compile(
     r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w+)"
@@ -194,13 +195,16 @@ class _Rebuilding:
         self.repairs: dict[str, list[str]] = defaultdict(list)
 
     def sort_cells(self) -> None:
-        """Sort each submitted cell: the lesson's, a copy of it, or the learner's."""
+        """Sort each submitted cell: the lesson's, a copy of it, or the learner's.
+
+        Assertions of an older copy, in cells of their own, are left out.
+        """
         above = -1
         for i, mine in enumerate(self.submitted):
             if i in self.pairs:
                 above = self.pairs[i]
                 self.add_matched(mine, above)
-            elif not self.is_copy(mine):
+            elif not self.is_copy(mine) and not held_claims(mine.id, mine.source):
                 self.add_own(above, mine)
         matched = [self.pairs[i] for i in sorted(self.pairs)]
         missing = [j for j in range(len(self.released)) if j not in matched]
@@ -222,7 +226,9 @@ class _Rebuilding:
                 self.repairs["check"].append(cell.id)
             if _adds_to(mine.source, cell.source):
                 self.add_own(j - 1, mine)  # an answer typed below its check counts
-        elif changed:
+        elif changed and not (
+            cell.role == "demo" and same_for_learners(mine.source, cell.source)
+        ):
             self.add_own(j, mine)
             # To write into the text is nobody's fault, and to mend is asked for.
             if cell.role != "prose" and not cell.to_mend:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from autograder.checking.result import ExerciseResult, Flag, as_data
+from autograder.grading.reading import json_to_look_at
 
 
 @dataclass(frozen=True)
@@ -112,5 +113,4 @@ class SubmissionResult:
 
 def _line(data: Mapping[str, Any]) -> str:
     """Return a line that any file takes: texts have been cleaned where they came in."""
-    line = json.dumps(data, default=as_data, ensure_ascii=False, sort_keys=True)
-    return line.encode("utf-8", "replace").decode()
+    return json_to_look_at(data, default=as_data, sort_keys=True)

@@ -27,6 +27,7 @@ from autograder.grading import cgroup, visible
 from autograder.grading.identity import PACKAGES
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
+from autograder.grading.own_time import TimeLeft
 
 LIBC = ctypes.CDLL(None)
 START = (
@@ -332,7 +333,7 @@ def check_started(child: ChildProcess) -> None:
     """
     try:
         wire.send(child.connection, wire.pack(["run", [], []]))
-        answer = wire.receive(child.connection, time.monotonic() + START_SECONDS)
+        answer = wire.receive(child.connection, TimeLeft(START_SECONDS))
         word, *fields = wire.unpack(answer)
     except (OSError, EOFError) as error:
         word, fields = "failed", [f"it ended at once ({error!r})"]

@@ -26,6 +26,7 @@ from autograder.grading.child_client import (
     clean_text,
     planned_call,
 )
+from autograder.grading.own_time import LAST_RESORT, ProcessorQueue
 from autograder.grading.release import Cell, Role
 from autograder.grading.sandbox import ChildProcess, SandboxClient
 
@@ -36,14 +37,16 @@ NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 class Budget:
     """How long a submission may take, and how often it may fail.
 
+    Seconds are of its own time (``own_time``): what else runs plays no part.
+
     call : seconds of one call; once an exercise has used them up, its later calls get
         a tenth
     cell, cells : seconds of one cell, and of all of them
     deadly : cells that may end the process before all of the learner's own are skipped
     timeouts, crashes : of calls of one exercise, judged in one way, until its other
         calls are not tried
-    submission : seconds of one try of everything, the judge's own work too
-    forgetting : seconds of running the cells again, so that a test remembers nothing
+    submission : seconds of one try of everything, the judge's own work too, and running
+        the cells again so that a test remembers nothing
     children : processes for one try of everything
     """
 
@@ -54,7 +57,6 @@ class Budget:
     timeouts: int = 4
     crashes: int = 8
     submission: float = 300.0
-    forgetting: float = 40.0
     children: int = 200
 
 
@@ -118,9 +120,10 @@ class Session:
         self.flags: set[Flag] = set()
         self._watched = {name for each in sandbox.library.values() for name in each}
         self.called: set[str] = set()
-        self._start = time.monotonic()
+        self._start, self._queue = time.monotonic(), ProcessorQueue("self")
+        # In the queue for a processor: children that have ended, and we until now.
+        self._waited = -self._queue.seconds()
         self._n_children = 0
-        self._forgetting_seconds = 0.0
         self._reserved = 0.0
         self._child: ChildProcess | None = None
         self._client: ChildClient | None = None
@@ -155,8 +158,12 @@ class Session:
 
     @property
     def _seconds_left(self) -> float:
+        waited = self._waited + self._queue.seconds()
+        if self._client is not None:
+            waited += self._client.queue.seconds()
+        waited = min(waited, (LAST_RESORT - 1) * self.budget.submission)
         available = self.budget.submission * (1 - self._reserved)
-        return self._start + available - time.monotonic()
+        return self._start + available + waited - time.monotonic()
 
     def _require_budget(self) -> None:
         """Raise ``ChildLost`` if the budget is used up; on the first try, time counts.
@@ -209,20 +216,18 @@ class Session:
             self._cells_to_run, self.report = self.cells, report
 
     def forget(self) -> None:
-        """Make the next call the first of a new child, as far as there is time for it.
+        """Make the next call the first of a new child.
 
         A test that is judged may not know what the functions before have returned. The
-        new child is no cost of the submission's; where its cells take long, some calls
-        share one.
+        new child is none of those that a submission may have, but its cells take their
+        time: where the submission's ends, the call is not tried.
         """
-        if self._client is None or self._forgetting_seconds > self.budget.forgetting:
+        if self._client is None:
             return
         self._end_child()
         self._n_children -= 1
-        start = time.monotonic()
         with contextlib.suppress(ChildLost):
             self._ready_child()
-        self._forgetting_seconds += time.monotonic() - start
 
     def plan(self, calls: Sequence[PlannedCall]) -> None:
         """Store the calls of one exercise that will follow if its answer is right.
@@ -418,6 +423,8 @@ class Session:
                 del self.killed[innocent]
 
     def _end_child(self) -> None:
+        if self._client is not None:
+            self._waited += self._client.queue.seconds()
         self._client = None
         if self._child is not None:
             child, self._child = self._child, None

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
+from autograder.checking.call import CallResult
+from autograder.course import Course, CourseError
 from autograder.grading import course_copy, visible
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import Sandbox, check_started
@@ -86,7 +87,11 @@ class Trial:
 
 
 def try_sandbox(course: Course) -> Trial:
-    """Start a sandbox and try it; raises ``NoSandbox`` if it does not start."""
+    """Start a sandbox and try it.
+
+    Raises ``NoSandbox`` if it does not start, and ``CourseError`` with what a process
+    in it has said if that ended before it had tried anything.
+    """
     private = visible.private_files(course)
     with (
         tempfile.TemporaryDirectory(prefix=f"grading-{os.getpid()}-") as name,
@@ -116,9 +121,20 @@ def try_sandbox(course: Course) -> Trial:
                 [beside] = _children(sandbox)
                 with Session(sandbox, cells, budget) as session:
                     result = session.call("probe", "check", arguments, {}, {})
-                    answer = result.value if isinstance(result.value, dict) else {}
+                    if not isinstance(result.value, dict):
+                        raise CourseError(_said(result))
+                    answer = result.value
                     [child] = _children(sandbox) - {beside}
                     return _trial(sandbox, child, beside, answer)
+
+
+def _said(result: CallResult) -> str:
+    """Return why a child has tried nothing: in its own words, if it had any."""
+    if result.raised:
+        words = f"{result.raised.types[0]}: {result.raised.message}".strip(": ")
+        line = f" (`{result.raised.line}`)" if result.raised.line else ""
+        return f"a process in the sandbox stopped with {words}{line}"
+    return f"a process in the sandbox gave no answer ({result.kind})"
 
 
 def _hidden(private: Sequence[Path]) -> list[str]:

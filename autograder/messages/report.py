@@ -45,18 +45,47 @@ class Claim(NamedTuple):
 
 
 class NextStep(NamedTuple):
-    """A note that leads on: its first words, and a link with its text and address."""
+    """A note that leads on: words, a link with its text and address, and words."""
 
     words: str
     text: str
     address: str
+    after: str = "."
 
     def __str__(self) -> str:
         """Return the note without its address."""
-        return f"{self.words}{self.text}"
+        return f"{self.words}{self.text}{self.after}"
 
 
-Note = str | NextStep
+class CourseVersion(NamedTuple):
+    """The offer to go on with the course's version: the line that gets it.
+
+    JupyterLab makes a button of it (``labextensions``), in place of the words.
+    """
+
+    name: str
+    line: str
+
+    def __str__(self) -> str:
+        """Return what to do by hand."""
+        return (
+            f"To go on and come back later, use the course's version of `{self.name}`: "
+            f"add a cell right below your answer, put `{self.line}` into it and run it."
+        )
+
+
+class MadePossible(NamedTuple):
+    """What a solved exercise makes possible, in a sentence to whoever has solved it."""
+
+    sentence: str
+
+    def __str__(self) -> str:
+        """Return the sentence."""
+        return self.sentence
+
+
+Note = str | NextStep | CourseVersion | MadePossible
+CLASSES = {CourseVersion: "attention-by-hand", MadePossible: "attention-possible"}
 
 
 class CheckReport:
@@ -64,6 +93,7 @@ class CheckReport:
 
     notes : what to add at the end, such as how to go on without this exercise
     warning : what to know before all else; "" if there is nothing
+    judged : text of the cell that defines the answer; "" if that is not known
     """
 
     def __init__(
@@ -72,9 +102,11 @@ class CheckReport:
         result: ExerciseResult,
         notes: Sequence[Note] = (),
         warning: str = "",
+        judged: str = "",
     ) -> None:
         """Keep the exercise, its fresh result with the evidence, and the words."""
         self.warning = warning
+        self.judged = judged
         self.exercise = exercise
         self.result = result
         self.notes = tuple(notes)
@@ -105,7 +137,10 @@ class CheckReport:
         )
 
     def data(self) -> dict[str, Any]:
-        """Return name, points, statuses and diagnosis for programs to read."""
+        """Return name, points, statuses and diagnosis for programs to read.
+
+        Our extension of JupyterLab compares ``judged`` with the notebook's cells.
+        """
         open_points = self.result.open_fine_points
         return {
             "exercise": self.result.exercise,
@@ -117,7 +152,14 @@ class CheckReport:
             "diagnosis": self.result.diagnosis or None,
             "evidence": self.result.evidence or None,
             "blamed": list(self.result.blamed),
+            "judged": self.judged or None,
+            "course_version": self._offered(),
         }
+
+    def _offered(self) -> str | None:
+        """Return the line that gets the course's version, if that is offered."""
+        offers = [note.line for note in self.notes if isinstance(note, CourseVersion)]
+        return offers[0] if offers else None
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
@@ -139,7 +181,7 @@ class CheckReport:
             return f"{name}: {solved_but(self.result)}"
         if holding == total:
             all_hold = "the claim holds" if total == 1 else f"all {total} claims hold"
-            return f"{name}: {all_hold}"
+            return f"{name}: solved, {all_hold}"
         return f"{name}: {holding} of {total} claims hold"
 
     def _opening(self) -> list[str]:
@@ -331,16 +373,18 @@ def region(
         style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
         parts.append(f'<ul style="{style}">{items}</ul>')
     parts += [_standing_out(sentence) for sentence in closing]
-    parts += [f"<p>{_note_html(note)}</p>" for note in notes]
+    parts += [_note_html(note) for note in notes]
     label = f"check of {escape(name)}"
     return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
 
 
 def _note_html(note: Note) -> str:
-    if isinstance(note, str):
-        return sentence_html(note)
+    if not isinstance(note, NextStep):
+        name = CLASSES.get(type(note))
+        mark = f' class="{name}"' if name else ""
+        return f"<p{mark}>{sentence_html(str(note))}</p>"
     link = f'<a href="{escape(note.address)}">{escape(note.text)}</a>'
-    return f"{sentence_html(note.words)}{link}"
+    return f"<p>{sentence_html(note.words)}{link}{escape(note.after)}</p>"
 
 
 def _standing_out(sentence: str) -> str:

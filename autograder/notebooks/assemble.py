@@ -12,7 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.checking.points import format_number
+from autograder.checking.way_on import course_version
 from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
@@ -84,16 +84,9 @@ class _Ids:
 
     def __init__(self) -> None:
         self.section = "start"
-        self.latest = ""
         self.counts: Counter[str] = Counter()  # of titles, which may be repeated
 
     def next(self, cell: SourceCell) -> str:
-        if cell.kind == "claims":
-            return f"{self.latest}-claims"
-        self.latest = self._next(cell)
-        return self.latest
-
-    def _next(self, cell: SourceCell) -> str:
         if cell.kind == "exercise" and cell.exercise:
             return cell.exercise.name
         if cell.kind == "check" and cell.exercise:
@@ -117,6 +110,7 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
         metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)
+        metadata[ANSWER_KEY] = {"course_version": course_version(cell.exercise)}
         text = solution(cell.exercise)
     elif cell.kind == "check" and cell.exercise:
         grade_id = f"check_{cell.exercise.name}"
@@ -125,22 +119,16 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
-    if cell.collapsed:  # in JupyterLab, and in the book
-        metadata["jupyter"] = {"source_hidden": True}
-        metadata["tags"] = [*metadata.get("tags", []), "hide-input"]
     return new_code_cell(text, id=name, metadata=metadata)
 
 
 def _with_heading(cell: SourceCell) -> str:
-    """Add to an exercise's heading what its module knows: minutes, points, dots."""
+    """Add to an exercise's heading what its module knows: minutes and dots."""
     exercise = cell.exercise
     if exercise is None:
         return cell.text
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
-    heading = (
-        f"### Exercise: {exercise.name} · {exercise.minutes} min · {dots} · "
-        f"{format_number(exercise.points)} points"
-    )
+    heading = f"### Exercise: {exercise.name} · {exercise.minutes} min · {dots}"
     return HEADING.sub(heading, cell.text)
 
 

@@ -2,7 +2,8 @@
 
 source → teacher's notebook, run by ``execute`` → learner's notebook, made by nbgrader's
 ``generate_assignment`` in a temporary folder: nbgrader sees neither the course's files
-nor its gradebook. Both are moved into place whole, or neither is.
+nor its gradebook. Both are moved into place whole, or neither is, and with them the
+alternative texts of the lesson's pictures.
 """
 
 import ast
@@ -25,6 +26,7 @@ from autograder.course import Course, CourseError, write_atomically, write_toget
 from autograder.notebooks.assemble import points_of, teacher_notebook
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.execute import execute
+from autograder.notebooks.pictures import as_json, texts_path
 from autograder.notebooks.source import LessonSource
 from autograder.releases import (
     ANSWER_KEY,
@@ -33,6 +35,7 @@ from autograder.releases import (
     release_name,
     with_release,
 )
+from autograder.shown_code import without_assertions
 from course_lib.corpora.datasets import Dataset
 from course_lib.corpora.download import COMMAND, is_cached
 
@@ -66,20 +69,25 @@ def learner_text(root: Path, lesson: str, teacher: NotebookNode) -> str:
                 why = _reason(errors)
                 raise CourseError(f"{lesson}: nbgrader refuses it: {why}") from None
         released = Path(folder, "notebooks", lesson, f"{lesson}.ipynb")
-        return as_text(_with_stubs(nbformat.read(released, as_version=4)))
+        return as_text(_for_learners(nbformat.read(released, as_version=4)))
 
 
-def _with_stubs(learner: NotebookNode) -> NotebookNode:
-    """Keep each stub in its cell's metadata: what an answer is begun anew from.
+def _for_learners(learner: NotebookNode) -> NotebookNode:
+    """Leave assertions out, and keep each stub: what an answer starts over from.
 
-    Of a function to be mended, the learner has the broken version, and a mark.
+    Beside it stands the line that gets the course's version instead. Of a function to
+    be mended, the learner has the broken version, and a mark.
     """
     for cell in learner.cells:
+        if cell.cell_type == "code" and "nbgrader" not in cell.metadata:
+            cell.source = without_assertions(cell.source)
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             cell.source = broken
             cell.metadata[ANSWER_KEY] = {"mend": True}
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.metadata[ANSWER_KEY] = {"stub": cell.source}
+            ours = cell.metadata.get(ANSWER_KEY, {})
+            cell.metadata[ANSWER_KEY] = {**ours, "stub": cell.source}
+    learner.cells = [cell for cell in learner.cells if cell.source]
     return learner
 
 
@@ -162,6 +170,7 @@ def build(course: Course, lesson: str) -> None:
                 course.learner(lesson): learner,
                 course.root / FILE: with_release(course, lesson, points_of(source)),
             }
+            | _texts(course, source)
         )
     except OSError as error:
         raise CourseError(
@@ -169,8 +178,14 @@ def build(course: Course, lesson: str) -> None:
         ) from None
 
 
+def _texts(course: Course, source: LessonSource) -> dict[Path, str]:
+    """Return what the file of a lesson's alternative texts must hold, if any."""
+    path = texts_path(course, source.lesson)
+    return {path: as_json(source.texts)} if source.texts or path.exists() else {}
+
+
 def differences(course: Course, lesson: str) -> list[str]:
-    """Return a sentence for each notebook of a lesson that differs from its source.
+    """Return a sentence for each generated file of a lesson that is not as it would be.
 
     Outputs of the teacher's are left aside: whether they hold is nbval's question.
     """
@@ -196,6 +211,10 @@ def differences(course: Course, lesson: str) -> list[str]:
         except Exception as error:
             # nbformat raises whatever the broken file makes it stumble over.
             sentences.append(f"{name} cannot be read: {type(error).__name__}: {error}")
+    for path, text in _texts(course, source).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            name = course.relative(path)
+            sentences.append(f"{name} does not have the alternative texts of {lesson}")
     if release_name(points_of(source)) not in kept_releases(course).get(lesson, {}):
         sentences.append(f"{FILE} does not have the release of {lesson}")
     return sentences

@@ -36,22 +36,20 @@ class SourceError(CourseError):
 class SourceCell:
     """One cell of a lesson.
 
-    kind : "prose", "code", "exercise", "check" or "claims": assertions of their own
+    kind : "prose", "code", "exercise" or "check"
     text : its source
     line : where it starts in the file, counted from 1
     exercise : for an exercise, its check and its heading: which exercise
     right : for a prediction, which of its options is right, counted from 0
-    collapsed : whether a reader sees the source on a click only
     broken : of a function to be mended, the text that the learner mends
     """
 
-    kind: Literal["prose", "code", "exercise", "check", "claims"]
+    kind: Literal["prose", "code", "exercise", "check"]
     text: str
     line: int
     tags: list[str] = field(default_factory=list)
     exercise: Exercise | None = None
     right: int | None = None
-    collapsed: bool = False
     broken: str | None = None
 
 

@@ -77,6 +77,13 @@ PAPERS = (
         "An Empirical Study of Smoothing Techniques for Language Modeling",
     ),
     _arxiv(
+        "Chen",
+        2023,
+        "2306.15595",
+        "Extending Context Window of Large Language Models via Positional "
+        "Interpolation",
+    ),
+    _arxiv(
         "Cheng",
         2016,
         "1601.06733",
@@ -106,6 +113,12 @@ PAPERS = (
         2019,
         "1906.04341",
         "What Does BERT Look At? An Analysis of BERT's Attention",
+    ),
+    _arxiv(
+        "Collins",
+        2017,
+        "1611.09913",
+        "Capacity and Trainability in Recurrent Neural Networks",
     ),
     _arxiv(
         "Dao",
@@ -220,6 +233,12 @@ PAPERS = (
         "Transformers are RNNs: Fast Autoregressive Transformers with Linear Attention",
     ),
     _arxiv(
+        "Kazemnejad",
+        2023,
+        "2305.19466",
+        "The Impact of Positional Encoding on Length Generalization in Transformers",
+    ),
+    _arxiv(
         "Klein",
         2017,
         "1701.02810",
@@ -233,6 +252,13 @@ PAPERS = (
     ),
     _arxiv(
         "Koehn", 2017, "1706.03872", "Six Challenges for Neural Machine Translation"
+    ),
+    _arxiv(
+        "Kudo",
+        2018,
+        "1804.10959",
+        "Subword Regularization: Improving Neural Network Translation Models with "
+        "Multiple Subword Candidates",
     ),
     _arxiv(
         "Kwon",
@@ -295,6 +321,19 @@ PAPERS = (
         "1211.5063",
         "On the difficulty of training recurrent neural networks",
     ),
+    _arxiv(
+        "Peng",
+        2023,
+        "2309.00071",
+        "YaRN: Efficient Context Window Extension of Large Language Models",
+    ),
+    _arxiv(
+        "Press",
+        2022,
+        "2108.12409",
+        "Train Short, Test Long: Attention with Linear Biases Enables Input Length "
+        "Extrapolation",
+    ),
     _doi(
         "Popović",
         2015,
@@ -323,6 +362,13 @@ PAPERS = (
         "language_models_are_unsupervised_multitask_learners.pdf",
     ),
     _arxiv(
+        "Raffel",
+        2020,
+        "1910.10683",
+        "Exploring the Limits of Transfer Learning with a Unified Text-to-Text "
+        "Transformer",
+    ),
+    _arxiv(
         "Reimers",
         2019,
         "1908.10084",
@@ -333,6 +379,12 @@ PAPERS = (
         2016,
         "1508.07909",
         "Neural Machine Translation of Rare Words with Subword Units",
+    ),
+    _arxiv(
+        "Shaw",
+        2018,
+        "1803.02155",
+        "Self-Attention with Relative Position Representations",
     ),
     _arxiv(
         "Shazeer",
@@ -426,6 +478,12 @@ PAPERS = (
         2020,
         "2002.04745",
         "On Layer Normalization in the Transformer Architecture",
+    ),
+    _arxiv(
+        "Yang",
+        2025,
+        "2501.18795",
+        "Rope to Nope and Back Again: A New Hybrid Attention Strategy",
     ),
     _arxiv("Zhang", 2019, "1910.07467", "Root Mean Square Layer Normalization"),
 )

@@ -5,10 +5,11 @@ lesson's source. Nothing here writes a notebook.
 """
 
 import asyncio
+import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from traitlets.config import Config
 
 from autograder.course import CourseError
 from autograder.notebooks.source import LessonSource
+from course_lib.figures.alternatives import VARIABLE
 
 CELL_TIMEOUT = 300  # seconds; what trains longer belongs into an experiment
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -40,7 +42,10 @@ def execute(notebook: NotebookNode, source: LessonSource, root: Path) -> None:
         running = source.cells[cell_index]
 
     try:
-        with _environment() as folder, asyncio.Runner(loop_factory=_Loop) as runner:
+        with (
+            _environment(source.texts) as folder,
+            asyncio.Runner(loop_factory=_Loop) as runner,
+        ):
             runner.run(_run(_client(notebook, root, folder, start), folder))
     except CellExecutionError as error:
         what = f"this cell fails\n{COLOUR.sub('', str(error)).strip()}"
@@ -106,13 +111,17 @@ async def _run(client: NotebookClient, folder: Path) -> None:
 
 
 @contextmanager
-def _environment() -> Iterator[Path]:
+def _environment(texts: Mapping[str, str]) -> Iterator[Path]:
     """Keep out what differs between people: hash seed, IPython's start-up files.
+
+    texts : the alternative texts that the cells name; the course may not have them yet
 
     Yields a folder for what should be gone afterwards.
     """
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"PYTHONHASHSEED": "0", "IPYTHONDIR": folder}
+        file = Path(folder, "alternatives.json")
+        file.write_text(json.dumps(texts), encoding="utf-8")
+        settings = {"PYTHONHASHSEED": "0", "IPYTHONDIR": folder, VARIABLE: str(file)}
         names = (*settings, "NBGRADER_EXECUTION")
         before = {name: os.environ.get(name) for name in names}
         os.environ.pop("NBGRADER_EXECUTION", None)  # it changes what check does

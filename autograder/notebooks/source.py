@@ -30,7 +30,9 @@ from autograder.notebooks.cells import (
     SourceError,
     read_cells,
 )
+from autograder.notebooks.pictures import with_names
 from autograder.notebooks.predictions import with_predictions
+from autograder.shown_code import without_assertions
 
 REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
@@ -242,6 +244,28 @@ class _Order:
         return SourceError(self.path, line, what)
 
 
+class _NoAssertions(ast.NodeTransformer):
+    """Leaves assertions out, but those of functions and classes."""
+
+    def visit_Assert(self, _: ast.Assert) -> None:
+        return None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return node
+
+
+def _is_whole_without_assertions(code: str) -> bool:
+    """Return whether the rows that learners get are the code without assertions."""
+    try:
+        rows = ast.parse(without_assertions(code))
+    except SyntaxError:
+        return False
+    return ast.dump(rows) == ast.dump(_NoAssertions().visit(ast.parse(code)))
+
+
 EXERCISE = re.compile(r"from (course_lib[\w.]*) import (\w+)\s+# exercise")
 CHECK = re.compile(r"check\((\w+)\)")
 # The teacher reads the function of ``parts``, the learner mends that of ``broken``.
@@ -259,12 +283,14 @@ class LessonSource:
     """The cells of one lesson, read and in order.
 
     set_up : names that the cells of imports before the first exercise bind
+    texts : the alternative texts of its pictures, by the names in its cells
     """
 
     def __init__(self, path: Path) -> None:
         """Read the source; raises ``SourceError`` on anything unclear in it."""
         self.path = path
         self.lesson = path.stem
+        self.texts: dict[str, str] = {}
         cells = [self._with_meaning(cell) for cell in read_cells(path)]
         self.cells = with_predictions(path, cells)
         self.set_up = self._set_up_names()
@@ -306,6 +332,10 @@ class LessonSource:
             right, broken = texts
             return replace(cell, text=right, broken=broken)
         self._check_code(cell)
+        cell, texts = with_names(self.path, cell)
+        if any(self.texts.get(name, text) != text for name, text in texts.items()):
+            raise self.fail(cell.line, "two alternative texts have one name: reword it")
+        self.texts |= texts
         return cell
 
     def _part(self, module: str, name: str, line: int) -> str:
@@ -324,6 +354,12 @@ class LessonSource:
                     f"unknown marker {match[1]!r}: an exercise is one cell with "
                     "the one line 'from course_lib.module import name  # exercise'",
                 )
+        if not _is_whole_without_assertions(cell.text):
+            raise self.fail(
+                cell.line,
+                "without its assertions this cell would not run: in a loop that holds "
+                "nothing else, write assert all(…)",
+            )
         for node in ast.walk(ast.parse(cell.text)):
             called = node.func if isinstance(node, ast.Call) else None
             if isinstance(called, ast.Name) and called.id == "check":

@@ -8,6 +8,7 @@ from autograder.course import Course
 from autograder.messages.report import NextStep, Note
 from autograder.workspace.copies import WORK
 from autograder.workspace.home import Home, write_home
+from autograder.workspace.outline import LessonOutline
 from autograder.workspace.progress import (
     find_lesson_folder,
     keep_check,
@@ -22,7 +23,7 @@ def keep_result(
     """Keep a check's result and write the learner's home; return what else to report.
 
     is_stub : whether the learner has not written the answer; one that was there before
-        has then been begun anew
+        has then been started over
 
     Where no learner's copy runs this, nothing is kept and nothing returned. What cannot
     be written is said in a note: the verdict stands whatever happens here.
@@ -63,22 +64,42 @@ def _keep_in(
     with lock(work):  # or an older view of two kernels' progress might come last
         home = Home.of(course)
         write_home(course, home)
-    step = next_step(home, lesson, exercise.name) if result.solved else None
-    return (step,) if step else ()
+    return next_steps(home, lesson, exercise.name) if result.solved else ()
 
 
-def next_step(home: Home, lesson: str, exercise: str) -> NextStep | None:
+def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
     """Return what comes after an exercise of a lesson that was solved just now.
 
-    None in a notebook that is no lesson of the course.
+    It is the next thing on the page, whether that is an exercise or not. Where the
+    lesson ends, the next lesson follows, or an exercise that was left open.
+
+    Nothing in a notebook that is no lesson of the course.
     """
     here = next((each for each in home.lessons if each.lesson == lesson), None)
     if here is None:
-        return None
-    if following := home.next_in(here, after=exercise):
-        address = here.address(following).removeprefix(f"{lesson}/")
-        return NextStep("Next: ", following.name, address)
-    done = "Every exercise of this lesson is solved"
+        return ()
+    outline = next((each for each in here.exercises if each.name == exercise), None)
+    if outline is None:
+        return ()
+    section = outline.section
+    steps = []
+    if section:
+        address = here.address(section).removeprefix(f"{lesson}/")
+        words = "Next: read on below, then " if outline.is_followed else "Next: "
+        steps.append(NextStep(words, section.title, address))
+    if section is None or section.is_last:
+        steps.append(_after_lesson(home, here, exercise, is_next=not section))
+    return tuple(steps)
+
+
+def _after_lesson(
+    home: Home, here: LessonOutline, exercise: str, *, is_next: bool
+) -> NextStep:
+    """Return what follows a lesson's last section."""
+    if left := home.next_in(here, after=exercise):
+        address = here.address(left).removeprefix(f"{here.lesson}/")
+        return NextStep("Still open in this lesson: ", left.name, address)
     if other := home.next_lesson(here):
-        return NextStep(f"{done}. Next: ", other.heading, f"../{other.notebook}")
-    return NextStep(f"{done}, and every other one too: ", "Home", "../home.md")
+        words = "Next: " if is_next else "After this lesson: "
+        return NextStep(words, other.heading, f"../{other.notebook}")
+    return NextStep("Every exercise of the course is solved: ", "Home", "../home.md")

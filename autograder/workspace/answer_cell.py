@@ -2,7 +2,7 @@
 
 All of it stands under ``ANSWER_KEY``: the lesson's stub, and the answers that were put
 aside, each with its time; of a prediction, the option that was chosen. JupyterLab can
-do the same to an open notebook, and what one puts aside the other brings back.
+do the same to an open notebook, and what one puts aside the other restores.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def keep_choice(cell: NotebookNode, mine: Mapping[str, Any]) -> None:
         cell.metadata[ANSWER_KEY]["prediction"] = {**lesson, "choice": choice}
 
 
-def begin_anew(cell: NotebookNode, stub: str) -> bool:
+def start_over(cell: NotebookNode, stub: str) -> bool:
     """Put the stub into a cell and its answer aside; return whether that was needed."""
     if cell.source == stub:
         return False
@@ -78,7 +78,7 @@ def begin_anew(cell: NotebookNode, stub: str) -> bool:
     return True
 
 
-def bring_back(cell: NotebookNode, stub: str) -> bool:
+def restore(cell: NotebookNode, stub: str) -> bool:
     """Put the answer back that was put aside last; return whether there is one.
 
     What stood in the cell is put aside in turn, unless it is the stub.

@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
+from autograder.in_class import in_class
 from autograder.workspace.copies import WORK, Copy
 from autograder.workspace.outline import (
     ExerciseOutline,
@@ -28,6 +29,10 @@ HOME = "home.md"
 TIE = "\u00a0"  # a space at which no line breaks
 MARKS = {"solved": "✓", "begun": "…", "open": "○"}
 ALL_SOLVED = "Every exercise is solved. Well done."
+ABOUT_POINTS = (
+    "Points so far are those of the claims that you see; grading tries more inputs for "
+    "the rest."
+)
 FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\nMade on .*\n\Z")
 
 
@@ -38,11 +43,13 @@ class Home:
     lessons : all of the course, in order
     progress : by exercise
     missing : lessons of which the learner has no copy yet
+    in_class : whether it shows points
     """
 
     lessons: Sequence[LessonOutline]
     progress: Mapping[str, ExerciseProgress]
     missing: frozenset[str] = frozenset()
+    in_class: bool = False
 
     @classmethod
     def of(cls, course: Course) -> "Home":
@@ -54,7 +61,7 @@ class Home:
             if not Copy(course, each.lesson).mine.is_file()
         )
         progress = read_progress(course.root / WORK)
-        return cls(lessons, progress, frozenset(missing))
+        return cls(lessons, progress, frozenset(missing), in_class(course.root))
 
     def state(self, exercise: ExerciseOutline) -> str:
         """Return ``solved``, ``begun`` or ``open``."""
@@ -149,12 +156,12 @@ class Home:
         exercises = []
         for each in lesson.exercises:
             known = self.progress.get(each.name)
+            points = {"points": self.earned(each), "max_points": each.points}
             exercises.append(
                 {
                     "exercise": each.name,
                     "state": self.state(each),
-                    "points": self.earned(each),
-                    "max_points": each.points,
+                    **(points if self.in_class else {}),
                     "minutes": each.minutes,
                     "attempts": known.attempts if known else 0,
                     "checked": known.checked if known else None,
@@ -177,14 +184,17 @@ class Home:
         points = sum(map(self.points, self.lessons))
         worth = sum(lesson.points for lesson in self.lessons)
         left = sum(map(self.minutes_left, self.lessons))
+        totals = [f"{_bar(done, count)} **{done} of {count} exercises solved**"]
+        if self.in_class:
+            totals.append(f"{format_number_of(points, worth)} points so far")
+        if left:
+            totals.append(f"{_duration(left)} left")
         parts = [
             "# Home",
             self._continue_line(),
-            f"{_bar(done, count)} **{done} of {count} exercises solved** · "
-            f"{format_number_of(points, worth)} points so far · {_duration(left)} left",
+            " · ".join(totals),
             self._table(),
-            "Points so far are those of the claims that you see; grading tries more "
-            "inputs for the rest.",
+            *([ABOUT_POINTS] if self.in_class else []),
             "## Exercises",
             *(self._exercises(lesson) for lesson in self.lessons if lesson.exercises),
         ]
@@ -221,20 +231,18 @@ class Home:
         return f"{line}, exercise {name} · {exercise.minutes} min"
 
     def _table(self) -> str:
-        rows = [
-            "| lesson | solved | points so far | left |",
-            "|:---|:---|---:|---:|",
-        ]
+        points = ("points so far", "---:") if self.in_class else ()
+        head, marks = ["lesson", "solved", *points[:1]], [":---", ":---", *points[1:]]
+        rows = [[*head, "left"], [*marks, "---:"]]
         for lesson in self.lessons:
             count, solved = len(lesson.exercises), self.solved(lesson)
             question = f"<br>{_plain(lesson.question)}" if lesson.question else ""
-            rows.append(
-                f"| {self._link(lesson)}{question} "
-                f"| {_of(solved, count)}<br>{_bar(solved, count)} "
-                f"| {_of(self.points(lesson), lesson.points)} "
-                f"| {self.rest(lesson)} |"
-            )
-        return "\n".join(rows)
+            row = [f"{self._link(lesson)}{question}"]
+            row.append(f"{_of(solved, count)}<br>{_bar(solved, count)}")
+            if self.in_class:
+                row.append(_of(self.points(lesson), lesson.points))
+            rows.append([*row, self.rest(lesson)])
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
     def _exercises(self, lesson: LessonOutline) -> str:
         here = self.continue_here()
@@ -265,13 +273,13 @@ class Home:
         state = self.state(exercise)
         if known and state == "solved":
             points = format_number_of(self.earned(exercise), exercise.points)
-            return f"solved, {points} points so far"
+            return f"solved, {points} points so far" if self.in_class else "solved"
         if known and state == "begun":
             claims = f"{known.holding} of {known.claims} claims hold"
             return f"begun, {claims}, {exercise.minutes} min"
         before = ", solved before" if known and known.solved_before else ""
-        most = format_number(exercise.points)
-        return f"open{before}, {exercise.minutes} min, {most} points"
+        most = f", {format_number(exercise.points)} points" if self.in_class else ""
+        return f"open{before}, {exercise.minutes} min{most}"
 
     def _exercise_link(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
         if lesson.lesson in self.missing:

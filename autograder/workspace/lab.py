@@ -1,16 +1,18 @@
 """Open the learner's copies in JupyterLab: what ``make lab`` runs.
 
-The settings are in ``jupyter/`` beside this module: nbgrader's Validate button stays,
-its pages for instructors go, and nothing is fetched. Nothing is written to the user's
-own settings. The buttons in the toolbar of a lesson are in ``labextensions/``, as
-JupyterLab loads them: plain JavaScript, with nothing to build.
+The settings are in ``jupyter/`` beside this module: what a learner does not need goes
+(nbgrader's pages and its Validate, the debugger, half of the toolbar), and nothing is
+fetched. Nothing is written to the user's own settings. The buttons in the toolbar of a
+lesson are in ``labextensions/``, as JupyterLab loads them: plain JavaScript, with
+nothing to build.
 """
 
 import contextlib
+import json
 import os
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course import Course, write_atomically
 from autograder.startup import skip_address_parser
 from autograder.workspace.copies import (
     WORK,
@@ -21,6 +23,7 @@ from autograder.workspace.copies import (
 from autograder.workspace.home import HOME, write_home
 
 TABS = ".tabs"
+FIRST_TABS = "default-37a8"  # the server's name for JupyterLab's own workspace
 SETTINGS = Path(__file__).with_name("jupyter")
 EXTENSIONS = Path(__file__).with_name("labextensions")
 
@@ -51,6 +54,7 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
     except OSError as error:
         print(f"{WORK}/{HOME} could not be written ({error.strerror})", flush=True)
     close_old_tabs(course)
+    close_sidebars(course)
     what = lesson or "your home"
     print(f"Opening {what} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
@@ -95,3 +99,25 @@ def close_old_tabs(course: Course) -> None:
     for path in (course.root / WORK / TABS).glob("*.jupyterlab-workspace"):
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def close_sidebars(course: Course) -> None:
+    """Write down that the sidebars are closed: JupyterLab opens files in a new place.
+
+    Where that cannot be written, the list of files is open.
+    """
+    closed = {"collapsed": True, "widgets": []}
+    layout = {
+        "main": None,
+        "left": {**closed, "visible": True},
+        "right": {**closed, "visible": False},
+    }
+    workspace = {
+        "data": {"layout-restorer:data": layout},
+        "metadata": {"id": "default"},
+    }
+    with contextlib.suppress(OSError):
+        write_atomically(
+            course.root / WORK / TABS / f"{FIRST_TABS}.jupyterlab-workspace",
+            json.dumps(workspace),
+        )

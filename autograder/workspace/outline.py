@@ -1,11 +1,12 @@
 """What a lesson holds, read from its notebook: title, question, minutes, exercises.
 
-The notebook says all of it. Loading a bank instead may take seconds, since some of them
-import PyTorch.
+The notebook says all of it, points too: nbgrader's, in the cell that checks. Loading a
+bank instead may take seconds, since some of them import PyTorch.
 """
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,23 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 QUESTION = re.compile(r"^\*\*(.+\?)\*\*", re.MULTILINE)
 MINUTES = re.compile(r"\*\*About (\d+) minutes")
 HEADING = re.compile(
-    r"^### Exercise: (?P<name>\w+) · (?P<minutes>\d+) min · [●○]+ · "
-    r"(?P<points>\d+(\.\d+)?) points",
-    re.MULTILINE,
+    r"^### Exercise: (?P<name>\w+) · (?P<minutes>\d+) min · [●○]+", re.MULTILINE
 )
+SECTION = re.compile(r"^#{1,6} (?:Exercise: )?(?P<title>[^·\n]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class SectionOutline:
+    """A section of a lesson.
+
+    title : its heading, or the exercise's name
+    cell : id of the heading's cell, "" if it has none
+    is_last : whether it is the last one of the lesson, and no exercise
+    """
+
+    title: str
+    cell: str
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -28,12 +42,31 @@ class ExerciseOutline:
     """An exercise as its heading announces it.
 
     cell : id of the heading's cell, "" if it has none
+    section : the one that begins next below its check, None if there is none
+    is_followed : whether something stands between its check and that section
     """
 
     name: str
     minutes: int
     points: float
     cell: str = ""
+    section: SectionOutline | None = None
+    is_followed: bool = False
+
+
+@dataclass(frozen=True)
+class OutlineCell:
+    """What is read of a notebook's cell.
+
+    text : its source if it is prose, None if it is code
+    check : the exercise that it checks, "" if it checks none
+    points : what that is worth to nbgrader
+    """
+
+    id: str
+    text: str | None
+    check: str = ""
+    points: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +99,8 @@ class LessonOutline:
         """The learner's notebook, as seen from ``work/``."""
         return f"{self.lesson}/{self.lesson}.ipynb"
 
-    def address(self, exercise: ExerciseOutline) -> str:
-        """Return the exercise's address as seen from ``work/``.
+    def address(self, exercise: ExerciseOutline | SectionOutline) -> str:
+        """Return an exercise's or a section's address as seen from ``work/``.
 
         JupyterLab goes to the cell; other programs open the notebook.
         """
@@ -90,37 +123,45 @@ def read_outline(course: Course, lesson: str) -> LessonOutline:
     """
     copy = Copy(course, lesson)
     for path in (copy.base, copy.newer):
-        cells = _read_prose(path)
-        if cells:
+        cells = _read(path)
+        if any(cell.text is not None for cell in cells):
             return outline_of(lesson, cells)
     return LessonOutline(lesson, lesson.partition("_")[2].replace("_", " "))
 
 
-def _read_prose(path: Path) -> list[tuple[str, str]]:
-    """Return id and text of a notebook's Markdown cells; none if it is unreadable."""
+def _read(path: Path) -> list[OutlineCell]:
+    """Return a notebook's cells; none if it is unreadable."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return [
-            (str(cell.get("id", "")), "".join(cell["source"]))
-            for cell in cells
-            if cell["cell_type"] == "markdown"
-        ]
+        return [outline_cell(cell, cell.get("id", "")) for cell in cells]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return []
 
 
-def outline_of(lesson: str, cells: list[tuple[str, str]]) -> LessonOutline:
+def outline_cell(cell: Mapping[str, Any], name: Any) -> OutlineCell:
+    """Return what an outline needs of a notebook's cell.
+
+    name : the cell's id
+    """
+    is_prose = cell["cell_type"] == "markdown"
+    text = "".join(cell["source"]) if is_prose else None
+    marks = cell["metadata"].get("nbgrader") or {}
+    prefix, _, check = str(marks.get("grade_id", "")).partition("check_")
+    if prefix or not check:
+        return OutlineCell(str(name), text)
+    return OutlineCell(str(name), text, check, float(marks.get("points", 0)))
+
+
+def outline_of(lesson: str, cells: Sequence[OutlineCell]) -> LessonOutline:
     """Return a lesson as its prose announces it.
 
-    cells : id and text of each Markdown cell, at least one
+    cells : of its notebook, at least one of prose
     """
-    first = cells[0][1]
+    first = next(cell.text for cell in cells if cell.text is not None)
     exercises = [
-        ExerciseOutline(
-            match["name"], int(match["minutes"]), float(match["points"]), cell
-        )
-        for cell, text in cells
-        for match in HEADING.finditer(text)
+        _exercise(match["name"], int(match["minutes"]), cell.id, cells)
+        for cell in cells
+        for match in HEADING.finditer(cell.text or "")
     ]
     return LessonOutline(
         lesson,
@@ -129,6 +170,31 @@ def outline_of(lesson: str, cells: list[tuple[str, str]]) -> LessonOutline:
         int(_first(MINUTES, first) or 0),
         tuple(exercises),
     )
+
+
+def _exercise(
+    name: str, minutes: int, heading: str, cells: Sequence[OutlineCell]
+) -> ExerciseOutline:
+    """Return an exercise and what stands below its check.
+
+    heading : id of its heading's cell
+    """
+    at = next((i for i, cell in enumerate(cells) if cell.check == name), None)
+    if at is None:
+        return ExerciseOutline(name, minutes, 0.0, heading)
+    titles = [
+        (index, match["title"].strip(), match.start() == 0)
+        for index, cell in enumerate(cells)
+        if (match := SECTION.search(cell.text or "")) and index > at
+    ]
+    section, is_followed = None, False
+    if titles:
+        below, title, is_first = titles[0]
+        is_last = len(titles) == 1 and not HEADING.search(cells[below].text or "")
+        section = SectionOutline(title, cells[below].id, is_last)
+        is_followed = below > at + 1 or not is_first
+    points = cells[at].points
+    return ExerciseOutline(name, minutes, points, heading, section, is_followed)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

@@ -46,7 +46,7 @@ class ExerciseProgress:
     checked : time of the last check, ISO 8601, in UTC
     attempts : checks of an answer; a stub is none
     solved : time of the first check at which all claims held, None if there is none
-    solved_before : the same from before the exercise was begun anew
+    solved_before : the same from before the exercise was started over
     """
 
     exercise: str
@@ -153,7 +153,7 @@ def keep_check(
 
 
 def reopen(work: Path, exercise: str) -> bool:
-    """Note that an exercise is begun anew; return whether that changes anything.
+    """Note that an exercise is started over; return whether that changes anything.
 
     Raises ``OSError`` if it cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Begin an exercise anew in the learner's copy: what ``autograder reset`` does."""
+"""Start an exercise over in the learner's copy: what ``autograder reset`` does."""
 
 import difflib
 from typing import Any
@@ -7,7 +7,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.workspace.answer_cell import begin_anew, bring_back, of_answer
+from autograder.workspace.answer_cell import of_answer, restore, start_over
 from autograder.workspace.copies import WORK, Copy
 from autograder.workspace.outline import read_outlines
 from autograder.workspace.progress import reopen
@@ -15,7 +15,7 @@ from autograder.workspace.update import read_notebook
 
 
 def reset(course: Course, exercise: str, *, back: bool = False) -> str:
-    """Begin an exercise anew in the learner's copy, or bring its last answer back.
+    """Start an exercise over in the learner's copy, or restore its last answer.
 
     Returns what was done, as a sentence. Raises ``CourseError`` if there is no such
     exercise, or if the copy cannot be read or written; then it is as it was.
@@ -31,10 +31,12 @@ def reset(course: Course, exercise: str, *, back: bool = False) -> str:
             "`autograder update` brings back what the lesson has"
         )
     stub = _stub(copy, cell, exercise)
-    if back and not bring_back(cell, stub):
+    if back and not restore(cell, stub):
         return f"{exercise}: no earlier answer is kept"
-    if not back and not begin_anew(cell, stub):
+    if not back and not start_over(cell, stub):
         return f"{exercise}: the saved notebook holds the stub already"
+    if not back:
+        _remove_course_version(notebook, cell)
     _clear_check(notebook, exercise)
     try:
         write_atomically(copy.mine, nbformat.writes(notebook).rstrip() + "\n")
@@ -101,6 +103,15 @@ def _stub(copy: Copy, cell: NotebookNode, exercise: str) -> str:
     return stub
 
 
+def _remove_course_version(notebook: NotebookNode, cell: NotebookNode) -> None:
+    """Remove the cell below an answer that puts the course's version in its place."""
+    line = of_answer(cell).get("course_version")
+    below = notebook.cells.index(cell) + 1
+    for other in notebook.cells[below : below + 1]:
+        if other.cell_type == "code" and other.source.strip() == line:
+            notebook.cells.remove(other)
+
+
 def _clear_check(notebook: NotebookNode, exercise: str) -> None:
     """Remove the output of an exercise's check, which was about another answer."""
     for cell in notebook.cells:
@@ -113,7 +124,7 @@ def _reopen(copy: Copy, exercise: str) -> None:
         reopen(copy.course.root / WORK, exercise)
     except OSError as error:
         raise CourseError(
-            f"{exercise} is begun anew, but its progress could not be written "
+            f"{exercise} is started over, but its progress could not be written "
             f"({error.strerror}): Home shows it as before"
         ) from None
 

@@ -18,6 +18,7 @@ from nbformat.v4.nbbase import random_cell_id
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.releases import ANSWER_KEY
+from autograder.shown_code import held_claims, same_for_learners
 from autograder.workspace.answer_cell import (
     earlier_answers,
     keep_choice,
@@ -110,12 +111,16 @@ def _carry(
     changed = before is None or text_of(mine) != text_of(before)
     if not changed or text_of(mine) == text_of(cell):
         return
-    stub_is_newer = before is not None and text_of(before) != text_of(cell)
+    stub_is_newer = before is not None and not same_for_learners(
+        text_of(before), text_of(cell)
+    )
     if marks_of(cell).get("solution"):
         cell.source = mine.source
         name = marks_of(cell).get("grade_id", cell.get("id", ""))
         merged.answers.append(name)
         merged.stubs += [name] if stub_is_newer else []
+    elif before is None and same_for_learners(text_of(mine), text_of(cell)):
+        return
     elif before is None or stub_is_newer or marks_of(cell).get("locked"):
         merged.replaced += 1
     else:
@@ -131,6 +136,8 @@ def _is_kept(cell: NotebookNode, before: NotebookNode | None, known: bool) -> bo
     if known:
         changed = before is None or text_of(cell) != text_of(before)
         return changed or bool(earlier_answers(cell))
+    if held_claims(cell.get("id", ""), cell.source):
+        return False
     return bool(marks_of(cell).get("solution")) or not marks_of(cell)
 
 

@@ -43,10 +43,12 @@ def train(
     steps: int = 200,
     seed: int = 0,
     max_length: int = 12,
+    d_hidden: int = D_HIDDEN,
 ) -> RecurrentTranslator:
     """Train a translator to write what it has read.
 
     max_length : the words have 2 … max_length letters, as many of each length
+    d_hidden : length of a hidden state
     """
 
     def batch(rng: np.random.Generator) -> tuple[Tensor, Tensor]:
@@ -59,7 +61,7 @@ def train(
         FIRST_TOKEN_ID + N_LETTERS,
         steps=steps,
         seed=seed,
-        d_hidden=D_HIDDEN,
+        d_hidden=d_hidden,
     )
 
 

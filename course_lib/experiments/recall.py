@@ -1,8 +1,8 @@
-"""Whom does a pronoun mean: by likeness, or by learned queries and keys (lesson 02)?
+"""What does a pronoun refer to: similarity, or learned queries and keys (lesson 02)?
 
 The stories are in ``course_lib.lessons.stories``. One layer of self-attention over five
 tokens is trained to output, in the row of the token that asks, the colour asked for.
-With likeness alone, queries and keys are the words' vectors themselves; only the
+With similarity alone, queries and keys are the words' vectors themselves; only the
 values' parameters are learned. PyTorch differentiates here; the derivatives by hand are
 in ``course_lib.self_attention``.
 """
@@ -70,8 +70,8 @@ def train(
     vectors = word_vectors(seed)
     parameters = [rng.normal(size=(D_MODEL, n)) / D_MODEL**0.5 for n in (d_k, d_k, 8)]
     if not learn_queries_and_keys:
-        likeness = np.eye(D_MODEL)[:, :WORD_SIZE]  # the colour is left out
-        parameters[:2] = [likeness, likeness]
+        similarity = np.eye(D_MODEL)[:, :WORD_SIZE]  # the colour is left out
+        parameters[:2] = [similarity, similarity]
     n_fixed = 0 if learn_queries_and_keys else 2
     with one_thread():
         losses = _train(parameters, n_fixed, vectors, rng, steps, by_pronoun)
@@ -92,14 +92,14 @@ def train(
 
 
 def full(seed: int) -> dict[str, Any]:
-    """Compare likeness and learning, and sizes of d_k, with twice the steps."""
+    """Compare similarity and learning, and sizes of d_k, with twice the steps."""
     steps = 2 * STEPS
-    likeness = train(seed, learn_queries_and_keys=False, steps=steps)
+    similarity = train(seed, learn_queries_and_keys=False, steps=steps)
     repeated = train(seed, learn_queries_and_keys=False, by_pronoun=False, steps=steps)
     learned = {d_k: train(seed, d_k=d_k, steps=steps) for d_k in (1, 2, 4, 8)}
     return {
-        "noun again, likeness": round(repeated.accuracy, 3),
-        "pronoun, likeness": round(likeness.accuracy, 3),
+        "noun again, similarity": round(repeated.accuracy, 3),
+        "pronoun, similarity": round(similarity.accuracy, 3),
         "pronoun, learned": round(learned[4].accuracy, 3),
         "weight on the target": round(learned[4].weight_on_target, 3),
         **{f"d_k {d_k}": round(model.accuracy, 3) for d_k, model in learned.items()},

@@ -169,8 +169,8 @@ def before_and_after(record: Record) -> str:
     for before, after in zip(first, last, strict=True):
         lines += [
             before["source"],
-            f"   wanted: {before['target']}",
-            f"   before: {before['translation']}",
-            f"   after:  {after['translation']}",
+            f"   reference: {before['target']}",
+            f"   before:    {before['translation']}",
+            f"   after:     {after['translation']}",
         ]
     return "\n".join(lines)

@@ -36,7 +36,7 @@ def trainings(record: Record) -> str:
 
 def scores(record: Record) -> str:
     """Format the scores of each system's translations: medians, and BLEU's range."""
-    lines = [f"{'':18} BLEU   (range)    greedy   chrF   right to the letter"]
+    lines = [f"{'':18} BLEU   (range)    greedy   chrF   exactly right"]
     for name, label in SYSTEM_NAMES.items():
         bleus = record.values(f"{name}, bleu")
         span = f"({min(bleus):.1f}–{max(bleus):.1f})"
@@ -186,7 +186,7 @@ def with_error_types(
         kind = error_type(each["target"], each["translation"])
         yield f"{each['source']} → {_shortened(each['translation'])}"
         new = unseen_words(each["source"], training_words)
-        rest = [f"wanted: {each['target']}"] if kind != "right" else []
+        rest = [f"reference: {each['target']}"] if kind != "right" else []
         rest += [f"never in training: {', '.join(new)}"] if new else []
         yield "    " + " | ".join([kind, *rest])
 

@@ -1,14 +1,15 @@
 """The lessons' figures: functions from data and labels to an ``AccessibleFigure``.
 
-They draw, nothing else: no function here computes what it shows, but for the softmax
-whose divisor a slider changes. What they share is in
+They draw, nothing else: no function here computes what it shows, but for what changes
+as a reader moves something: the softmax whose divisor a slider changes, and the dot
+products of an arrow that is dragged. What they share is in
 ``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
 from course_lib.figures.beam_search import beam_tree
 from course_lib.figures.costs import costs_by_length
-from course_lib.figures.dot_product import six_steps, softmax
+from course_lib.figures.dot_product import draggable_query, six_steps, softmax
 from course_lib.figures.general import (
     arrows_in_the_plane,
     attention_in_sentences,
@@ -24,6 +25,7 @@ from course_lib.figures.heads import (
     products_of_heads,
     wall_of_heads,
 )
+from course_lib.figures.last_word import last_word
 from course_lib.figures.lesson_map import lesson_map
 from course_lib.figures.masks import (
     losses,
@@ -66,8 +68,10 @@ __all__ = [
     "coloured_heads",
     "costs_by_length",
     "curves",
+    "draggable_query",
     "encoder_decoder",
     "gains",
+    "last_word",
     "length_and_size",
     "lesson_map",
     "losses",

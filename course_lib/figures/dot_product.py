@@ -1,4 +1,4 @@
-"""Figures of lesson 01: softmax of scores, and one query through attention."""
+"""Figures of lesson 01: a dragged query, softmax of scores, one query's six steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +15,69 @@ from course_lib.figures.drawing import (
     text_width,
     write_text,
 )
+from course_lib.figures.general import arrows_in_the_plane
 from course_lib.figures.living import LivingFigure
 
 MAX_SCORES = 16  # side by side
 MAX_KEYS = MAX_SIZE = 6  # of one query's attention, drawn number by number
+MAX_ARROWS = 6
+NUMBERS_OF_A_KEY = ("dot product", "cosine", "weight")
 DIGITS = 9  # after the point, so that every machine writes the same page
+
+
+def draggable_query(
+    name: str,
+    query: np.ndarray,
+    keys: Mapping[str, np.ndarray],
+    *,
+    xlabel: str,
+    ylabel: str,
+    alt: str,
+    show: Sequence[str] = ("dot product",),
+    values: Sequence[float] | np.ndarray | None = None,
+    value_name: str = "value",
+) -> LivingFigure:
+    """Draw keys as arrows in the plane, and a query's arrow that can be dragged.
+
+    name, query : of the arrow that is dragged, (2,)
+    keys : name to (2,), at most 6
+    xlabel, ylabel : what the first and the second number say
+    show : what is shown of the query and each key: "dot product", "cosine", "weight"
+    values, value_name : (n,), one number per key, and what it counts; with them the
+        mean of the values is shown, weighted by the softmax of the dot products
+
+    Where scripts run, the reader moves the query, and these numbers are computed anew.
+    Raises ``ValueError`` for vectors that have not two finite numbers, another number
+    of keys or values, or something else to show.
+    """
+    if not 1 <= len(keys) <= MAX_ARROWS or name in keys:
+        raise ValueError(
+            f"keys={[*keys]} must be 1 to {MAX_ARROWS} names other than {name!r}"
+        )
+    if not show or not {*show} <= {*NUMBERS_OF_A_KEY}:
+        raise ValueError(f"show={[*show]} must be some of {', '.join(NUMBERS_OF_A_KEY)}")
+    query = _finite(f"the query {name!r}", query, (2,))
+    arrows = {each: _finite(f"key {each!r}", key, (2,)) for each, key in keys.items()}
+    if values is not None:
+        values = _finite("values", values, (len(keys),)).tolist()
+    tips = np.array([*arrows.values(), query])
+    largest = float(np.abs(tips).max()) or 1.0
+    picture = arrows_in_the_plane(
+        arrows | {name: query}, xlabel=xlabel, ylabel=ylabel, alt=alt
+    )
+    data = {
+        "name": name,
+        "query": query.round(DIGITS).tolist(),
+        "names": [*arrows],
+        "keys": [key.round(DIGITS).tolist() for key in arrows.values()],
+        "low": float(np.floor(min(0.0, tips.min()) - 0.25 * largest)),
+        "high": float(np.ceil(1.15 * largest)),
+        "axes": [xlabel, ylabel],
+        "show": [*show],
+        "values": values,
+        "value_name": value_name,
+    }
+    return LivingFigure(picture.figure, alt, "draggable_query", data)
 
 
 def softmax(
@@ -29,16 +87,21 @@ def softmax(
     alt: str,
     divisor: float = 1.0,
     divided_by: str | None = None,
+    called: str = "weights",
+    jacobian: bool = True,
 ) -> LivingFigure:
     """Draw scores as bars above the weights that softmax makes of them.
 
     scores : (n,), finite, before they are divided
     names : n labels, at most 16
     divisor : what the scores are divided by, greater than 0
-    divided_by : what that divisor is called, such as "√d_k"; None for a temperature
+    divided_by : what that divisor is called, such as "√d_k", or "" if it has no name;
+        None for a temperature
+    called : what the weights are called
+    jacobian : whether the softmax's Jacobian is shown, where scripts run
 
     Where scripts run, a slider changes the divisor, and pointing at a score shows its
-    row of the softmax's Jacobian; these numbers are computed from the scores.
+    row of the Jacobian; these numbers are computed from the scores.
     Raises ``ValueError`` for scores that do not fit the names or are not finite, and
     for a divisor that is not a positive number.
     """
@@ -55,7 +118,7 @@ def softmax(
     _bars(
         above, scaled, COLOURS[1], title, (min(0, scaled.min()), max(0, scaled.max()))
     )
-    _bars(below, softmax_weights(scaled), COLOURS[0], "weights, sum 1", (0.0, 1.0))
+    _bars(below, softmax_weights(scaled), COLOURS[0], f"{called}, sum 1", (0.0, 1.0))
     crowded = max(map(text_width, names)) * len(names) > 0.8 * MAX_WIDTH
     slope = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     below.set_xticks(
@@ -70,6 +133,8 @@ def softmax(
         "names": names,
         "divisor": float(divisor),
         "divided_by": divided_by,
+        "called": called,
+        "jacobian": jacobian,
     }
     return LivingFigure(figure, alt, "softmax", data)
 

@@ -26,6 +26,8 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 from matplotlib.typing import ColorType
 
+from course_lib.figures.alternatives import alternative_text
+
 # Okabe and Ito's colours, readable with any kind of colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -44,15 +46,17 @@ class AccessibleFigure:
     Where scripts run the drawing stands in the page itself, on the page's own ground.
 
     figure : a matplotlib figure
-    alt : what a reader who cannot see it must know: the finding, not the colours
+    alt : what a reader who cannot see it must know: the finding, not the colours; or
+        the name that a lesson's notebook has for such a text
     """
 
     def __init__(self, figure: Figure, alt: str) -> None:
         """Store both; raise ``ValueError`` for an alternative text without content."""
-        if len(alt.split()) < 3:
+        text = alternative_text(alt)
+        if len(text.split()) < 3:
             raise ValueError(f"alt={alt!r} must say in words what the picture shows")
         self.figure = figure
-        self.alt = alt
+        self.alt = text
 
     def svg(self) -> str:
         """Return the figure as SVG text, the same at every call."""

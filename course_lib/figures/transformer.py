@@ -334,16 +334,14 @@ def _picture(
         )
         frame.set(edgecolor="black", linestyle="--")
         axes.add_patch(frame)
-    times = f"× {n_layers}"
-    write_text(axes, LEFT + WIDE + 0.13, _bottom(3), times, ha="left")
-    write_text(axes, RIGHT - 0.13, _bottom(4), times, ha="right")
     top = _bottom(len(ENCODER) - 1) + TALL
-    lines = [f"framed: one of {n_layers} layers", *totals]
+    lines = [f"each frame: one of {n_layers} stacked layers", *totals]
     if parts is not None:
         lines = [*lines, "✓ done, ● current, ○ to come"]
     for number, line in enumerate(reversed(lines)):
         write_text(axes, LEFT, top + 0.62 + 0.19 * number, line, ha="left")
-    _memory(axes, f" {notes['memory']}" if notes else "")
+    output = f"memory {notes['memory']}" if notes else "the encoder's output"
+    _memory(axes, f"{output}: keys and values")
     last = _bottom(len(DECODER) - 1) + TALL
     _arrow(axes, (RIGHT + WIDE / 2, last), (RIGHT + WIDE / 2, last + 0.18))
     write_text(axes, RIGHT + WIDE / 2 + 0.08, last + 0.12, "probabilities", ha="left")
@@ -395,7 +393,7 @@ def _column(
         _arrow(axes, (beside, into), (edge, into), colour=COLOURS[1])
 
 
-def _memory(axes: Axes, shape: str) -> None:
+def _memory(axes: Axes, text: str) -> None:
     """Draw the line from the encoder's top to the decoder's second attention."""
     top = _bottom(len(ENCODER) - 1) + TALL
     cross = [box.part for box in DECODER].index("cross-attention")
@@ -408,7 +406,7 @@ def _memory(axes: Axes, shape: str) -> None:
         lw=2,
     )
     _arrow(axes, (turn, into), (RIGHT, into), colour=COLOURS[0])
-    write_text(axes, LEFT, top + 0.33, f"memory{shape}: keys and values", ha="left")
+    write_text(axes, LEFT, top + 0.33, text, ha="left")
 
 
 def _arrow(

@@ -96,12 +96,15 @@ class TrainedSingleHead:
     make_targets: MakeTargets
 
     @torch.no_grad()
-    def accuracy(self, n: int, start: int = 0, seed: int = 1) -> float:
-        """Return the share of right predictions, for 1,000 new sequences of n tokens.
+    def accuracy(
+        self, n: int, start: int = 0, seed: int = 1, count: int = 1000
+    ) -> float:
+        """Return the share of right predictions, for new sequences of n tokens.
 
         start : the position of the first token
+        count : of the sequences
         """
-        token_ids = draw_sequences(np.random.default_rng((seed, n, start)), 1000, n)
+        token_ids = draw_sequences(np.random.default_rng((seed, n, start)), count, n)
         targets = self.make_targets(token_ids)
         right = self.model(token_ids, start)[0].argmax(-1) == targets
         return float(right[targets != IGNORE_INDEX].float().mean())

@@ -98,7 +98,7 @@ def translate(
 
 
 def exact_match(model: Transformer, task: NumbersTask) -> float:
-    """Compute the share of held-out numbers that are right to the letter."""
+    """Compute the share of held-out numbers that are exactly right."""
     sources = [pair.source for pair in task.held_out]
     pairs = zip(task.held_out, translate(model, task.tokenizer, sources), strict=True)
     return float(np.mean([pair.target == translation for pair, translation in pairs]))

@@ -36,7 +36,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
 
     Returns a tensor like x; its row i depends on row i of x alone. The variance is the
     mean of the squared differences from the mean (divided by d_model), and right also
-    where the numbers are large and close to each other. x stays as it is.
+    where the numbers are large and close to each other. x is not modified.
     Source: Ba et al. (2016), Layer Normalization, section 3.1, equation 4; eps is used
     as in PyTorch's ``nn.LayerNorm``.
 
@@ -312,7 +312,7 @@ def count_transformer(
     vocab_size : number of rows of the one embedding that serves source, target and
         logits; 0 to leave it out
 
-    Returns a whole number. These are counted:
+    Returns an integer. These are counted:
     - each of the four projections of an attention: a matrix of d_model² and a bias of
       d_model
     - each feed-forward network: two matrices and two biases

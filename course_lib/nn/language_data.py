@@ -23,8 +23,7 @@ def language_model_batch(
 
     Returns (inputs, targets), two tensors (batch, length) of token ids. Row i of inputs
     holds the tokens from starts[i] on; row i of targets holds what comes after each of
-    them, the tokens from starts[i] + 1 on. The arguments stay as they are. Raises
-    ``ValueError`` for a start that is negative, or so late that a target is missing.
+    them, the tokens from starts[i] + 1 on. The arguments are not modified.
     Source: Radford et al. (2018), Improving Language Understanding by Generative
     Pre-Training, equation 1.
 
@@ -57,8 +56,7 @@ def bits_per_byte(losses: Tensor, text: str) -> float:
     Returns the sum of the losses, in bits (a bit is ln 2 nats), divided by the length
     of the text's UTF-8 in bytes; infinity, if a loss is infinite. Unlike a loss per
     token or a perplexity, it compares models with different vocabularies, and models
-    with programs that compress files. losses stays as it is. Raises ``ValueError`` for
-    an empty text, for NaN, and for losses below 0.
+    with programs that compress files. losses is not modified.
     Source: Gao et al. (2020), The Pile: An 800GB Dataset of Diverse Text for Language
     Modeling, section 3.1.
 

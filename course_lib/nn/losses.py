@@ -110,11 +110,10 @@ def clip_gradients(
       nothing is added to the norm.
     - They come in a dictionary with the same names, and None stays None.
 
-    The arguments stay as they are. Raises ``ValueError`` if the norm is infinite or
-    NaN, which no factor can mend.
+    The arguments are not modified.
     Source: Pascanu et al. (2013), On the Difficulty of Training Recurrent Neural
-    Networks, algorithm 1; PyTorch's ``clip_grad_norm_`` works in place, divides by
-    norm + 1e-6, and raises only with ``error_if_nonfinite=True``.
+    Networks, algorithm 1; PyTorch's ``clip_grad_norm_`` works in place and divides by
+    norm + 1e-6.
 
     >>> gradients = {"w": torch.tensor([[3.0, 0.0]]), "b": torch.tensor([4.0])}
     >>> clip_gradients(gradients, 1.0)

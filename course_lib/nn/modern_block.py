@@ -77,8 +77,7 @@ def grouped_query_attention(
     first n_heads / n_kv_heads heads of queries attend with head 0 of keys and values,
     the next as many with head 1, and so on. So n_kv_heads = n_heads is multi-head
     attention, and n_kv_heads = 1 is multi-query attention. A query that may attend to
-    no key gets zeros. The arguments stay as they are. Raises ``ValueError`` if
-    n_kv_heads does not divide n_heads.
+    no key gets zeros. The arguments are not modified.
     Source: Ainslie et al. (2023), GQA: Training Generalized Multi-Query Transformer
     Models from Multi-Head Checkpoints, section 2.2.
 

@@ -18,25 +18,20 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
 
     logits : (..., vocab_size), −∞ for tokens that must not come; each row has at
         least one number above −∞
-    temperature : from 0 to infinity; below 1 sharper, above 1 flatter, 1 for softmax
+    temperature : above 0, or 0; below 1 sharper, above 1 flatter, 1 for softmax
 
     Returns the probabilities (..., vocab_size): the softmax of logits / temperature in
-    each row, without overflow where logits are large or the temperature is tiny. The
-    two ends are:
-    - at temperature 0, the largest logit has probability 1: the first of them, if
-      several are largest
-    - at temperature infinity (``math.inf``), all tokens above −∞ have the same
-      probability
-
-    logits stays as it is.
+    each row, also where logits are as large as 10,000. At temperature 0, the largest
+    logit has probability 1: the first of them, if several are largest. logits is not
+    modified.
     Source: Hinton et al. (2015), Distilling the Knowledge in a Neural Network, equation
     1.
 
     >>> logits = torch.tensor([0.0, 1.0])
     >>> apply_temperature(logits, 0.5)
     tensor([0.1192, 0.8808])
-    >>> apply_temperature(logits, 0), apply_temperature(logits, math.inf)
-    (tensor([0., 1.]), tensor([0.5000, 0.5000]))
+    >>> apply_temperature(logits, 0)
+    tensor([0., 1.])
     """
     arguments.logits(logits)
     arguments.temperature(temperature)
@@ -79,16 +74,14 @@ def top_p_filter(probabilities: Tensor, p: float) -> Tensor:
     """Let only the most probable tokens stay that together have probability p.
 
     probabilities : (..., vocab_size), each row sums to 1
-    p : above 0, at most 1
+    p : above 0, below 1; 1 leaves all as they are
 
     Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
     that stay what they had, divided by their sum; each token where it stood. Tokens
     stay in the order of their probability, of equal ones the smaller token id first,
     until their sum is p or more: the token that makes it so stays too, and at least one
-    token does. Sums have the precision of probabilities or a higher one: where that
-    alone decides, either answer is right. p = 1 returns all as they are, also where
-    rounding makes a sum 1 before the last token, or never. probabilities stays as it
-    is.
+    token does. Where rounding alone decides whether a sum is p, either answer is right.
+    probabilities is not modified.
     Source: Holtzman et al. (2020), The Curious Case of Neural Text Degeneration,
     section 3.1 (nucleus sampling).
 
@@ -118,9 +111,8 @@ def sample(probabilities: Tensor, u: Tensor) -> Tensor:
     Returns token ids (...): the first token whose probability, with those of all tokens
     before it, is more than u; if rounding leaves none, the last token with a
     probability above 0. So each token comes for a share of all u equal to its
-    probability, and one of probability 0 never does. Sums have the precision of
-    probabilities or a higher one: where that alone decides, either answer is right. The
-    arguments stay as they are.
+    probability, and one of probability 0 never does. Where rounding alone decides,
+    either answer is right. The arguments are not modified.
     Source: Devroye (1986), Non-Uniform Random Variate Generation, section III.2.1
     (inversion by sequential search).
 

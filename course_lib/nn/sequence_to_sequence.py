@@ -110,9 +110,7 @@ def luong_score(
     kind : "dot" for state · key, where d_k = d_h; "general" for (state w) · key
     w : (d_h, d_k), for "general" only
 
-    Returns the scores (..., m), not divided by anything. Raises ``ValueError`` for any
-    other kind, for "general" without w and for "dot" with w. The arguments stay as they
-    are.
+    Returns the scores (..., m), not divided by anything. The arguments are not modified.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1, without a number between equations 7 and 8.
 
@@ -179,12 +177,11 @@ def alignment_mass(weights: Tensor, links: Sequence[tuple[int, int]]) -> float:
     """Measure how much of a decoder's attention is on the right source tokens.
 
     weights : (n, m), row i holds the weights with which target token i was predicted
-    links : pairs (target token i, source token j) that belong together; a target token
-        may have several, or none; no pair twice
+    links : pairs (target token i, source token j) that belong together, at least one;
+        a target token may have several, or none; no pair twice
 
     Returns a float from 0 to 1: for each linked target token, its weights on its linked
-    source tokens are summed; this is the mean over the linked target tokens. Raises
-    ``ValueError`` if links is empty.
+    source tokens are summed; this is the mean over the linked target tokens.
     Source: this course; the pictures of Bahdanau et al. (2015), figure 3, show it.
 
     >>> rows = [[0.75, 0.25, 0.0], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]

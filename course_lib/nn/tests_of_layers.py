@@ -17,8 +17,9 @@ def test_layer(encoder_layer: Function) -> None:
 
     encoder_layer : called as encoder_layer(x, parameters, n_heads, may_attend,
         norm_first), where may_attend may be None, with tensors of at most 4,000 numbers
-        in all, the parameters w_q, w_k, w_v and w_o (d_model, d_model); the test sees
-        what it returns, and nothing else of it
+        in all, the parameters w_q, w_k, w_v and w_o (d_model, d_model). The test sees
+        what it returns, and nothing else of it. It makes at most 4,000 calls, whose
+        results hold at most 400,000 numbers in all
 
     Returns nothing if the function keeps the contract of `encoder_layer`, and raises
     AssertionError if it does not. Right ones differ by rounding only, in float64 less

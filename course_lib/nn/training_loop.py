@@ -53,27 +53,24 @@ def train(
 ) -> tuple[dict[str, Tensor], list[float], list[float]]:
     """Train with one step per batch; return the parameters with the best held-out loss.
 
-    gradient_of : gradient_of(parameters, batch, gradients) runs the model in training
-        mode; it returns the batch's loss, a finite float, and new gradients: those that
-        it was given plus the batch's own, added up as PyTorch does
-    parameters : tensors by name; they stay as they are
-    batches : one or more, of any kind; an epoch takes each of them once, in this order
-    step : step(parameters, gradients, state) makes one step of the optimizer; it
-        returns the new parameters and the optimizer's new state, which is None at first
-    loss_of : loss_of(parameters, batch, training) returns the batch's loss, a finite
-        float, without any gradient; training says whether the model is in training
-        mode, with its dropout, or in evaluation mode
-    held_out : one or more batches that are never trained on
-    epochs : how often to go through batches, at least 1
+    gradient_of : gradient_of(parameters, batch, gradients) returns the batch's loss and
+        new gradients: those that it was given plus the batch's own, as PyTorch adds up
+    parameters : tensors by name, which are not modified
+    batches : an epoch takes each of them once, in this order
+    step : step(parameters, gradients, state) returns the new parameters and the
+        optimizer's new state, which is None at first
+    loss_of : loss_of(parameters, batch, training) returns the batch's loss; training is
+        False in evaluation mode, without dropout
+    held_out : batches that are never trained on
+    epochs : how often to go through batches
 
     Returns (best, losses, held_out_losses):
-    - best: a copy of the parameters after the epoch with the lowest held-out loss, the
-      first one of equals
-    - losses, one per epoch: the mean of what gradient_of returned for its batches
-    - held_out_losses, one per epoch: the mean of the losses of the held-out batches,
-      in evaluation mode, after the epoch's last step
-    In a mean each batch counts once. The gradients of one batch have no part in the
-    step of another. gradient_of, step and loss_of leave their arguments as they are.
+    - best: the parameters after the epoch with the lowest held-out loss, the first of
+      equals
+    - losses: for each epoch the mean of what gradient_of returned
+    - held_out_losses: for each epoch, after its last step, the mean over the held-out
+      batches in evaluation mode
+    Each batch begins with gradients of zero.
     Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1.
 
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²

@@ -1,16 +1,17 @@
 # %% [markdown]
 # # Start here
 #
-# **How does this course work?**
+# **Can one word change what another one means?**
 #
-# After this lesson you can
+# *The animal didn't cross the street because it was too tired.*
 #
-# - work through any exercise of this course and read what its check tells you;
-# - read the notation that all lessons share;
-# - turn scores into shares by hand, keep an axis while you sum over it, and let NumPy
-#   combine every row of one array with every row of another.
+# What was too tired? The animal, so that is what *it* means. Now put *wide* in place of
+# *tired*: *it* is still the same two letters, and yet it means the street.
 #
-# **About 30 minutes.** You need Python, and matrix products as a first course teaches
+# To see it happen, click this text and press **Shift + Enter** three times: each time, one
+# cell runs. Then **switch the last word**.
+#
+# **About 35 minutes.** You need Python, and matrix products as a first course teaches
 # them. You don't need to know anything about attention.
 
 # %%
@@ -20,34 +21,73 @@ import numpy as np
 
 from autograder import check
 from course_lib import figures
-from course_lib.lessons.environment import check_environment
-
-# %% [markdown]
-# ## How the course works
-#
-# A lesson is one notebook. You read a little, run a cell with **Shift + Enter**, and now
-# and then write a function yourself. Below each function is a check. It says more than
-# *wrong*: if your answer shows a typical misconception, the check names it and asks a
-# question to help you on.
-#
-# Before many cells you are asked to predict what they print. Click your guess; the cells
-# below stay hidden until you do.
-#
-# Nothing that you type can break the course. This notebook is your own copy, and a newer
-# version of the lesson keeps your answers.
-
-# %% [markdown]
-# After you edit a cell, run it again: a check sees the last version that ran. If something
-# looks odd, use the menu **Kernel → Restart Kernel and Run up to Selected Cell**.
-#
-# The heading of an exercise says how many minutes it takes, how hard it is (● to ●●●) and
-# how many points it is worth in a class. A line that begins with `assert` stops its cell if
-# what it says is false: this is how a lesson checks its own claims. *Home*, linked at the
-# top, shows which exercises you have solved and where to go on.
-#
-# First: is everything installed?
+from course_lib.lessons import pronoun
 
 # %%
+alt = "Too tired or hungry: it attends most to animal. Too wide or icy: to street."
+figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
+
+# %% [markdown]
+# A thick line says that *it* **attends to** a word: that its meaning comes mostly from there.
+# The number under each word is its **weight**.
+#
+# Don't be too impressed yet, because nobody trained this. We chose the numbers behind the
+# lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
+# same lines inside a large model that was trained by others.
+
+# %% [markdown]
+# The eleven weights add up to 1, whatever the last word is. So here is one that fits
+# neither the animal nor the street: *… because it was too late.*
+#
+# **Predict:** where do the lines of *it* go now?
+#
+# - [ ] To *animal*, because it is the subject.
+# - [ ] To *animal* and *street*, half to each.
+# - [ ] To *late*, because nothing else fits.
+# - [x] To all eleven words, the same to each.
+
+# %%
+alt = "Too late: it attends to all eleven words equally, 0.09 each."
+figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=alt)
+
+# %% [markdown]
+# Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, so if
+# nothing fits, they are spread over everything. This follows from the recipe that makes the
+# weights, and in a few minutes you will write that recipe yourself.
+
+# %% [markdown]
+# ## What this course is
+#
+# What you have been moving is **attention**, the idea inside today's large language models.
+# In these lessons you write it yourself, from a sum of three numbers to a Transformer that
+# translates, and then you look inside.
+#
+# After this lesson you can
+#
+# - work through any exercise of this course and read what its check tells you;
+# - read the notation that all lessons share;
+# - turn scores into shares by hand, keep an axis while you sum over it, and let NumPy
+#   combine every row of one array with every row of another.
+
+# %% [markdown]
+# ## How a lesson works
+#
+# - **Run** a cell with Shift + Enter. If you edit it, run it again.
+# - **Predict** first where a lesson asks you to: the explanation appears once you have
+#   chosen an answer and run the cell.
+# - An **exercise** is a function that you write. The dots in its heading say how hard it is.
+# - The **check** below it says more than *wrong*: if your answer shows a typical
+#   misconception, it names it and asks a question that helps you on.
+# - A **hint** opens with a click. There are two for each exercise.
+
+# %% [markdown]
+# Nothing that you type can break the course: this notebook is your own copy, and a newer
+# version of the lesson keeps your answers. If something looks odd, use the menu **Kernel →
+# Restart Kernel and Run up to Selected Cell**.
+
+# %%
+from course_lib.lessons.environment import check_environment
+
 check_environment()
 
 # %% [markdown]
@@ -56,16 +96,18 @@ check_environment()
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# *The animal didn't cross the street because it was too tired.* Which word does *it*
-# stand for? Three candidates have a **score** each: *animal* 2, *street* 1, *because* −1.
-# We want **shares**: positive numbers that add up to 1, larger where the score is larger.
-# A natural first idea is to divide each score by the sum of the scores.
+# How does a weight come about? First, each word gets a **score**: how well it fits. Lesson
+# 01 computes the scores, so take three of them for granted: *animal* 2, *street* 1,
+# *because* −1.
+#
+# Then the scores become **shares**: positive numbers that add up to 1, larger where the
+# score is larger. A natural first idea is to divide each score by the sum of all scores.
 #
 # **Predict:** which numbers do you get if you divide 2, 1 and −1 by their sum?
 #
+# - [x] 1, 0.5 and −0.5
 # - [ ] 0.67, 0.33 and 0
 # - [ ] 0.5, 0.25 and 0.25
-# - [x] 1, 0.5 and −0.5
 
 # %%
 scores = [2.0, 1.0, -1.0]
@@ -73,7 +115,7 @@ print([score / sum(scores) for score in scores])
 
 # %% [markdown]
 # *because* gets a share of minus one half, and *animal* gets everything. A negative share
-# makes no sense, and with the scores 2, 1 and −3 the sum would be 0: no answer at all.
+# makes no sense, and the scores 2, 1 and −3, whose sum is 0, would have no shares at all.
 #
 # So first make every score positive in a way that keeps their order. The exponential
 # function does that: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
@@ -85,18 +127,31 @@ shares = powers / powers.sum()
 print(shares.round(3), "sum:", round(shares.sum(), 3))
 
 # %% [markdown]
-# This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$.
+# This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$. You will meet it in
+# every lesson.
 #
-# Notice that the shares are positive, keep the order of the scores and add up to 1. You
-# will meet softmax in every lesson.
+# In the picture below, all three scores are divided by one number before they enter the
+# softmax. **Move the slider.** Can you give *animal* 99 % of the total? Can you give
+# *street* more than *animal*?
+
+# %%
+alt = "The scores 2, 1 and −1 become the shares 0.71, 0.26 and 0.04."
+labels = {"names": ["animal", "street", "because"], "called": "shares"}
+figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
+
+# %% [markdown]
+# Divide by a small number, and the scores move apart until the winner takes nearly all.
+# Divide by a large one, and the shares draw level. *Too late* is the extreme case: there,
+# all scores are equal. But *street* never overtakes *animal*, because softmax keeps the
+# order of the scores.
 
 # %% [markdown]
 # ### Exercise: softmax_by_hand
 #
 # Write the recipe for a list of any length, in plain Python without NumPy: `math.exp`
-# gives the powers of e. The text in quotes under the first line is the contract: what goes
-# in, what comes out, an example. Put your answer in place of the line
-# `raise NotImplementedError`.
+# gives the powers of e. The text in quotes under the first line is the contract. It says
+# what goes in and what comes out, and gives an example. Put your answer in place of the
+# line `raise NotImplementedError`.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -117,9 +172,8 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# Each line of a check is one claim about your function. In a class, these claims give a part
-# of the points. For the rest, grading tries a few more inputs of the same kind, and asks for
-# nothing that the contract does not say. If you learn alone, ignore points.
+# Each line of a check is one claim about your function, and no claim asks for more than the
+# contract says.
 #
 # Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
 # and read the message. The line with the arrow, at the top, names the misconception. Click
@@ -129,16 +183,17 @@ check(softmax_by_hand)
 # %% [markdown]
 # ## Shapes
 #
-# From here on numbers come in arrays. A sentence of 5 words, each described by 4 numbers,
-# is an array of shape `(5, 4)`: **one word per row**. Two sentences at once, a **batch**, are
-# `(2, 5, 4)`. We write `(..., n, d)` for "any axes in front, then n rows of d numbers".
+# From here on, numbers come in arrays. A sentence of 5 words, each described by 4 numbers,
+# is an array of shape `(5, 4)`: **one word per row**. A **batch** of two such sentences has
+# the shape `(2, 5, 4)`. We write `(..., n, d)` for "any leading axes, then n rows of d
+# numbers".
 
 # %%
 sentences = np.arange(40.0).reshape(2, 5, 4)
 print(sentences.shape, "→", sentences[0, 2], "is word 2 of sentence 0")
 
 # %% [markdown]
-# Axes can be counted from the end, too: `axis=-1` is the last one.
+# Axes can also be counted from the end: `axis=-1` is the last one.
 #
 # **Predict:** an array has the shape (2, 5, 4). What is the shape of its sum over axis −1?
 #
@@ -152,13 +207,13 @@ print(sentences.sum(axis=-1).shape)
 print(sentences.sum(axis=-1, keepdims=True).shape)
 
 # %% [markdown]
-# Each word has its sum. With `keepdims=True` the summed axis stays, with length 1. You can
-# divide the rows by that sum, because NumPy stretches an axis of length 1. This is called
-# **broadcasting**:
+# There is one sum per word. With `keepdims=True` the summed axis is kept, with length 1, so
+# that you can divide the rows by their sums: NumPy stretches an axis of length 1. This is
+# called **broadcasting**:
 #
 # - axes are compared from the right;
-# - two axes fit if they are equal or if one of them is 1;
-# - a missing axis in front counts as 1.
+# - two axes fit if their lengths are equal or if one of them is 1;
+# - a missing leading axis counts as 1.
 
 # %% [markdown]
 # So without `keepdims`, `(2, 5, 4) / (2, 5)` is an error.
@@ -166,9 +221,9 @@ print(sentences.sum(axis=-1, keepdims=True).shape)
 # **Predict:** what do you get if you divide the table [[1, 3], [2, 6]] by its row sums, 4
 # and 8, of shape (2,)?
 #
-# - [x] [[0.25, 0.375], [0.5, 0.75]]
-# - [ ] [[0.25, 0.75], [0.25, 0.75]]
 # - [ ] An error
+# - [ ] [[0.25, 0.75], [0.25, 0.75]]
+# - [x] [[0.25, 0.375], [0.5, 0.75]]
 
 # %%
 square = np.array([[1.0, 3.0], [2.0, 6.0]])
@@ -176,15 +231,16 @@ divided = square / square.sum(axis=-1)
 print(divided, "row sums:", divided.sum(axis=-1))
 
 # %% [markdown]
-# No error, and yet wrong: the rows sum to 0.625 and 1.25. Broadcasting starts from the
-# right, so the first *column* was divided by 4 and the second by 8.
+# There is no error, and yet it is wrong: the rows sum to 0.625 and 1.25. Broadcasting starts
+# from the right, so the first *column* was divided by 4 and the second by 8.
 #
-# That is why the checks of this course use different sizes and also try a square table.
+# That is why the checks of this course use arrays of many different shapes, among them a
+# square one.
 
 # %% [markdown]
 # ### Exercise: normalise_rows
 #
-# Divide each row by its own sum, for any number of axes in front.
+# Divide each row by its own sum, for any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -208,8 +264,8 @@ check(normalise_rows)
 #
 # Attention compares each word of one sentence with each word of another. Below, `a` has 3
 # entries and `b` has 2, so there are 3 × 2 pairs. Broadcasting makes the table of pairs
-# without a loop: give `a` an axis of length 1 where `b` has its entries, and the other way
-# round. `np.newaxis` adds such an axis.
+# without a loop, if you give `a` an axis of length 1 where `b` has its entries, and the
+# other way round. `np.newaxis` adds such an axis.
 
 # %%
 a = np.array([1.0, 2.0, 3.0])  # (3,)
@@ -218,9 +274,9 @@ table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
 
 # %% [markdown]
-# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this: one row
-# for each entry of the first array, one column for each of the second. Purple is
-# positive, orange negative, white zero.
+# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this, with a row
+# for each entry of the first array and a column for each entry of the second. Purple is
+# positive, orange is negative, and white is zero.
 
 # %%
 names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
@@ -228,8 +284,8 @@ alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
 figures.signed_heatmap(table, *names, alt=alt)
 
 # %% [markdown]
-# In an index, three dots stand for "all axes that are not named". With them a new axis can
-# be added near the end, however many axes come before it.
+# In an index, three dots stand for "all axes that are not named". So you can add a new axis
+# near the end, however many axes come before it.
 #
 # **Predict:** `x` has the shape (2, 5, 4). What is the shape of `x[..., np.newaxis, :]`?
 #
@@ -245,18 +301,18 @@ print(sentences[..., np.newaxis, :].shape)
 # %% [markdown]
 # ### Exercise: pairwise_sums
 #
-# Now with sums instead of products, and with rows of d numbers: entry `[i, j]` of the
-# result is itself a row, $a_i + b_j$.
+# Now with sums instead of products, and with rows of d numbers in place of single ones: at
+# `[i, j]`, the result holds $a_i + b_j$, which is a whole row.
 #
 # <details><summary>Hint 1</summary>
 #
-# Write down the three shapes: of the result, of `a` with one more axis, of `b` with one
-# more axis. Compare them from the right.
+# Write down three shapes: that of the result, that of `a` with one more axis and that of `b`
+# with one more axis. Compare them from the right.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Where must the new axis of `a` go if each entry of `a` is a row, and where that of `b`?
+# Where must the new axis of `a` go if each entry of `a` is a row? And the new axis of `b`?
 #
 # </details>
 
@@ -278,7 +334,7 @@ check(pairwise_sums)
 # | `d_model` | numbers that describe one token (a word, or a piece of one) |
 # | `d_k`, `d_v` | numbers in a query or key, numbers in a value |
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
-# | `k (..., m, d_k)` | keys, one per row: what can be found |
+# | `k (..., m, d_k)` | keys, one per row: what each entry is filed under |
 # | `v (..., m, d_v)` | values, one per row: what is handed out |
 # | `scores (..., n, m)` | how well query i matches key j |
 # | `weights (..., n, m)` | softmax of the scores over the keys: each **row** sums to 1 |
@@ -294,20 +350,21 @@ check(pairwise_sums)
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a table of truth values (a **mask**): `True` means "may attend" |
 #
-# Three habits: tokens are **rows**. Axes in front of them (sentences, heads) stay as they
-# are. *Weights* always means attention weights; what is learned is called *parameters*.
+# Three habits: tokens are **rows**. Leading axes (sentences, heads) are carried along
+# unchanged. *Weights* always means attention weights; what is learned is called
+# *parameters*.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Softmax turns any scores into positive shares that add up to 1.
-# - `keepdims=True` keeps the summed axis with length 1; broadcasting stretches it.
-# - Tokens are rows: an array of tokens ends with the axes (rows, numbers per row), and all
-#   axes in front of them are batch axes.
+# - Softmax turns any scores into positive shares that add up to 1, even if no score is good.
+# - `keepdims=True` keeps the summed axis with length 1, and broadcasting stretches it.
+# - Tokens are rows: an array of tokens ends with the axes (rows, numbers per row), and any
+#   leading axes are batch axes.
 #
 # **What you can read now:** the chapter
 # [Broadcasting](https://numpy.org/doc/stable/user/basics.broadcasting.html) of NumPy's user
 # guide.
 #
-# **An open question:** what are the shares of the scores 1000, 999 and 998, and what do
-# `np.exp` and a division make of them? Lesson 01 comes back to it.
+# **An open question:** what are the shares of the scores 1000, 999 and 998, and what do you
+# get from `np.exp` and a division? Lesson 01 comes back to it.

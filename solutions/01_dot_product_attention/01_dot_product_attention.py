@@ -22,32 +22,6 @@ from course_lib.lessons import pronoun
 from course_lib.lessons.scale import scale_effect
 
 # %% [markdown]
-# ## A question to carry through the lesson
-#
-# *The animal didn't cross the street because it was too **tired**.*
-#
-# What is *it*? The animal. Now change one word:
-#
-# *The animal didn't cross the street because it was too **wide**.*
-#
-# Now *it* is the street. You knew at once, so something in you looked back from *it* to
-# another word, and the last word decided which.
-#
-# At the end of this lesson your own code looks up both answers. The vectors that it
-# compares, above all the query of *it*, are made **by hand**. In lesson 02, parameters that
-# start as random numbers learn to make them.
-
-# %% [markdown]
-# Below is the Transformer, the neural network behind today's language models. By the end of
-# lesson 09 you will have written all of it; this lesson is about its three boxes called
-# *attention*. **Point at a box**, or move between them with the arrow keys, and it says
-# what it does. You need not know the words yet.
-
-# %%
-alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
-figures.lesson_map("01", alt=alt)
-
-# %% [markdown]
 # ## Looking something up
 #
 # A Python dictionary is a table with keys and values. A query finds a value if it *equals*
@@ -61,55 +35,69 @@ print(legs["cat"], legs.get("kitten"))
 # There is no kitten in the table, so the dictionary has no answer. But a kitten is nearly a
 # cat, so you might say 4.
 #
-# Give every word two numbers: how **alive** it is and how well it **flies**. Now *nearly*
-# has a meaning.
+# Give every word two numbers: how **alive** it is and how well it **flies**. Each word is
+# now an arrow, and *nearly* has a meaning.
 
 # %%
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
 v = np.array([[4.0], [2.0], [0.0]])  # values: how many legs
 q = np.array([[3.2, 0.1]])  # query: kitten
-arrows = {"cat": k[0], "bird": k[1], "car": k[2], "kitten": q[0]}
-
-# %%
-alt = "The arrow of kitten lies close to cat, far from bird, and car is a short arrow."
-figures.arrows_in_the_plane(arrows, xlabel="alive", ylabel="flies", alt=alt)
+keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
 # %% [markdown]
 # Three words, used from now on in every lesson:
 #
 # - the **query** is what we look for: the kitten's two numbers;
-# - a **key** is what an entry of the table can be found by;
+# - a **key** is what an entry of the table is filed under;
 # - a **value** is what the entry hands out.
 #
 # **Attention** answers a query with a mean of all values, each weighted by how well its key
-# matches.
-#
-# To match a query with a key, multiply number by number and add up: the **dot product**.
-#
-# **Predict:** which key has the smallest dot product with the kitten's query?
-#
-# - [ ] cat
-# - [ ] bird
-# - [x] car
-
-# %%
-scores = q @ k.T  # (1, 3): one row per query, one column per key
-print(scores)
+# matches. To match a query with a key, multiply number by number and add up: that is the
+# **dot product**.
 
 # %% [markdown]
-# *cat* is ahead, but *bird* is not far behind, although its arrow points elsewhere: the
-# bird's arrow is **long**. The car's arrow points almost the kitten's way, but it is short.
+# The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
+# 50°. As things are, the cat's key has the largest dot product with the kitten.
 #
-# Divide the dot product by both lengths, and what remains is the **cosine** of the angle
-# between the two arrows. Now make the bird's key 1.5 times as long.
+# **Predict:** now turn the kitten upwards. From what angle on does *bird* win?
+#
+# - [x] From 11°, only just above the cat
+# - [ ] From 30°, halfway from cat to bird
+# - [ ] From 40°, closer to the bird
+# - [ ] From 50°, when it points at the bird
+
+# %%
+alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
+names = {"xlabel": "alive", "ylabel": "flies"}
+figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
+
+# %% [markdown]
+# **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) until the
+# bird wins.
+#
+# It takes very little. The kitten may still point almost exactly the cat's way, and yet the
+# bird has the larger dot product, because its arrow is **longer**. The car has the opposite
+# problem: its arrow points nearly the kitten's way, but it is too short to matter.
+
+# %%
+turned = np.array([3.2, 0.7])  # a kitten that flies a little
+for name, arrow in {**keys_by_name, "kitten, turned": turned}.items():
+    angle = np.degrees(np.arctan2(arrow[1], arrow[0]))
+    print(f"{name}: {angle:.0f}°, dot product {turned @ arrow:.2f}")
+assert 11 < np.degrees(np.arctan((k[1, 0] - k[0, 0]) / (k[0, 1] - k[1, 1]))) < 11.5
+
+# %% [markdown]
+# Divide a dot product by both lengths, and what remains is the **cosine** of the angle
+# between the two arrows. Go back to the kitten that can't fly, and make the bird's key 1.5
+# times as long.
 #
 # **Predict:** which key has the largest dot product with the kitten's query, and which the
 # largest cosine?
 #
 # - [ ] Dot product: cat. Cosine: cat.
-# - [x] Dot product: bird. Cosine: cat.
-# - [ ] Dot product: cat. Cosine: bird.
 # - [ ] Dot product: bird. Cosine: bird.
+# - [ ] Dot product: cat. Cosine: bird.
+# - [x] Dot product: bird. Cosine: cat.
 
 # %%
 longer = k * np.array([[1.0], [1.5], [1.0]])
@@ -122,12 +110,32 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same: when keys are learned,
-# a longer key can count for more.
+# arrow sets it apart. Attention uses the dot product all the same, because a learned key
+# can then count for more by being longer.
 #
-# > **Popular error: "the dot product lies between −1 and 1".** It is tempting to think so,
-# > since it is often called a similarity. But that is the cosine. The dot product is the
+# > **Common mistake: "the dot product lies between −1 and 1".** It is often called a
+# > similarity, and similarities often do. But that is the cosine; the dot product is the
 # > cosine times both lengths.
+
+# %% [markdown]
+# ## A question to carry through the lesson
+#
+# *The animal didn't cross the street because it was too **tired**.* Or: *… too **wide**.*
+#
+# In lesson 00 you switched that last word, and *it* attended to another noun. At the end of
+# this lesson, your own code looks up both answers, and more for last words that you type.
+# The vectors that it compares, above all the query of *it*, are still made **by hand**. In
+# lesson 02, parameters that start as random numbers learn to make them.
+
+# %% [markdown]
+# Below is the Transformer, the neural network behind today's language models. By the end of
+# lesson 09 you will have written all of it; this lesson is about its three boxes called
+# *attention*. **Point at a box**, or move between them with the arrow keys, and it says
+# what it does. You don't have to know the words yet.
+
+# %%
+alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
+figures.lesson_map("01", alt=alt)
 
 # %% [markdown]
 # ## From scores to weights
@@ -139,9 +147,9 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 # **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
 # - [ ] 0.665, 0.245 and 0.090
-# - [x] nan, nan and nan
 # - [ ] 1, 0 and 0
 # - [ ] An error
+# - [x] nan, nan and nan
 
 # %%
 with np.errstate(over="ignore", invalid="ignore"):
@@ -149,12 +157,12 @@ with np.errstate(over="ignore", invalid="ignore"):
     print(large, "→", large / large.sum())
 
 # %% [markdown]
-# $e^{1000}$ is too large for a float. NumPy makes it `inf`, and `inf / inf` is not a number.
-# (In plain Python, `math.exp(1000)` is an error.)
+# $e^{1000}$ is too large for a float, so NumPy turns it into `inf`, and `inf / inf` is not a
+# number. (In plain Python, `math.exp(1000)` is an error.)
 #
-# There is a way out. If you subtract the same number from all scores, no share changes:
-# $e^{s-c} = e^{s} / e^{c}$, and the factor cancels. Subtract the **largest** score, and no
-# power is larger than 1.
+# There is a way out. If you subtract the same number from all scores, no share changes,
+# because $e^{s-c} = e^{s} / e^{c}$ and the factor cancels. Subtract the **largest** score, and
+# no power is larger than 1.
 
 # %% [markdown]
 # ### Exercise: softmax
@@ -163,14 +171,14 @@ with np.errstate(over="ignore", invalid="ignore"):
 #
 # <details><summary>Hint 1</summary>
 #
-# Which largest score: one for the whole array, or one for each row? Think of a
-# row around 0 next to a row around 10,000.
+# Which largest score do you need: one for the whole array, or one for each row? Think of
+# a row around 0 next to a row around 10,000.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.max` and `np.sum` both take `axis` and `keepdims`. Leave x itself as it is: make a
-# new array.
+# `np.max` and `np.sum` both take `axis` and `keepdims`. Make a new array, so that x itself
+# is not modified.
 #
 # </details>
 
@@ -187,33 +195,48 @@ check(softmax)
 # **Predict:** how many legs is the mean of the values, weighted by the softmax?
 #
 # - [ ] 2.0, the plain mean of all three
-# - [ ] 3.1, well between cat and bird
-# - [x] 3.6, nearer to the cat
-# - [ ] 4.0, what the cat has
+# - [ ] 3.1, halfway from there to the cat
+# - [x] 3.6, closer to cat than to bird
+# - [ ] 4.0, exactly what the cat has
 
 # %%
+scores = q @ k.T  # (1, 3): one row per query, one column per key
 weights = softmax(scores)
-print("weights:", [f"{weight:.4f}" for weight in weights[0]])
+print("scores:", scores, "weights:", [f"{weight:.4f}" for weight in weights[0]])
 print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
 # About three and a half legs: no biologist would say so, but it is better than `None`.
 # Notice two differences from a dictionary. Every entry gets a little weight, even the car.
-# And the answer changes *smoothly* with the query: it has a derivative, and what has a
+# And the answer changes *smoothly* with the query, so it has a derivative, and what has a
 # derivative can be trained.
+#
+# **Drag the kitten again**, now with everything in view. Where does it have three legs?
+# And what happens near the origin?
+
+# %%
+alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
+more = {"show": ("dot product", "cosine", "weight"), "values": v[:, 0]} | names
+figures.draggable_query("kitten", q[0], keys_by_name, **more, value_name="legs", alt=alt)
+
+# %% [markdown]
+# If the arrow only grows, no cosine changes, but the weights do: a longer query is more
+# decided. At the origin all dot products are 0, so all weights are equal, as they were in
+# *too late*.
 #
 # *Dive into Deep Learning* calls such a weighted mean
 # [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
 # It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the words'
-# vectors). Here it cannot be: those have two numbers, but the answer, like a value, has one.
+# vectors). Here it can't be, because those have two numbers, and the answer, like a value,
+# has one.
 
 # %% [markdown]
 # ## From one sentence to another
 #
 # The simplest form of attention learns nothing. There are two sentences, with one vector
-# per word, and each word of `x` **attends to** all words of `y`: it is a query that meets
-# their keys and takes a weighted mean of their values. The vectors of `y` are keys and
-# values at once:
+# per word, and each word of `x` **attends to** all words of `y`: it is a query that is
+# matched with their keys and receives a weighted mean of their values. The vectors of `y`
+# are keys and values at once:
 #
 # $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
 # \qquad \text{output} = \text{weights}\; y.$$
@@ -223,9 +246,9 @@ print("legs:", (weights @ v).round(2))
 # over the words of `y`.
 
 # %% [markdown]
-# You may meet this form: $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. It
-# is right if `y` is `x`, as in lesson 02. Otherwise it is wrong: $w_{ij}$ must multiply
-# word j of `y`. With equal lengths, NumPy raises no error.
+# You may also see $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. This is
+# right if `y` is `x`, as in lesson 02. Otherwise it is wrong, because $w_{ij}$ must multiply
+# word j of `y`; and if both have the same length, NumPy raises no error.
 #
 # One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
 # last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
@@ -240,7 +263,7 @@ print(
 # ### Exercise: similarity_attention
 #
 # Write the three formulas. Sentences may have different lengths, and there may be any
-# number of axes in front.
+# number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -265,7 +288,7 @@ check(similarity_attention)
 # Try it on *the red car* and *la voiture rouge*, with vectors chosen by hand.
 
 # %%
-names = ["the", "red", "car"], ["la", "voiture", "rouge"]
+words_of_both = ["the", "red", "car"], ["la", "voiture", "rouge"]
 english = np.array([[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]])
 french = np.array([[3.0, 0.1, 0.0], [0.0, 0.2, 3.0], [0.1, 3.0, 0.3]])
 alignment = softmax(english @ french.T)
@@ -273,22 +296,22 @@ print(similarity_attention(english, french).round(2))
 
 # %%
 alt = "the attends to la, red to rouge, car to voiture: the lines cross."
-figures.attention_lines(alignment, *names, alt=alt)
+figures.attention_lines(alignment, *words_of_both, alt=alt)
 
 # %% [markdown]
 # Notice that the lines of *red* and *car* cross: each word attends to its translation at
 # another position. The printed rows are nearly *la*, *rouge*, *voiture*.
 #
-# What if two words belong together without being alike? *it* and *animal* share no
-# meaning, and no dot product of their meanings will join them. That is why queries and
+# What if two words belong together without being similar? *it* and *animal* share no
+# meaning, so no dot product of their meanings will join them. That is why queries and
 # keys become vectors of their own, made by learned parameters in lesson 02.
 
 # %% [markdown]
 # ## How large may a score be?
 #
 # If all numbers of a query and a key are independent, with mean 0 and variance 1, each
-# product $q_i k_i$ has variance 1, and the variances of independent terms add up: the dot
-# product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23 for 512:
+# product $q_i k_i$ has variance 1, and the variances of independent terms add up, so the dot
+# product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23 for 512: the
 # scores lie further apart.
 
 # %% [markdown]
@@ -297,9 +320,9 @@ figures.attention_lines(alignment, *names, alt=alt)
 #
 # **Predict:** how far do the weights of 16, 8 and 0 move if the 8 rises by 0.1?
 #
-# - [x] Hardly at all
+# - [ ] About 16 times as far as those of 1, 0.5 and 0
 # - [ ] About as far as those of 1, 0.5 and 0
-# - [ ] About 16 times as far
+# - [x] Less than a hundredth as far as those of 1, 0.5 and 0
 
 # %%
 for size in (1.0, 4.0, 16.0):
@@ -309,22 +332,24 @@ for size in (1.0, 4.0, 16.0):
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
-# A score far ahead gets nearly all the weight, and a small push hardly changes that.
+# A score that is far ahead gets nearly all the weight, and a small push makes almost no
+# difference.
 #
 # How fast weight i changes with score j is a derivative. For m scores, the table of all
-# m × m of them is the **Jacobian**. With weights $p$,
+# m × m derivatives is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
 #
 # Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
-# multiply by $p_i$. Training multiplies every gradient that goes back through a softmax by
-# this matrix (the chain rule). Where its entries are near 0, queries and keys hardly learn.
+# multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
+# through a softmax by this matrix, so where its entries are near 0, queries and keys learn
+# almost nothing.
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian
 #
-# Write the matrix for one row of weights, and for any number of axes in front.
+# Write the matrix for one row of weights, and for any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -335,7 +360,7 @@ for size in (1.0, 4.0, 16.0):
 # <details><summary>Hint 2</summary>
 #
 # The products are "every row with every row" of lesson 00, within one row of p. Where can
-# p get an axis of length 1? `np.eye(m)` has ones on the diagonal, else zeros.
+# p get an axis of length 1? `np.eye(m)` has ones on the diagonal and zeros elsewhere.
 #
 # </details>
 
@@ -347,17 +372,17 @@ check(softmax_jacobian)
 
 # %% [markdown]
 # Now the experiment (`course_lib/lessons/scale.py`). It scores random queries against random
-# keys, once raw and once divided by $\sqrt{d_k}$. It measures the variance
-# of the scores, the largest weight, and the size of the Jacobian: its Frobenius norm, the
-# root of the sum of all squared entries. The last two are medians over 2,000 queries with
-# 10 keys each, so they describe a typical query.
+# keys, once raw and once divided by $\sqrt{d_k}$, and measures the variance of the scores,
+# the largest weight, and the size of the Jacobian: its Frobenius norm, which is the root of
+# the sum of all squared entries. The last two are medians over 2,000 queries with 10 keys
+# each, so they describe a typical query.
 #
 # **Predict:** how does the median size of the raw Jacobian change from d_k = 1 to 512?
 #
-# - [ ] It grows more than 100-fold.
-# - [ ] It stays within a factor of 2.
-# - [ ] It shrinks about 10-fold.
 # - [x] It shrinks more than 1000-fold.
+# - [ ] It shrinks about 10-fold.
+# - [ ] It changes less than 2-fold.
+# - [ ] It grows more than 1000-fold.
 
 # %%
 sizes = [1, 4, 16, 64, 256, 512]
@@ -377,8 +402,8 @@ assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 
 # %% [markdown]
 # Raw, the variance is about d_k and the largest weight goes towards 1. The Jacobian rises a
 # little up to d_k = 4, then falls from 0.36 to 0.0002. Divided by $\sqrt{d_k}$, the
-# variance stays near 1, the Jacobian hardly changes, and the largest weight stays below
-# 0.3.
+# variance remains near 1, the Jacobian barely changes, and the largest weight is always
+# below 0.3.
 #
 # (The *mean* Jacobian falls only about fivefold: now and then two keys are nearly equally
 # good, and then even the raw softmax is undecided.)
@@ -395,8 +420,8 @@ alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it st
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
-# Here is the same for one query of 64 random numbers and six such keys: raw, and divided by
-# $\sqrt{64}$.
+# Here is the same for one query of 64 random numbers and six keys of the same kind: raw, and
+# divided by $\sqrt{64}$.
 
 # %%
 rng_64 = np.random.default_rng(5)
@@ -415,17 +440,17 @@ alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all o
 figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "the scaling avoids exploding gradients".** It is tempting to expect
-# > large gradients from large scores, but most of them **vanish**. *Attention Is All You
-# > Need* (2017), "the paper" from here on, suspects the same: the softmax is pushed "into
-# > regions where it has extremely small gradients" (section 3.2.1).
+# > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
+# > large gradients, but most of these gradients **vanish**. *Attention Is All You Need*
+# > (2017), "the paper" from here on, suspects the same: the softmax is pushed "into regions
+# > where it has extremely small gradients" (section 3.2.1).
 #
-# You may meet this form: softmax(QKᵀ)V, without the root, for tables of queries, keys and
-# values. With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a
-# typical query's weight.
+# You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
+# With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical
+# query's weight.
 #
-# Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$:
-# dividing by it brings the *typical size* of a score back to 1.
+# Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
+# dividing by the root brings the *typical size* of a score back to 1.
 
 # %% [markdown]
 # ### Exercise: scaled_scores
@@ -435,13 +460,13 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 #
 # <details><summary>Hint 1</summary>
 #
-# Row i belongs to query i, column j to key j. Which of the two must be transposed for a
+# Row i belongs to query i, and column j to key j. Which of the two must be transposed for a
 # matrix product?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Read d_k from the shape: it is the length of one query. It is neither the number of
+# Read d_k from the shape: it is how many numbers one query has, and neither the number of
 # queries nor the number of keys.
 #
 # </details>
@@ -468,7 +493,8 @@ check(scaled_scores)
 # %% [markdown]
 # ### Exercise: attention_step_by_step
 #
-# Write steps 2 to 6 for one query, and return what each gives, under the docstring's names.
+# Write steps 2 to 6 for one query, and return the result of each under the name that the
+# docstring gives it.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -506,8 +532,8 @@ alt = "Four scores, halved, made weights that sum to 1, times four values: the o
 figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 
 # %% [markdown]
-# Notice that after step 2 each key has been reduced to one number, its score. And no value
-# is read before step 5.
+# Notice that after step 2 each key has been reduced to one number, its score, and that no
+# value is read before step 5.
 
 # %% [markdown]
 # ## Attention
@@ -517,8 +543,8 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 # $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # Capital letters stand for tables with one row per token; our code calls them `q`, `k`
-# and `v`. A table of n queries meets a table of m keys and m values, and each query gets
-# one row of output.
+# and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
+# weighted mean of the m values.
 
 # %% [markdown]
 # ### Exercise: attention
@@ -528,8 +554,8 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 #
 # <details><summary>Hint 1</summary>
 #
-# The weights of one query are one row of the table, and they sum to 1. Which axis does
-# the softmax run along?
+# The weights of one query are one row of the table, and they sum to 1. Along which axis
+# does the softmax run?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -566,16 +592,16 @@ print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
 assert gap < 1e-14, "one of your two functions changes its arguments, or is not right"
 
 # %% [markdown]
-# The numbers are the same, almost to the last digit of a float. If your `attention`
-# multiplies whole matrices, it needs a fraction of the time. That is why attention is
+# The numbers are the same, almost to the last digit of a float, and if your `attention`
+# multiplies whole matrices, it needs only a fraction of the time. That is why attention is
 # written as a formula for whole matrices.
 
 # %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?
 #
-# - [ ] Its numbers change.
-# - [x] It stays the same.
 # - [ ] Its rows are shuffled in the same way.
+# - [ ] Its numbers change, and so it is another output.
+# - [x] Nothing: not one of its numbers changes.
 
 # %%
 output = attention(queries, keys, values)[0]
@@ -585,7 +611,7 @@ print("largest difference:", round(np.abs(shuffled - output).max(), 12))
 assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# For a lookup it does not matter in which row of the table something is. Now shuffle the
+# For a lookup it does not matter which row of the table something is in. Now shuffle the
 # queries:
 
 # %%
@@ -594,18 +620,18 @@ print("the same output:", np.allclose(rotated, output))
 print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
-# Each query is answered on its own, and the answer moves with it. So the order of keys and
-# values does not matter, and shuffling the queries only shuffles the output's rows.
-# Language needs word order; lesson 05 puts it back in.
+# Each query is answered on its own, and its answer moves with it. So the order of keys and
+# values does not matter, and shuffling the queries only shuffles the output's rows. But
+# language needs word order, so lesson 05 puts it back in.
 #
 # This is a good moment for a break.
 
 # %% [markdown]
 # ## Other ways to score
 #
-# The paper calls whatever scores a query against a key a *compatibility function*. It can
-# have parameters of its own. Two that do are older than the Transformer; here they are next
-# to the plain dot product:
+# The paper calls whatever scores a query against a key a *compatibility function*. Such a
+# function can have parameters of its own. Two that do are older than the Transformer; here
+# they are, next to the plain dot product:
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
@@ -613,20 +639,20 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
-# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean stay the
-# same.
+# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean are as
+# before.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
 #
 # *Bilinear* means linear in the query and in the key. Entry `[a, b]` of the matrix `w` says
-# how much entry a of a query asks for entry b of a key. So a query and a key may have
+# how much entry a of a query asks for entry b of a key, so a query and a key may have
 # different sizes.
 #
 # <details><summary>Hint 1</summary>
 #
 # Shapes again: `(n, d_q)`, `(d_q, d_k)` and `(d_k, m)` fit in one order only, unless d_q
-# and d_k are equal. Then shapes do not protect you.
+# and d_k are equal. In that case, the shapes don't protect you.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -656,14 +682,14 @@ check(bilinear_scores)
 #
 # <details><summary>Hint 1</summary>
 #
-# You solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with axes
-# in front.
+# You solved the hard part in lesson 00: it is the idea of `pairwise_sums`, now with
+# leading axes.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Which shapes must `q @ w_q` and `k @ w_k` get, so that their sum is
-# `(..., n, m, d_hidden)`? Which step takes the last axis away?
+# `(..., n, m, d_hidden)`? Which step removes the last axis?
 #
 # </details>
 
@@ -674,14 +700,14 @@ from course_lib.attention import additive_scores  # exercise
 check(additive_scores)
 
 # %% [markdown]
-# Why did the dot product win? Let 512 queries meet 512 keys, with a hidden layer of 64
+# Why did the dot product win? Take 512 queries and 512 keys, with a hidden layer of 64
 # numbers. With either score, the table of 512 × 512 scores takes 2 MB.
 #
 # **Predict:** without loops, how large is the largest array on the way to additive scores?
 #
 # - [ ] 2 MB
-# - [ ] 4 MB
 # - [x] 134 MB
+# - [ ] 4 MB
 # - [ ] 1074 MB
 
 # %%
@@ -694,14 +720,14 @@ assert [round(size) for size in sizes_in_mb] == [2, 134]
 # %% [markdown]
 # Every pair has its own hidden layer, and no single matrix product computes them all. The
 # paper (section 3.2.1) reports that both scores do about equally well for small d_k. Dot
-# products are much faster, but without scaling they do worse when d_k is large. So the
+# products are much faster, but without scaling they do worse when d_k is large, so the
 # paper keeps the dot product and scales it.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# PyTorch calls your `attention` by a longer name. It runs on the device of the tensors (its
-# arrays): below, a GPU if you have one.
+# PyTorch has your `attention` under a longer name. It runs wherever its tensors (PyTorch's
+# arrays) are: below, on a GPU if you have one.
 
 # %%
 import torch
@@ -727,9 +753,9 @@ print(yours.round(3))
 # %% [markdown]
 # ## What is *it*?
 #
-# Back to the question from the start. Each word's key has four numbers: how much the word
-# is a thing, alive, a location, a description. The query of *it* asks for a thing, and the
-# last word decides of what kind: *tired* needs something alive, *wide* a location.
+# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
+# alive, a location, a description. The query of *it* asks for a thing, and the last word
+# decides of what kind: *tired* needs something alive, *wide* a location.
 #
 # All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
 # last word into the query of *it* ourselves. Your code does the lookup.
@@ -742,35 +768,41 @@ print("query of it (tired)", pronoun.query_of_it("tired")[0])
 print("query of it (wide) ", pronoun.query_of_it("wide")[0])
 
 # %% [markdown]
-# Your `attention` finds the answers. Only its weights matter here, so the keys serve as
-# values, too.
+# Your `attention` finds the answers, for every last word that has a query. Only its weights
+# matter here, so the keys serve as values, too.
 
 # %%
-rows = []
+of_it = {}
+for last_word in pronoun.known_words():
+    word_keys = pronoun.keys(last_word)
+    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
+    of_it[last_word] = rows[0]
 for last_word in ("tired", "wide"):
-    words, word_keys = pronoun.sentence(last_word), pronoun.keys(last_word)
-    of_it = attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1]
-    rows.append(of_it[0])
-    print(last_word, "→", words[of_it.argmax()])
-labels = ["it (… too tired)", "it (… too wide)"], [*words[:-1], "tired / wide"]
-assert [words[row.argmax()] for row in rows] == ["animal", "street"]
+    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
+assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
+
+# %% [markdown]
+# **Type another last word.** All weights that you see were computed by your function. It
+# knows only words for which we wrote down a query: with any other, it is as helpless as the
+# dictionary was with the kitten. Try *old*, which fits both nouns, and *late*, which fits
+# neither.
 
 # %%
 alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
-figures.attention_lines(np.array(rows), *labels, alt=alt)
+figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 
 # %% [markdown]
-# **Point at one of the two rows.** The lookup is the same, the queries differ: *it* attends to
-# *animal* when it is tired and to *street* when it is wide. In lesson 02 the queries are
-# learned, and the answers stay the same.
+# The lookup is always the same, and only the query changes. In lesson 02 the queries are
+# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
+# the same.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, or else, with random vectors and large
-#   d_k, most gradients vanish.
+# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
+#   and large d_k, most gradients vanish.
 # - Row i is query i, each row of weights sums to 1, and the order of keys and values does
 #   not matter.
 #

@@ -33,9 +33,9 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # had chosen the queries and keys by hand. Nobody can do that for all words of a language.
 # **Who makes them?**
 #
-# At the end of this lesson a model starts from random numbers, reads other sentences for a
-# second, and then knows what *it* means in these two. Nobody chooses its queries or keys;
-# in training we only say which noun is meant.
+# At the end of this lesson, a model starts from random numbers, reads other sentences
+# for a second, and then knows what *it* means in these two. Nobody chooses its queries
+# or keys: during training we only say which noun is meant.
 
 # %% [markdown]
 # On the map of the Transformer, **hover over the highlighted boxes**: they differ in where
@@ -50,9 +50,9 @@ figures.lesson_map("02", alt=alt)
 #
 # *We sat on the **bank** of the river. We asked the **bank** for a loan.*
 #
-# A table of word vectors (an **embedding**) has one row for *bank*, so the word gets the
-# same vector in both sentences. Give each word two numbers: how much it has to do with
-# **water**, and how much with **money**. *bank* is halfway between the two.
+# A table of word vectors (an **embedding**) has one row for *bank*, so the word gets
+# the same vector in both sentences. Give each word two numbers: how much it has to do
+# with **water**, and how much with **money**. *bank* is halfway between the two.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -60,31 +60,33 @@ by_the_water = np.array([river, bank])  # a sentence of two words, one per row
 in_town = np.array([loan, bank])
 
 # %% [markdown]
-# Now let a sentence attend **to itself**: `similarity_attention(x, x)` of lesson 01, with
-# the same sequence on both sides. That is all that *self* means. Nothing is learned yet.
+# Now let a sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
+# with the same sequence on both sides. That is all that *self* means. Nothing is
+# learned yet.
 #
 # The dot product of *bank* with *river* is 4.5, and so is its dot product with itself.
 #
-# **Predict:** beside *river*, what does *bank* = (1.5, 1.5) become?
+# **Predict:** next to *river*, what does *bank* = (1.5, 1.5) become?
 #
-# - [ ] (1.50, 1.50): it stays as it is.
-# - [ ] (3.00, 0.00): it becomes *river*.
 # - [x] (2.25, 0.75): it moves halfway to *river*.
+# - [ ] (1.50, 1.50): it doesn't move.
+# - [ ] (3.00, 0.00): it becomes *river*.
 
 # %%
 from course_lib.attention import similarity_attention
 
 wet = similarity_attention(by_the_water, by_the_water)[1]  # row 1: bank
 rich = similarity_attention(in_town, in_town)[1]  # row 1: bank
-print("bank beside river:", wet, " bank beside loan:", rich)
-arrows = {"bank": bank, "bank beside river": wet, "bank beside loan": rich}
+print("bank next to river:", wet, " bank next to loan:", rich)
+arrows = {"bank": bank, "bank next to river": wet, "bank next to loan": rich}
 
 # %%
-alt = "Bank lies halfway; beside river it turns towards water, beside loan to money."
+alt = "Bank lies halfway; by river it turns towards water, by loan towards money."
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
-# How alike are the two banks? The cosine (lesson 01) is 1 for equal directions.
+# How similar are the two banks now? Measure it with the cosine (lesson 01), which is 1
+# for equal directions.
 
 
 # %%
@@ -97,24 +99,26 @@ print(f"bank in one sentence and in the other: {before:.2f} before, {after:.2f} 
 assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 
 # %% [markdown]
-# One word, two vectors: each now carries something of its sentence. Such a vector is called
-# **contextual**. An embedding gives a word one vector once and for all. Attention computes
-# a new one for every position in every sentence.
+# One word, two vectors: each now carries something of its sentence. Such a vector is
+# called **contextual**. An embedding gives a word one vector once and for all, whereas
+# attention computes a new one for every position in every sentence.
 #
-# Every word of the sentence was updated at the same time. A network that reads from left to
-# right, word by word (a **recurrent network**, lesson 08), could not know which *bank* it
-# had read before it came to *river*. Here any two words are one step apart.
+# All words of the sentence were updated at the same time. A network that reads word by
+# word from left to right (a **recurrent network**, lesson 08) cannot know which *bank*
+# it has read until it comes to *river*. Here any two words are one step apart.
 
 # %% [markdown]
-# ## When likeness is not enough
+# ## When similarity is not enough
 #
-# *Mary saw a dog in the window, and she wanted it.* You know that *it* is the dog. Yet the
-# word *it* is not like the word *dog* at all, so likeness cannot find the answer.
+# *Mary saw a dog in the window, and she wanted it.* You know that *it* is the dog. Yet
+# the word *it* has nothing in common with the word *dog*, so similarity cannot find the
+# answer.
 #
 # A smaller case: *a red queen and a blue kite: what colour is it?* We take *red queen*
-# and *blue kite* as one token each. Each token has five numbers: is it a **person**, is
-# it a **thing**, does it **ask** for a person, does it ask for a thing; and a **colour**,
-# 1 for red and −1 for blue.
+# and *blue kite* as one token each. Each token has five numbers. The first four say
+# whether it is a **person**, whether it is a **thing**, whether it **asks** for a
+# person, and whether it asks for a thing; the fifth is a **colour**, 1 for red and −1
+# for blue.
 
 # %%
 x = np.array(
@@ -128,11 +132,11 @@ print("dot products of it with queen, kite and it:", x[2] @ x.T)
 assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
-# *it* resembles nothing but itself. What it **asks for** (a thing) is not what it **is**
-# (a pronoun). So give every token three vectors, one for each role:
+# *it* resembles nothing but itself, because what it **asks for** (a thing) is not what
+# it **is** (a pronoun). So give every token three vectors, one for each role:
 #
 # - its **query** says what it asks for;
-# - its **key** says what it can be found by;
+# - its **key** says what it is filed under;
 # - its **value** is what it hands out to the tokens that attend to it.
 #
 # Each is made from the same token by a matrix of **parameters**:
@@ -164,16 +168,16 @@ print("query of it:", x[2] @ w_q, " key of kite:", x[1] @ w_k)
 print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 
 # %% [markdown]
-# *it* asks for a thing with strength 6, and the kite can be found as a thing.
+# *it* asks for a thing with strength 6, and the kite is filed under *thing*.
 #
-# Queries, keys and values are often **smaller** than the token: in the paper (*Attention Is
-# All You Need*) they have 64 numbers, a token has 512. They need not be smaller; lesson 03
-# says why they are.
+# Queries, keys and values are often **smaller** than the token: in the paper
+# (*Attention Is All You Need*) they have 64 numbers, and a token has 512. They don't
+# have to be smaller; lesson 03 says why they are.
 
 # %% [markdown]
 # ### Exercise: project
 #
-# Make the queries, keys and values of all tokens, for any number of axes in front.
+# Make the queries, keys and values of all tokens, for any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -183,8 +187,8 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `@` works on the last two axes and leaves those in front alone. Three products, three
-# matrices, in the order of the docstring.
+# `@` works on the last two axes and leaves the leading ones alone. Three products,
+# three matrices, in the order of the docstring.
 #
 # </details>
 
@@ -197,8 +201,8 @@ check(project)
 # %% [markdown]
 # ## X W or W X?
 #
-# You may meet this form: $Q = W_Q X$. It is right if tokens are **columns**: transpose
-# everything, and $(X W)^\top = W^\top X^\top$.
+# Some texts write $Q = W_Q X$ instead. That is right if tokens are **columns**:
+# transpose everything, and $(X W)^\top = W^\top X^\top$.
 
 # %%
 tokens_as_columns = w_q.T @ x.T  # (d_k, n): column i is the query of token i
@@ -206,7 +210,7 @@ print("transposes of each other:", np.array_equal(tokens_as_columns.T, x @ w_q))
 assert np.array_equal(tokens_as_columns.T, x @ w_q)
 
 # %% [markdown]
-# Is it right with our rows?
+# Does that work when tokens are rows?
 
 # %%
 try:
@@ -215,7 +219,7 @@ except ValueError:
     print("w_q @ x: shapes", w_q.shape, "and", x.shape, "do not fit")
 
 # %% [markdown]
-# Here the shapes protect you, but not if $X$ and $W$ are square and of the same
+# Here the shapes protect you, but they don't if $X$ and $W$ are square and of the same
 # size. Take four tokens of four numbers, and change token 0 only.
 #
 # **Predict:** in how many of the four rows does W X change?
@@ -234,11 +238,10 @@ print("rows that change: X W", x_w.sum(), " W X", w_x.sum())
 assert x_w.sum() == 1 and w_x.sum() == 4
 
 # %% [markdown]
-# With X W, the query of token 0 changes, and no other.
-#
-# > **Popular error: `W X` with tokens as rows.** It is tempting to copy $Q = W_Q X$ from a
-# > text in which tokens are columns. With square matrices NumPy does not complain, and each
-# > "query" is then a mixture of *all* tokens, before any attention.
+# With X W, only the query of token 0 changes. With W X, each "query" is a mixture of
+# *all* tokens before any attention has taken place. This is a common mistake, because
+# the formula is copied from a text in which tokens are columns, and NumPy does not
+# complain if the matrices are square.
 
 # %% [markdown]
 # ## A sequence attends to itself
@@ -249,15 +252,15 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V,
 # \qquad Q, K, V \text{ from the same } X.$$
 #
-# There are n queries and n keys, so the weights are a square table of n² numbers: twice as
-# many tokens have four times as many weights. A square table hides mistakes: if you
-# transpose it, its shape stays the same.
+# There are n queries and n keys, so the weights are a square table of n² numbers: twice
+# as many tokens have four times as many weights. A square table hides mistakes, because
+# transposing it doesn't change its shape.
 
 # %% [markdown]
 # ### Exercise: self_attention
 #
-# Put your `project` and the `attention` of lesson 01 together, and return the output and
-# the weights.
+# Put your `project` and the `attention` from lesson 01 together, and return the output
+# and the weights.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -267,8 +270,8 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# If you write everything out instead: √d_k is the root of the size of a *query*, not of a
-# token, and for a batch only the last two axes of the keys are exchanged.
+# If you write everything out instead: √d_k is the root of the size of a *query*, not of
+# a token, and in a batch only the last two axes of the keys are swapped.
 #
 # </details>
 
@@ -279,36 +282,36 @@ from course_lib.self_attention import self_attention  # exercise
 check(self_attention)
 
 # %% [markdown]
-# What colour is *it*? The values are colours: 1 is red, −1 is blue. The kite asks for
-# nothing: its query is (0, 0).
+# What colour is *it*? The values are colours, where 1 is red and −1 is blue. The kite
+# asks for nothing, so its query is (0, 0).
 #
 # **Predict:** how much does the kite attend to *it*?
 #
-# - [ ] With a weight near 1, as *it* does to the kite.
 # - [x] With a weight of 1/3.
+# - [ ] With a weight near 1.
 # - [ ] With a weight of 0.
 
 # %%
 output, weights = self_attention(x, w_q, w_k, w_v)
-print("weights of it:", weights[2].round(2), " colour of it:", output[2].round(2))
-print("weights of kite:", weights[1].round(2))
+print("row 'it':  ", weights[2].round(2), " its colour:", output[2].round(2))
+print("row 'kite':", weights[1].round(2))
 names = ["red queen", "blue kite", "it"]
 assert weights[2].argmax() == 1 and -1 < output[2, 0] < -0.95
 assert np.allclose(weights[:2], 1 / 3, rtol=0, atol=1e-12)  # they ask for nothing
 
 # %%
-alt = "It attends to the blue kite with 0.97; queen and kite to all three alike."
+alt = "It attends to the blue kite with 0.97; queen and kite to all equally."
 figures.attention_weights(weights, names, names, alt=alt)
 
 # %% [markdown]
-# Blue. Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite* to
-# *it* with 0.33. Attention has a direction. And a token that asks for nothing still
-# attends: its weights must sum to 1, and equal scores share that 1 equally.
+# Blue. Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite*
+# to *it* with 0.33. Attention has a direction. And a token that asks for nothing still
+# attends, because its weights must sum to 1: equal scores share that 1 equally.
 
 # %% [markdown]
-# You may read: "the output is a weighted sum of the embeddings",
-# $o_i = \sum_j w_{ij}\, x_j$. In a Transformer it is a weighted sum of the **values**,
-# $o_i = \sum_j w_{ij}\, v_j$. Here a token has five numbers, and the output has one.
+# The output is a weighted sum of the **values**, $o_i = \sum_j w_{ij}\, v_j$, not of
+# the tokens themselves, $\sum_j w_{ij}\, x_j$. Here a token has five numbers, and the
+# output has one.
 #
 # How are the two related?
 #
@@ -325,8 +328,8 @@ print("mixed first, w_v afterwards:", np.allclose(mixed_tokens @ w_v, output))
 assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, output)
 
 # %% [markdown]
-# It does not matter, since mixing and $W_V$ are both linear. Leaving $W_V$ out does matter:
-# the output is different, here even in shape.
+# It does not matter, since mixing and $W_V$ are both linear. Leaving $W_V$ out does
+# matter: the output is then different, here even in shape.
 #
 # The scores can be written in a similar way: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the
 # bilinear score of lesson 01. Only the **product** of the two matrices counts:
@@ -337,22 +340,23 @@ print("w_q doubled and w_k halved, same weights:", np.allclose(rescaled, weights
 assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# So do not ask what one number of a learned query means. Ask which token attends to which.
+# So there is no point in asking what one number of a learned query means. Ask which
+# token attends to which.
 #
-# The output is a sequence again, with as many rows as the input. So it can be the input of
-# another self-attention, the next **layer**: that is how Transformers are built (lesson
-# 09).
+# The output is again a sequence, with as many rows as the input, so it can be the input
+# of another self-attention, the next **layer**. That is how Transformers are built
+# (lesson 09).
 #
 # Self-attention is older than the Transformer: see Cheng et al. (2016), who call it
-# **intra-attention**, Parikh et al. (2016) and Lin et al. (2017). The paper's novelty is
-# a translation model in which words exchange information by attention alone.
+# **intra-attention**, Parikh et al. (2016) and Lin et al. (2017). What was new in the
+# paper is a translation model in which words exchange information by attention alone.
 
 # %% [markdown]
 # ## A real sentence
 #
 # All words of *we sat on the bank of the river* attend to all words at once. *bank* and
-# *river* have their vectors from above, the small words get zeros, and matrices that change
-# nothing (`np.eye(2)`) stand in for parameters.
+# *river* keep their vectors from above, the small words get zeros, and matrices that
+# change nothing (`np.eye(2)`) take the place of parameters.
 
 # %%
 words = "we sat on the bank of the river".split()
@@ -366,15 +370,15 @@ assert np.allclose(word_weights[0], 1 / 8)
 assert np.isclose(word_weights[4, 4], word_weights[4, 7])
 
 # %%
-alt = "The word we attends to all alike, bank to itself and river, river to itself."
+alt = "The word we attends to all equally, bank to itself and river, river to itself."
 figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
 # ## Which word does a word attend to most?
 #
-# To itself? An experiment: 1,000 sequences of 12 random tokens, with random parameters. In
-# how many rows is a word's weight on itself the largest? Try it with *one* matrix for both
-# queries and keys, and with *two*, as in every Transformer.
+# To itself? As an experiment, take 1,000 sequences of 12 random tokens, with random
+# parameters. In how many rows is a word's weight on itself the largest? Try it with
+# *one* matrix for both queries and keys, and with *two*, as in every Transformer.
 #
 # **Predict:** with two random matrices, in what share of the rows is a word's weight on
 # itself the largest?
@@ -394,14 +398,14 @@ def own_word_share(same_matrix, count=1000, n=12, d_model=64, d_k=16):
     return (weights.argmax(axis=-1) == np.arange(n)).mean()
 
 
-likeness, two_matrices = own_word_share(True), own_word_share(False)
-print(f"one matrix for both: {likeness:.2f}   two matrices: {two_matrices:.2f}")
-assert likeness > 0.95 and 0.07 < two_matrices < 0.10
+one_matrix, two_matrices = own_word_share(True), own_word_share(False)
+print(f"one matrix for both: {one_matrix:.2f}   two matrices: {two_matrices:.2f}")
+assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
 
 # %% [markdown]
-# > **Popular error: "a word scores highest with itself".** It is tempting to think so, because
-# > nothing is more like a word than the word itself. But a score does not compare a word
-# > with a word: it compares a *query* with a *key*, and two matrices make them different.
+# > **Common mistake: "a word scores highest with itself".** Nothing is more like a word
+# > than the word itself, so one expects this. But a score does not compare a word with
+# > a word: it compares a *query* with a *key*, and two matrices make them different.
 #
 # With one matrix, a word's weight on itself is the largest in 0.99 of the rows; with two,
 # no more often than by chance: 1 in 12, or 0.083 (with 12,000 rows, the share varies by
@@ -411,8 +415,8 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 # %% [markdown]
 # ## Attending to another sequence
 #
-# In a translation, each German word attends to the English words. The queries come from one
-# sequence `x`, the keys and values from another one, called the **memory**:
+# In a translation, each German word attends to the English words. The queries come from
+# one sequence, `x`, and the keys and values from another one, called the **memory**:
 #
 # $$Q = X W_Q, \qquad K = M W_K, \qquad V = M W_V.$$
 #
@@ -424,7 +428,7 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 # %% [markdown]
 # ### Exercise: cross_attention
 #
-# Write it for any two sequences, with any number of axes in front.
+# Write it for any two sequences, with any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -434,8 +438,9 @@ assert likeness > 0.95 and 0.07 < two_matrices < 0.10
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `project` multiplies one sequence with all three matrices, and $W_K$ need not fit `x`, nor
-# $W_Q$ the memory. So write the three products yourself, and then call `attention`.
+# `project` multiplies one sequence by all three matrices, but $W_K$ may not fit `x`,
+# and $W_Q$ may not fit the memory. So write the three products yourself, and then call
+# `attention`.
 #
 # </details>
 
@@ -446,7 +451,8 @@ from course_lib.self_attention import cross_attention  # exercise
 check(cross_attention)
 
 # %% [markdown]
-# Try it with 3 tokens of `x`, of 8 numbers each, and 5 tokens of the memory, of 6 numbers.
+# Try it with an `x` of 3 tokens of 8 numbers each, and a memory of 5 tokens of 6
+# numbers each.
 
 # %%
 target, memory = rng.normal(size=(3, 8)), rng.normal(size=(5, 6))
@@ -459,8 +465,8 @@ print("weights:", cross_weights.shape, " output:", crossed.shape)
 #
 # **Predict:** what happens to the output if you permute the tokens of the memory?
 #
-# - [x] Nothing: it stays the same.
 # - [ ] Its rows are permuted in the same way.
+# - [x] Nothing: it is the same.
 # - [ ] All its numbers change.
 
 # %%
@@ -474,9 +480,9 @@ assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 # %% [markdown]
 # The output does not depend on the order of the memory's tokens.
 #
-# A Transformer that translates has two halves. The **encoder** reads the **source** (the
-# English sentence); the **decoder** writes the **target** (the German one), word by word.
-# Attention is used in three ways (the paper, section 3.2.3):
+# A Transformer for translation has two halves. The **encoder** reads the **source**
+# (the English sentence), and the **decoder** writes the **target** (the German one),
+# word by word. Attention is used in three ways (the paper, section 3.2.3):
 #
 # | where | queries | keys and values |
 # |---|---|---|
@@ -492,9 +498,9 @@ assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 #
 # **Predict:** are the outputs for *dog* in the two sentences equal?
 #
+# - [x] Yes, they are the same vector.
 # - [ ] No, because in one sentence the dog bites.
 # - [ ] No, unless $W_Q$ and $W_K$ are equal.
-# - [x] Yes, they are the same vector.
 
 # %%
 embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
@@ -507,9 +513,9 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 
 # %% [markdown]
 # The dog that bites and the dog that is bitten get the same vector. If the tokens are
-# permuted, the outputs are permuted with them, and nothing else happens. To permute the
-# rows of $X$ is to multiply it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and
-# in each column. So
+# permuted, the outputs are permuted with them, and nothing else happens. Permuting the
+# rows of $X$ means multiplying it by a matrix $\Pi$ of 0s and 1s, with one 1 in each
+# row and in each column. So
 #
 # $$f(\Pi X) = \Pi f(X).$$
 #
@@ -523,8 +529,8 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 #
 # <details><summary>Hint 1</summary>
 #
-# Both sides of the formula: permute and then apply f; apply f and then permute. Use the
-# same permutation both times.
+# Compute both sides of the formula: permute and then apply f; apply f and then permute.
+# Use the same permutation both times.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -558,14 +564,14 @@ assert gaps["self-attention"] < 1e-12 and gaps["each token alone"] < 1e-12
 assert gaps["sum of all so far"] > 0.1
 
 # %% [markdown]
-# Self-attention as it stands is blind to order. "As it stands" means **without a mask and
-# without positions**: a mask that hides later tokens (lesson 04) already makes it depend on
-# order, and positions (lesson 05) put the order into the tokens themselves.
+# On its own, self-attention is blind to order. "On its own" means **without a mask and
+# without positions**: a mask that hides later tokens (lesson 04) already makes it
+# depend on order, and positions (lesson 05) put the order into the tokens themselves.
 #
-# What a model takes for granted before it has seen any data is its **inductive bias**. A
-# recurrent network takes for granted that order matters, and that neighbours matter most.
-# Self-attention treats a sequence as a set. It assumes nothing about order, so it must
-# learn more from data.
+# What a model takes for granted before it has seen any data is its **inductive bias**.
+# A recurrent network takes for granted that order matters, and that neighbours matter
+# most. Self-attention treats a sequence as a set: it assumes nothing about order, so it
+# must learn more from data.
 
 # %% [markdown]
 # ## Backwards
@@ -575,8 +581,8 @@ assert gaps["sum of all so far"] > 0.1
 # direction in which the loss falls. For each array, write `d_…` for the derivative of the
 # loss with respect to each of its numbers: `d_w_q` has the shape of `w_q`.
 #
-# One rule does nearly everything. If `c = a @ b`, then `d_a = d_c @ b.T` and
-# `d_b = a.T @ d_c`. Test it by moving each number a little and watching the loss: these are
+# One rule does nearly everything: if `c = a @ b`, then `d_a = d_c @ b.T` and `d_b = a.T
+# @ d_c`. Test it by moving each number a little and watching the loss. This is called
 # **finite differences** (`course_lib/lessons/finite_differences.py`).
 
 # %%
@@ -596,10 +602,11 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # O = P V$$
 
 # %% [markdown]
-# Walk along it from the end. `p` and `s` are tables, and so are `d_p` and `d_s`. But the
-# softmax works on each row by itself, and so does its Jacobian of lesson 01. For row i,
-# `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so it need not be
-# transposed). Written out, `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
+# Walk along it from the end. `p` and `s` are tables, and so are `d_p` and `d_s`. But
+# the softmax works on each row by itself, and so does its Jacobian from lesson 01. For
+# row i, `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so you
+# don't have to transpose it). Written out,
+# `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
 #
 # Where one array is used several times, its derivatives **add up**. How many times is X
 # used?
@@ -607,13 +614,13 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # %% [markdown]
 # ### Exercise: self_attention_gradients
 #
-# A stretch: go back from the output to x and the three matrices. To skip it, run the check
-# twice; it then says how to go on with the course's version.
+# A stretch: go back from the output to x and the three matrices. To skip it, run the
+# check twice; it then says how to go on with the course's version.
 #
 # <details><summary>Hint 1</summary>
 #
-# First go forwards and keep q, k, v and the weights. Then one line per step, from the end:
-# the product O = P V; the softmax, row by row; the scale; the product of q and k.
+# First go forwards and keep q, k, v and the weights. Then, from the end, one line per
+# step: the product O = P V; the softmax, row by row; the scale; the product of q and k.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -631,8 +638,8 @@ from course_lib.self_attention import self_attention_gradients  # exercise
 check(self_attention_gradients)
 
 # %% [markdown]
-# Check your derivatives in two other ways: by finite differences, and with PyTorch, which
-# differentiates by itself (**autograd**). Both get 4 random tokens of 5 numbers.
+# Check your derivatives in two other ways, by finite differences and with PyTorch's
+# automatic differentiation (**autograd**), on 4 random tokens of 5 numbers.
 
 # %%
 import torch
@@ -666,10 +673,10 @@ alt = "All 60 derivatives lie on the diagonal: by hand, by trying, by autograd."
 figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt)
 
 # %% [markdown]
-# What are these derivatives good for? Take the queen, the kite and *it* from above. Keep $W_V$,
-# **forget** the $W_Q$ and $W_K$ that we chose, and start from random ones. The loss is the
-# squared distance between the colour of *it* and blue (−1). Each of 100 steps subtracts 0.5
-# times its derivative from each matrix.
+# What can you do with these derivatives? Take the queen, the kite and *it* from above.
+# Keep $W_V$, **forget** the $W_Q$ and $W_K$ that we chose, and start from random ones.
+# The loss is the squared distance between the colour of *it* and blue (−1). Each of 100
+# steps subtracts 0.5 times its derivative from each matrix.
 
 # %%
 start_q, start_k = np.random.default_rng(1).normal(size=(2, 5, 2))
@@ -687,18 +694,19 @@ print(f"weight of it on kite: {it_before:.2f} before, {it_after:.2f} after")
 assert it_before < 0.5 and it_after > 0.9
 
 # %% [markdown]
-# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
-# only the colour was asked for, and attending to the kite is the way to get it right.
+# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend
+# to: only the colour was asked for, and the way to get it right is to attend to the
+# kite.
 #
-# So queries, keys and values are not a table of word vectors like fastText's, which is
-# trained on a task of its own: predicting nearby words (Bojanowski et al. 2017). Here
-# matrices are learned, the same for every word, and with the loss of the task itself.
+# So what is learned is not a table of word vectors, trained in advance on nearby words
+# as fastText's is (Bojanowski et al. 2017), but three matrices, the same for every
+# word, trained with the loss of the task itself.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# A layer `nn.Linear(d_in, d_out)` holds a matrix of parameters, its `weight`, and computes
-# `x @ weight.T`. (`bias=False` leaves out an addition; lesson 03.)
+# A layer `nn.Linear(d_in, d_out)` holds a matrix of parameters, its `weight`, and
+# computes `x @ weight.T`. (`bias=False` leaves out an addition: see lesson 03.)
 #
 # **Predict:** what is the shape of `nn.Linear(5, 2).weight`?
 #
@@ -716,19 +724,19 @@ assert tuple(layers[0].weight.shape) == (2, 5)
 assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# It stores (out, in), the **transpose** of our $W$. Transpose parameters when you copy them
-# between PyTorch and these lessons. If they are square, no shape reminds you.
+# It stores (out, in), the **transpose** of our $W$. Transpose parameters when you copy
+# them between PyTorch and these lessons: if they are square, no shape will remind you.
 
 # %% [markdown]
-# ## Learning whom a word means
+# ## Learning what a pronoun refers to
 #
 # Now with many words. *A red queen, a blue kite, a white king and green twins: what colour
 # is it?* A story (`course_lib/lessons/stories.py`) has four nouns, one for each of *she,
 # he, it, they*, in any order and in any of eight colours. Then a pronoun asks.
 #
-# A token has 24 numbers: 16 for the word and 8 for the colour, one of them a 1. A pronoun
-# has no colour. The output has 8 numbers, and the largest names the colour. The 16 numbers
-# of a word are **random**, so no pronoun resembles its nouns.
+# A token has 24 numbers: 16 for the word and 8 for the colour, one of which is a 1. A
+# pronoun has no colour. The output has 8 numbers, the largest of which names the
+# colour. The 16 numbers of a word are **random**, so no pronoun resembles its nouns.
 
 # %% [markdown]
 # One layer of self-attention is trained three times (`course_lib/experiments/recall.py`) on
@@ -736,65 +744,67 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 #
 # | who asks | what is learned | why |
 # |---|---|---|
-# | the noun again (*kite*) | $W_V$; **likeness**: the words are the queries and keys | a control |
-# | a pronoun | $W_V$; likeness again | is likeness enough? |
+# | the noun again (*kite*) | $W_V$; **similarity**: the words are the queries and keys | a control |
+# | a pronoun | $W_V$; similarity again | is similarity enough? |
 # | a pronoun | $W_V$, $W_Q$ and $W_K$ | is learning better? |
 
 # %% [markdown]
 # Guessing gives the right colour in 0.34 of all stories: in 1/4 the right noun, and in 1/8
 # of the rest the same colour by luck.
 #
-# **Predict:** if a pronoun asks, how often does likeness give the right colour?
+# **Predict:** if a pronoun asks, how often does similarity give the right colour?
 #
-# - [ ] In more than 0.90 of the stories.
-# - [ ] In 0.34: no better than guessing.
 # - [x] In less than 0.34: worse than guessing.
+# - [ ] In 0.34: no better than guessing.
+# - [ ] In more than 0.90 of the stories.
 
 # %%
 from course_lib.experiments import recall, record
 
 noun_again = recall.train(1, learn_queries_and_keys=False, by_pronoun=False)
-by_likeness = recall.train(1, learn_queries_and_keys=False)
+by_similarity = recall.train(1, learn_queries_and_keys=False)
 learned = recall.train(1)
 guessing = 1 / 4 + 3 / 4 / 8
-for name, model in {"noun": noun_again, "pronoun": by_likeness}.items():
-    print(f"{name} asks, likeness: right in {model.accuracy:.2f} of the stories")
+for name, model in {"noun": noun_again, "pronoun": by_similarity}.items():
+    print(f"{name} asks, similarity: right in {model.accuracy:.2f} of the stories")
 print(f"pronoun asks, learned: right in {learned.accuracy:.2f} of the stories")
-for name, model in {"likeness": by_likeness, "learned": learned}.items():
+for name, model in {"similarity": by_similarity, "learned": learned}.items():
     print(f"weight on the noun meant, {name}: {model.weight_on_target:.2f}")
-assert by_likeness.accuracy < guessing
+assert by_similarity.accuracy < guessing
 assert 0.9 < min(noun_again.accuracy, learned.accuracy)
-assert by_likeness.own_largest > 0.99 and by_likeness.weight_on_target < 0.1
+assert by_similarity.own_largest > 0.99 and by_similarity.weight_on_target < 0.1
 assert learned.weight_on_target > 0.9
 
 # %% [markdown]
-# If the noun itself asks, likeness is enough. If a pronoun asks, likeness is worse than
-# guessing: what resembles *it* most is *it*, and *it* has no colour to hand out. (Why not
-# 1/8? The four nouns get a little weight each, so a little colour leaks through.) With
-# learned queries and keys, the pronoun attends to the noun that is meant.
+# If the noun itself asks, similarity is enough. If a pronoun asks, similarity is worse
+# than guessing, because what resembles *it* most is *it*, and *it* has no colour to
+# hand out. (Why not 1/8? The four nouns get a little weight each, so a little colour
+# leaks through.) With learned queries and keys, the pronoun attends to the noun that is
+# meant.
 #
-# Longer trainings, with three seeds and with learned queries and keys of 1, 2 and 4
-# numbers, were run by `python -m course_lib.experiments recall`:
+# Longer trainings, with the seeds 0, 1 and 2 and with learned queries and keys of 1, 2
+# and 4 numbers, were run beforehand (`python -m course_lib.experiments recall`):
 
 # %%
 runs = record.read("recall")
-for name in ("noun again, likeness", "pronoun, likeness", "d_k 1", "d_k 2", "d_k 4"):
+for name in ("noun again, similarity", "pronoun, similarity"):
     print(f"{name}: {runs.values(name)}")
-print("seeds", runs.values("seed"), "with torch", runs.environment["torch"])
-assert max(runs.values("pronoun, likeness")) < guessing
+for name in ("d_k 1", "d_k 2", "d_k 4"):
+    print(f"pronoun, learned, {name}: {runs.values(name)}")
+assert max(runs.values("pronoun, similarity")) < guessing
 assert max(runs.values("d_k 1")) < 0.8
 stuck, *not_stuck = runs.values("d_k 2")  # seed 0 loses one noun of the 16
 assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 0.98
-assert min(runs.values("noun again, likeness")) > 0.98
+assert min(runs.values("noun again, similarity")) > 0.98
 
 # %% [markdown]
 # One number is not enough: on a line only the largest and the smallest key can win, and
-# there are four groups of nouns. Two can be enough, but the training with seed 0 gets
-# stuck: 0.94 is about 15/16, so one noun of 16 stays in a wrong group. (The small
-# training above has seed 1 for that reason.)
+# there are four groups of nouns. Two can be enough, but with seed 0 the training gets
+# stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is why
+# the small training above uses seed 1.)
 #
-# What did the model learn? Its queries and keys have two numbers, so we can draw them: the
-# keys of all 16 nouns, and the queries of the four pronouns.
+# What did the model learn? Its queries and keys have two numbers, so we can draw the
+# keys of all 16 nouns and the queries of the four pronouns.
 
 # %%
 from course_lib.lessons.stories import COLOURS, NOUNS, WORDS, story_of
@@ -822,9 +832,9 @@ for question, query in pronoun_queries.items():
     assert {*best} == {*NOUNS[question]}
 
 # %% [markdown]
-# It does. In real models the word vectors are parameters too, and are learned with the
-# rest. Now your own `self_attention` takes the learned parameters and answers the story,
-# once for each pronoun:
+# It does. In real models the word vectors are parameters too, and are learned along
+# with the rest. Now your own `self_attention` takes the learned parameters and answers
+# the story, once for each pronoun:
 
 # %%
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
@@ -843,16 +853,16 @@ alt = "She attends to the queen, he to the king, it to the kite, they to the twi
 figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 
 # %% [markdown]
-# Notice how little each pronoun attends to itself: the model has learned that nothing is to
-# be found there.
+# Notice how little each pronoun attends to itself: the model has learned that there is
+# nothing to find there.
 
 # %% [markdown]
 # ## What is *it*?
 #
-# The question from the start is harder: *it* is the same word in both sentences, and its
-# meaning depends on the **last** word. Give the eleven words random vectors, let them
-# attend to each other once, and divide the weight of *it* on *animal* by its weight on
-# *street*.
+# The question from the start is harder, because *it* is the same word in both sentences
+# and its meaning depends on the **last** word. Give the eleven words random vectors,
+# let them attend to each other once, and divide the weight of *it* on *animal* by its
+# weight on *street*.
 #
 # **Predict:** can this ratio change if *tired* is replaced by *wide*?
 #
@@ -875,19 +885,20 @@ assert np.isclose(*ratios, rtol=1e-12)
 
 # %% [markdown]
 # In one layer, the query of *it* is made from *it* alone, and the keys of *animal* and
-# *street* from these words alone. The last word can take weight from both, but it cannot
-# change which of them is ahead. (In lesson 01 we gave *it* a second query by hand.)
+# *street* from those words alone. The last word can take weight from both, but it
+# cannot change which of them is ahead. (In lesson 01 we gave *it* a second query by
+# hand.)
 #
-# So attend **twice**. In the first layer each word attends to the sentence, and the output
-# is appended to its vector, like a note. The second layer makes queries and keys from
-# vectors *and* notes. Its values are the vectors alone.
+# So attend **twice**. In the first layer each word attends to the sentence, and the
+# output is appended to its vector, like a note. The second layer makes its queries and
+# keys from vectors *and* notes; its values are the vectors alone.
 
 # %% [markdown]
 # The training (`course_lib/lessons/learned_pronoun.py`) has 120 sentences such as *The
-# dog didn't cross the river because it was too deep*: four nouns like *animal*, four like
-# *street*, eight last words, without the eight that have both *animal* and *street*. So
-# only the pair of nouns is new, and *tired* always means the animal: a fair test, but a
-# small one.
+# dog didn't cross the river because it was too deep*: four nouns like *animal*, four
+# like *street* and eight last words, but none of the eight sentences that have both
+# *animal* and *street*. So only the pair of nouns is new, and *tired* always means the
+# animal: a fair test, but a small one.
 #
 # The output of *it* should be the vector of the noun that is meant; the loss is the squared
 # distance from it. Your `self_attention` shows the progress:
@@ -914,10 +925,10 @@ alt = "After training, it attends to animal when too tired, to street when too w
 figures.attention_lines(np.array([tired, wide]), *labels, alt=alt)
 
 # %% [markdown]
-# This is lesson 01's picture, but this time nobody chose the queries and keys. They were
-# learned: the loss only says which noun is meant. Read the steps again: the model first
-# learned that *it* means one of the two nouns, and then which. How does the second layer
-# know the last word? Ask the first layer:
+# This is lesson 01's picture, but this time nobody chose the queries and keys: they
+# were learned, and the loss only says which noun is meant. Read the steps again: the
+# model first learned that *it* means one of the two nouns, and only then which. How
+# does the second layer know the last word? Ask the first layer:
 
 # %%
 for last_word in ("tired", "wide"):
@@ -927,18 +938,19 @@ for last_word in ("tired", "wide"):
     assert min(to_last[it], to_last[animal]) > 0.8 and to_last[street] < 0.1
 
 # %% [markdown]
-# *it* and *animal* store the last word in their notes. So the last word can
-# change the query of *it* and the key of *animal* in the second layer. We chose the seed 8
-# because this is easy to see there. Other seeds use other notes, but all ten seeds 0–9 find
-# a way. Two layers can do what one cannot, which is a reason why a Transformer has several.
+# *it* and *animal* store the last word in their notes, so in the second layer the last
+# word can change the query of *it* and the key of *animal*. We chose seed 8 because
+# this is easy to see there. Other seeds use other notes, but all of the seeds 0–9 find
+# a way. Two layers can do what one cannot, which is a reason why a Transformer has
+# several.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in
 #   cross-attention keys and values come from another sequence.
-# - Learned parameters decide which token attends to which: a token need not prefer similar
-#   tokens, or itself.
+# - Learned parameters decide which token attends to which: a token may prefer tokens
+#   that are quite unlike itself.
 # - Without masks and positions, permuted tokens give permuted outputs.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et

@@ -31,11 +31,12 @@ from course_lib.attention import attention, scaled_scores, softmax
 # *How much warmer was Thursday than Monday?*
 #
 # You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
-# attention do that? At the end of this lesson two layers with the same number of parameters
-# are trained on such questions, and the last picture shows what each of them attends to.
+# attention do that? At the end of this lesson, two layers with the same number of
+# parameters are trained on such questions, and the last picture shows what each of them
+# attends to.
 #
 # On the map, the same three boxes are highlighted as in lesson 01. Each of them holds
-# several attentions side by side: that is the *multi-head* in their name.
+# several attentions side by side, which is what *multi-head* in their name means.
 
 # %%
 alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
@@ -65,23 +66,23 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so it lies between 11 and 18: 7 is out
-# of reach.
+# The output is a **weighted mean** of the values, so it lies between 11 and 18, and 7
+# is out of reach.
 
 # %% [markdown]
 # Would other values help, say temperatures times some number $c$? All days share this
-# $c$, as all tokens share `w_v`. With weights $a$ and $b$ on Thursday and Monday the
-# output is $a\,c \cdot 18 + b\,c \cdot 11$. It should be $1 \cdot 18 - 1 \cdot 11$, and
-# it should be right for all temperatures. So $a\,c$ must be 1 and $b\,c$ must be −1. No
-# $c$ does both, because weights are never negative. Longer values do not help, nor does a
-# matrix after the head: $c$ is then a matrix, but all days still share it.
+# $c$, as all tokens share `w_v`, so the output is $c$ times a weighted mean of the
+# temperatures. A positive $c$ counts both days as plus, a negative $c$ counts both as
+# minus, because weights are never negative. But a difference needs Thursday as plus and
+# Monday as minus. Longer values do not help, and a matrix after the head doesn't
+# either: $c$ is then a matrix, but all days still share it.
 
 # %% [markdown]
 # ## Attending twice
 #
-# Now attend twice to the same three days, put the two outputs **side by side**, and multiply
-# them by one more matrix of parameters. Call it `w_o`, o for output. It also gives the
-# result the length that the next layer expects.
+# Now attend twice to the same three days, put the two outputs **side by side**, and
+# multiply them by one more matrix of parameters. Call it `w_o`, o for output. It also
+# gives the result the length that the next layer expects.
 
 # %%
 first = attention(np.array([asks["Thursday"]]), k, v)[0]
@@ -104,26 +105,26 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 
 # %% [markdown]
 # One trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which each head
-# still has to project. In the formula of lesson 01 they were the queries, keys and values
-# themselves. Our code calls the sequences `x` (it attends) and `memory` (it is attended to,
-# and appears in the formula twice, as $K$ and as $V$).
+# still has to project. In the formula in lesson 01 they were the queries, keys and
+# values themselves. Our code calls the sequences `x` (it attends) and `memory` (it is
+# attended to, and appears in the formula twice, as $K$ and as $V$).
 #
 # A head sees only d_k directions of a token: its **representation subspace**. Each head
-# has its own three matrices, and so its own subspace. Inside a head any attention would
-# do, for example with the additive scores of lesson 01; the paper's heads use scaled dot
-# products.
+# has its own three matrices, and so its own subspace. Any attention would do inside a
+# head, for example with the additive scores of lesson 01; the paper's heads use scaled
+# dot products.
 
 # %% [markdown]
 # ## Heads are columns
 #
-# The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and keys
-# have $d_k = 64$ numbers, and its values $d_v = 64$. They *need* not be smaller than the
-# token: $512 / 8$ is a choice, and you will count below what it costs.
+# The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and
+# keys have $d_k = 64$ numbers, and its values $d_v = 64$. They don't *have* to be
+# smaller than the token: $512 / 8$ is a choice, and you will count below what it costs.
 #
-# Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So all heads' queries
-# are made by one product `x @ w_q`, and then **head 0 has the first 64 columns, head 1 the
-# next 64**, and so on. Here are three tokens of four numbers for two heads. The tens digit
-# names the token, the ones digit the column, both counted from 0:
+# Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So one product,
+# `x @ w_q`, makes all heads' queries, and then **head 0 has the first 64 columns, head
+# 1 the next 64**, and so on. Here are three tokens of four numbers for two heads. The
+# tens digit names the token, the ones digit the column, both counted from 0:
 
 # %%
 x = np.array([[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]])
@@ -131,28 +132,28 @@ head_0, head_1 = x[:, :2], x[:, 2:]
 print(head_0, head_1, sep="\n\n")
 
 # %% [markdown]
-# The axis of heads goes in front of the tokens: `(n_heads, n, d_k)`. Then the last two axes
-# are a table of tokens for each head, and `attention` treats heads as it treats a batch:
-# each by itself, and all at the same time.
+# The axis of heads goes before the tokens: `(n_heads, n, d_k)`. Then the last two axes
+# are a table of tokens for each head, and `attention` treats heads as it treats a
+# batch: each by itself, and all at the same time.
 
 # %% [markdown]
 # ### Exercise: split_heads
 #
-# Split each token into heads, for any number of axes in front, without a loop over heads if
-# you can.
+# Split each token into heads, for any number of leading axes, without a loop over heads
+# if you can.
 #
 # <details><summary>Hint 1</summary>
 #
-# One token is a row: the columns of head 0, then those of head 1. A reshape can cut that row
-# into parts and leave the tokens alone. What is the shape then, and which two axes are still
-# in the wrong order?
+# One token is a row: the columns of head 0, then the columns of head 1. A reshape can
+# cut that row into parts and leave the tokens alone. What is the shape then, and which
+# two axes are still in the wrong order?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `*leading, n, d_model = x.shape` reads a shape with any number of axes in front. Which two
-# axes must `np.swapaxes` exchange after the reshape? If n_heads does not divide d_model, an
-# error should come: reshape's own, an `assert`, or one with your words.
+# `*leading, n, d_model = x.shape` reads a shape with any number of leading axes. Which
+# two axes must `np.swapaxes` swap after the reshape? If n_heads does not divide
+# d_model, an error should come: reshape's own, an `assert`, or one with your words.
 #
 # </details>
 
@@ -165,14 +166,14 @@ check(split_heads)
 # %% [markdown]
 # ## Can reshape do it alone?
 #
-# A shortcut: ask reshape for the final shape at once, `x.reshape(2, 3, 2)`. Another: deal
-# out the columns in turn, so that head 0 gets columns 0 and 2. All three results have the
-# same shape.
+# One shortcut is to ask reshape for the final shape at once, `x.reshape(2, 3, 2)`.
+# Another is to deal out the columns in turn, so that head 0 gets columns 0 and 2. All
+# three results have the same shape.
 #
 # **Predict:** which three rows are head 0 of `x.reshape(2, 3, 2)`?
 #
-# - [ ] (0, 1), (10, 11), (20, 21)
 # - [x] (0, 1), (2, 3), (10, 11)
+# - [ ] (0, 1), (10, 11), (20, 21)
 # - [ ] (0, 2), (10, 12), (20, 22)
 
 # %%
@@ -187,13 +188,13 @@ alt = "Reshape alone mixes tokens within a row; every second column mixes heads.
 figures.coloured_heads(x, splits, alt=alt)
 
 # %% [markdown]
-# Colours are heads; a thick frame marks a number in the wrong position. A check of shapes
-# cannot notice this, and nothing crashes later.
+# Colours are heads; a thick frame marks a number in the wrong position. A check of
+# shapes cannot notice this, and nothing crashes later.
 #
-# *Every second* at least keeps tokens apart. It numbers the columns in another way, which
-# does no harm if a model is trained with it, and is wrong as soon as parameters come from
-# elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change one token
-# and see which rows change:
+# *Every second* at least keeps tokens apart. It numbers the columns differently, which
+# does no harm if a model is trained that way, but is wrong as soon as parameters come
+# from elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change
+# one token and see which rows change:
 
 # %%
 changed = x + np.array([[0], [0], [100]])  # only the last token, 2
@@ -204,9 +205,10 @@ for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
 assert moved == [[1, 1], [1, 2]]
 
 # %% [markdown]
-# With `split_heads`, row 2 of both heads changes: that is where token 2 is. With reshape
-# alone, rows 1 and 2 of head 1 change and nothing in head 0: both halves of token 2 are in
-# one head. How much of a layer of the paper's size is then in the right position?
+# With `split_heads`, row 2 of both heads changes, because that is where token 2 is.
+# With reshape alone, rows 1 and 2 of head 1 change, and nothing in head 0 does: both
+# halves of token 2 are in one head. How much of a layer of the paper's size is then in
+# the right position?
 
 # %%
 numbered = np.arange(10 * 512).reshape(10, 512)  # 10 tokens, 8 heads of 64
@@ -230,7 +232,7 @@ assert share == 2 / 80
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two axes must be neighbours before reshape may make one of them?
+# Which two axes must be neighbours before reshape can join them into one?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -261,19 +263,19 @@ print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
 print("one of each:", np.array_equal(merge_heads(reshaped), x))
 
 # %% [markdown]
-# Two equal errors undo each other. So a test should compare with numbers written by hand at
-# least once. The check of `split_heads` does.
+# Two equal errors undo each other. So at least one test should compare with numbers
+# written by hand, as the check of `split_heads` does.
 
 # %% [markdown]
 # ## All together
 #
-# There are six steps: project; split; score, in each head; softmax; mix the values; merge
-# and multiply by `w_o`. You have written each of them.
+# There are six steps, and you have written each of them: project; split; score, in each
+# head; softmax; mix the values; merge and multiply by `w_o`.
 #
-# Two details. Each head divides by the root of **its own** d_k, the length of the vectors
-# that it multiplies. And there may be a mask: `may_attend[i, j]` says whether token i may
-# attend to token j. Lesson 04 is about masks. For now, set a blocked score to −∞ before the
-# softmax, because $e^{-\infty} = 0$:
+# Two details matter. Each head divides by the root of **its own** d_k, the length of
+# the vectors that it multiplies. And there may be a mask: `may_attend[i, j]` says
+# whether token i may attend to token j. Lesson 04 is about masks. For now, set a
+# blocked score to −∞ before the softmax, because $e^{-\infty} = 0$:
 
 # %%
 allowed = np.array([True, False, True])
@@ -288,16 +290,16 @@ print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
 #
 # <details><summary>Hint 1</summary>
 #
-# Write the shape behind each line. Where are heads an axis of their own, and where are they
-# columns? `w_q` meets tokens before the split, `w_o` after the merge. Should the scale know
-# about n_heads at all?
+# Write the shape after each line. Where are heads an axis of their own, and where are
+# they columns? `w_q` meets tokens before the split, `w_o` after the merge. Should the
+# scale depend on n_heads?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `scaled_scores` divides by the root of the last axis of what it is given. The scores are
-# `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads: give it an
-# axis of length 1 where the heads are.
+# `scaled_scores` divides by the root of the last axis of what it is given. The scores
+# are `(..., n_heads, n, m)`, and the mask `(..., n, m)` is the same for all heads, so
+# give it an axis of length 1 where the heads are.
 #
 # </details>
 
@@ -314,9 +316,9 @@ check(multi_head_attention)
 # what it was done to: two questions about one word. (A third, *did what?*, is answered by
 # the word itself.)
 #
-# Each word is in several relations at once, and a translator needs them for reading and
-# for writing. In the German *Bob trat **den** Ball*, the subject decides the verb's form,
-# and the verb decides the case of its object: *den Ball*, not *der Ball*.
+# Each word has several relations at once, and a translator needs them for reading and
+# for writing. In the German *Bob trat **den** Ball*, the subject decides the verb's
+# form, and the verb decides the case of its object: *den Ball*, not *der Ball*.
 #
 # Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
 # asks in both heads, *Bob* answers in head 0, and *ball* in head 1.
@@ -347,9 +349,10 @@ alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numb
 figures.products_of_heads(parts, role_weights, words, alt=alt)
 
 # %% [markdown]
-# Below is a wall of heads: one table per head, one row per query. (All heads in one table
-# would be hard to tell apart.) **Press a head** to open it, and point at its rows. The three
-# words that ask for nothing attend to all four words alike, as in lesson 02.
+# Below is a wall of heads: one table per head, one row per query. (All heads in one
+# table would be hard to tell apart.) **Press a head** to open it, and point at its
+# rows. The three words that ask for nothing attend to all four words equally, as in
+# lesson 02.
 
 # %%
 alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to ball."
@@ -362,27 +365,30 @@ figures.wall_of_heads(role_weights[np.newaxis], words, words, **of_heads, alt=al
 #
 # **Predict:** what does *kicked* attend to now?
 #
-# - [ ] To all four words alike.
+# - [ ] To all four words equally.
 # - [x] To Bob and to ball, about 0.5 each.
 # - [ ] To Bob with 0.96, since he comes first.
 
 # %%
 output_1, one_head = multi_head_attention(tokens, tokens, *parameters, n_heads=1)
 print("weights:", one_head[0, 1].round(2), "output:", output_1[1].round(2))
-assert np.allclose(output_1[1], output_1[1, 0], atol=1e-12)  # who and whom look alike
+assert np.allclose(
+    output_1[1], output_1[1, 0], atol=1e-12
+)  # who and whom look the same
 
 # %% [markdown]
-# The two halves of the dot product are added into one score, and the output no longer
-# says who kicked. The paper (section 3.2.2) says why it wants several heads, which attend
-# to different subspaces at different positions: "With a single attention head, averaging
-# inhibits this." A well-known picture shows a trained model at the sentence that opens
-# lesson 01: from *it*, one head attends mostly to *the animal*, another to *tired*
-# ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
+# The two halves of the dot product are added into one score, so the output no longer
+# says who kicked. The paper (section 3.2.2) wants several heads so that they can attend
+# to different subspaces at different positions: "With a single attention head,
+# averaging inhibits this." A well-known picture shows a trained model reading the
+# sentence that opens lesson 01: from *it*, one head attends mostly to *the animal*,
+# another to *tired* ([The Illustrated
+# Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): we assume in advance that a token has several
 # questions to ask.
 #
-# One trap: by default, `nn.MultiheadAttention` returns the **mean** of its heads'
+# Another trap: by default, `nn.MultiheadAttention` returns the **mean** of its heads'
 # weights. Here the mean hides what the heads do:
 
 # %%
@@ -396,8 +402,8 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 #
 # **Predict:** which function of lesson 02 equals `multi_head_attention` with `n_heads=1`?
 #
-# - [ ] `self_attention(x, …)`
 # - [x] `self_attention(x, …) @ w_o`
+# - [ ] `self_attention(x, …)`
 # - [ ] Neither: the scale is different.
 
 # %%
@@ -419,9 +425,9 @@ assert np.abs(single - by_self).max() > 0.1
 #
 # **Predict:** what happens to the output?
 #
-# - [x] It stays the same.
-# - [ ] Its columns move as well.
-# - [ ] Its rows move as well.
+# - [x] Nothing: it is the same.
+# - [ ] Its columns move, too.
+# - [ ] Its rows move, too.
 
 # %%
 columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
@@ -435,11 +441,11 @@ print("w_o left as it was, same output:", np.allclose(without_w_o, three))
 assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
 
 # %% [markdown]
-# Heads have no order; a head only has to meet its own rows of `w_o`. So "head 3" of one
-# trained model has nothing to do with "head 3" of another.
+# Heads have no order, as long as each head meets its own rows of `w_o`. So "head 3" of
+# one trained model has nothing to do with "head 3" of another.
 #
-# Third: are heads side by side, times `w_o`, more than a sum? Give each head its own rows of
-# `w_o`, multiply head by head, and add up.
+# Third: do heads side by side, times `w_o`, give more than a sum? Give each head its
+# own rows of `w_o`, multiply head by head, and add up.
 
 # %%
 weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
@@ -454,23 +460,23 @@ assert gap < 1e-12
 # weights. So a single head can be taken out to see what the model loses. Michel, Levy and
 # Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
 #
-# (For `w_o` reshape alone is right: there the heads are *rows*, which lie one after the
-# other in memory.)
+# (For `w_o`, reshape alone is right, because there the heads are *rows*, which lie end
+# to end in memory.)
 
 # %% [markdown]
-# Voita et al. (2019) studied the heads of models that translate. A few did most of the
-# work: in one model, 38 of the encoder's 48 heads could be pruned (removed, while
-# training went on), and the translations were hardly worse. The important heads had
-# roles. Some attended to the token before or after; some followed the syntax, from a verb
-# to its subject or object; and one, in the first layer, attended to the rarest tokens of
-# the sentence. A later lesson examines such heads.
+# Voita et al. (2019) studied the heads of models that translate. A few of them did most
+# of the work: in one model, 38 of the encoder's 48 heads could be pruned (removed,
+# while training went on), and the translations were barely worse. The important heads
+# had roles. Some attended to the token before or after; some followed the syntax, from
+# a verb to its subject or object; and one, in the first layer, attended to the rarest
+# tokens of the sentence. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Which root?
 #
 # Scores are divided so that they keep standard deviation 1 (lesson 01). A head's dot
-# product has d_k terms. Besides √d_k you may find two other divisors in texts and code. Try
-# all three with 8 heads of 64 numbers, for 16 and for 256 tokens.
+# product has d_k terms. Try √d_k and two other divisors with 8 heads of 64 numbers, for
+# 16 and for 256 tokens.
 
 # %%
 roots = {"√d_k": 64**0.5, "√d_model": 512**0.5}
@@ -482,19 +488,19 @@ for n in (16, 256):
         assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
 
 # %% [markdown]
-# > **Popular error: dividing by √d_model inside heads.** It is tempting, because without
-# > heads d_k often *is* d_model. Scores come out √n_heads times too small, here with
-# > deviation 1/√8, about 0.35, instead of 1: before training, every head attends to all
-# > tokens nearly alike.
+# > **Common mistake: dividing by √d_model inside heads.** Without heads d_k often *is*
+# > d_model, so the code is easily left unchanged when heads are added. Scores come out
+# > √n_heads times too small, here with deviation 1/√8, about 0.35, instead of 1, so
+# > before training every head attends to all tokens almost equally.
 #
-# You may also meet √n, where a text uses *n* both for the length of a key and for the length
-# of the sentence. Then scores depend on how long the sentence is: their deviation is about 2
-# for 16 tokens and 0.5 for 256. Both divisors give the right shapes and rows that sum to 1.
+# With √n (some texts write *n* for the length of a key as well as of a sentence),
+# scores depend on how long the sentence is: their deviation is about 2 for 16 tokens
+# and 0.5 for 256. Both divisors give the right shapes and rows that sum to 1.
 
 # %% [markdown]
 # ## What heads cost
 #
-# Do more heads mean more parameters, and more work? Count.
+# Do more heads mean more parameters and more work? Count them.
 
 # %% [markdown]
 # ### Exercise: count_parameters
@@ -505,8 +511,8 @@ for n in (16, 256):
 #
 # <details><summary>Hint 1</summary>
 #
-# Four matrices. What is the shape of each, heads side by side? How long is its output, and
-# so its bias?
+# There are four matrices. With heads side by side, what is the shape of each? How long
+# is its output, and so its bias?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -522,11 +528,11 @@ from course_lib.heads import count_parameters  # exercise
 check(count_parameters)
 
 # %% [markdown]
-# Operations are multiplications and additions (FLOPs). A product of an `(a, b)` with a
-# `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times `w_q`,
-# `w_k` and `w_v`; queries times keys; weights times values; and the heads' outputs times
-# `w_o`. `course_lib/lessons/cost.py` counts them for 512 tokens of 512 numbers, with
-# d_k = d_v = 512 / n_heads.
+# Operations are multiplications and additions (FLOPs). The product of an `(a, b)`
+# matrix and a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x`
+# times `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads'
+# outputs times `w_o`. `course_lib/lessons/cost.py` counts them for 512 tokens of 512
+# numbers, with d_k = d_v = 512 / n_heads.
 #
 # **Predict:** which of these is 16 times as large with 16 heads as with one?
 #
@@ -550,9 +556,9 @@ assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 # the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
 # tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
 #
-# Only the attention weights grow, since each head has a table of its own. So the softmax
-# works 16 times as much, and a program that stores the tables needs 16 times the memory.
-# How much work is that, at about five operations per weight?
+# Only the attention weights grow, since each head has a table of its own. So the
+# softmax has 16 times as much work, and a program that stores the tables needs 16 times
+# the memory. How much work is that, at about five operations per weight?
 
 # %%
 extra = 5 * 16 * 512 * 512 / work
@@ -560,9 +566,9 @@ print(f"softmax of 16 heads, compared with the products: {extra:.1%}")
 assert extra < 0.02
 
 # %% [markdown]
-# Heads have a price of another kind: more heads mean shorter queries and keys. With
-# d_k = 1 a key is a single number, and one number can tell few things apart. In the paper
-# (table 3, rows A) 32 heads, with d_k = 16, are 0.4 BLEU (the usual score of
+# Heads have a price of another kind: more heads mean shorter queries and keys. With d_k
+# = 1 a key is a single number, and one number can tell few things apart. In the paper
+# (table 3, rows A), 32 heads with d_k = 16 are 0.4 BLEU (the usual score for
 # translations) worse than 8. One head is worse too, by 0.9.
 
 # %% [markdown]
@@ -587,15 +593,16 @@ for name, part in theirs.state_dict().items():
 #
 # <details><summary>Hint 1</summary>
 #
-# Which rows of "in_proj_weight" are the queries'? All parts are equally large. Our matrices
-# are to the right of x, and theirs are transposed: `x @ w_q` here, and what there?
+# Which rows of "in_proj_weight" belong to the queries? All parts are equally large. Our
+# matrices are to the right of x, and theirs are transposed: `x @ w_q` here, and what
+# there?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `.detach().cpu().numpy()` makes an array of any tensor of parameters. Along which axis must
-# `np.split` make three parts? Biases are vectors: is there anything to transpose, and are
-# there any at all?
+# `.detach().cpu().numpy()` turns any tensor of parameters into an array. Along which
+# axis must `np.split` cut it into three? Biases are vectors, so is there anything to
+# transpose? And are there any at all?
 #
 # </details>
 
@@ -614,8 +621,8 @@ check(load_torch_parameters)
 #
 # $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
 #
-# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the
-# end. The tokens are the five of *Three facts about heads*, `drawn`.
+# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at
+# the end. The tokens are `drawn`, the five of *Three facts about heads*.
 
 # %%
 for part in theirs.parameters():
@@ -647,7 +654,7 @@ print("without the biases, same output:", np.allclose(no_bias, output))
 assert np.abs(no_bias - output).max() > 0.1
 
 # %% [markdown]
-# And it has as many parameters as you counted, in the paper's size:
+# In the paper's size, it has as many parameters as you counted:
 
 # %%
 paper = torch.nn.MultiheadAttention(512, 8)
@@ -663,10 +670,10 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # output should be the two differences (temperature, sunshine). Nothing comes after `w_o`.
 
 # %% [markdown]
-# One layer has one head of 16 numbers, the other has two heads of 8: the same number of
-# parameters, in matrices of the same shapes. Their *error* is the mean squared error on new
-# questions, divided by the variance of the answers: 0 means always right, 1 means no better
-# than always answering 0.
+# One layer has one head of 16 numbers, and the other has two heads of 8: the same
+# number of parameters, in matrices of the same shapes. Their *error* is the mean
+# squared error on new questions, divided by the variance of the answers: 0 means always
+# right, 1 means no better than always answering 0.
 #
 # **Predict:** what is the error of the layer with one head?
 #
@@ -685,14 +692,15 @@ print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# Where does the half come from? Temperatures are random with variance 1, so the answer, a
-# difference, has variance 2. A head that attends to the first day alone gets that day's
-# part right and misses the second's: 1 of 2. Other fixed weights do worse: with equal
-# weights on both days, the difference is lost.
+# Where does the half come from? Temperatures are random with variance 1, so the answer,
+# a difference, has variance 2. A head that attends to the first day alone gets that
+# day's part right and misses the second's, which is 1 of 2. Other fixed weights do
+# worse: with equal weights, the difference is lost.
 #
-# Was that luck? A record of longer trainings, with three seeds, also has a layer of four
-# heads and an *ensemble*: three layers of one head each, trained separately, whose
-# answers are averaged.
+# Was that luck? Longer trainings with three seeds were run beforehand
+# (`python -m course_lib.experiments two_heads`). They also have a layer of four heads,
+# and an *ensemble*: three separately trained layers of one head each, whose answers are
+# averaged.
 #
 # **Predict:** what is the error of the ensemble?
 #
@@ -706,31 +714,31 @@ for name in ("error_1", "error_2", "error_4", "error_ensemble"):
     print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
 at_first = runs.values("ensemble_at_first")
 print("members (of 3) that attend to the first day, per seed:", at_first)
-print("seeds", runs.values("seed"), "with torch", runs.environment["torch"], "by:")
-print(runs.command)
-different, *alike = runs.values("error_ensemble")
+different, *others = runs.values("error_ensemble")
 assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
 assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
-assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(alike) > 0.5
+assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
 
 # %% [markdown]
-# > **Popular error: "several heads are an ensemble".** It is tempting to think so, since
-# > both combine several answers. But members of an ensemble get the same question, and
+# > **Common mistake: "several heads are an ensemble".** Both combine several answers,
+# > which is why people say so. But members of an ensemble get the same question, and
 # > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
 # > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
-# > layers below 0.001.
+# > layers of less than 0.001.
 
 # %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the first
-# day of the question and one to the second. The mean of their answers has two thirds of one
-# day and one third of the other, and misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the
-# variance. With the other seeds all three members attend mostly to the second day, so they
-# make the same error, and so does their mean.
+# Why is one ensemble better than the others? With seed 0, two members attend to the
+# first day of the question and one to the second. The mean of their answers has two
+# thirds of one day and one third of the other, and misses
+# $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the other seeds, all three
+# members attend mostly to the second day, so they all make the same error, and so does
+# their mean.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
-# parameters on the week from the start. In training, temperatures were around 0, so we write
-# them as differences from 14°, in steps of 5°; an answer times 5 is in degrees again.
+# parameters on the week from the start. In training, temperatures were around 0, so we
+# write them as differences from 14°, in units of 5°; multiplying the answer by 5 gives
+# degrees again.
 
 # %%
 degrees = np.array([11, 12, 14, 18, 17, 15, 13])
@@ -760,26 +768,27 @@ alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
 figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
 
 # %% [markdown]
-# Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
-# 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends to Thursday
-# alone and has to guess Monday. Thursday is 4° warmer than an ordinary day of 14°, so 4°
-# is its best guess; it says 5° because its training was short.
+# Thursday was **7° warmer**, and two heads say so. One of them attends most to
+# Thursday's 18°, the other to Monday's 11°, and `w_o` subtracts. The single head
+# attends to Thursday alone and has to guess Monday. Thursday is 4° warmer than an
+# average day of 14°, so 4° would be its best guess; it says 5° because its training was
+# short.
 
 # %% [markdown]
-# Notice that the two heads also give weight to other days. This does no harm: both give them
-# about the same weight, and the difference cancels it. Weights say what a head attends to,
-# but not what is done with it afterwards.
+# Notice that the two heads also give weight to other days. This does no harm, because
+# both give them about the same weight, which the difference cancels out. Weights say
+# what a head attends to, but not what is done with it afterwards.
 #
-# To be fair to the single head: this is *one layer with nothing after it*. A second layer
-# could attend to the second day (lesson 02, *What is it?*), and real models have several
-# layers *and* several heads.
+# To be fair to the single head, this is *one layer with nothing after it*. A second
+# layer could attend to the second day (lesson 02, *What is it?*), and real models have
+# several layers *and* several heads.
 
 # %% [markdown]
 # ## In three lines
 #
 # - A head is one attention of several. The outputs of all heads are put side by side and
 #   multiplied by `w_o`: a sum with one contribution per head.
-# - Heads are blocks of columns: reshape, **then** exchange axes. Wrong splits can have the
+# - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
 #   right shape.
 # - More heads cost no more parameters and no more operations in the products; each head
 #   divides by the root of its own d_k.
@@ -787,5 +796,5 @@ figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt
 # **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
 # (A); the documentation of `torch.nn.MultiheadAttention`.
 #
-# **An open question:** a model that learns to write must not attend to words that are still
-# to come. How do we forbid it? Lesson 04.
+# **An open question:** a model that learns to write must not attend to words that are
+# still to come. How do we prevent that? Lesson 04.

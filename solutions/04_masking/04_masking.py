@@ -27,11 +27,11 @@ from course_lib.lessons import decoder_variants
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Throw a fair die with ten faces, again and again. A small model
-# (`course_lib/experiments/leak_canary.py`) reads the throws and says how likely each face
-# is to come next. After less than a minute of training it was tested on new throws. The
-# cell below prints the probability that it gave, on average, to the throw that came next
-# (a geometric mean; the median of three stored runs).
+# Roll a fair die with ten faces, again and again. A small model
+# (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each
+# face is to come next. After less than a minute of training it was tested on new rolls.
+# The cell below prints the probability that it gave, on average, to the roll that came
+# next (a geometric mean; the median of three stored runs).
 
 # %%
 runs = record.read("leak_canary")
@@ -40,12 +40,12 @@ print("what this model gave: ", np.exp(-runs.median("none")).round(2))
 assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
 # %% [markdown]
-# Nobody can predict a fair die, so the model must have **seen** the throws that it
-# predicts. How? And what keeps it from reaching 1.00? The last two pictures of this lesson
-# answer both questions.
+# Nobody can predict a fair die, so the model must have **seen** the rolls that it
+# predicts. How? And what keeps it from reaching 1.00? The last two pictures of this
+# lesson answer both questions.
 #
-# A mask can prevent this. The mask in question makes one of the Transformer's three kinds
-# of attention *causal*; it is highlighted here:
+# A mask can prevent this. The mask we need makes one of the Transformer's three kinds
+# of attention *causal*, the one highlighted here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -55,8 +55,8 @@ figures.lesson_map("04", alt=alt)
 # ## Every position is a task
 #
 # A model that writes produces one token after another: while it writes the third, the
-# fourth does not exist. In training, the whole sentence is known and is fed in at once, so
-# each position becomes a task of its own:
+# fourth does not exist yet. In training, the whole sentence is known and is fed in at
+# once, so each position becomes a task of its own:
 #
 # | position | has read | must predict |
 # |---|---|---|
@@ -72,8 +72,8 @@ figures.lesson_map("04", alt=alt)
 # *cat*, which it must predict?
 #
 # - [ ] None
-# - [ ] About 3 %
-# - [x] About 28 %
+# - [x] Some
+# - [ ] Nearly all
 
 # %%
 words = ["the", "cat", "sat", "on", "it"]
@@ -83,18 +83,18 @@ print(attention.softmax(scores).round(2)[0])
 assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 
 # %% [markdown]
-# *the* gives 28 % of its weight to *cat* before any training, and training will make use of
-# that. The same happens in a translator: an **encoder** reads the source sentence, a
-# **decoder** writes the translation, and in training the decoder is fed the whole correct
-# translation (*teacher forcing*).
+# *the* gives 28 % of its weight to *cat* before any training, and training will make
+# use of that. The same happens in a translator: an **encoder** reads the source
+# sentence, a **decoder** writes the translation, and in training the decoder is given
+# the whole correct translation (*teacher forcing*).
 #
 # Three words for this lesson:
 #
-# - **`may_attend`** is a table of booleans, one row per query, one column per key:
-#   True = may attend;
+# - **`may_attend`** is a table of booleans, with one row per query and one column per
+#   key: True = may attend;
 # - a **causal mask** blocks the future: no token attends to a later one;
-# - a **padding mask** lets no token attend to the **padding**, which makes sequences
-#   equally long.
+# - a **padding mask** lets no token attend to the **padding**, which makes all
+#   sequences equally long.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
 #
@@ -107,14 +107,14 @@ for i in range(3):
     print(words[i], "may attend to", words[: i + 1])
 
 # %% [markdown]
-# Six, since a token may attend to **itself**. That is not cheating: its own word is input,
-# and the target is the next one. If it could not, the first token would have nothing to
-# attend to.
+# Six, since a token may attend to **itself**. That is not cheating, because its own
+# word is input and the target is the next one. Without it, the first token would have
+# nothing to attend to.
 
 # %% [markdown]
 # ### Exercise: causal_mask
 #
-# Query i is at position i + offset, key j at position j. The offset serves a model that
+# Query i is at position i + offset, key j at position j. The offset is for a model that
 # writes token by token: it has only a few new queries, and it has kept the keys of all
 # earlier tokens (a *KV cache*).
 #
@@ -139,15 +139,15 @@ from course_lib.masks import causal_mask  # exercise
 check(causal_mask)
 
 # %% [markdown]
-# The whole mask as a picture. Blocked cells are hatched.
+# Here is the whole mask as a picture, with the blocked cells hatched.
 
 # %%
 alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
-# Now a model is writing: it has kept the keys of five words, and two new words arrive. The
-# mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
+# Now a model is writing: it has kept the keys of five words, and two new words arrive,
+# so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
 
 # %%
 both_new = causal_mask(2, offset=5)
@@ -157,17 +157,17 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# > **Popular error: "the causal mask is `tril`".** That works for as many queries as keys
-# > and no offset. With kept keys, the triangle is in the upper left corner, so the two
-# > *newest* tokens see only the *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves it to where it belongs.
+# `tril` alone is right only for as many queries as keys and no offset. With kept keys,
+# its triangle is in the upper left corner, so the two *newest* tokens see only the
+# *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
-# With a causal mask, row i of one pass over the sentence should equal the result of a pass
-# over its first i + 1 words alone. If so, n tasks are trained at once, and what the model
-# sees while it writes is exactly what it saw in training. (Blocked scores become $-\infty$,
-# since $e^{-\infty} = 0$. There is more on that below.)
+# With a causal mask, row i of one pass over the sentence should equal the result of a
+# pass over its first i + 1 words alone. If so, n tasks are trained at once, and what
+# the model sees while it writes is exactly what it saw in training. (Blocked scores
+# become $-\infty$, since $e^{-\infty} = 0$. More on that below.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -180,11 +180,12 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# The n tasks share one pass, while a recurrent network has to read one token after the other.
-# This is a large part of why Transformers train fast. You may read that a training step of a
-# Transformer is [O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html).
-# That counts only the steps that must wait for one another. The *work*
-# grows with n²: all scores are computed, blocked ones included.
+# The n tasks share one pass, while a recurrent network has to read one token after the
+# other. This is a large part of why Transformers train fast. The number of steps that
+# must wait for one another does not grow with n, which is what
+# "[O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html)" for a
+# training step means. The *work* does grow, with n²: all scores are computed, blocked
+# ones included.
 
 # %%
 for n in (10, 100, 1000):
@@ -194,8 +195,8 @@ for n in (10, 100, 1000):
 # %% [markdown]
 # ## Sentences of different lengths
 #
-# A batch is one array, so its sentences must be equally long: the short ones are
-# **padded**, here with rows of zeros.
+# A batch is one array, so its sentences must be equally long. The short ones are
+# therefore **padded**, here with rows of zeros.
 #
 # **Predict:** the one-word sentence *yes*, with the vector (2, 0, 0, 0), is padded with
 # three rows of zeros. How much of the weight of *yes* goes to these?
@@ -213,15 +214,15 @@ print("padded:", shares.round(2))
 assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# One might think that zeros change nothing. But a key of zeros has the score 0, and
-# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is depends on
-# the longest sentence that happens to be in the batch.
+# Zeros look as if they changed nothing. But a key of zeros has the score 0, and
+# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is
+# depends on the longest sentence that happens to be in the batch.
 
 # %% [markdown]
-# So the padding is blocked, for every query of its sentence. Mind the shapes. Here are two
-# pairs of sentences, where one sentence attends to another: two queries and three keys in
-# each. Of the second pair's keys only the first is a token. The mask has the shape
-# (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
+# So the padding is blocked, for every query of its sentence. Mind the shapes. Here are
+# two pairs of sentences, where one sentence attends to another: two queries and three
+# keys in each pair. Of the second pair's keys, only the first is a token. The mask has
+# the shape (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
 #
 # **Predict:** for how many of the four queries is the stretched mask wrong?
 #
@@ -237,10 +238,10 @@ print("first pair: ", used[0].tolist())
 print("second pair:", used[1].tolist())
 
 # %% [markdown]
-# Two of four. The second query of the first pair has lost two good keys, and the first query
-# of the second pair attends to padding. No error was raised, because there are as many pairs
-# as queries, and NumPy matches axes from the right. An axis of length 1 for the queries
-# keeps each row with its own pair.
+# Two of four. The second query of the first pair has lost two good keys, and the first
+# query of the second pair attends to padding. No error was raised, because there are as
+# many pairs as queries, and NumPy matches axes from the right. An extra axis of length
+# 1 for the queries keeps each row with its own pair.
 
 # %% [markdown]
 # ### Exercise: padding_mask
@@ -256,8 +257,8 @@ print("second pair:", used[1].tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.asarray(lengths)` makes an array of a list. How many axes does the mask have more than
-# the lengths, and what does each of these stand for?
+# `np.asarray(lengths)` turns a list into an array. How many more axes does the mask
+# have than the lengths, and what is each of them for?
 #
 # </details>
 
@@ -268,9 +269,9 @@ from course_lib.masks import padding_mask  # exercise
 check(padding_mask)
 
 # %% [markdown]
-# The mask blocks *keys*. What about padding as a query? It may go on attending: nothing
-# attends to it, and its losses are left out of the mean. Blocking its rows would only make
-# rows with nothing to attend to, and you will see what trouble those cause.
+# The mask blocks *keys*. What about padding as a query? It may go on attending, since
+# nothing attends to it and its losses are left out of the mean. Blocking its rows would
+# only give rows with nothing to attend to, and you will see what trouble those cause.
 
 # %% [markdown]
 # ## Several masks at once
@@ -283,8 +284,8 @@ check(padding_mask)
 # | decoder to its own sentence | causal **and** padding of the target |
 # | decoder to the encoder's sentence (*cross-attention*) | padding of the source |
 #
-# The third has no causal mask: the whole source is there while the model writes. The second
-# has two masks.
+# The third has no causal mask, because the whole source is there while the model
+# writes. The second has two masks.
 #
 # **Predict:** of five positions, the first three are tokens. How many of the 25 cells do both
 # masks allow?
@@ -305,12 +306,12 @@ print((product == np.inf).sum(), "times +∞")
 assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 
 # %% [markdown]
-# A key must be allowed by **both** masks. With "or", 18 cells get through, some of the
-# future among them.
+# A key must be allowed by **both** masks. With "or", 18 cells get through, including
+# some of the future.
 #
-# Masks made of 0 and $-\infty$ are *added* to scores, and they are also combined by adding.
-# Multiplied, they give NaN where one of them blocks, since $0 \cdot (-\infty)$ is not a
-# number, and $+\infty$ where both do.
+# Masks made of 0 and $-\infty$ are *added* to scores, and they are also combined by
+# adding. Multiplying them gives NaN where one of them blocks, since $0 \cdot (-\infty)$
+# is not a number, and $+\infty$ where both do.
 
 # %% [markdown]
 # ### Exercise: combine_masks
@@ -337,8 +338,8 @@ from course_lib.masks import combine_masks  # exercise
 check(combine_masks)
 
 # %% [markdown]
-# Here are three words, padded to five positions. What the two *pad* rows hold does not
-# matter; here they still hold the vectors of *on* and *it*.
+# Here are three words, padded to five positions. What the two *pad* rows contain does
+# not matter; here it is still the vectors of *on* and *it*.
 
 # %%
 both = combine_masks(causal, padding)
@@ -365,9 +366,9 @@ print(
 # %% [markdown]
 # ## From a mask to weights
 #
-# Take one query and three keys, of which the last is blocked. The scores are −2, −3 and 4.
-# The right weights are the softmax of the first two scores, and 0 for the third key. Three
-# ways suggest themselves.
+# Take one query and three keys, of which the last is blocked. The scores are −2, −3 and 4,
+# so the right weights are the softmax of the first two scores, and 0 for the third key.
+# Here are three ways one might try.
 #
 # **Way 1:** multiply the scores by the mask.
 #
@@ -385,8 +386,8 @@ print("way 1: ", attention.softmax(row * allowed)[0].round(2))
 assert attention.softmax(row * allowed)[0, 2] > 0.8
 
 # %% [markdown]
-# The blocked score becomes 0, and a score of 0 does not mean "no interest". Here it is the
-# *largest* of the three and gets 84 % of the weight.
+# The blocked score becomes 0, but a score of 0 does not mean "no interest". Here it is
+# the *largest* of the three and gets 84 % of the weight.
 #
 # **Way 2:** take the softmax of all three scores, then multiply the *weights* by the mask.
 
@@ -399,8 +400,8 @@ with np.errstate(invalid="ignore"):
     print("next to a score of 1000:", (far / far.sum())[0])
 
 # %% [markdown]
-# The weights sum to 0.003, so the output shrinks to 0.3 % of its size. Dividing by the sum
-# repairs that on paper. In floats it may fail, because a large blocked score takes
+# The weights sum to 0.003, so the output shrinks to 0.3 % of its size. Dividing by the
+# sum repairs that on paper, but in floats it may fail: a large blocked score takes
 # everything, and what is left is 0 / 0.
 #
 # **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is low
@@ -416,10 +417,11 @@ for good in (-2.0, -9_999.0, -12_000.0):
 print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
-# > **Popular error: "−1e9 is as good as −∞".** It nearly always works. But a finite number
-# > blocks only as long as all other scores stay far above it. When they do not, it leaks
-# > without a warning. float16 ends at 65,504: there, an added −1e9 becomes −∞, and PyTorch's
-# > `masked_fill` refuses it. And the next section shows a row in which −1e9 blocks nothing.
+# > **Common mistake: "−1e9 is as good as −∞".** It nearly always works, and much
+# > published code uses it. But a finite number blocks only as long as all other scores
+# > are far above it; when they are not, it leaks without a warning. float16 ends at
+# > 65,504: there, an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And
+# > the next section shows a row in which −1e9 blocks nothing.
 
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
@@ -433,9 +435,9 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # %% [markdown]
 # ## A row with nothing to attend to
 #
-# An empty sentence makes such a row. So do a causal mask and a padding mask together, if the
-# padding comes *before* the tokens. Here are four ways to block three scores of 1, 2 and 3,
-# all of them:
+# An empty sentence gives such a row. So do a causal mask and a padding mask together,
+# if the padding comes *before* the tokens. Here are four ways to block all three of the
+# scores 1, 2 and 3:
 
 # %%
 three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
@@ -458,16 +460,15 @@ assert np.spacing(np.float32(1e9)) == 64
 #   between scores count. In float32, numbers near 1e9 are 64 apart, so the differences are
 #   rounded away, and the weights are equal again.
 #
-# At least NaN gets noticed. But it spreads: even a weight of exactly 0 does not hold it
-# back.
+# At least NaN gets noticed. But it spreads: even a weight of exactly 0 doesn't stop it.
 
 # %%
 print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 
 # %% [markdown]
-# We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to nothing
-# gets nothing. (Lesson 09 adds the output to the token itself, and a row of zeros leaves the
-# token as it is.)
+# We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
+# nothing gets nothing. (Lesson 09 adds the output to the token itself, which a row of
+# zeros does not modify.)
 
 # %% [markdown]
 # ### Exercise: masked_softmax
@@ -478,15 +479,15 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 #
 # <details><summary>Hint 1</summary>
 #
-# Start from your softmax of lesson 01, with $-\infty$ in the blocked cells. It subtracts the
-# largest score: the largest of which scores? What is it in a row that is all blocked, and
-# what happens to $-\infty - (-\infty)$?
+# Start from your softmax from lesson 01, with $-\infty$ in the blocked cells. It
+# subtracts the largest score: the largest of which scores? What is that in a row that
+# is all blocked, and what happens to $-\infty - (-\infty)$?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.where(condition, this, that)` can mend two things: the largest score of a blocked row,
-# and its total, before you divide by it. The powers of such a row are all 0.
+# `np.where(condition, this, that)` can fix two things: the largest score of a blocked
+# row, and its total, before you divide by it. The powers of such a row are all 0.
 #
 # </details>
 
@@ -504,8 +505,8 @@ alt = "Each row's weights lie on allowed words and sum to 1; the padding gets no
 figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
 
 # %% [markdown]
-# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever its
-# score. Now the three ways from above, with your function:
+# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever
+# its score. Now take the rows from the three ways above, with your function:
 
 # %%
 print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
@@ -521,8 +522,8 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 # PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
 # `nn.MultiheadAttention`. Both take a boolean mask.
 #
-# **Predict:** function and module both get your causal mask as it is. To what does the first
-# token attend?
+# **Predict:** function and module both get your causal mask, unchanged. What does the
+# first token attend to?
 #
 # - [ ] In both, to itself only
 # - [ ] Function: to all later ones. Module: to itself
@@ -546,25 +547,25 @@ print("module: last token's weights:", module_weights[4])
 assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Popular error: "True means masked".** One rule for all of PyTorch would be good to have,
-# > but there are two. In
+# > **Common mistake: "True means masked".** One expects a single rule for all of
+# > PyTorch, but there are two. In
 # > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
 # > True = may attend, as in this course. In
 # > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
 # > and the Transformer layers built on it True = **blocked**, in `attn_mask` and in
-# > `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
-# > the last one had nothing: NaN.
+# > `key_padding_mask`. With the wrong one, the first token saw everything but itself,
+# > and the last one saw nothing: NaN.
 #
-# A causal mask the wrong way round gets noticed, because of that last row. What about the
-# padding mask of a sentence with padding? Here are the three words and two pads again:
+# A causal mask the wrong way round gets noticed, because of that last row. What about a
+# padding mask the wrong way round? Here are the three words and two pads again:
 
 # %%
 inverted = masked_softmax(scores, ~padding)
 print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
 
 # %% [markdown]
-# There is no NaN, and no other warning: every query attends to the padding and to nothing
-# else.
+# There is no NaN and no other warning, although every query attends to the padding and
+# to nothing else.
 
 # %% [markdown]
 # ### Exercise: convert_mask
@@ -580,8 +581,8 @@ print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).rou
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `~mask` exchanges True and False, and `np.where` chooses between two numbers. Which
-# convention needs which? And what happens with a name that is none of the three?
+# `~mask` swaps True and False, and `np.where` chooses between two numbers. Which
+# convention needs which? And what should happen with a name that is none of the three?
 #
 # </details>
 
@@ -613,14 +614,9 @@ assert max(gaps) < 1e-12
 
 # %% [markdown]
 # And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's
-# function (since version 2.5). The module's weights for such a row were NaN above.
-#
-# **Predict:** what does the module return for such a row if it is asked for its output
-# alone (`need_weights=False`)?
-#
-# - [ ] NaN again
-# - [x] Zeros, like the function
-# - [ ] The mean of all values
+# function (since version 2.5). The module's weights for such a row were NaN above. Its
+# output depends on whether it is asked for the weights as well, since it then takes
+# another path inside:
 
 # %%
 none_at_all = torch.zeros(5, 5, dtype=torch.bool)
@@ -631,9 +627,8 @@ for asked in (True, False):
     print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
 
 # %% [markdown]
-# The module gives NaN or zeros, depending on `need_weights`, which should not matter: if it is
-# asked for the weights as well, it takes another path inside. (This is torch 2.13 on a CPU.
-# Try it in yours.)
+# (This is torch 2.13 on a CPU. A later version may give zeros both times: try it in
+# yours.)
 #
 # Could we accept NaN, and replace it by 0 afterwards?
 #
@@ -651,21 +646,21 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is repaired, the gradient is not. After one step of training, every parameter
-# that this gradient reaches is NaN. The zeros must be made *before* anything becomes NaN,
-# as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1 before
-# dividing.
+# The output is repaired, but the gradient is not. After one step of training, every
+# parameter that this gradient reaches is NaN. The zeros must be made *before* anything
+# becomes NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the
+# total 0 by 1 before dividing.
 
 # %%
-mended_scores = torch.zeros(1, 2, requires_grad=True)
-powers = torch.exp(mended_scores - torch.inf)
+safe_scores = torch.zeros(1, 2, requires_grad=True)
+powers = torch.exp(safe_scores - torch.inf)
 total = torch.where(powers.sum() > 0, powers.sum(), 1.0)
 (powers / total).sum().backward()
-print("weights:", (powers / total).tolist(), " gradient:", mended_scores.grad.tolist())
-assert open_scores.grad.isnan().all() and (mended_scores.grad == 0).all()
+print("weights:", (powers / total).tolist(), " gradient:", safe_scores.grad.tolist())
+assert open_scores.grad.isnan().all() and (safe_scores.grad == 0).all()
 
 # %% [markdown]
-# Last, the function's option `is_causal=True` saves making the mask.
+# Finally, the function's option `is_causal=True` saves you making the mask.
 #
 # **Predict:** a single new query meets five kept keys, with the values 0, 1, 2, 3 and 4.
 # What does it get with `is_causal=True`?
@@ -685,21 +680,23 @@ print("causal_mask(1, offset=4):", round(by_mask.item(), 2))
 assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
-# This is `np.tril`'s triangle again: the newest token sees only the oldest key.
+# This is `np.tril`'s triangle again, so the newest token sees only the oldest key.
 
 # %% [markdown]
 # ## A detector for leaks
 #
-# Even with the right mask, a model can leak somewhere else. So test what the model *does*,
-# not its masks. **Change the future. If the past of the result changes, something leaks.**
-# This needs no training, and the model may be anything that turns n rows into n rows.
+# Even with the right mask, a model can leak somewhere else. So test what the model
+# *does*, not its masks: **change the future, and if the past of the result changes,
+# something leaks.** This needs no training, and the model may be anything that turns n
+# rows into n rows.
 
 # %% [markdown]
 # ### Exercise: leak
 #
-# Rows 0 … t are the past and the present, the rows after them the future. Change every
-# number z of the future to 1 − 2z, and measure how far the past of the result moves. (A fixed
-# rule can be repeated, unlike random numbers, and this one changes every number except ⅓.)
+# Rows 0 … t are the past and the present; the rows after them are the future. Change
+# every number z of the future to 1 − 2z, and measure how far the past of the result
+# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes
+# every number except ⅓.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -735,8 +732,8 @@ print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 # A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
 # parameters: attention, then a normalisation, which subtracts a mean and divides by a
 # standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First the classical inspection: are there weights
-# above the diagonal?
+# tokens. All three claim to be causal. First comes the usual inspection: are there
+# weights above the diagonal?
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
@@ -745,15 +742,15 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
     print(name, "largest weight above the diagonal:", above.round(2))
 
 # %% [markdown]
-# B is convicted: its mask is off by one, so every token sees its successor, the very token
+# B is guilty: its mask is off by one, so every token sees its successor, the very token
 # that it must predict. A and C have clean masks.
 #
-# **Predict:** which of A and C leaks nevertheless?
+# **Predict:** what does the detector say about A and C?
 #
-# - [ ] Neither
-# - [ ] Only A
-# - [x] Only C
-# - [ ] Both
+# - [ ] Neither leaks
+# - [ ] Both leak
+# - [ ] Only A leaks
+# - [x] Only C leaks
 
 # %%
 leaks = {
@@ -770,9 +767,10 @@ alt = "Model A stays at 0. B and C leak at every t but the last, which has no fu
 figures.curves(range(8), leaks, **axes, alt=alt)
 
 # %% [markdown]
-# C leaks through its **normalisation**: its mean and standard deviation include the tokens of
-# the future. *Batch normalisation* leaks in the same way in training when it averages over
-# the tokens of a sequence. *Layer normalisation*, each token by itself, does not (lesson 09).
+# C leaks through its **normalisation**, because its mean and standard deviation include
+# the tokens of the future. *Batch normalisation* leaks in the same way in training when
+# it averages over the tokens of a sequence. *Layer normalisation*, each token by
+# itself, does not (lesson 09).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
@@ -781,26 +779,26 @@ assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 
 # %% [markdown]
-# > **Popular error: "the mask is right, so the model is causal".** It is tempting to stop at
-# > the weights. All of C's weights above the diagonal are 0, and yet it leaks.
+# So it isn't enough to inspect the weights: all of C's weights above the diagonal are
+# 0, and yet it leaks.
 #
-# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and one
-# `t` proves nothing yet, so try several.
+# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
+# one `t` proves nothing yet, so try several.
 
 # %% [markdown]
 # ## Counting days
 #
-# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
-# Su Tu …*. The first two days determine the others. Any first day with any step from 0 to
-# 6 makes 49 sentences.
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We
+# Fr Su Tu …*, where the first two days determine the others. Any first day with any
+# step from 0 to 6 gives 49 sentences.
 #
-# The target of each position is the **next** day: the sentence, shifted by one. Of two
-# models, one is trained with that shift, the other without it.
+# The target of each position is the **next** day: the sentence, shifted by one. One
+# model is trained with that shift, another one without it.
 #
 # **Predict:** which model has the lower loss?
 #
-# - [ ] The one with the shift
 # - [x] The one without the shift
+# - [ ] The one with the shift
 # - [ ] Neither: they are equal
 
 # %%
@@ -809,7 +807,8 @@ print(f"shifted:   loss {trained[True].loss:.1f}")
 print(f"unshifted: loss {trained[False].loss:.1f}")
 
 # %% [markdown]
-# The second model seems perfect. Let both write: they get two days and continue.
+# The second model seems perfect. Let both of them write: they are given two days and
+# continue.
 
 # %% tags=["nbval-ignore-output"]
 examples = no_shift.sentences()[[2, 10, 45]]
@@ -819,13 +818,13 @@ for shift, model in trained.items():
         print("   ", " ".join(no_shift.DAYS[day] for day in days))
 
 # %% [markdown]
-# Without the shift, the model has learned to repeat what it reads, because its target *was*
-# its input. The low loss said nothing. (An honest loss cannot go below ln 7 / 7 = 0.28. Of the
-# seven predictions, the first is pure guessing: nothing tells which day comes second. It
-# costs ln 7, the other six cost nothing.)
+# Without the shift, the model has learned to repeat what it reads, because its target
+# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7
+# = 0.28. The first of the seven predictions is pure guessing, because nothing says
+# which day comes second. It costs ln 7; the other six cost nothing.)
 #
-# Does the detector for leaks notice? Here it tests the model's *logits*, the scores from which
-# a softmax makes probabilities. And how accurate would guessing be?
+# Does the detector for leaks notice? Here it tests the model's *logits*, the scores
+# that a softmax turns into probabilities. And how accurate would guessing be?
 
 # %%
 for shift, model in trained.items():
@@ -840,24 +839,22 @@ assert trained[False].loss < 0.01 and trained[True].loss > 0.27
 assert round(no_shift.ENTROPY, 2) == 0.28
 
 # %% [markdown]
-# Nothing leaks, since a token may attend to itself. Repeating the last day is right only if
-# the step is 0, in one sentence of seven: **exactly at chance**. The full version, kept from
-# three seeds:
+# Nothing leaks, since a token may attend to itself. Repeating the last day is right
+# only if the step is 0, in one sentence of seven: **exactly at chance**. The full
+# version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
 
 # %%
 shift_runs = record.read("no_shift")
 for name in ("shifted", "unshifted"):
     losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
     print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
-print("seeds", shift_runs.values("seed"), "by", shift_runs.command)
-print(shift_runs.made_with())
 
 # %% [markdown]
 # ## The die again
 #
-# Back to the first question. The small decoder reads 16 throws, and at each position it
-# must predict the next one. All throws are drawn anew at each step, so nothing can be
-# memorised. The loss is $-\ln$ of the probability given to the true throw, averaged over
+# Back to the first question. The small decoder reads 16 rolls, and at each position it
+# must predict the next one. All rolls are drawn again at each step, so nothing can be
+# memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
 # all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
 # below ln 10 = 2.303.
 
@@ -867,10 +864,10 @@ print(shift_runs.made_with())
 #
 # **Predict:** how low does the loss get with the mask that is off by one?
 #
-# - [ ] Below 0.01: nothing is hidden
 # - [x] To about 0.1
 # - [ ] To about 1.2, halfway
-# - [ ] To about 2.3, that of a guess
+# - [ ] To about 2.3, like a guess
+# - [ ] Below 0.01: nothing is hidden
 
 # %%
 tried = {
@@ -889,17 +886,19 @@ assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 # to attend to?
 
 # %%
-alt = "Nearly all weight lies one cell to the right of the diagonal: the next throw."
+alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
 figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
 
 # %% [markdown]
-# Each position attends to the next one, to the throw that it must predict. Only the last
-# position has no next one: its target is not in the input. There the model has to guess,
-# which costs ln 10. So the loss of a perfect cheat is ln 10 / 16 = 0.144, and
-# $e^{-0.144} = 0.87$: this is what kept the model from 1.00.
+# Each position attends to the next one, the roll that it must predict. Only the last
+# position has no next one: its target is not in the input, so the model has to guess
+# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
+# and $e^{-0.144} = 0.87$. This is what kept the model from 1.00.
 #
-# The mask that is off by one does equally well. In every row it opens the one key that is worth
-# seeing, except in the last, where there is no further key to open.
+# The mask that is off by one does equally well. In every row it opens the one key that
+# is worth seeing, except in the last, where there is no further key to open. The longer
+# runs, with the seeds 0, 1 and 2, are from
+# `python -m course_lib.experiments leak_canary`:
 
 # %%
 print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
@@ -910,7 +909,6 @@ for name in ("causal", "off_by_one", "none"):
         f"{name:10} three seeds, 500 steps:",
         [f"{loss:.3f}" for loss in runs.values(name)],
     )
-print("seeds", runs.values("seed"), "by", runs.command)
 assert abs(runs.median("causal") - np.log(10)) < 0.02
 assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
 assert abs(runs.median("none") - np.log(10) / 16) < 0.01
@@ -919,8 +917,8 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # %% [markdown]
 # Data in which there is nothing to learn make a good alarm. We call such a test a
 # *canary*, after the birds that warned miners. It costs a training run, and it finds a
-# leak only if the model learns to use it. But it can catch every kind, even the forgotten
-# shift, which `leak` could not see:
+# leak only if the model learns to use it. But it can catch every kind of leak, even the
+# forgotten shift, which `leak` could not see:
 
 # %%
 forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
@@ -928,13 +926,13 @@ print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
 assert forgot.loss < 0.1
 
 # %% [markdown]
-# All three trainings in one picture. The dashed line, ln 10, is the best that an honest model
-# can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays for the last
-# position.
+# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
+# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
+# for the last position.
 
 # %%
 curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last throw only": np.log(10) / 16}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
 steps = tried["no mask"].steps
 
 # %%
@@ -942,9 +940,9 @@ alt = "With the causal mask the loss stays at ln 10; with the two others it fall
 figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
-# It is the same model with the same throws; only the mask differs. A model that predicts a
-# fair die has seen it. None of these three gets below the dotted line, because their inputs
-# do not hold the last throw.
+# It is the same model with the same rolls; only the mask differs. A model that predicts
+# a fair die has seen it. None of these three gets below the dotted line, because their
+# inputs do not contain the last roll.
 
 # %% [markdown]
 # ## In three lines
@@ -958,5 +956,5 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
 # documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
 #
-# **An open question:** with a causal mask, does a model need to be told the position of
-# a word? Lesson 05.
+# **An open question:** with a causal mask, does a model still need to be told the
+# position of a word? Lesson 05.

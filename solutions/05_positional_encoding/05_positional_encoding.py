@@ -12,8 +12,8 @@
 #   of adding anything to them;
 # - judge an encoding by its own properties.
 #
-# **About 120 minutes.** The last exercise (20 minutes) may be left out. You need lessons 01
-# to 04 and sine and cosine as coordinates on a circle.
+# **About 120 minutes.** You may leave out the last exercise (20 minutes). You need
+# lessons 01 to 04, and sine and cosine as coordinates on a circle.
 
 # %%
 import numpy as np
@@ -28,8 +28,8 @@ from course_lib.self_attention import equivariance_gap, self_attention
 #
 # *The dog bit the man.* *The man bit the dog.*
 #
-# The same words, and two different stories. Let attention read both: every word gets a
-# vector, the same one wherever it stands, and two heads with random parameters attend.
+# The same words tell two different stories. Let attention read both: give each word a
+# random vector, and let two heads with random parameters attend.
 #
 # **Predict:** how do the two outputs for *bit* compare?
 #
@@ -54,10 +54,10 @@ print("man bit dog:", attend(man_bit)[2, :4].round(3), "…")
 assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
 
 # %% [markdown]
-# Only rounding differs. *bit* knows which words there are, but not where they stand, so no
-# parameters, however well trained, could let this layer say **who bit**. In *Mary saw a dog
-# in the window and wanted it*, content may tell that *it* is the dog. Whether Mary saw the dog
-# or the dog saw Mary is in the order alone.
+# Only rounding differs. *bit* knows which words there are, but not where they are, so
+# no parameters, however well trained, could let this layer say **who bit**. In *Mary
+# saw a dog in the window and wanted it*, the words themselves suggest that *it* is the
+# dog. But only the order says whether Mary saw the dog or the dog saw Mary.
 #
 # The Transformer adds what is missing right after the embedding, on both sides:
 
@@ -68,15 +68,15 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function and
-# after it, and returns the largest difference. Zero means that the function treats all
-# positions alike. Measure it for attention as it is, and for attention with the causal mask
-# of lesson 04.
+# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function
+# and after it, and returns the largest difference. Zero means that the function treats
+# all positions equally. Measure it for attention without a mask, and for attention with
+# the causal mask of lesson 04.
 #
 # **Predict:** in which case is attention's gap zero, except for rounding?
 #
-# - [ ] In both
 # - [x] Only without the mask
+# - [ ] In both
 # - [ ] Only with the mask
 # - [ ] In neither
 
@@ -90,9 +90,8 @@ print(f"without a mask: {gap:.2f}, with a causal mask: {causal_gap:.2f}")
 assert gap < 1e-14 and causal_gap > 0.5
 
 # %% [markdown]
-# You may read that attention has no sense of order. Without a mask that is true. With a
-# causal mask it is not: the first token sees one token and the fifth sees five, so positions
-# are no longer alike.
+# So attention has no sense of order without a mask. With a causal mask it has: the
+# first token sees one token and the fifth sees five, so positions are no longer equal.
 #
 # Can a position even be *read off* a causal head's output? Let every token attend equally to
 # itself and all earlier ones, and let only the first token have the value 1.
@@ -106,17 +105,18 @@ print("output:", share.round(2), "position:", (1 / share - 1).round(2))
 assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
-# Row t is $1/(t+1)$, which tells its position. Decoders, the models that write token by token,
-# learn where their tokens stand from the causal mask alone, without any encoding
-# (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no such mask. It
-# needs to be told.
+# Row t is $1/(t+1)$, which reveals its position. Decoders, the models that write token
+# by token, can learn their tokens' positions from the causal mask alone, without any
+# encoding (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no
+# such mask, so it needs to be told.
 
 # %% [markdown]
-# Older models have order built in. A recurrent network reads one token after the other: it can
-# carry something over any distance, but its steps must wait for each other. A convolution
-# works on small windows of tokens, all at once, but distant tokens meet only after many layers.
-# What a model assumes before it sees data is its *inductive bias*. Attention assumes that order
-# does not matter, and any two tokens meet in one layer. (A later lesson counts the costs.)
+# Older models have order built in. A recurrent network reads one token after the other:
+# it can carry something over any distance, but its steps must wait for each other. A
+# convolution works on small windows of tokens, all at once, but distant tokens meet
+# only after many layers. What a model assumes before it sees data is its *inductive
+# bias*. Attention assumes that order does not matter, and lets any two tokens meet in
+# one layer. (A later lesson counts the costs.)
 
 # %% [markdown]
 # ## How would you number the positions?
@@ -145,34 +145,34 @@ for n in (5, 50):
     print(f"fraction: position 1 of {n}: {1 / (n - 1):.2f}")
 
 # %% [markdown]
-# The number 500 drowns out a word of size 1. With the fraction, the neighbour on the left is
-# 0.25 away in one sentence and 0.02 in another.
+# The number 500 drowns out a word of size 1. With the fraction, the left-hand neighbour
+# is 0.25 away in one sentence and 0.02 in another.
 
 # %% [markdown]
 # ## Clock hands
 #
-# A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day. They
-# never leave the dial, and every minute turns a hand by the same angle. That is the idea.
-# Three words:
+# A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day,
+# they never leave the dial, and every minute turns a hand by the same angle. That is
+# the idea. Three words:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
 # - its **wavelength** 2π/ω is the number of positions after which it points the same way
 #   again.
 #
-# Two hands, with frequencies 1 and 0.1, at the first four positions
-# (`course_lib/lessons/wrong_encodings.py`). A hand is two numbers: how far its tip is to the
-# right, and how far up.
+# Here are two hands, with frequencies 1 and 0.1, at the first four positions
+# (`course_lib/lessons/wrong_encodings.py`). A hand is two numbers: how far its tip is
+# to the right, and how far up.
 
 # %%
 two_hands = wrong_encodings.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
 print("right, up, right, up\n", two_hands[:4].round(2))
 
 # %% [markdown]
-# Row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and cosine is "up". The
-# wavelengths are 6.3 and 63 positions. With the fast hand alone, position 44 would be almost
-# the same as position 0, since 44 is nearly seven times 2π. The slow hand tells them apart, as
-# the hour hand does with equal minutes.
+# Row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and cosine is
+# "up". The wavelengths are 6.3 and 63 positions. With the fast hand alone, position 44
+# would be almost the same as position 0, since 44 is nearly seven times 2π. The slow
+# hand tells them apart, as the hour hand does when the minutes are the same.
 
 # %%
 alt = "From position 0 to 7 the fast hand goes all the way round, the slow one a ninth."
@@ -186,24 +186,24 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of position t; sine and cosine of one hand are neighbours. So there
-# are half as many hands as columns (rounded up: if d_model is odd, the last hand has only a
-# sine). The first hand has frequency 1, and each one after it is slower by the same factor.
+# Row t is the encoding of position t, and a hand's sine and cosine are neighbours. So
+# there are half as many hands as columns (if d_model is odd, the last hand has only a
+# sine). The first hand has frequency 1, and each next one is slower by the same factor.
 #
-# 10,000 is called the **base**. The two hands above have d_model 4 and base 100: check that
-# $100^{-2/4}$ is 0.1.
+# The number 10,000 is called the **base**. The two hands above have d_model 4 and base
+# 100: check that $100^{-2/4}$ is 0.1.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
 #
-# Compute the encoding of positions 0 to n − 1, one per row, for any d_model and any base.
-# (An odd d_model is a fine point: such an encoding is rare.)
+# Compute the encoding of positions 0 to n − 1, one per row, for any d_model and any
+# base. (An odd d_model is a fine point: such an encoding is rare.)
 #
 # <details><summary>Hint 1</summary>
 #
-# First all angles: a column of positions times a row of frequencies, one per hand. What does
-# the exponent hold: i, or the column's index 2i? The index already contains the factor 2: do
-# not multiply by 2 again.
+# First all angles: a column of positions times a row of frequencies, one per hand. What
+# is in the exponent: i, or the column's index 2i? The index already contains the factor
+# 2, so do not multiply by 2 again.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -220,11 +220,12 @@ from course_lib.positions import sinusoidal_encoding  # exercise
 check(sinusoidal_encoding)
 
 # %% [markdown]
-# Next comes a picture of the encoding: 64 positions with 64 numbers each, as colours.
+# Next comes a picture of the encoding: 64 positions with 64 numbers each, shown as
+# colours.
 #
 # **Predict:** how much do the last 16 columns, on the right, change from row to row?
 #
-# - [x] Hardly at all
+# - [x] Almost not at all
 # - [ ] As much as the first 16
 # - [ ] More than the first 16
 
@@ -234,16 +235,16 @@ print("shape of the encoding:", table.shape)
 assert np.ptp(table[:, 48:], axis=0).max() < 0.1 < 1.9 < np.ptp(table[:, 0])
 
 # %%
-alt = "On the left columns change with every position; on the right they hardly do."
+alt = "On the left columns change with every position; on the right they barely do."
 figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 
 # %% [markdown]
-# On the left the colours change with every position. On the right sines stay near 0 (white)
-# and cosines near 1: these hands have hardly left twelve o'clock. They matter in sequences
-# of thousands of tokens.
+# On the left the colours change with every position. On the right sines stay near 0
+# (white) and cosines near 1, because these hands have barely left twelve o'clock. They
+# matter in sequences of thousands of tokens.
 #
-# Now the first and the third wish as numbers, for 512 positions: the distance between the two
-# nearest vectors, and the lengths of all.
+# Now put the first and the third wish into numbers, for 512 positions: the distance
+# between the two nearest vectors, and the lengths of all of them.
 #
 # **Predict:** how does an encoding's length depend on its position?
 #
@@ -265,14 +266,15 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # No two of the 512 positions share a vector: the nearest ones are neighbours, and even those
 # are 1.47 apart, a quarter of a vector's length.
 #
-# Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root of the
-# number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is random, and there is no
-# last position.
+# Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root
+# of the number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is random,
+# and there is no last position.
 
 # %% [markdown]
 # ## Wrong formulas
 #
-# The exponent is often typed wrongly. Here are four ways, and what they do to the 32 hands.
+# The exponent is easily mistyped. Here are four wrong ways, and what they do to the 32
+# hands.
 
 # %%
 wrong = wrong_encodings.wrong_frequencies(64)
@@ -290,21 +292,22 @@ assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 # Row by row: the right formula has 32 frequencies, and its slowest hand needs 47,000 positions
 # for one turn.
 #
-# - The first wrong one has 4 frequencies left. Somebody meant `/ (d // 2)`, but Python works
-#   from left to right, so its `//` rounds the whole exponent down.
-# - The second has a single one. All hands turn together, and positions 333 apart (almost
+# - The first wrong one has only 4 frequencies left. Somebody meant `/ (d // 2)`, but
+#   Python works from left to right, so its `//` rounds the whole exponent down.
+# - The second has a single one. All hands turn together, so positions 333 apart (almost
 #   exactly 53 turns) are nearly the same.
 # - The third doubles the exponent, so its slowest hand needs 350 million positions for a turn.
 # - The fourth multiplies instead of dividing. Its hands spin by up to 7,499 radians per
-#   position, and even the nearest positions are further apart than a vector is long.
+#   position, so even the nearest positions are further apart than a vector is long.
 
 # %% [markdown]
-# Each of these tables has the right shape. Later we train a model with each of them.
+# Each of these tables has the right shape. Later we will train a model with each of
+# them.
 
 # %% [markdown]
-# You may meet this form: all sines first, then all cosines. The paper's formula alternates,
-# but its authors' own program, tensor2tensor, does it this way (with a slightly different
-# slowest wavelength), and many follow it. Does it matter?
+# Many programs write all sines first, then all cosines. The paper's formula alternates,
+# but its authors' own program, tensor2tensor, does it that way, too (with a slightly
+# different slowest wavelength). Does it matter?
 
 # %%
 sines_first = np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1)
@@ -312,30 +315,30 @@ print("same table:", np.allclose(sines_first, P))
 print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 
 # %% [markdown]
-# All dot products stay: it is the same table with its columns in another order. But
+# All dot products are the same, because only the order of the columns is different. But
 # parameters trained with one order are wrong for the other.
 
 # %% [markdown]
 # ## Why 10,000?
 #
-# The paper gives no derivation, but an experiment shows what the base is good for. Take the
-# dot product of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a
-# share of its largest value, and average each group. Do these averages tell *near* from
-# *far* from *very far*?
+# The paper gives no derivation, but an experiment shows what the base does. Take the
+# dot product of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as
+# a share of its largest value, and average each group. Do these averages tell *near*
+# from *far* from *very far*?
 
 # %%
 far = {}
 for base in (10.0, 10000.0):
-    dots_with_0 = sinusoidal_encoding(2000, 64, base) @ P[0]  # alike for any base
+    dots_with_0 = sinusoidal_encoding(2000, 64, base) @ P[0]  # the same for any base
     far[base] = [float((dots_with_0[k : 2 * k] / 32).mean()) for k in (10, 100, 1000)]
     print(f"base {base:7}: ", " ".join(f"{mean:5.2f}" for mean in far[base]))
 assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[10.0][2])
 
 # %% [markdown]
-# With base 10 all hands are fast, and being 100 positions away is like being 1,000 away. With
-# base 10,000 the slow hands are still on their first turn, and keep the two apart. That is also
-# why models for very long texts raise the base: Llama 3, a language model of 2024, uses
-# 500,000, with rotations, which come below.
+# With base 10 all hands are fast, and being 100 positions away is like being 1,000
+# away. With base 10,000 the slow hands are still on their first turn, so they keep the
+# two apart. That is also why models for very long texts raise the base: Llama 3, a
+# language model of 2024, uses 500,000 (with rotations, which come below).
 #
 # The same test for the four wrong formulas:
 
@@ -347,15 +350,15 @@ for name, omega in wrong.items():
     assert max(means) < 0.1 or min(means) > 0.5
 
 # %% [markdown]
-# In three of them, *near* is hardly different from *very far*. The third one's hands are so
-# slow that *very far* still counts as near.
+# In three of them, *near* is barely different from *very far*. The third one's hands
+# are so slow that *very far* still counts as near.
 
 # %% [markdown]
 # ## One step is one turn
 #
-# Why sine *and* cosine? Because then the second wish comes true exactly. k positions further
-# on, every hand has turned by $k\omega_i$, wherever it points. Turning is a matrix, the same
-# for all t:
+# Why sine *and* cosine? Because then the second wish comes true exactly. After k more
+# positions, every hand has turned by $k\omega_i$, wherever it points. This turn is a
+# matrix, the same for all t:
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
@@ -365,8 +368,8 @@ for name, omega in wrong.items():
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
 #
-# Rows are positions here, so the matrix is on the right; texts that use columns have its
-# transpose on the left.
+# Rows are positions here, so the matrix is on the right; where columns are positions,
+# its transpose is on the left.
 
 # %% [markdown]
 # ### Exercise: shift_matrix
@@ -383,7 +386,7 @@ for name, omega in wrong.items():
 # <details><summary>Hint 2</summary>
 #
 # A loop over the even columns 0, 2, 4, … is fine. The block of column c is
-# `matrix[c : c + 2, c : c + 2]`, and its frequency is that of the encoding.
+# `matrix[c : c + 2, c : c + 2]`, and its frequency is the same as in the encoding.
 #
 # </details>
 
@@ -394,7 +397,7 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Two properties, on a thousand positions:
+# Check two properties on a thousand positions:
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
@@ -402,12 +405,13 @@ M_7 = shift_matrix(7, 64)
 error = np.abs(far_table[:-7] @ M_7 - far_table[7:]).max()
 print("largest error below 1e-12:", error < 1e-12)
 print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
-assert error < 1e-12  # an angle near 1,000 has 13 digits behind the point
+assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal point
 
 # %% [markdown]
-# So "attend to three positions back" takes only one matrix of parameters: if the query is
-# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the paper chose
-# sinusoids: it expected that a model could "easily learn to attend by relative positions".
+# So it takes only one matrix of parameters to "attend to three positions back": if the
+# query is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why
+# the paper chose sinusoids: its authors expected that a model could "easily learn to
+# attend by relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
@@ -437,33 +441,34 @@ assert spread < 1e-12 and np.isclose(dots[30, 25], dots[30, 35])
 # The bare dot product cannot tell left from right. That takes a matrix such as $M_{-1}$ in
 # between.
 #
-# Here are two positions as clocks: in each, the solid hand is position 30's and the dashed one
-# the second position's. **Drag the second position** away from 30, or use the arrow keys. Which
-# hands separate first? Can you find a distance at which the dot product goes *up* again?
+# Here are two positions as clocks. In each clock, the solid hand belongs to position 30
+# and the dashed one to the second position. **Drag the second position** away from 30,
+# or use the arrow keys. Which hands separate first? Can you find a distance at which
+# the dot product goes *up* again?
 
 # %%
-alt = "From 30 to 35 fast hands have turned, slow ones hardly; the dot product is 23.5."
+alt = "From 30 to 35 fast hands have turned, slow ones barely; the dot product is 23.5."
 figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
-# The fast hands separate at once and come round again. The slow ones hardly move, and they keep
-# the sum up. All pairs of positions at once:
+# The fast hands separate at once and come round again, while the slow ones barely move
+# and keep the sum large. Here are all pairs of positions at once:
 
 # %%
 alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
 figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 
 # %% [markdown]
-# The colour fades away from the diagonal, but not evenly: there are faint stripes, most of
-# them clearer farther out. Many texts say that the dot product falls with the distance. With
-# these 64 columns, it falls at every step only up to distance 5.
+# The colour fades away from the diagonal, but not evenly: there are faint stripes, most
+# of them clearer further out. So the dot product falls with the distance only by and
+# large. With these 64 columns, it falls at every step up to distance 5, and no further.
 #
-# **Predict:** up to which distance does it do so with the paper's 512 columns?
+# **Predict:** with the paper's 512 columns there are eight times as many hands. Up to
+# which distance does the dot product then fall at every step?
 #
-# - [ ] Up to 5, as with 64
-# - [x] Up to 43
-# - [ ] Up to 78
-# - [ ] Up to 99, the largest one tried
+# - [x] Up to a larger one than 5
+# - [ ] Up to 5, as with 64 columns
+# - [ ] Up to a smaller one than 5
 
 # %%
 monotone = {}
@@ -483,24 +488,25 @@ alt = "Dot products with position 0 fall to distance 5, then fall with ups and d
 figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 
 # %% [markdown]
-# It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 with the paper's
-# 512. Beyond that it rises again and again. With 64 columns it rises by 0.002 to the
-# stripe 6 positions away, and by 0.12 to the one 32 positions away. "Nearer means a larger dot
-# product" is a tendency, with exceptions at all four sizes.
+# It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 with the
+# paper's 512, because more hands make a smoother sum. Beyond that it rises again and
+# again. With 64 columns it rises by 0.002 to the stripe 6 positions away, and by 0.12
+# to the one 32 positions away. "Nearer means a larger dot product" is a tendency, with
+# exceptions at all four sizes.
 
 # %% [markdown]
 # ## Can the turn be learned from examples?
 #
-# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula, and we
-# *fit* a matrix that carries each of the positions 0 to 511 to the next one (*least squares*:
-# the smallest sum of squared errors). That makes 512 equations for the 512 unknowns of each
-# column. On these positions the fit is exact.
+# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula,
+# and we *fit* a matrix that takes each of the positions 0 to 511 to the next one
+# (*least squares*: the smallest sum of squared errors). That gives 512 equations for
+# the 512 unknowns of each column, and on these positions the fit is exact.
 #
 # **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
 #
-# - [ ] It is exact there, too
 # - [ ] By about 1 % of a vector's length
 # - [x] By more than half a vector's length
+# - [ ] It is exact there, too
 
 # %%
 encodings = sinusoidal_encoding(1025, 512)
@@ -525,28 +531,29 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 
 # %% [markdown]
 # The fitted matrix is perfect where it was fitted. Beyond that its error grows with the
-# distance, to 0.8 of a vector's length, and to 0.7 on average. In 512 positions the slow hands
-# hardly move, so the 512 rows fill only a quarter of the 512 directions. Many matrices fit the
-# rows equally well; `lstsq` returns the smallest, and that is not the rotation.
+# distance, to 0.8 of a vector's length, and to 0.7 on average. In 512 positions the
+# slow hands barely move, so the 512 rows fill only a quarter of the 512 directions.
+# Many matrices fit the rows equally well; `lstsq` returns the smallest, which is not
+# the rotation.
 #
-# So a right answer may *exist* for all positions, and training on some positions may still not
-# *find* it.
+# So even if a right answer *exists* for all positions, training on some positions may
+# not *find* it.
 
 # %% [markdown]
 # ## Adding
 #
-# The encoding is added to the tokens' vectors before the first layer, to every sequence of a
-# batch alike.
+# The encoding is added to the tokens' vectors before the first layer, in the same way
+# for every sequence of a batch.
 
 # %% [markdown]
 # ### Exercise: add_positions
 #
-# Add to token i of each sequence the encoding of position i. The table may hold more
+# Add to token i of each sequence the encoding of position i. The table may have more
 # positions than there are tokens; fewer is an error.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which axis of x counts tokens, if there may be any number of axes in front? Beware of
+# Which axis of x counts tokens, if there may be any number of leading axes? Beware of
 # `len(x)`.
 #
 # </details>
@@ -564,7 +571,7 @@ from course_lib.positions import add_positions  # exercise
 check(add_positions)
 
 # %% [markdown]
-# Now the gap once more, and the two sentences:
+# Measure the gap once more, and read the two sentences again:
 
 # %%
 encoding = sinusoidal_encoding(5, 32)
@@ -581,10 +588,10 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # x W_1 + P W_2.$$
 
 # %% [markdown]
-# Side by side, the two parts have matrices of their own, at the price of a wider model. If
-# they are added, they share one matrix; the model can still keep them apart by learning
-# word vectors that point in other directions than positions. How strongly the order counts
-# is learned: next comes a task that is nothing *but* order.
+# Side by side, the two parts have matrices of their own, at the price of a wider model.
+# If they are added, they share one matrix, but the model can still keep them apart by
+# learning word vectors that point in other directions than positions. How much the
+# order counts is learned, and next comes a task that is nothing *but* order.
 #
 # (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
 # words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
@@ -592,10 +599,10 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # %% [markdown]
 # ## A task that is nothing but order
 #
-# Reverse a sequence of 16 digits: at position i the answer is the token at position 15 − i,
-# whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
-# embedding, one head, and a linear layer that scores the ten digits. It trains here twice,
-# without an encoding and with the sinusoids, in some ten seconds.
+# Reverse a sequence of 16 digits: at position i the answer is the token at position 15
+# − i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
+# embedding, one head, and a linear layer that scores the ten digits. Here it trains
+# twice, without an encoding and with the sinusoids, in about ten seconds.
 #
 # Without order one can still guess the digit that occurs most often in the sequence.
 #
@@ -623,23 +630,24 @@ assert (backwards.argmax(axis=-1) == mirrored).all()
 assert backwards[np.arange(16), mirrored].mean() > 0.5  # of each row, about 0.6
 
 # %% [markdown]
-# The best guess without order is right 24 % of the time, and training without an encoding gets
-# no further. With an encoding the model is right nearly always.
-# [Weng (2018)](https://lilianweng.github.io/posts/2018-06-24-attention/) warns that an added
-# encoding brings in the order only weakly. This can be a problem in reinforcement learning, for
-# instance. Here it is enough. The head's weights, as a mean over 1,000 new sequences:
+# The best guess without order is right 24 % of the time, and training without an
+# encoding gets no further. With an encoding the model is nearly always right. (In other
+# tasks, such as reinforcement learning, an added encoding may bring in the order too
+# weakly: [Weng 2018](https://lilianweng.github.io/posts/2018-06-24-attention/).) Here
+# are the head's weights, averaged over 1,000 new sequences:
 
 # %%
 alt = "Each position attends most to the one as far from the other end: a diagonal."
 figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
-# On average the right position gets a weight of about 0.6. Why is that enough to be right
-# nearly always? The others usually get less together, so the token there has the largest part
-# in the head's output, and the guess follows the largest part.
+# On average the right position gets a weight of about 0.6. Why is that enough to be
+# right nearly always? All the others together usually get less, so the token there has
+# the largest share of the head's output, and the guess follows the largest share.
 #
-# Now the same test for the wrong formulas from above, and for a table of random numbers, kept
-# with the course: trainings three times as long, with three seeds each.
+# Now the same test for the wrong formulas from above, and for a table of random
+# numbers. These trainings, three times as long and with the seeds 0, 1 and 2, were run
+# beforehand (`python -m course_lib.experiments reversing`).
 #
 # **Predict:** which of these encodings fail to reverse sequences?
 #
@@ -652,35 +660,35 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 reversal = record.read("reversing")
 for name in tables:
     print(f"{name:28}", *(f"{score:.2f}" for score in reversal.values(name)))
-print(reversal.command)
-print(reversal.made_with())
 with_encoding = [name for name in tables if name != "none"]
 assert max(reversal.values("none")) < bound + 0.03
 assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# None of them fails. In every one of these tables the 16 positions differ somehow, and training
-# finds the difference, whatever it is. Even random numbers will do.
+# None of them fails, because in every one of these tables the 16 positions differ
+# somehow, and training finds the difference, whatever it is. Even random numbers will
+# do.
 #
-# > **Popular error: "it trains well, so the encoding is right".** It is tempting to think so,
-# > but at the trained positions, the score of a trained model does not tell a right formula
-# > from a wrong one. The four wishes do not either: three of the wrong formulas fulfil them.
-# > What tells them apart is the means for *near*, *far* and *very far*, or a comparison with the
-# > paper's formula, as in the check.
+# > **Common mistake: "it trains well, so the encoding is right".** A good score feels
+# > like proof, but at the trained positions it does not tell a right formula from a
+# > wrong one. Neither do the four wishes, which three of the wrong formulas fulfil.
+# > What tells them apart is the means for *near*, *far* and *very far*, or a comparison
+# > with the paper's formula, as in the check.
 
 # %% [markdown]
 # ## Learned positions
 #
-# > **Popular error: "the Transformer's positional encodings are learned".** [The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)
-# > can be read that way. Those of the paper are computed. Its authors also tried learned ones,
-# > with "nearly identical results" (table 3, row E: 25.7 instead of 25.8 BLEU, the usual score
-# > of translations), and kept the sinusoids because they may work for longer sequences. BERT and GPT-2 learn
-# > theirs, so both kinds are in use.
+# The paper's encodings are computed, not learned (though [The Illustrated
+# Transformer](https://jalammar.github.io/illustrated-transformer/) can be read that
+# way). Its authors also tried learned ones, with "nearly identical results" (table 3,
+# row E: 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the
+# sinusoids because they may work for longer sequences. BERT and GPT-2 learn theirs, so
+# both kinds exist.
 #
-# Do they work at positions never trained? Another task
-# (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
-# positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for later positions,
-# and for 64 tokens at the positions 0 to 63.
+# Do they work at positions never trained? Here is another task
+# (`course_lib/experiments/extrapolation.py`): at each position, return the token
+# **three positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for
+# later positions, and for 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
 # Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal* one, and
@@ -699,40 +707,67 @@ print("three seeds each:", *(f"{kind:>17}" for kind in extrapolation.KINDS))
 for test in extrapolation.TEST_SEQUENCES:
     by_kind = [trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS]
     print(f"{test:18}", *("  " + " ".join(f"{s:.2f}" for s in row) for row in by_kind))
+elsewhere = ("positions 16–31", "positions 100–115")
+learned, sinusoidal, rotated = (
+    [trials.values(f"{kind}, {test}") for test in elsewhere]
+    for kind in extrapolation.KINDS
+)
+assert min(map(min, rotated)) > 0.99 and max(map(max, learned)) < 0.4
+assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 
 # %% [markdown]
-# Where they were trained, all are perfect. Elsewhere the **learned** table guesses: those rows
-# were never used, so they still are what they were at the start. For the **sinusoids**, a right
-# matrix exists for every position, but training on 16 positions does not find it, as with the
-# fitted matrix above. (They do better at 100–115 than at 16–31, which is nearer. We cannot
-# explain that.) **Rotary** is perfect at later positions, since it knows only differences.
+# Where they were trained, all are perfect. Elsewhere the **learned** table guesses:
+# those rows were never used, so they still are what they were at the start. For the
+# **sinusoids**, a right matrix exists for every position, but training on 16 positions
+# does not find it, as with the fitted matrix above. (They do better at 100–115 than at
+# 16–31, although 16–31 is nearer. We cannot explain that.) **Rotary** is perfect at
+# later positions, since it knows only differences.
+
+# %% [markdown]
+# The last row asks for 61 positions, 13 of them trained. The learned table gets these
+# right, and one in ten of the others by guessing: together 0.29. Rotary is not perfect
+# there either. Unlike the table, it has no last position, so it can be tested on still
+# longer sequences. (Guessing is right in 0.10.)
 #
-# The last row asks for 61 positions, 13 of them trained. The learned table gets these right,
-# and one in ten of the others by guessing: together 0.29. Rotary meets new differences there,
-# and it is not perfect either.
-
-# %% [markdown]
-# Now train rotary yourself, for a third of the steps:
+# **Predict:** what share of the tokens does rotary get right in sequences of 1,024
+# tokens?
+#
+# - [ ] About 1.00
+# - [ ] About 0.80
+# - [x] Less than 0.25
 
 # %%
-turning = extrapolation.train_kind("rotary")
+print("rotary,   64 tokens:", trials.values("rotary, positions 0–63"))
+for n in extrapolation.LONGER:
+    print(f"rotary, {n:4} tokens:", trials.values(f"rotary, positions 0–{n - 1}"))
+assert min(trials.values("rotary, positions 0–63")) < 0.95
+assert 0.2 < min(trials.values("rotary, positions 0–255"))
+assert max(trials.values("rotary, positions 0–255")) < 0.6
+assert max(trials.values("rotary, positions 0–1023")) < 0.25
+assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61) < 0.02
+
+# %% [markdown]
+# With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
+# guessing. Later *positions* don't matter to rotary, but *distances* do: it has trained
+# on none above 15, and here the head meets distances up to 1,023. So models for long
+# texts are trained on long sequences, or their angles are rescaled: Chen et al. (2023)
+# squeeze the positions into the range of the training, and YaRN (Peng et al. 2023)
+# slows only the slower hands.
+
+# %% [markdown]
+# Now train rotary yourself, for a third of the steps, and test it on 16 tokens at the
+# positions 100 to 115:
+
+# %%
+trained_here = extrapolation.train_kind("rotary")
+right_share = trained_here.accuracy(16, start=100)
+print("rotary, trained here: more than 0.95 right:", right_share > 0.95)
 later = [str(position) for position in range(100, 116)]
-reached = turning.accuracy(16, start=100) > 0.95
-print("rotary, trained here, at the positions 100–115: above 0.95:", reached)
-by_test = {
-    test: {kind: trials.values(f"{kind}, {test}") for kind in extrapolation.KINDS}
-    for test in ("positions 16–31", "positions 100–115", "positions 0–63")
-}
-near, far_away, all_64 = by_test.values()
-assert reached and min(near["rotary"] + far_away["rotary"]) > 0.99
-assert max(near["learned"] + far_away["learned"]) < 0.4
-assert max(near["sinusoidal"]) < min(far_away["sinusoidal"]) < 0.9
-assert abs(max(all_64["learned"]) - (13 + 48 / 10) / 61) < 0.02
-assert min(all_64["rotary"]) < 0.95
+assert right_share > 0.95
 
 # %%
 alt = "Each position from 100 to 115 attends to the one three before it: a diagonal."
-figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
+figures.attention_weights(trained_here.weights(16, start=100), later, later, alt=alt)
 
 # %% [markdown]
 # The first three rows have nothing three positions before them, and no task.
@@ -740,45 +775,55 @@ figures.attention_weights(turning.weights(16, start=100), later, later, alt=alt)
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most large language models do this (Su et al. 2021): leave the tokens alone, and turn each
-# *query* and each *key* by the angles of its position. Two neighbouring columns $(a,\, b)$
-# are a hand; it turns by $t\,\omega_i$ from wherever it points:
+# Most large language models do this (Su et al. 2021): leave the tokens alone, and turn
+# each *query* and each *key* by the angles of its position. Two neighbouring columns
+# $(a,\, b)$ are a hand, which turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
 #
-# If query and key both turn, the angle *between* them changes by the difference of their turns.
-# So the score depends on the words and on the **difference** of the positions, by construction.
-# Values are not turned: they are handed out, not compared.
+# If query and key both turn, the angle *between* them changes by the difference of
+# their turns. So the score depends on the words and on the **difference** of the
+# positions, by construction. Values are not turned, because they are handed out, not
+# compared.
 
 # %% [markdown]
 # Mind the direction: this formula turns the other way from the encoding's hands. There
 # position t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a
-# hand as (sin, cos), rotary treats a pair as (cos, sin), so a growing angle turns it the other
-# way.)
-# Since only differences count, either direction would do, as long as queries and keys take
-# the same one.
+# hand as (sin, cos), whereas rotary treats a pair as (cos, sin), so a growing angle
+# turns it the other way.) Since only differences count, either direction would do, as
+# long as queries and keys take the same one.
 #
-# Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways work, but
-# parameters trained with one are wrong for the other.
+# Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
+# work, but parameters trained with one are wrong for the other.
+
+# %% [markdown]
+# Distances can also go straight into the scores. Shaw et al. (2018) add a learned
+# vector for each distance to the keys. T5 (Raffel et al. 2020) adds a learned number to
+# the score, one for each head and range of distances. ALiBi (Press et al. 2022)
+# subtracts the distance times a number that is fixed for each head, and was made for
+# sequences longer than those of the training. Or nothing is added at all: Kazemnejad et
+# al. (2023) find that decoders without any encoding can do well on longer sequences,
+# and Yang et al. (2025) mix rotary layers with **layers without positions**.
 
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. This one is optional.
+# Turn the rows of x, queries or keys, by the angles of their positions. This one is
+# optional.
 #
 # <details><summary>Hint 1</summary>
 #
-# All angles are an array `(n, d_k / 2)`, as in your encoding, but the positions are
-# passed in, perhaps as a list: `np.asarray` makes an array of it. `x[..., 0::2]` holds the
-# first of every pair: what holds the second?
+# The angles are an array `(n, d_k / 2)`, as in your encoding, but the positions are
+# passed in, perhaps as a list, which `np.asarray` turns into an array. `x[..., 0::2]`
+# is the first of every pair: what is the second?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Compute both new numbers from the *old* ones. How do they become neighbours again? Either write
-# them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack them along a new
-# last axis and reshape.
+# Compute both new numbers from the *old* ones. To make them neighbours again, either
+# write them into `[..., 0::2]` and `[..., 1::2]` of a new array of floats, or stack
+# them along a new last axis and reshape.
 #
 # </details>
 #
@@ -791,8 +836,8 @@ from course_lib.positions import rotary  # exercise
 check(rotary)
 
 # %% [markdown]
-# Test the promise: one query and one key, four positions apart, are moved through the sequence
-# together.
+# Test the promise by moving one query and one key, four positions apart, through the
+# sequence together.
 
 # %%
 query, key = rng.normal(size=(2, 1, 32))
@@ -801,14 +846,14 @@ other = float(rotary(query, [3])[0] @ rotary(key, [0])[0])
 print("four apart, at 0, 10 and 1,000:", np.round(scores, 3))
 print("three apart:", round(other, 3))
 turned = rotary(key, [9])
-print("length stays:", np.isclose(np.linalg.norm(turned), np.linalg.norm(key)))
+print("length unchanged:", np.isclose(np.linalg.norm(turned), np.linalg.norm(key)))
 print("turned by 9 is times M of −9:", np.allclose(turned, key @ shift_matrix(-9, 32)))
 assert np.allclose(turned, key @ shift_matrix(-9, 32))
 assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
 
 # %% [markdown]
-# The score stays. Now add the sinusoids of these positions to the same query and key,
-# instead of turning them.
+# The score doesn't change. Now add the sinusoids of these positions to the same query
+# and key, instead of turning them.
 #
 # **Predict:** how do the three scores compare now?
 #
@@ -823,15 +868,15 @@ print("four apart, added:", np.round(added, 1))
 assert np.ptp(added) > 1
 
 # %% [markdown]
-# Even their signs differ: these scores also hold terms such as word times position, which
-# depend on the positions themselves.
+# Even their signs differ, because these scores also contain terms such as word times
+# position, which depend on the positions themselves.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# Learned positions are one `nn.Embedding` with a row per position; the sinusoids are a table
-# that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do both, and
-# agree with your function.
+# Learned positions are an `nn.Embedding` with a row per position; the sinusoids are a
+# table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`)
+# do both, and agree with your function.
 
 # %%
 import torch
@@ -847,32 +892,34 @@ for module in (layer, LearnedPositions(16, 32, device="cpu")):
     print(type(module).__name__, "learns", sum(p.numel() for p in module.parameters()))
 
 # %% [markdown]
-# Large models compute in short floats of 16 bits, such as bfloat16.
+# Large models compute in short floats of 16 bits. One of them, bfloat16, keeps only the
+# first 8 binary digits of a number.
 #
-# **Predict:** what becomes of the positions 256 and 257 in bfloat16?
+# **Predict:** if the positions 0 to 299 are stored in bfloat16, how many different
+# numbers are left?
 #
-# - [ ] They stay as they are
-# - [x] They become equal
-# - [ ] They become infinite
+# - [ ] 300
+# - [ ] 256
+# - [x] About 280
 
 # %%
 short = torch.arange(300).to(torch.bfloat16)
-print("256 == 257:", bool(short[256] == short[257]))
 print("different positions among 300:", len(short.unique()))
-assert short[256] == short[257]
+print("256 == 257:", bool(short[256] == short[257]))
+assert short[256] == short[257] and 275 < len(short.unique()) < 285
 
 # %% [markdown]
-# bfloat16 has only two to three digits: from 256 on, whole numbers share a float, so their
-# tokens share a position. That is why angles are computed in float32 or float64, and only the
-# finished sines and cosines are shortened.
+# Eight binary digits are enough up to 256 = 2⁸. From there on neighbouring integers
+# share a float, so their tokens share a position. That is why angles are computed in
+# float32 or float64, and only the finished sines and cosines are shortened.
 
 # %% [markdown]
 # ## Who bit?
 #
 # Back to the first question. Give each word 36 numbers: the first 32 are for its
-# position, the last four say which word it is. One head has its parameters **chosen by hand**:
-# the query is the position, moved one back by your `shift_matrix`; the key is the position; the
-# value is the word.
+# position, the last four say which word it is. The parameters of one head are **chosen
+# by hand**: the query is the position, moved one back by your `shift_matrix`; the key
+# is the position; the value is the word.
 
 # %%
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
@@ -890,25 +937,26 @@ assert np.allclose(*rows.values())
 assert 0.975 < weights[2, 1] < 0.985
 
 # %% [markdown]
-# The weights of *bit* as arcs, and the word that they fetch. The arcs are the same, 0.98 one
-# position back; what differs is the word there.
+# Here are the weights of *bit* as arcs, with the word that they fetch. The arcs are the
+# same, 0.98 one position back; what differs is the word there.
 
 # %%
 alt = "In both sentences bit attends to the word before it: once the dog, once the man."
 figures.attention_arcs(rows, 2, fetched, alt=alt)
 
 # %% [markdown]
-# The same parameters, two sentences, two answers. The order was lost because attention treats
-# all positions alike: swap dog and man, and *bit* gets the same output. It came back as 32
-# numbers per position.
+# The same parameters give two answers for two sentences. The order was lost because
+# attention treats all positions equally: swap dog and man, and *bit* gets the same
+# output. It came back as 32 numbers per position.
 
 # %% [markdown]
 # ## Backwards, by hand
 #
-# Training has found a head that reverses a sequence. You can also write such a head down by
-# hand. Keys and values stay as in the last section; only `w_q` changes. Change the sign of
-# all sines, and every hand is mirrored: position t becomes −t. Then your `shift_matrix`
-# moves it on by n − 1, to n − 1 − t. What does the head make of *stressed*?
+# Training has found a head that reverses a sequence. You can also write such a head by
+# hand. Keys and values are the same as in the last section; only `w_q` changes. Change
+# the sign of all sines, and every hand is mirrored: position t becomes −t. Then your
+# `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head turn *stressed*
+# into?
 
 # %%
 letters = [*"stressed"]
@@ -927,12 +975,12 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 # %% [markdown]
 # ## In three lines
 #
-# - Attention alone treats all positions alike. A causal mask breaks that; so does an
-#   encoding.
+# - Attention alone treats all positions equally, until a causal mask or an encoding
+#   breaks that.
 # - Sinusoids are clock hands: k positions further on is one rotation $M_k$, and dot products of
 #   two encodings depend on differences only. Rotary positions turn queries and keys themselves.
-# - A good score does not prove an encoding right, and what is learned at some positions need
-#   not hold at others.
+# - A good score does not prove an encoding right, and what is learned at some positions
+#   and distances may not hold at others.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # section 3; Haviv et al. (2022), on decoders without positions.

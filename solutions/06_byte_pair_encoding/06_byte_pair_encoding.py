@@ -5,17 +5,18 @@
 #
 # After this lesson you can
 #
-# - train byte-pair encoding on a text, and use it on words that the text did not have;
+# - train byte-pair encoding on a text, and use it on words that the text did not
+#   contain;
 # - say which of several splits it makes, and why;
 # - turn any text into token ids and back without losing a byte;
-# - weigh the number of merges, and see whom a vocabulary serves badly.
+# - choose a number of merges, and see which languages a vocabulary shortchanges.
 #
 # **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from
 # lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, the exercises, their checks and the toy examples still work; cells about German do
-# not, and the first of them says what to run.
+# it, the exercises, their checks and the toy examples still work, but cells about
+# German do not; the first one says what to run.
 
 # %%
 from itertools import pairwise
@@ -30,9 +31,10 @@ from course_lib.fast_bpe import pre_tokens, spell_bytes
 # ## A question to carry through the lesson
 #
 # A model has an **embedding**: a table with one row of numbers for each word that it
-# knows. Here is German text to learn from: what the program Home Assistant says to the
-# people who use it (Apache-2.0 licence). German likes to glue words together; you need
-# not speak it. What we measure is in `course_lib/lessons/token_statistics.py`.
+# knows. Here is German text to learn from: the texts that the program Home Assistant
+# shows to its users (Apache-2.0 licence). German likes to glue words together; you
+# don't have to speak it. What we measure is in
+# `course_lib/lessons/token_statistics.py`.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
@@ -57,10 +59,10 @@ alt = "The Transformer's encoder and decoder; lit are the numbers that enter the
 figures.lesson_map("06", alt=alt)
 
 # %% [markdown]
-# This lesson makes the numbers at the bottom of the Transformer.
+# This lesson is about the numbers that go in at the bottom of the Transformer.
 #
-# Are words without a row rare? Give every word of the training text a row. Then read
-# **held-out** text: text of the same kind that is kept apart and not trained on.
+# Are words without a row rare? Give every word of the training text a row, and then
+# read **held-out** text, which is of the same kind but kept apart and not trained on.
 #
 # **Predict:** how many of its words have no row?
 #
@@ -75,12 +77,12 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven, with an embedding of some 20,000 rows. They all share one
-# row, *unknown*, and what they said is lost.
+# About one word in seven has no row, although the embedding has some 20,000. All these
+# words share one row, *unknown*, and what they said is lost.
 #
 # The other extreme is one row per **letter**. About a hundred rows are enough, and
-# hardly anything is unknown. But sentences become long: with the space after it, a word
-# has about nine letters.
+# almost nothing is unknown. But sentences become long, because a word has about nine
+# letters, counting the space after it.
 #
 # **Predict:** how many times as many scores does attention then compute?
 #
@@ -95,12 +97,12 @@ print(f"scores: {round(letters_per_word**2, -1):.0f} times as many")
 assert 8 < letters_per_word < 9.5
 
 # %% [markdown]
-# 9² times as many, and the model would first have to learn to spell. Between words and
-# letters lie **subwords**, parts of words. But which parts?
+# That is 9² times as many, and the model would first have to learn to spell. Between
+# words and letters there are **subwords**, parts of words. But which parts?
 #
 # Philip Gage (1994) had an idea for making files smaller: find the two bytes that most
-# often stand next to each other, and give the pair an unused byte. Repeat. Sennrich,
-# Haddow and Birch (2016) brought the idea to translation.
+# often occur next to each other, replace the pair by an unused byte, and repeat.
+# Sennrich, Haddow and Birch (2016) brought the idea to translation.
 
 # %% [markdown]
 # Four words for this lesson:
@@ -109,14 +111,14 @@ assert 8 < letters_per_word < 9.5
 # - a **merge** joins two neighbouring symbols into one;
 # - **tokens** are the symbols that are left at the end;
 # - the **vocabulary** lists all tokens that can be left: the first symbols, and what
-#   each merge makes.
+#   each merge produces.
 
 # %% [markdown]
 # ## Counting words, with their ends
 #
 # Merges happen only inside words, so it is enough to know each word and how often it
 # occurs. But a model reads the symbols of a text as one sequence, which does not show
-# where a word ends. Which text is this?
+# where a word ends. What does this say?
 
 # %%
 print(list("nowhere"))
@@ -137,8 +139,8 @@ print(spell("now"), spell("here"))
 #
 # <details><summary>Hint 1</summary>
 #
-# Words are what stands between white space. Which method of strings returns them,
-# whatever the white space is and however much of it there is?
+# Words are whatever is between white space. Which string method returns them, whatever
+# kind of white space there is, and however much?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -176,7 +178,7 @@ print(toy_words)
 #
 # <details><summary>Hint 1</summary>
 #
-# What do *mat* 5 times and *mats* 2 times add to the pair (a, t)? Not 2.
+# What do 5 times *mat* and 2 times *mats* add to the pair (a, t)? Not 2.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -205,9 +207,9 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 # **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
 #
 # - [ ] `aa aa`
-# - [x] `aa a`
 # - [ ] `a aa`
 # - [ ] `aaa`
+# - [x] `aa a`
 
 # %%
 print("aaa".replace("aa", "[aa]"))
@@ -215,10 +217,9 @@ print("aaa".replace("aa", "[aa]"))
 # %% [markdown]
 # `aa a`: the first two are joined and the third is left over, since a symbol that has
 # been joined cannot be joined once more in the same merge. Python's `replace` agrees.
-# It is tempting to leave all joining to `replace`, with spaces between the symbols of a
-# word.
+# So why not leave all joining to `replace`, with spaces between the symbols of a word?
 #
-# **Predict:** what does `replace("m a", "ma")` make of `m a m at`?
+# **Predict:** what does `replace("m a", "ma")` turn `m a m at` into?
 #
 # - [ ] `ma m at`
 # - [ ] `mamat`
@@ -229,14 +230,14 @@ spelt = ("m", "a", "m", "at")
 print("as text:", " ".join(spelt).replace("m a", "ma").split())
 
 # %% [markdown]
-# (m, a) stands there once, at the front. The replacement found it a second time, in the
+# (m, a) occurs only once, at the start. But `replace` found it a second time, in the
 # first letter of *at*. Programs that merge this way must check what surrounds a match.
 # Comparing whole symbols needs no such care, so that is what we do.
 
 # %% [markdown]
 # ### Exercise: merge_pair
 #
-# Join a pair wherever it stands in a word, from left to right.
+# Join a pair wherever it occurs in a word, from left to right.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -261,7 +262,7 @@ check(merge_pair)
 # %% [markdown]
 # ## Training: count, join, repeat
 #
-# Count, join the winner everywhere, and count **anew**, because the old counts are now
+# Count, join the winner everywhere, and count **again**, because the old counts are now
 # wrong:
 
 # %%
@@ -270,15 +271,15 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is gone, and (m, at) has 10 instead. That is merge 2. It also
+# (m, a) had 10; now it is gone, and (m, at) has 10 instead, so that is merge 2. It also
 # uses up the (at, e) in *mate*: *mate* occurs 3 times, so of the 6 (at, e) only 3
 # remain. So merge 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
 #
+# - [x] (mat, e) and (at, e), equally
 # - [ ] (mat, e)
 # - [ ] (at, e)
-# - [x] (mat, e) and (at, e), equally
 # - [ ] (at, e) and (e, at), equally
 
 # %%
@@ -289,18 +290,19 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
 # A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say which one
-# wins, and each program has its own rule. Ours is that of the program by the paper's
-# authors: of equal pairs, take the greatest, which is the last one in Python's order of
-# tuples. Here that is (mat, e).
+# wins, and each program has its own rule. Ours is the rule in the program by the
+# paper's authors: of equal pairs, take the greatest, which is the last one in Python's
+# order of tuples. Here that is (mat, e).
 #
-# Without a rule, the order of a dictionary would decide, and the same words in another
+# Without a rule, the order of a dictionary would decide, so the same words in another
 # order would give different tokens.
 
 # %% [markdown]
 # ### Exercise: train_bpe
 #
-# Learn the merges, with this rule for ties. End early when no pair occurs twice:
-# joining a pair that occurs once learns a word by heart and saves nothing elsewhere.
+# Learn the merges, with this rule for ties. End early when no pair occurs twice,
+# because joining a pair that occurs once only memorises a word and saves nothing
+# elsewhere.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -324,7 +326,7 @@ from course_lib.bpe import train_bpe  # exercise
 check(train_bpe)
 
 # %% [markdown]
-# Now train on the toy: five merges. At first, the toy's 19 words have 62 letters.
+# Now train on the toy, with five merges. At first, the toy's 19 words have 62 letters.
 #
 # **Predict:** how many tokens are left after five merges?
 #
@@ -344,18 +346,18 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# Each merge saves one symbol wherever its pair stood: 19, then 10, 4, 3 and 3. Here is
-# *mats* as a picture, from its letters at the bottom to its two tokens:
+# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Here
+# is *mats* as a picture, from its letters at the bottom to its two tokens:
 
 # %%
 alt = "First a and t are joined, then m and at; mat and s are the two tokens of mats."
 figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
 
 # %% [markdown]
-# Now words of your own. Change the list `chosen` (any lower-case words) and run both
-# cells. The toy's five merges are made in each word, one after the other, whether the
-# toy had the word or not. **Press "merge"** below the cells, or move the slider, and
-# guess each time what comes next.
+# Now try words of your own. Change the list `chosen` (any lower-case words) and run
+# both cells. The toy's five merges are made in each word, one after the other, whether
+# the toy had the word or not. **Press "merge"** below the cells, or move the slider,
+# and guess each time what comes next.
 #
 # **Predict:** the toy has no *matte*. How many tokens is it after all five merges?
 #
@@ -385,14 +387,15 @@ for word, steps in splits.items():
     print(f"{word}:", *steps[-1])
 
 # %% [markdown]
-# A merge does nothing in a word that lacks its pair; what no merge joins stays letters.
+# A merge does nothing in a word that lacks its pair, and what no merge joins remains
+# letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
 #
-# The toy had no marks. Real programs use them, in one of two ways. The paper, and the
-# first version of its program, put `</w>` after the last letter as a symbol of its own.
-# Since version 0.2 the program glues it to the last letter, as our `spell` does.
+# The toy had no marks, but real programs use them, in one of two ways. The paper, and
+# the first version of its program, put `</w>` after the last letter as a symbol of its
+# own. Since version 0.2 the program glues it to the last letter, as our `spell` does.
 #
 # **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
 # pair is joined first?
@@ -413,18 +416,18 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # No two agree. With marks, *at* at the end of a word and *at* inside one are two
 # tokens. With the mark apart, both grow out of one first merge; with the mark glued,
 # each is learned on its own. So merges are of no use to a program that marks words
-# differently. The marks are there before the first merge, so that each merge adds exactly
-# one token: marked afterwards, one merge could give two, such as *mat* inside and at the
-# end of words.
+# differently. The marks must be there before the first merge, so that each merge adds
+# exactly one token. If they were added afterwards, one merge could give two, such as
+# *mat* inside and at the end of words.
 
 # %% [markdown]
-# Two more conventions. Some programs mark each token that does **not** end a word, with
-# `@@`; then `mat@@` and `mat` are different tokens. And **SentencePiece**
+# There are two more conventions. Some programs use `@@` to mark each token that does
+# **not** end a word, so `mat@@` and `mat` are different tokens. And **SentencePiece**
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
 # space becomes the symbol ▁ and belongs to the word after it. In principle, the text
-# need not be cut into words first, which helps with languages that write no spaces.
-# ([YouTokenToMe](https://github.com/VKCOM/YouTokenToMe), a program written for speed,
-# marks spaces in the same way.)
+# doesn't have to be cut into words first, which helps with languages that write no
+# spaces. ([YouTokenToMe](https://github.com/VKCOM/YouTokenToMe), a program written for
+# speed, marks spaces in the same way.)
 
 # %%
 tokens = ["mat", "s</w>", "e", "at</w>"]
@@ -438,8 +441,8 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # ## Using the merges on a new word
 #
 # *meat* was not in the corpus. Its symbols are joined by the learned merges, but which
-# of them comes first? Three letters are enough to see why the order matters. In
-# training, *bc* was more frequent than *ab*:
+# merge comes first? Three letters are enough to see why the order matters. In training,
+# *bc* was more frequent than *ab*:
 
 # %%
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
@@ -449,7 +452,7 @@ print(abc_merges)
 # The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
 # be joined. The library `tokenizers` gets your merges and this text.
 #
-# **Predict:** which tokens does it make of *abc*?
+# **Predict:** which tokens does it split *abc* into?
 #
 # - [x] `a bc`, as *bc* was learned first
 # - [ ] `ab c`, as *ab* fits first and is frequent here
@@ -472,9 +475,10 @@ print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
 # %% [markdown]
-# > **Popular error: "the longest match wins", or "the most frequent merge wins".** Both
-# > are tempting. But byte-pair encoding repeats what training did, in training's order:
-# > by **rank**. Early merges *were* the most frequent ones, in training, at that moment.
+# > **Common mistake: "the longest match wins", or "the most frequent merge wins".**
+# > Some tokenizers do match the longest token, and training does pick the most frequent
+# > pair. But encoding repeats the merges of the training in the same order: by
+# > **rank**. Early merges *were* the most frequent ones, in training, at that moment.
 # > What is frequent in the text at hand plays no part; otherwise the tokens of a word
 # > would depend on its neighbours.
 
@@ -486,7 +490,7 @@ print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, 
 # <details><summary>Hint 1</summary>
 #
 # Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
-# and search again: there are new pairs now.
+# and search again, because there are new pairs now.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -503,8 +507,8 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# Now split the three letters and *meat* by rank. (The pictures above made every
-# merge in turn; to search only the word's own pairs is quicker.)
+# Now split the three letters and *meat* by rank. (The pictures above made every merge
+# in turn; it is quicker to search only the word's own pairs.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -513,9 +517,9 @@ assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 
 # %% [markdown]
 # Does the rule matter on real text? Learn 4,000 merges on the German. Your `train_bpe`
-# counts all pairs anew for every merge, which would take many minutes; `train_bpe_fast`
-# (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the **same merges**
-# in seconds.
+# counts all pairs again for every merge, which would take many minutes;
+# `train_bpe_fast` (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the
+# **same merges** in seconds.
 #
 # **Predict:** how many words of the held-out text does the longest match split
 # differently?
@@ -540,14 +544,16 @@ assert learned[:4] == train_bpe(counts, 4)
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight. Whoever trains with one rule and encodes with another feeds
-# the model splits that it was not trained on, and no error is raised.
+# About one word in eight. So if you train with one rule and encode with another, the
+# model gets splits that it was not trained on, and no error is raised.
 #
-# You may read that BERT uses byte-pair encoding. It uses **WordPiece**, which does
-# match the longest token from the left: its vocabulary has no merges and no ranks, and
-# tokens inside a word begin with `##`. GPT-2 and RoBERTa do use byte-pair encoding, and
-# so did the Transformer's paper for German. The library has both. Give them the same
-# tokens and the same word:
+# GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer's paper for
+# German. BERT uses **WordPiece**, which does match the longest token from the left: its
+# vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A
+# third method, **unigram** (Kudo 2018), goes the other way: it starts with a large
+# vocabulary, gives tokens probabilities, removes those that matter least, and takes the
+# most probable split. The library has all three. Give the first two the same tokens and
+# the same word:
 
 # %%
 inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}
@@ -559,18 +565,18 @@ assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 # %% [markdown]
 # ## Back to text
 #
-# A model writes tokens, and a program must make text of them. The marks at the ends of
-# words are for that.
+# A model writes tokens, and a program must turn them into text. That is what the marks
+# at the ends of words are for.
 
 # %% [markdown]
 # ### Exercise: decode
 #
-# Join the tokens to a text. The mark becomes a space, except at the very end.
+# Join the tokens into a text. The mark becomes a space, except at the very end.
 #
 # <details><summary>Hint 1</summary>
 #
-# A token without the mark continues in the next one, with nothing between. What comes
-# after a token that has it?
+# A token without the mark continues in the next one, with nothing in between. What
+# comes after a token that has it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -609,12 +615,12 @@ print(f"'a</w>b'       → {decode(encode_word(spell('a</w>b'), tags))!r}")
 assert [decode(encode_toy(each)) == each for each in texts] == [True, False, False]
 
 # %% [markdown]
-# What is lost: how much white space there was and of which kind, and `</w>` where the
-# text itself has it, since such a token seems to end a word. A translator of sentences
-# can bear that. In a program's code, white space has a meaning. Bytes, later in
-# this lesson, solve both problems.
+# Two things are lost: how much white space there was and of which kind, and `</w>`
+# where the text itself has it, since such a token seems to end a word. A translator of
+# sentences can live with that, but in a program's code, white space has a meaning.
+# Bytes, later in this lesson, solve both problems.
 #
-# One practical thing: merges are *part of the model*. Others must be able to load them,
+# A practical point: merges are *part of the model*. Others must be able to load them,
 # so they are stored as text, one merge per line:
 
 # %%
@@ -629,14 +635,14 @@ with tempfile.TemporaryDirectory() as folder:
 assert loaded == merges
 
 # %% [markdown]
-# The first line names the format's version. The order of the others must stay as it is:
-# it *is* the rank.
+# The first line names the format's version. Never change the order of the others,
+# because it *is* the rank.
 
 # %% [markdown]
 # ## Unknown words
 #
 # Back to the German, and to the held-out text. We compare with a word vocabulary of the
-# same size as ours: the most frequent words.
+# same size as ours, made of the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -649,14 +655,14 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# None is unknown, with about 4,200 rows. Now two words that the training text lacks:
-# *Regenxylophon* (a rain xylophone) and ☂.
+# None is unknown, with about 4,200 rows. Now take two words that the training text
+# lacks: *Regenxylophon* (a rain xylophone) and ☂.
 #
 # **Predict:** which of them gives a token that has no row?
 #
 # - [ ] Neither of them
-# - [ ] Only *Regenxylophon*
 # - [x] Only ☂
+# - [ ] Only *Regenxylophon*
 # - [ ] Both of them
 
 # %%
@@ -666,11 +672,11 @@ assert tokens_known.issuperset(encode("Regenxylophon"))
 assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 
 # %% [markdown]
-# > **Popular error: "with byte-pair encoding there are no unknown tokens".** It is
-# > tempting to think so. But a *letter* that training never saw has no row, be it ☂, 雨
-# > or a Greek one. With **bytes** the sentence is true.
+# So byte-pair encoding on letters does have unknown tokens, though its purpose was to
+# avoid them: a *letter* that training never saw has no row, be it ☂, 雨 or a Greek one.
+# With **bytes** there are none, as you will see below.
 #
-# Now one sentence (*the chance of rain changes by the hour*) in three ways:
+# Here is one sentence (*the chance of rain changes by the hour*) in three ways:
 
 # %%
 sentence = "Die Regenwahrscheinlichkeit ändert sich stündlich"
@@ -686,18 +692,11 @@ figures.token_boxes(rows, alt=alt)
 #
 # To `split()`, *Gerät* (device) and *Gerät.* are two words. **What should a word be?**
 # The **pre-tokenisation** decides that, before the first merge. In machine translation,
-# one usually splits off each punctuation mark as a word of its own; a joiner ￭ marks
+# each punctuation mark is usually split off as a word of its own, and a joiner ￭ marks
 # each side where there was no space. Then **truecasing** gives the first word of a
 # sentence the case that it has most often *elsewhere* in the training text.
 #
-# Watch the spellings of *aktiviert* (enabled) become fewer. The cell then undoes both
-# steps.
-#
-# **Predict:** how many of the 23,255 different training texts come back changed?
-#
-# - [ ] None
-# - [x] About thirty
-# - [ ] About half of them
+# Watch the spellings of *aktiviert* (enabled) become fewer.
 
 # %%
 from collections import Counter
@@ -705,31 +704,48 @@ from collections import Counter
 from course_lib.preprocessing import Preprocessing, separate_punctuation
 
 learned_case = Preprocessing.learn(pairs.train)
-ways = {"as it is": str, "punctuation apart": separate_punctuation}
+ways = {"unchanged": str, "punctuation apart": separate_punctuation}
 ways["truecased as well"] = learned_case.prepare_target
 for way, prepare in ways.items():
     words = "\n".join(map(prepare, german.split("\n"))).split()
-    enabled = Counter(w for w in words if w.lower().strip(".,)") == "aktiviert")
-    print(f"{way:17}", *(f" {word} {n}" for word, n in enabled.most_common()))
-undone = {t: learned_case.restore_target(prepare(t)) for t in german.split("\n")}
-changed = [text for text in undone if undone[text] != text]
-print(f"{len(changed)} of {len(undone):,} texts come back with another case")
-for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wert"):
-    back_again = learned_case.restore_target(prepare(example))
-    print(f"  {example} → {prepare(example)} → {back_again}")
+    enabled = [word for word in words if word.lower().strip(".,)") == "aktiviert"]
+    print(f"{way:17}", dict(Counter(enabled).most_common()))
+assert len(set(enabled)) == 1
 
 # %% [markdown]
 # Six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one word.)
-# Punctuation always comes back. The case is lost where a full stop does not end a
-# sentence (*Max.*), or where a text begins with a small letter (the name *homee*). *dB*
-# is safe: a word with a capital after its first letter is left alone.
+# The next cell undoes both steps, in each of the 23,255 different training texts.
+#
+# **Predict:** do all texts come back as they were?
+#
+# - [ ] Yes
+# - [x] Nearly all; some have another case
+# - [ ] Nearly all; some have their spaces elsewhere
+
+# %%
+undone = {
+    text: learned_case.restore_target(learned_case.prepare_target(text))
+    for text in german.split("\n")
+}
+changed = [text for text in undone if undone[text] != text]
+print(f"{len(changed)} of {len(undone):,} texts come back changed")
+for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wert"):
+    prepared = learned_case.prepare_target(example)
+    print(f"  {example} → {prepared} → {learned_case.restore_target(prepared)}")
+assert all(undone[text].lower() == text.lower() for text in changed)
+
+# %% [markdown]
+# Punctuation always comes back. The case is lost in about thirty texts, where a full
+# stop does not end a sentence (*Max.*), or where a text begins with a small letter (the
+# name *homee*). *dB* is safe, because a word with a capital after its first letter is
+# left alone.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
 # **Predict:** do both steps make the held-out text shorter, in tokens?
 #
 # - [ ] Yes, by about a third
-# - [x] No, it stays about as long
+# - [x] No, it is about as long as before
 # - [ ] No, it grows by about a third
 
 # %%
@@ -744,17 +760,17 @@ for way, prepare in ways.items():
     print(f"{way:17} {round(len(old_words), -2):9,}", end=" ")
     print(f"{per_100[0]:22} {per_100[1]:6} {per_100[2]:7}", end="   ")
     print(*to_subwords(prepare("Aktiviert, aktiviert.")))
-assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed)
 
 # %% [markdown]
-# The number of different words falls from 20,100 to 13,600, and in 100 held-out texts
-# that of unknown words falls from 57 to 33. Truecasing contributes little, because German
-# nouns have their capital everywhere. Tokens are **not** fewer, since punctuation marks
-# count too: 499 words instead of 371, and 761 tokens instead of 746. The gain shows on
-# the right. *aktiviert* was split where a comma or a full stop followed; now it is the
-# same token everywhere, and its row is learned from all 208 occurrences.
+# The number of different words falls from 20,100 to 13,600, and the number of unknown
+# words in 100 held-out texts falls from 57 to 33. Truecasing contributes little,
+# because German nouns have their capital everywhere. Tokens do **not** become fewer,
+# since punctuation marks count too: 499 words instead of 371, and 761 tokens instead
+# of 746. The gain shows on the right: *aktiviert* was split where a comma or a full
+# stop followed, but now it is the same token everywhere, and its row is learned from
+# all 208 occurrences.
 #
-# Only a trained translator can tell whether translations get better (lesson 11).
+# Only a trained translator can show whether translations get better (lesson 11).
 
 # %% [markdown]
 # ## Frequent words stay whole
@@ -765,7 +781,7 @@ assert len(enabled) == 1 and all(undone[t].lower() == t.lower() for t in changed
 #
 # **Predict:** how many of them are one token each?
 #
-# - [x] Hardly any
+# - [x] Almost none
 # - [ ] About half
 # - [ ] Nearly all
 
@@ -784,24 +800,24 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# The praise is right, but there is a sharp boundary, and the number of merges decides
-# where it lies. With 8,000 merges, all of the first thousand are whole; with 1,000
-# merges, the first hundred are, and few others. Being whole is not a property of a
-# *word*: of the second thousand, 4,000 merges leave hardly any whole, and 8,000 nearly
-# all.
+# The praise is deserved, but there is a sharp boundary, and the number of merges
+# decides where it is. With 8,000 merges, all of the first thousand are whole; with
+# 1,000 merges, the first hundred are, and few others. So being whole is not a property
+# of a *word*: of the second thousand, 4,000 merges leave almost none whole, and 8,000
+# nearly all.
 
 # %% [markdown]
 # ## Compounds
 #
-# German glues: *Niederschlag* (what falls from the sky) + s + *Wahrscheinlichkeit*
-# (probability). *Haustürschlüssel* is the key (*Schlüssel*) of a front door (*Haus*,
-# house, and *Tür*, door). *Spülmaschine* is a machine that rinses.
+# German glues words together: *Niederschlag* (what falls from the sky) + s +
+# *Wahrscheinlichkeit* (probability). *Haustürschlüssel* is the key (*Schlüssel*) of a
+# front door (*Haus*, house, and *Tür*, door). *Spülmaschine* is a machine that rinses.
 #
 # **Predict:** into which tokens is *Haustürschlüssel* cut?
 #
+# - [x] `Hau st ür schlüssel`
 # - [ ] `Haus tür schlüssel`
 # - [ ] `Haustür schlüssel`
-# - [x] `Hau st ür schlüssel`
 # - [ ] `Haust ür sch lüssel`
 
 # %%
@@ -814,19 +830,19 @@ assert len(cut["Niederschlagswahrscheinlichkeit"]) <= 4
 assert [word in german for word in compounds] == [True, False, False]
 
 # %% [markdown]
-# The first is cut as a German would cut it; it is in the training text, the other two
-# are not. *Haustürschlüssel* is cut right through *Haus*, and the last
-# letter of *Spülmaschine* is a token of its own.
+# The first is cut as a German would cut it. It is in the training text, and the other
+# two are not. *Haustürschlüssel* is cut right through *Haus*, and the last letter of
+# *Spülmaschine* is a token of its own.
 #
-# > **Popular error: "tokens are the parts that carry meaning".** After the first word it
-# > is tempting to think so. But training only counts. For frequent parts the two often
-# > agree, elsewhere they do not.
+# So tokens are not, in general, the parts that carry meaning, as the first word
+# suggests. Training only counts, so the two often agree for frequent parts, but not
+# elsewhere.
 
 # %% [markdown]
 # ## How many merges?
 #
 # More merges make sentences shorter and scores fewer. But every token has a row of
-# d_model numbers that must be learned: from 4,000 to 16,000 merges, the embedding
+# d_model numbers that must be learned, so from 4,000 to 16,000 merges the embedding
 # becomes almost four times as large.
 #
 # **Predict:** how many of the tokens does that step save?
@@ -850,8 +866,9 @@ assert 1.3 < per_word[16_000] < 1.7 and 1.8 < per_word[4000] < 2.3
 assert 0.6 < per_word[16_000] / per_word[4000] < 0.85
 
 # %% [markdown]
-# The millions are the numbers in the embedding for d_model = 512. As a picture, with a
-# smaller model for comparison; each step to the right doubles the merges:
+# The millions are the numbers in the embedding for d_model = 512. Here they are as a
+# picture, with a smaller model for comparison; each step to the right doubles the
+# merges:
 
 # %%
 millions = {
@@ -876,15 +893,15 @@ figures.length_and_size(n_merges, lengths, millions, alt=alt)
 # %%
 for n in (1000, 4000, 16_000):
     seldom = token_statistics.share_rare(german, fast_bpe.word_encoder(most[:n]), 5)
-    print(f"{n:6} merges: {seldom:.0%} of the tokens in use occur fewer than 5 times")
+    print(f"{n:6} merges: {seldom:.0%} of the tokens occur fewer than 5 times")
 assert seldom > 0.6
 
 # %% [markdown]
-# That is a second price: a larger vocabulary is not a better one. On this small text,
-# most tokens of the largest are hardly ever seen. Usual sizes are some thousands to
-# some hundred thousand and grow with the text and the number of languages. For
-# translation, 4,000 to 32,000 merges are common. The Transformer's paper took 37,000
-# tokens for 4.5 million pairs of sentences, and Gemma (2024) has 256,000.
+# That is a second price: a larger vocabulary is not always a better one. On this small
+# text, most tokens of the largest one are rarely seen. Usual sizes range from a few
+# thousand to a few hundred thousand, and grow with the text and the number of
+# languages. For translation, 4,000 to 32,000 merges are common. The Transformer's paper
+# used 37,000 tokens for 4.5 million sentence pairs, and Gemma (2024) has 256,000.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -906,8 +923,8 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
 # start, there is no text that cannot be written. White space is bytes too, and belongs
-# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 works
-# like this, and so do the first two of these three functions of the course:
+# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like
+# this, and so do the first two of these three functions from the course:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -919,20 +936,19 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 # `pre_tokens` does the pre-tokenisation: it cuts a text into runs of letters, digits,
 # other signs and white space. Merges happen only within such a **pre-token**.
 # `spell_bytes` writes each byte as **one visible character**, so that our functions for
-# letters serve for bytes as well: a space is written Ġ, and ä is its two bytes.
-# Encoding gives a **token id** for each token: 0 … 255 are the bytes, 256 is the first
-# merge, and so on.
+# letters work for bytes as well: a space is written Ġ, and ä is its two bytes. Encoding
+# gives a **token id** for each token: 0 … 255 are the bytes, 256 is the first merge,
+# and so on.
 #
-# Some tokens are not text but orders to the model, such as *here the text ends*. These
+# Some tokens are not text but control tokens, such as *the text ends here*. These
 # **special tokens** are never split and get the last ids. `split_special` cuts a text
 # at them.
 
 # %% [markdown]
 # ### Exercise: encode_bytes
 #
-# Any text becomes token ids. `ALPHABET` has the 256 characters in the order of their
-# bytes. The errors are raised for you: by `split_special` for an empty special token,
-# and by `spell_bytes` for half a surrogate pair (`"\ud83d"` is half of 🙂).
+# Turn any text into token ids. `ALPHABET` has the 256 characters in the order of their
+# bytes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -943,8 +959,8 @@ assert "".join(pre_tokens("The cat's 12  mats!")) == "The cat's 12  mats!"
 # <details><summary>Hint 2</summary>
 #
 # A dictionary from token to id: the 256 characters first, then `left + right` of each
-# merge. How many ids are in use before the first special token? Two merges can give the
-# same text, so count merges, not entries.
+# merge. How many ids come before the first special token? Two merges can give the same
+# text, so count merges, not entries.
 #
 # </details>
 
@@ -974,13 +990,13 @@ print(bytes([195]).decode(errors="replace"))
 print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 
 # %% [markdown]
-# Half an *ä* is no text. Models do write such things, and a program must survive them:
-# with `errors="replace"`, what cannot be read becomes �, and the rest stays.
+# Half an *ä* is not text. Models do write such things, and a program must survive them:
+# with `errors="replace"`, what cannot be read becomes �, and the rest is kept.
 
 # %% [markdown]
 # ### Exercise: decode_bytes
 #
-# Token ids become the text again. `byte_vocabulary` lists all tokens in the order of
+# Turn token ids back into text. `byte_vocabulary` lists all tokens in the order of
 # their ids, and `BYTE_OF` says for each character of `ALPHABET` which byte it stands
 # for.
 #
@@ -993,8 +1009,7 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 # <details><summary>Hint 2</summary>
 #
 # `BYTE_OF` gives the bytes of most tokens. A special token is ordinary text, not written
-# in `ALPHABET`: which method of strings gives its bytes? What
-# does a list do with the index −1, and what should your function do?
+# in `ALPHABET`: which method of strings gives its bytes?
 #
 # </details>
 
@@ -1022,12 +1037,12 @@ print("all came back:", back == [*texts, "☂", *strange])
 assert back == [*texts, "☂", *strange]
 
 # %% [markdown]
-# Every one. (Only half a surrogate pair is refused.)
+# Every one of them does. (Only half a surrogate pair is refused.)
 #
-# Somebody types `my name is <end>` into a form. A program encodes it and adds the order
-# *here the text ends*, which has the token id `end_id`.
+# Somebody types `my name is <end>` into a form. A program encodes it and adds the
+# control token *the text ends here*, which has the token id `end_id`.
 #
-# **Predict:** which call gives the model that order exactly once?
+# **Predict:** which call gives the model that control token exactly once?
 #
 # - [ ] `encode_bytes(typed + "<end>", few)`
 # - [ ] `encode_bytes(typed + "<end>", few, ("<end>",))`
@@ -1050,15 +1065,16 @@ assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
 }
 
 # %% [markdown]
-# In the second call, whoever filled in the form has given the model an order. So encode
-# other people's text *without* special tokens, and let your program add these as token
-# ids. Decoded, all three look the same, so you do not notice the mistake by reading.
+# In the second call, whoever filled in the form has slipped the model a control token.
+# So encode other people's text *without* special tokens, and let your program add these
+# as token ids. Decoded, all three look the same, so you won't notice the mistake by
+# reading.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# With bytes nothing is unknown. Does that serve all languages alike? Here are the same
-# texts in six of them.
+# With bytes nothing is unknown. Does that serve all languages equally well? Here are
+# the same texts in six of them.
 
 # %%
 from course_lib.corpora.translations import parallel_strings
@@ -1120,24 +1136,24 @@ assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
 assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
 
 # %% [markdown]
-# In each row, English is 1. As a picture:
+# In each row, English is 1. Here is the table as a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Popular error: "bytes treat all languages alike".** It is tempting to think so.
-# > But a Greek letter takes two bytes, so Greek texts have 2.3 times the bytes of English.
-# > Merges learned on English make one token of about four English bytes, but join next to
-# > no Greek ones. Whoever pays per token pays over **eight times** as much, and over 60
-# > times as many scores are computed.
+# > **Common mistake: "bytes treat all languages equally".** Bytes can write any text,
+# > but a Greek letter takes two, so Greek texts have 2.3 times the bytes of English.
+# > Merges learned on English turn about four English bytes into one token, but join
+# > almost no Greek ones. Whoever pays per token pays over **eight times** as much, for
+# > over 60 times as many scores.
 #
 # It helps to learn on all languages that will be served: then Greek needs 1.3 times the
 # tokens of English, and English 1.4 times as many as before.
 #
-# Notice Korean: few characters, of three bytes each, so hardly more bytes than English.
-# Learned on English, it needs over four times the tokens.
+# Notice Korean: it needs few characters, but three bytes for each, so barely more bytes
+# than English. With merges learned on English, it needs over four times the tokens.
 
 # %% [markdown]
 # ## The same with a library
@@ -1146,8 +1162,8 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 #
 # **Predict:** does it learn the same 4,000 merges as your rules?
 #
-# - [ ] Yes, all of them
 # - [x] The first ones, then others
+# - [ ] Yes, all of them
 # - [ ] Others from the start
 
 # %%
@@ -1183,9 +1199,9 @@ print("with the library's rule for ties, all the same:", oldest == theirs)
 assert tied and oldest == theirs
 
 # %% [markdown]
-# A tie, and nothing else. The library's rule is: of equal pairs, the one whose symbols
-# are *oldest* wins. With it, our trainer learns the library's 4,000 merges exactly. How
-# much does the rule matter?
+# It is a tie, and nothing else. The library's rule is that of equal pairs, the one
+# whose symbols are *oldest* wins. With that rule, our trainer learns the library's
+# 4,000 merges exactly. How much does the rule matter?
 
 # %%
 only_ours = len(set(byte_merges) - set(theirs))
@@ -1195,7 +1211,7 @@ print(f"tokens of the held-out text: {lengths_of[0]:,} and {lengths_of[1]:,}")
 assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) < 0.01
 
 # %% [markdown]
-# One is as good as the other. But a model trained with one must never be given tokens
+# One is as good as the other, but a model trained with one must never be given tokens
 # from the other. And with the same merges, are the tokens the same?
 
 # %%
@@ -1209,17 +1225,17 @@ print("both come back:", decode_bytes(ours, oldest) == rainy and came_back)
 assert same_tokens and came_back
 
 # %% [markdown]
-# The same tokens, but other **ids**: the library orders the bytes by their characters,
-# we by their numbers.
+# The tokens are the same, but the **ids** are not: the library orders the bytes by
+# their characters, and we order them by their numbers.
 #
-# Three settings made it agree with us: `min_frequency=2`, which ends training as ours
+# Three settings made it agree with us: `min_frequency=2`, which ends training when ours
 # ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody forgets
 # the last two.
 #
 # **Predict:** what comes back for *Regen 雨*?
 #
-# - [ ] The same text
 # - [x] Another text
+# - [ ] The same text
 # - [ ] An error
 
 # %%
@@ -1232,15 +1248,15 @@ print(repr(second.decode(second.encode("Regen 雨").ids)))
 assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 
 # %% [markdown]
-# Without `add_prefix_space=False`, a space has appeared in front. And only a � is left
-# of 雨: some of its bytes do not occur in the German, and without `initial_alphabet`
-# they had no token. So something is unknown again. Byte-level encoding
-# is lossless only with all 256 bytes in the vocabulary.
+# Without `add_prefix_space=False`, a space has appeared at the start. And only a � is
+# left of 雨: some of its bytes do not occur in the German, so without `initial_alphabet`
+# they had no token. Something is unknown again. Byte-level encoding is lossless only
+# with all 256 bytes in the vocabulary.
 
 # %% [markdown]
 # ## Your own tokenizer
 #
-# Now your four functions together, from a text to tokens and back: count the words,
+# Now put your four functions together, from a text to tokens and back: count the words,
 # learn 300 merges on the thousand most frequent ones, encode, decode. (*When it rains,
 # the skylight closes.* Try a sentence of your own.)
 
@@ -1283,17 +1299,16 @@ figures.merge_trees(new_trees, alt=alt)
 
 # %% [markdown]
 # All four are known from *other* words. *wahrscheinlichkeit* was learned from words
-# such as *Regenwahrscheinlichkeit* (how likely rain is): what a model has learned about
-# the chance of rain helps it with fog. The fog itself falls into N, eb and el. As a
-# word of its own, *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and
-# `l</w>`: three other rows. What a model has learned from that word does not help it
-# here.
+# such as *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about
+# rain helps with fog. The fog itself falls apart into N, eb and el. On its own, *Nebel*
+# ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`: three other rows.
+# What a model has learned from that word is no help here.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Training joins the most frequent pair, counts anew, and repeats; ties need a rule,
-#   and words' ends need a mark.
+# - Training joins the most frequent pair, counts again, and repeats; ties need a rule,
+#   and word ends need a mark.
 # - Encoding applies merges by rank: neither the longest token nor the most frequent
 #   pair wins. With bytes, nothing is lost or unknown.
 # - More merges make sequences shorter and leave more rows to learn; the text they

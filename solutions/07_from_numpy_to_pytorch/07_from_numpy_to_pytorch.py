@@ -28,7 +28,7 @@ from course_lib import figures
 #
 # Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths
 # that meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of
-# *Attention Is All You Need* has 18 attentions, and norms and feed-forward networks between
+# *Attention Is All You Need* has 18 attentions, with norms and feed-forward networks between
 # them. **Who computes its gradients, and what happens to them then?**
 #
 # At the end of this lesson a small model spells *attention* backwards. PyTorch computes its
@@ -37,8 +37,8 @@ from course_lib import figures
 # %% [markdown]
 # ## Tensors and arrays
 #
-# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy.
-# A few names differ:
+# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy, but a
+# few names differ:
 #
 # | NumPy | PyTorch |
 # |---|---|
@@ -46,7 +46,7 @@ from course_lib import figures
 # | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
 # | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
 # | `x.astype(np.float64)` | `x.double()`: x itself, if it has that type already |
-# | `x.copy()` | `x.detach().clone()`; `x.clone()` keeps the graph, of which more below |
+# | `x.copy()` | `x.detach().clone()`; `x.clone()` keeps the graph (more on that below) |
 # | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
 
 # %%
@@ -54,14 +54,14 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
 
 # %% [markdown]
-# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory,
-# and much faster on a GPU. The price is precision: 24 binary digits instead of 53.
+# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory, and
+# much faster on a GPU. The price is precision, since 24 binary digits are left of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
-# - [ ] 1.00000001
-# - [ ] 1.0000001
 # - [x] 1
+# - [ ] 1.0000001
+# - [ ] 1.00000001
 
 # %%
 one = torch.tensor(1.0)
@@ -92,8 +92,8 @@ print("now on", moved.device)
 # %% [markdown]
 # ## Who shares with whom?
 #
-# Arrays and tensors can have the same memory. Then a change of one is a change of both.
-# There are two ways from NumPy to PyTorch:
+# An array and a tensor can share their memory, so that a change to one is a change to both. There
+# are two ways from NumPy to PyTorch:
 
 # %%
 array = np.zeros(3)
@@ -103,8 +103,8 @@ a, b = torch.from_numpy(array), torch.tensor(array)
 # **Predict:** after `array[0] = 5`, which tensors hold the 5?
 #
 # - [ ] both
-# - [x] a, from `torch.from_numpy`
 # - [ ] b, from `torch.tensor`
+# - [x] a, from `torch.from_numpy`
 # - [ ] neither
 
 # %%
@@ -137,9 +137,9 @@ print("rows:", rows.tolist(), "\ncolumns:", columns.tolist())
 assert rows[0] == 100 and columns[0] == 0
 
 # %% [markdown]
-# `reshape` is a view where it can be one, and otherwise a copy: read by columns, the
-# numbers of `table` are not in the order of its memory. `view` refuses to copy, which makes it
-# the better choice where you mean to write:
+# `reshape` returns a view where it can and a copy where it cannot: read by columns, the numbers
+# of `table` are not in the order of its memory. `view` refuses to copy, so it is the better
+# choice where you mean to write to the tensor:
 
 # %%
 try:
@@ -164,10 +164,10 @@ print("gradient:", w.grad.item(), "which is 2 · 3 + 2")
 assert w.grad.item() == 8
 
 # %% [markdown]
-# Is it right for a softmax? In lesson 01 you wrote `softmax_jacobian`. Autograd gives one
-# row of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns a tuple
-# with the gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the
-# graph for the next row. `detach()` returns the numbers without it; NumPy takes no others.
+# Does that work for a softmax? In lesson 01 you wrote `softmax_jacobian`. Autograd gives one row
+# of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns a tuple with
+# the gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the graph
+# for the next row. `detach()` returns the numbers without the graph, which NumPy insists on.
 
 # %%
 from course_lib.attention import softmax_jacobian
@@ -180,7 +180,7 @@ print("equal to your Jacobian:", bool(gap.max() < 1e-12))
 assert gap.max() < 1e-12
 
 # %% [markdown]
-# Now all of attention. In PyTorch it is these lines of lesson 01:
+# Now the whole of attention. In PyTorch, the lines of lesson 01 turn into these:
 
 
 # %%
@@ -191,9 +191,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# And here is the answer to half of our question: autograd's gradients of self-attention,
-# and those that lesson 02 derived. (For a sum of squares, `2 * output` is the gradient with
-# respect to the output.)
+# And here is the answer to half of our question: autograd's gradients of self-attention, next to
+# those that lesson 02 derived. (For a sum of squares, `2 * output` is the gradient with respect
+# to the output.)
 
 # %%
 from course_lib.self_attention import self_attention_gradients
@@ -219,8 +219,9 @@ assert max(gaps) < 1e-12
 # $$\frac{\partial f}{\partial x_i} \approx
 # \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}$$
 #
-# ($e_i$ is 1 at position i and 0 elsewhere, h is the step.) This is slow: two runs for each
-# number. But it does not use the chain rule, so it cannot repeat a mistake that we made there.
+# ($e_i$ is 1 at position i and 0 elsewhere, h is the step.) This is slow, because each number
+# takes two runs. But it does not use the chain rule, so it cannot repeat a mistake that we made
+# there.
 
 # %% [markdown]
 # ### Exercise: numerical_gradient
@@ -235,8 +236,8 @@ assert max(gaps) < 1e-12
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# x may have any number of axes: `x.reshape(-1)` makes one of them, and a result can get the
-# shape of x at the end. A tensor that is 0 everywhere but at one position can be added to x
+# x may have any number of axes: `x.reshape(-1)` turns them into one, and the result can get the
+# shape of x back at the end. A tensor that is 0 everywhere but at one position can be added to x
 # without changing x.
 #
 # </details>
@@ -289,18 +290,19 @@ alt = "The gap falls with the step down to 1e-5, and rises again for smaller ste
 figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 
 # %% [markdown]
-# Read it from the right. A step that is ten times smaller makes the gap a hundred times
-# smaller, because what central differences miss is proportional to the step's square. Below
-# 0.00001 another error takes over: the two values of f agree in ever more of their sixteen
-# digits, and their difference has only the rest. Float32, with its seven digits, would
+# Read it from the right. A step that is ten times smaller makes the gap a hundred times smaller,
+# because what central differences miss is proportional to the step's square. Below 0.00001
+# another error takes over: the two values of f agree in ever more of their sixteen digits, and
+# only the remaining digits are left for their difference. Float32, with its seven digits, would
 # leave even fewer, which is why you were asked for float64.
 #
-# `torch.autograd.gradcheck` is the same test, ready made.
+# `torch.autograd.gradcheck` is the same test, ready-made.
 
 # %% [markdown]
 # ## Three traps
 #
-# Everybody meets the first one: in training, `backward` is called once for each batch.
+# Everybody falls into the first one, because in training `backward` is called once for each
+# batch.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -310,9 +312,9 @@ for _ in range(2):
 # %% [markdown]
 # **Predict:** what is `w.grad` now? (The derivative of w² at 3 is 6.)
 #
-# - [ ] 6
-# - [ ] 9
 # - [x] 12
+# - [ ] 9
+# - [ ] 6
 
 # %%
 print(w.grad.item())
@@ -343,9 +345,9 @@ print(torch.autograd.grad(loss, w)[0].item())
 assert torch.autograd.grad(w * torch.tensor(3.0), w)[0].item() == 3
 
 # %% [markdown]
-# The detached factor counts as a constant, and half of the gradient is missing. Where a cut
-# is meant, it is useful: a program that collects losses for a picture keeps `loss.item()`.
-# With `loss` itself it would keep the whole graph of every batch in memory.
+# The detached factor counts as a constant, so half of the gradient is missing. A cut is useful
+# where you mean it: a program that collects losses for a picture keeps `loss.item()`, since with
+# `loss` itself it would keep the whole graph of every batch in memory.
 #
 # The third trap is a change in place, such as `+=`. This time PyTorch often notices:
 
@@ -359,12 +361,12 @@ except RuntimeError as error:
     print(str(error).split(":")[0])
 
 # %% [markdown]
-# The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten.
-# `y = y + 1` makes a new tensor, and all is well. (A change through a NumPy array that shares
-# the memory goes unnoticed, and the gradient is wrong.)
+# The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten. `y =
+# y + 1` makes a new tensor, so all is well. (A change through a NumPy array that shares the
+# memory goes unnoticed, and the gradient is wrong.)
 #
-# A step of training *is* a change in place, of a tensor that is recorded. PyTorch refuses
-# that too, unless you say that this change is not to be recorded:
+# A training step *is* a change in place, to a tensor that is recorded. PyTorch refuses that too,
+# unless you tell it not to record the change:
 
 # %%
 p.exp().sum().backward()
@@ -378,16 +380,16 @@ print("1 − 0.1 · e =", round(p[0].item(), 4))
 assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 
 # %% [markdown]
-# It is tempting to write `p = p - 0.1 * p.grad` instead. That line raises no error, but now
-# `p` is a *result* of other tensors: the next `backward` puts no gradient into `p.grad`, which
-# is None, and the second step fails.
+# Many write `p = p - 0.1 * p.grad` instead, which looks like the same step. That line raises no
+# error, but now `p` is a *result* of other tensors, so the next `backward` puts no gradient into
+# `p.grad`, which is None, and the second step fails.
 
 # %% [markdown]
 # ## Picking one number per position
 #
-# A loss needs something to compare with. Our model will say for each position which of 26
-# letters it expects, by log-probabilities, and from each row the loss takes one number:
-# that of the right letter. Here are three positions and five letters.
+# A loss needs something to compare with. At each position our model will give a log-probability
+# to each of 26 letters, and from each such row the loss takes one number: the one for the right
+# letter. Here are three positions and five letters.
 
 # %%
 log_p = torch.randn(3, 5).log_softmax(dim=-1)
@@ -396,9 +398,9 @@ targets = torch.tensor([4, 0, 2])
 # %% [markdown]
 # **Predict:** what is the shape of `log_p[:, targets]`?
 #
+# - [ ] (3, 5)
 # - [ ] (3,), one number per position
 # - [x] (3, 3)
-# - [ ] (3, 5)
 
 # %%
 print(tuple(log_p[:, targets].shape))
@@ -413,10 +415,10 @@ mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
-# Each row needs an index of its own. `log_p[torch.arange(3), targets]` has one, but only for
-# a table of two axes. `gather` takes any number of them, as NumPy's `take_along_axis` does:
-# `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result
-# has the shape of `index`.
+# Each row needs an index of its own. `log_p[torch.arange(3), targets]` has one, but only for a
+# table of two axes. `gather` works with any number of axes, as NumPy's `take_along_axis` does:
+# `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result has the
+# shape of `index`.
 
 # %% [markdown]
 # ### Exercise: gather_log_probabilities
@@ -443,11 +445,10 @@ from course_lib.nn.first_steps import gather_log_probabilities  # exercise
 check(gather_log_probabilities)
 
 # %% [markdown]
-# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss with which
-# nearly all language models are trained (lesson 10). PyTorch's `cross_entropy` takes
-# **logits**, numbers before the softmax, and computes their log-probabilities itself. (What
-# are log-probabilities already, it does not change.) A model that knows nothing gives each of
-# 26 letters 1/26: its loss is ln 26.
+# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss on which nearly
+# all language models are trained (lesson 10). PyTorch's `cross_entropy` takes **logits**, numbers
+# before the softmax, and computes their log-probabilities itself. (Log-probabilities pass through
+# it unchanged.) A model that knows nothing gives each of 26 letters 1/26: its loss is ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -470,7 +471,7 @@ assert torch.allclose(mean, cross_entropy(log_p, targets))
 # %% [markdown]
 # ### Exercise: sgd_step
 #
-# Make one step. Return new tensors, and leave the old ones as they are.
+# Make one step. Return new tensors, and do not modify the old ones.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -492,8 +493,8 @@ from course_lib.nn.first_steps import sgd_step  # exercise
 check(sgd_step)
 
 # %% [markdown]
-# What makes the steps is an **optimizer**. PyTorch's `torch.optim.SGD` changes the parameters
-# in place. (An `nn.Parameter` is a tensor that requires a gradient.)
+# The object that makes the steps is called an **optimizer**. PyTorch's `torch.optim.SGD` changes
+# the parameters in place. (An `nn.Parameter` is a tensor that requires a gradient.)
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -505,9 +506,9 @@ assert torch.allclose(new, w)
 
 # %% [markdown]
 # One learning rate for all numbers is hard to choose: large gradients make the steps too long,
-# and with small ones nothing moves. **Adam** (Kingma and Ba, 2015) divides each number's step
-# by the usual size of its gradients. It has moving averages, $m$ of the gradients and $v$ of
-# their squares, of which a step keeps the shares $\beta_1$ and $\beta_2$. It subtracts
+# and with small ones nothing moves. **Adam** (Kingma and Ba, 2015) divides each number's step by
+# the usual size of its gradients. It keeps moving averages, $m$ of the gradients and $v$ of their
+# squares; a step keeps the shares $\beta_1$ and $\beta_2$ of them. It subtracts
 #
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
@@ -519,7 +520,7 @@ assert torch.allclose(new, w)
 # ### Exercise: adam_step
 #
 # One step for one tensor. What Adam remembers comes in as `state`, and goes out again. With
-# **weight decay**, which pulls each parameter towards 0 besides, Adam is called AdamW.
+# **weight decay**, which also pulls each parameter towards 0, Adam is called AdamW.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -558,7 +559,7 @@ assert torch.allclose(after, torch.tensor(-0.1), atol=1e-5)
 
 # %% [markdown]
 # In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so their
-# ratio is 1 or −1. Twenty steps, next to those of PyTorch's AdamW:
+# ratio is 1 or −1. Here are twenty steps, compared with PyTorch's AdamW:
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -574,9 +575,9 @@ assert torch.allclose(copy_of_w, w, atol=1e-5)
 # %% [markdown]
 # ## Modules
 #
-# Where do the parameters of a model live? In a **module**: an object that knows its
-# parameters by name. Here is your attention in one. Its `__init__` draws the parameters,
-# its `forward` uses them; a module is called like a function, and calls `forward`.
+# Where do the parameters of a model live? In a **module**: an object that knows its parameters by
+# name. Here is your attention in one. Its `__init__` draws the parameters and its `forward` uses
+# them. You call a module like a function, and it calls `forward`.
 
 
 # %%
@@ -635,9 +636,9 @@ assert len(list(InAParameterList().parameters())) == 3
 
 # %% [markdown]
 # A Python list hides its parameters. The model still runs, and its loss may even fall, since
-# other parameters learn; these three stay as they were drawn. What is registered follows the
-# module everywhere: to another dtype or device, and into its `state_dict`, the dictionary
-# that is saved in a file.
+# other parameters learn; these three keep the numbers that they were drawn with. What is
+# registered follows the module everywhere: to another dtype or device, and into its `state_dict`,
+# the dictionary that is saved in a file.
 
 # %%
 layer.to(torch.float64)
@@ -647,8 +648,8 @@ print(list(layer.state_dict()), "but", list(hidden.state_dict()))
 assert layer[0].w_q.dtype == torch.float64 and not hidden.state_dict()
 
 # %% [markdown]
-# Training should return the best parameters that it found, which need not be the last
-# ones. So one keeps them along the way:
+# Training should return the best parameters that it found, and those are not always the last
+# ones. So it keeps them along the way:
 
 # %%
 snapshot = layer.state_dict()
@@ -667,9 +668,9 @@ print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
 assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 
 # %% [markdown]
-# `state_dict()` copies nothing: its tensors have the memory of the parameters, which are
-# changed in place. To keep numbers, `clone()` them, or `copy.deepcopy` the whole
-# dictionary. Without a copy the "best" model is always the last one, and nobody notices.
+# `state_dict()` copies nothing: its tensors share the memory of the parameters, which are changed
+# in place. To keep numbers, `clone()` them, or `copy.deepcopy` the whole dictionary. Without a
+# copy the "best" model is always the last one, and nobody notices.
 
 # %% [markdown]
 # ## The loop
@@ -679,10 +680,10 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # each epoch the model is measured on data that it is never trained on, which is called
 # **held out**.
 #
-# A model has two modes, which differ where it has *dropout*. In **training mode** a random
-# share of the numbers is set to 0 (and the others grow to make up for it), so that no single
-# one becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
-# `model.eval()` switch.
+# A model has two modes, which differ where it has *dropout*. In **training mode** a random share
+# of the numbers is set to 0 (and the others grow to make up for it), so that no single one
+# becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
+# `model.eval()` switch between the two.
 
 # %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions:
@@ -703,9 +704,8 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 #
 # <details><summary>Hint 1</summary>
 #
-# Write down the calls of one epoch of two batches, in their order. Which of them stand in
-# the inner loop? What goes into the second call of `gradient_of` that came out of the first
-# call of `step`?
+# Write down the calls of one epoch of two batches, in order. Which of them belong in the inner
+# loop? What goes into the second call of `gradient_of` that came out of the first call of `step`?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -838,13 +838,13 @@ print("held out:   ", [round(loss, 3) for loss in held_out_losses])
 assert min(held_out_losses) < 0.05  # we got 0.001
 
 # %% [markdown]
-# The losses in training are higher: they are means over a whole epoch, with a tenth of each
-# vector dropped. Now the question from the start, with real words:
+# The losses in training are higher, because they are means over a whole epoch, with a tenth of
+# each vector dropped. Now the question from the start, with real words:
 
 
 # %%
 def spell(word: str) -> str:
-    """Return what the trained model makes of a word of nine letters."""
+    """Return what the trained model writes for a word of nine letters."""
     letters = torch.tensor([ord(letter) - ord("a") for letter in word])
     model.eval()
     with torch.no_grad():
@@ -874,9 +874,9 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 #
 # **Predict:** where does its loss on held-out words end?
 #
-# - [ ] clearly below 3.3
-# - [ ] near 3.3, as before the training
 # - [x] clearly above 3.3
+# - [ ] near 3.3, as before the training
+# - [ ] clearly below 3.3
 
 # %%
 few = [tuple(each[:8] for each in batches[0])]
@@ -895,17 +895,17 @@ alt = "Within 60 epochs the training loss falls below 1; held out it rises above
 figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
-# That is **overfitting**. Eight words can be learned by heart, and what helps with them
-# ("after a third letter e comes a seventh letter a") is wrong for most others. The model is sure
-# and wrong, which costs more than a guess. The loss in training does not show it; the held-out
-# loss does. It is lowest in one of the first epochs, whose parameters your loop returned.
+# That is **overfitting**. Eight words can be memorised, and what helps with them ("after a third
+# letter e comes a seventh letter a") is wrong for most others. The model is sure and wrong, which
+# costs more than a guess. The loss in training does not show that, but the held-out loss does. It
+# is lowest in one of the first epochs, whose parameters your loop returned.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
 #
-# This is how you will meet it in other people's programs. The optimizer has the parameters
-# of the module and changes them in place, their gradients are in `grad`, and the modes are
-# switched by two calls.
+# This is how you will meet it in other people's programs. The optimizer holds the module's
+# parameters and changes them in place, their gradients are in `grad`, and two calls switch the
+# modes.
 
 # %%
 import copy
@@ -915,10 +915,10 @@ theirs.load_state_dict(start)
 adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
-# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the
-# module itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of
-# logits for each target.) What would happen if `zero_grad` stood between `backward` and `step`?
-# If `eval()` were missing, or `deepcopy`?
+# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the module
+# itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of logits
+# for each target.) What would happen if `zero_grad` came between `backward` and `step`? If
+# `eval()` were missing, or `deepcopy`?
 
 # %%
 torch.manual_seed(1)

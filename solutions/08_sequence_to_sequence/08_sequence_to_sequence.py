@@ -28,11 +28,12 @@ from course_lib.lessons import cost
 # *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. A small network reads
 # English number words from left to right, and then writes German ones from left to right.
 #
-# To write *drei*, the network needs the word that it read last. To write *siebzig*, it needs
-# the one before that. And *two hundred and seventy-three thousand* has many more words to
-# keep apart. **How does it find the right word at the right moment, if nobody ever says
-# which words belong together?** The pictures at the end answer this. On the way there,
-# you write a recurrent network, see where it fails, and give it attention.
+# To write *drei*, the network needs the word that it read last. To write *siebzig*, it
+# needs the one before that. And *two hundred and seventy-three thousand* has many more
+# words to keep apart. **How does it find the right word at the right moment, if nobody
+# ever says which words belong together?** The pictures at the end answer this. On the
+# way there, you will write a recurrent network, see where it fails, and give it
+# attention.
 
 # %% [markdown]
 # ## A network that reads one token after another
@@ -41,14 +42,14 @@ from course_lib.lessons import cost
 # the next word were **recurrent**. A recurrent network keeps one vector, and updates it
 # at every token. Three words:
 #
-# - the **hidden state**, or state, is that vector: all that the network knows of the tokens
-#   so far;
+# - the **hidden state**, or state, is that vector: all that the network knows of the
+#   tokens so far;
 # - a **gate** is a number between 0 and 1 that says how much of something passes;
 # - the **candidate** is what the state would become if nothing of the old one were kept.
 
 # %% [markdown]
-# The new state lies between the old one and the candidate: the *update gate* is the
-# share of the old one that stays. Take a state of one number, 0 at first, and the
+# The new state is between the old one and the candidate: the *update gate* is the share
+# of the old one that is kept. Take a state of one number, 0 at first, and the
 # candidates 8, 0, 0, 0. With a gate of 0.5, the state becomes 4, 2, 1 and finally 0.5.
 #
 # **Predict:** what is the state after the fourth token with a gate of 0.9?
@@ -67,8 +68,8 @@ for gate in (0.5, 0.9):
 assert round(state, 2) == 0.58
 
 # %% [markdown]
-# A small gate takes in much and forgets fast; a large one takes in little and keeps it.
-# A **gated recurrent unit** (GRU) computes its gates anew at each token, one for each
+# A small gate takes in a lot and forgets fast; a large one takes in little and keeps
+# it. A **gated recurrent unit** (GRU) computes new gates at each token, one for each
 # number of the state:
 #
 # $$r = \sigma(x W_{xr} + b_{xr} + s W_{sr} + b_{sr}) \qquad
@@ -81,7 +82,7 @@ assert round(state, 2) == 0.58
 # multiplies number by number. x is the token's vector, s the old state and s′ the new
 # one. The **reset gate** r decides how much of s reaches the candidate c. In code, the
 # parameters that belong to the state are `w_h` and `b_h`, and the state's length is
-# `d_h`: h, for *hidden*, is the usual letter.
+# `d_h`, because h, for *hidden*, is the usual letter.
 
 # %% [markdown]
 # ### Exercise: gru_step
@@ -91,8 +92,8 @@ assert round(state, 2) == 0.58
 #
 # <details><summary>Hint 1</summary>
 #
-# Compute all that comes from x, and all that comes from the state, each with its bias. Each
-# result has 3 d_h numbers: what are they?
+# Compute everything that comes from x, and everything that comes from the state, each
+# with its bias. Each result has 3 d_h numbers: what are they?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -122,11 +123,11 @@ print("equal to nn.GRUCell:", bool(gap < 1e-6))
 assert gap < 1e-6  # 32-bit floats: seven digits
 
 # %% [markdown]
-# You may meet this form: $s' = u \odot c + (1 - u) \odot s$. It is that of Chung et al.
-# (2014) and of Bahdanau et al. (2015), appendix A.1.1; in Cho et al. (2014) and in PyTorch,
-# u is the share of the old state. Both are called GRU, and both can be trained, but
-# parameters trained for one are wrong for the other. To see how wrong, change the sign of the
-# update gate's parameters: u becomes 1 − u, since $\sigma(-a) = 1 - \sigma(a)$.
+# Here, as in Cho et al. (2014) and in PyTorch, u is the share of the old state. Chung
+# et al. (2014) and Bahdanau et al. (2015), appendix A.1.1, swap the two:
+# $s' = u \odot c + (1 - u) \odot s$. Both are called GRU, and both can be trained, but
+# parameters trained for one are wrong for the other. To see how wrong, change the sign
+# of the update gate's parameters: u becomes 1 − u, since $\sigma(-a) = 1 - \sigma(a)$.
 
 # %%
 sign = torch.tensor([1.0] * 4 + [-1.0] * 4 + [1.0] * 4)  # the middle part is u
@@ -159,25 +160,27 @@ assert gap < 1e-6
 # %% [markdown]
 # ## Two of them make a translator
 #
-# An **encoder** reads the **source**, what is to be translated. Its last state is the **context**, a vector of floats:
-# all that it hands on. A **decoder**, a second recurrent network, starts from the context
-# and writes the **target**, the translation, token by token, until it writes an end token.
-# The two are trained together, as one network: this is **neural machine translation**. Such
-# models also summarise; with an encoder for pictures, they write captions.
+# An **encoder** reads the **source**, which is to be translated. Its last state is the
+# **context**, a vector of floats, and the only thing it hands on. A **decoder**, a
+# second recurrent network, starts from the context and writes the **target**, the
+# translation, token by token, until it writes an end token. The two are trained
+# together, as one network: this is **neural machine translation**. Such models can also
+# summarise, and with an encoder for pictures, they write captions.
 
 # %% [markdown]
 # There are two ways to hand the context over. Sutskever et al. (2014), with LSTMs, make
 # it the decoder's first state, and that is all. In Cho et al. (2014), the decoder also
-# reads it again at every step, together with the token. Either way the whole source
+# reads it again at every step, together with the token. Either way, the whole source
 # goes through **one vector of fixed length**. The translator of this lesson
-# (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards. The
-# two last states, joined, are the context, and a matrix and a tanh turn them into the
-# decoder's first state.
+# (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards.
+# The two last states, joined, are the context, and a matrix and a tanh turn them into
+# the decoder's first state.
 
 # %% [markdown]
-# Here it is, hardly trained: watch the arrows, not the words. **Press "play"**, and the
-# same context reaches the decoder at every step. The task is English to German numbers,
-# from the start of the lesson (`course_lib/experiments/alignments.py`).
+# Here it is after a single step of training, so watch the arrows, not the words.
+# **Press "play"**, and the same context reaches the decoder at every step. The task is
+# English to German numbers, from the start of the lesson
+# (`course_lib/experiments/alignments.py`).
 
 # %%
 from course_lib.experiments import alignments, bottleneck, record
@@ -203,16 +206,16 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
     print(f"reads {read:8} must write {write}")
 
 # %% [markdown]
-# Without that shift, the loss is perfect and the model useless (lesson 04). **In use**, when
-# the model translates, nobody knows the right token, and the decoder reads what it wrote
+# Without that shift, the loss is perfect and the model useless (lesson 04). When
+# translating, nobody knows the right token, so the decoder has to read what it wrote
 # itself. Below we measure what difference that makes.
 
 # %% [markdown]
 # ## How much fits through one vector?
 #
-# The plainest task needs no grammar: **copy**. Read letters, write the same letters. The
-# alphabet has ten. Each letter of a word is drawn independently, so none gives a hint
-# about another. `course_lib/experiments/bottleneck.py` draws them, and
+# The simplest task needs no grammar: **copy**. Read letters, and write the same
+# letters. The alphabet has ten. Each letter of a word is drawn independently, so none
+# gives a hint about another. `course_lib/experiments/bottleneck.py` draws them, and
 # `course_lib/lessons/small_seq2seq.py` has the training loop.
 
 # %% [markdown]
@@ -237,21 +240,26 @@ assert shares[3] > 0.9 and 0.3 < shares[12] < 0.6  # 1.00 and 0.47 in the trials
 
 # %% [markdown]
 # Short words are copied; of long ones, about half the letters are right. Is the vector
-# too small? Count: one letter out of ten is $\log_2 10$ bits.
+# too small, or was the training too short?
+# `python -m course_lib.experiments longer_copying` has tried longer trainings, and a
+# state of 256 numbers instead of 64, with the seeds 0, 1 and 2.
 
 # %%
-bits = 12 * torch.log2(torch.tensor(10.0))
-print("12 letters:", round(bits.item()), "bits;  128 floats:", 128 * 32, "bits")
+longer = record.read("longer_copying")
+for name in ("200 steps", "500 steps", "1000 steps", "2000 steps", "5000 steps"):
+    print(f"12 letters, {name}:", longer.values(name))
+print("500 steps, a larger state:", longer.values("256 numbers, 500 steps"))
 
 # %% [markdown]
-# > **Popular error: "the vector is too small for a long sentence".** It is tempting to
-# > think so, but there is room for a hundred such words. Nor is it only a lack of
-# > training: many more steps raise 12 letters from 0.5 to 0.6 only (in a run shown below).
-# > What is hard is to *learn* how to pack a word into one vector so that each letter can
-# > be taken out again, in order.
+# > **Common mistake: "the vector is too small for a long sentence".** That is how the
+# > story is usually told. But recurrent networks can keep about one real number of what
+# > they read in each number of their state (Collins et al. 2017), and here 128 numbers
+# > have to keep 12 letters. A larger state did not help, while longer training did, and
+# > still does after 5,000 steps. What is hard is to *learn* how to pack a word into one
+# > vector so that each letter can be taken out again, in order.
 
 # %% [markdown]
-# Learning needs gradients, and these have many steps to go through. Take a GRU with random
+# Learning needs gradients, which have many steps to go through. Take a GRU with random
 # parameters, and the gradient of its last state with respect to each token's vector.
 #
 # **Predict:** let the gradient's norm (its length) be 1 at the last token. How large is it at
@@ -274,21 +282,28 @@ assert 0.04 < relative[6] < 0.1 and 0.005 < relative[10] < 0.03
 assert relative[20] < 0.005
 
 # %% [markdown]
-# After ten tokens a hundredth is left. (Training can change that, but it begins with these
-# gradients.) The unit that reads backwards ends near the first letters, but letters in the
-# middle are far from both ends: in a word of 12 letters six steps, after which 0.06 is left.
+# After ten tokens a hundredth is left. (Training can change that, but it begins with
+# these gradients.) The unit that reads backwards ends near the first letters, but
+# letters in the middle are far from both ends: in a word of 12 letters six steps, after
+# which 0.06 is left.
+#
+# A famous trick confirms this. Sutskever et al. (2014) let the encoder read the source
+# **backwards**, so that its first words are close to the first words of the target.
+# With the same vector, the perplexity fell from 5.8 to 4.7 and the BLEU score (the
+# usual score for translations) rose from 25.9 to 30.6.
 
 # %% [markdown]
 # ## The way out: keep all states, and attend to them
 #
-# The encoder has computed a state at *every* token, and the translator above discards all
-# but the last. Keep them: one row for each of the m source tokens, `(m, d)`. At each step
-# the decoder attends to these rows by the three moves of lesson 01: **scores**, softmax,
-# weighted mean. So there is a separate context for *each* target token.
+# The encoder has computed a state at *every* token, but the translator above discards
+# all but the last. Keep them: one row for each of the m source tokens, `(m, d)`. At
+# each step the decoder attends to these rows by the three moves of lesson 01:
+# **scores**, softmax, weighted mean. So there is a separate context for *each* target
+# token.
 #
-# An interpreter's notes serve the same purpose: keywords, written down on the way, to be
-# consulted for each part of the translation. But here every token leaves a note, and which
-# notes are consulted is learned.
+# An interpreter's notes serve the same purpose: keywords, jotted down while listening,
+# to be consulted for each part of the translation. But here every token leaves a note,
+# and the network learns which notes to consult.
 
 # %% [markdown]
 # Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
@@ -315,7 +330,7 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 assert scores.argmax() == 2
 
 # %% [markdown]
-# State and key are added, so being alike is no advantage in itself: the parameters
+# State and key are added, so similarity is no advantage in itself: the parameters
 # decide what scores high.
 
 # %% [markdown]
@@ -325,8 +340,8 @@ assert scores.argmax() == 2
 #
 # <details><summary>Hint 1</summary>
 #
-# The state times w_q is one row, the keys times w_k are m rows. Which axis does the one row
-# lack, so that it can be added to each of them?
+# The state times w_q is one row, and the keys times w_k are m rows. Which axis does the
+# one row need, so that it can be added to each of them?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -344,8 +359,8 @@ from course_lib.nn.sequence_to_sequence import additive_attention  # exercise
 check(additive_attention)
 
 # %% [markdown]
-# The scores are those of lesson 01's `additive_scores`; a softmax and the values
-# follow. So the weights must be the same, to rounding:
+# The scores are the same as lesson 01's `additive_scores`, followed by a softmax. So
+# the weights must be the same, except for rounding:
 
 # %%
 from course_lib.attention import additive_scores
@@ -358,8 +373,8 @@ first = additive_scores(*(each.numpy() for each in (state, keys, w_q, w_k, v)))
 print("same weights:", torch.allclose(torch.tensor(first[0]).softmax(-1), weights))
 
 # %% [markdown]
-# Back to copying, with the same number of steps and the same encoder. One thing is new:
-# the decoder attends.
+# Back to copying, with the same number of steps and the same encoder. The only new
+# thing is that the decoder attends.
 #
 # **Predict:** what share of 12 letters does the decoder with attention get right?
 #
@@ -377,15 +392,15 @@ assert accuracy > shares[12] + 0.1  # 0.82 in the trial; 0.73 and 0.74 for seeds
 
 # %% [markdown]
 # Two hundred steps are too few to learn where to attend for every letter. The **full
-# version**, with up to 20 letters, more steps and three seeds, was run beforehand:
+# version**, with up to 20 letters, more steps and three seeds, was run beforehand
+# (`python -m course_lib.experiments bottleneck`). Each row has the right letters in
+# words of 4, 8, 12, 16 and 20:
 
 # %%
 copy_runs = record.read("bottleneck")
 for kind in bottleneck.ATTENTION_KINDS:
     for run in copy_runs.runs:
         print(f"{kind:14} seed {run['seed']}:", run[kind])
-print("letters:", list(bottleneck.LENGTHS), " by", copy_runs.command)
-print(", ".join(map(" ".join, copy_runs.environment.items())))
 by_kind = {kind: copy_runs.values(kind) for kind in bottleneck.ATTENTION_KINDS}
 means = {kind: torch.tensor(values).mean(0) for kind, values in by_kind.items()}
 
@@ -394,16 +409,16 @@ alt = "The share of right letters by length: without attention it falls the fart
 figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=alt)
 
 # %% [markdown]
-# With additive attention the length hardly matters; without attention, longer words have
-# a smaller share of right letters. (*multiplicative* has a score of the next section, and
-# learns this task more slowly.)
+# With additive attention the length barely matters; without attention, longer words
+# have a smaller share of right letters. (*multiplicative* uses a score from the next
+# section, and learns this task more slowly.)
 
 # %% [markdown]
-# All this was measured in use. Now let the same models read the right letters instead of
-# their own: teacher forcing.
+# In all this the models read the letters that they wrote themselves. Now let the same
+# models read the right letters instead, with teacher forcing.
 #
-# **Predict:** without attention, 0.36 of 20 letters are right in use. What is the share
-# with teacher forcing?
+# **Predict:** without attention, 0.36 of 20 letters are right if the model reads its
+# own. What is the share with teacher forcing?
 #
 # - [ ] About 0.2.
 # - [ ] About 0.36, too.
@@ -414,7 +429,7 @@ figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=
 for kind in bottleneck.ATTENTION_KINDS:
     forced = [run[f"{kind}, teacher forcing"][-1] for run in copy_runs.runs]
     used = [run[kind][-1] for run in copy_runs.runs]
-    print(f"{kind:14} 20 letters: forced {forced}, in use {used}")
+    print(f"{kind:14} 20 letters: teacher forcing {forced}, its own {used}")
 assert all(
     run[f"{kind}, teacher forcing"][-1] >= run[kind][-1]
     for kind in bottleneck.ATTENTION_KINDS
@@ -427,23 +442,24 @@ assert all(min(run["additive"]) > 0.93 for run in copy_runs.runs)
 assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 
 # %% [markdown]
-# With teacher forcing, an error costs one letter. (The share stops at 0.6, since the letters
-# still have to come out of the one vector.) In use the next step reads the wrong letter,
-# which does not fit its state. That never happened in training, so the next letter is often
-# wrong as well. Measure a model as it is used.
+# With teacher forcing, an error costs one letter. (The share stops at 0.6, since the
+# letters still have to come out of the one vector.) Without it, the next step reads the
+# wrong letter, which does not fit its state. That never happened in training, so the
+# next letter is often wrong as well. So measure a model the way it will be used.
 
 # %% [markdown]
 # ## Product scores
 #
-# A year later Luong, Pham and Manning compared other scores. The plainest is the product of
-# state and key; *general* puts a matrix between them:
+# A year later Luong, Pham and Manning compared other scores. The simplest is the dot
+# product of state and key; *general* puts a matrix between them:
 #
 # $$\text{dot: } s \cdot k_j \qquad \text{general: } (s\,W) \cdot k_j$$
 
 # %% [markdown]
 # ### Exercise: luong_score
 #
-# Scores only: the softmax comes later. A wrong `kind` should raise an error that says so.
+# Return only the scores: the softmax comes later. A wrong `kind` should raise an error
+# that says so.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -489,24 +505,24 @@ assert keys.shape[-1] == 2 * len(state)
 
 # %% [markdown]
 # *dot* needs equal sizes, and state and key must share one space; *general* learns how
-# to get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02. The
-# Transformer divides by $\sqrt{d_k}$; Luong's scores are not divided.
+# to get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02,
+# except that the Transformer divides by $\sqrt{d_k}$ and Luong's scores are not
+# divided.
 
 # %% [markdown]
-# > **Popular error: "attention was invented with the Transformer".** The title *Attention
-# > Is All You Need* makes it tempting to think so. But the models of this lesson already
-# > attended in 2014 and 2015, with recurrent networks around the attention. What the
-# > Transformer of 2017 leaves out is the *recurrence*. Nor is attention *all* of it:
-# > without the embedding, more than half of its parameters are in feed-forward networks
-# > (lesson 09).
+# So attention is older than *Attention Is All You Need*: these models attended in 2014
+# and 2015, with recurrent networks around the attention. What the Transformer of 2017
+# leaves out is the *recurrence*. And attention isn't *all* of it either: without the
+# embedding, more than half of its parameters are in feed-forward networks (lesson 09).
 
 # %% [markdown]
 # ## Which state is the query?
 #
-# At step t the decoder has the state from the step before. From it, the previous token and
-# the context, it computes the new state. Which state is the query of Bahdanau's attention,
-# the old or the new one? It can only be the old one: the new state is computed *from* the
-# context, so it does not exist yet when the context is needed.
+# At step t the decoder has the state from the step before. From this state, the
+# previous token and the context, it computes the new state. Which state is the query of
+# Bahdanau's attention, the old or the new one? It can only be the old one, because the
+# new state is computed *from* the context, so it does not exist yet when the context is
+# needed.
 #
 # $$\text{context}_t = \text{attention}(s_{t-1}) \qquad
 # s_t = \text{GRU}([\,y_{t-1};\ \text{context}_t\,],\ s_{t-1})$$
@@ -537,10 +553,10 @@ from course_lib.nn.sequence_to_sequence import decoder_step  # exercise
 check(decoder_step)
 
 # %% [markdown]
-# Take the parameters of the trained translator, go step by step with *your* function, and
-# compare. `decoder_input` shifts the target, and
-# `decoder_parameters` names the parameters as you do. (The module multiplies embeddings by
-# 8 = √64, and so does the cell; lesson 09 says why.)
+# Take the parameters of the trained translator, go step by step with *your* function,
+# and compare. `decoder_input` shifts the target, and `decoder_parameters` names the
+# parameters as you do. (The module multiplies embeddings by 8 = √64, and so does the
+# cell; lesson 09 says why.)
 
 # %%
 from course_lib.lessons.small_seq2seq import decoder_input, decoder_parameters
@@ -559,14 +575,14 @@ print("your steps = the module:", bool(gap < 1e-5))
 assert gap < 1e-5  # 32-bit floats, after five steps
 
 # %% [markdown]
-# ## What must wait in a training step?
+# ## What has to wait in a training step?
 #
-# With teacher forcing the whole target is known. Can all its positions be computed at once?
-# With attention alone they could: its queries do not wait for each other. A recurrent
-# network cannot do that: each state needs the one before.
+# With teacher forcing the whole target is known. Can all its positions be computed at
+# once? With attention alone they could, because its queries do not wait for each other.
+# A recurrent network cannot do that, because each state needs the one before.
 #
-# `sequential_operations` (in `course_lib/lessons/cost.py`) counts PyTorch's operations (a
-# product, a sum, a tanh …) that must wait for each other.
+# `sequential_operations` (in `course_lib/lessons/cost.py`) counts PyTorch's operations
+# (a product, a sum, a tanh …) that have to wait for each other.
 
 # %%
 torch.manual_seed(0)
@@ -581,24 +597,24 @@ for n in (5, 10, 20):
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
-# Attention's chain is equally long for every n. If you read that a training step "is O(1)",
-# no more is meant: the *work* grows with n² (lesson 04). A recurrent translator's chain
-# runs through the whole source and target. In use, where each token needs the one before,
-# even the Transformer writes one token after another.
+# Attention's chain is equally long for every n, though its *work* grows with n² (lesson
+# 04). A recurrent translator's chain runs through the whole source and target. When
+# translating, even the Transformer writes one token after another, because each token
+# needs the one before.
 #
-# Bahdanau's attention does not shorten the chain: it is part of a recurrent decoder, and
-# waits with it. What it shortens is the path of the *gradient*. With attention, it gets
-# from a target token to any source token's state through one weighted mean; with a fixed
-# context, it must go through every step in between.
+# Bahdanau's attention does not shorten the chain, because it is part of a recurrent
+# decoder and waits with it. What it shortens is the path of the *gradient*. With
+# attention, the gradient gets from a target token to any source token's state through
+# one weighted mean; with a fixed context, it must go through every step in between.
 
 # %% [markdown]
 # ## Numbers, written in another order
 #
 # Back to the first question. The translator learns from 2,700 numbers below a million,
-# written in English words and in German, split into its parts; 300 more are kept for the
-# test. It is told only what it should have written, never which words belong together.
-# Scores, softmax and mean all have gradients, so *what to attend to* is learned like
-# everything else.
+# written in English words and in German, split into its parts; 300 more are kept for
+# the test. It is told only what it should have written, never which words belong
+# together. Scores, softmax and mean all have gradients, so *what to attend to* is
+# learned like everything else.
 
 # %%
 translator = alignments.train(numbers)  # some seconds
@@ -617,16 +633,17 @@ print(*source)
 print(*target)
 
 # %% [markdown]
-# *drei* should attend to *three*, and *siebzig* to *seventy*: which target token belongs to
-# which source token is called the **alignment**. Between *drei* and *siebzig* stands *und*, the
-# German for *and*; but in English the *and* comes after the hundreds.
+# *drei* should attend to *three*, and *siebzig* to *seventy*. Which target token
+# belongs to which source token is called the **alignment**. Between *drei* and
+# *siebzig* there is *und*, the German for *and*; but in English the *and* comes after
+# the hundreds.
 #
 # **Predict:** which English word gets the most weight when the first *und* is written?
 #
 # - [x] *seventy*
 # - [ ] *and*
 # - [ ] *three*
-# - [ ] All get much the same.
+# - [ ] All get about the same.
 
 # %%
 weights = alignments.weights(translator, numbers, source, target)
@@ -643,11 +660,12 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # asks for the ones digit, and finds *three* after *seventy*; for *siebzig* it asks for the
 # word before it. The outlined cells are what a person would link.
 #
-# *und* has no such cell, and attends to where the next word will come from. (In your run
-# some rows may be less sharp: the first parameters are drawn at random.)
+# *und* has no such cell, so it attends to where the next word will come from. (In your
+# run some rows may be less sharp, because the first parameters are drawn at random.)
 #
-# The same number, as it is written: **press "play"**, or move the slider to 0 and press
-# "forward". Before each step, guess which source token the thickest line will go to.
+# Now watch the same number being written: **press "play"**, or move the slider to 0 and
+# press "forward". Before each step, guess which source token the thickest line will go
+# to.
 
 # %%
 drawn = alignments.states_and_weights(translator, numbers, source, target)
@@ -665,8 +683,8 @@ figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
 #
 # <details><summary>Hint 1</summary>
 #
-# A target token may have several links, as *going* has. Must it count more than another,
-# because of that?
+# A target token may have several links, as *going* has. Should it count more than
+# others because of that?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -695,9 +713,9 @@ print("30 new numbers:", round(measured, 2))
 assert measured > 0.6  # 0.87 in the trial
 
 # %% [markdown]
-# It is tempting to draw Bahdanau's attention with the decoder's *new* state as the query.
-# The trained network shows what difference that makes: compute its weights once more, and
-# let the state *after* each step ask.
+# What if the query were the decoder's *new* state instead? The trained network shows
+# what difference that makes: compute its weights once more, and let the state *after*
+# each step ask.
 #
 # **Predict:** if the new state is the query, what does each row of weights become?
 #
@@ -709,7 +727,7 @@ assert measured > 0.6  # 0.87 in the trial
 # %% tags=["nbval-ignore-output"]
 of_new_states = alignments.weights_of_new_states
 new_weights = of_new_states(translator, numbers, source, target)
-print("rows stay:          ", torch.allclose(new_weights, weights, atol=1e-4))
+print("same rows:          ", torch.allclose(new_weights, weights, atol=1e-4))
 print("rows move up by 1:  ", torch.allclose(new_weights[:-1], weights[1:], atol=1e-4))
 print("rows move down by 1:", torch.allclose(new_weights[1:], weights[:-1], atol=1e-4))
 new_mass = alignments.mean_mass(translator, numbers, 30, of_new_states)
@@ -719,27 +737,36 @@ assert new_mass < measured / 2
 
 # %% [markdown]
 # The state after step t *is* the state before step t + 1, so it asks the next step's
-# question: each row comes one step early, and little of the mass is left on the links.
+# question. Each row comes one step early, and little of the mass is left on the links.
 #
-# Luong's decoder is built the other way round: there the new state *is* the query, and the
-# context joins it on the way to the output. In our models the recurrence then need not
-# wait for the attention. In the paper's best models it has to: with *input feeding* (section
-# 3.3), the next step also reads what came out of the attention. Count again, for 20
-# tokens:
+# Luong's decoder is built the other way round: there the new state *is* the query, and
+# the context joins it on the way to the output. In our models the recurrence then
+# doesn't have to wait for the attention. In the paper's best models it does: with
+# *input feeding* (section 3.3), the next step also reads what came out of the
+# attention. Here are both, for 20 tokens:
 
 # %%
 torch.manual_seed(0)
 parts = [torch.randn(shape) / 3 for shape in ((16, 24), (8, 24), (24,), (24,))]
-w_c, waits = torch.randn(16, 8) / 3, []
-for fed in (0, 1):
+w_c = torch.randn(16, 8) / 3
+
+
+def last_state(input_feeding):
     state, output = torch.zeros(8), torch.zeros(8)
     for token in tokens:
-        read = output if fed else torch.zeros(8)
-        state = gru_step(torch.cat([token, read]), state, *parts)
-        weights_t = luong_score(state, tokens, "dot").softmax(-1)
-        output = torch.tanh(torch.cat([weights_t @ tokens, state]) @ w_c)
-    waits.append(cost.sequential_operations(output if fed else state))
-print(f"operations that wait: {waits[0]}, with input feeding {waits[1]}")
+        fed_back = output if input_feeding else torch.zeros(8)
+        state = gru_step(torch.cat([token, fed_back]), state, *parts)
+        context = luong_score(state, tokens, "dot").softmax(-1) @ tokens
+        output = torch.tanh(torch.cat([context, state]) @ w_c)
+    return state
+
+
+# %% [markdown]
+# How many operations have to wait for each other before the last state is known?
+
+# %%
+waits = [cost.sequential_operations(last_state(fed)) for fed in (False, True)]
+print(f"without input feeding {waits[0]}, with input feeding {waits[1]}")
 assert waits[1] > waits[0] + 3 * len(tokens)  # the attention waits at each step
 
 # %% [markdown]
@@ -749,9 +776,10 @@ assert waits[1] > waits[0] + 3 * len(tokens)  # the attention waits at each step
 # | the context goes into | the new state and the output | the output (fed back: the next state) |
 # | score | $v \cdot \tanh(s W_q + k W_k)$ | a product |
 #
-# In our results *additive* is the left column, *multiplicative* the right one with the
-# score *general*. *Short* and *long* are the halves of the 300 new numbers with fewer
-# and with more English words.
+# In our results (`python -m course_lib.experiments alignments`, with three seeds),
+# *additive* is the left column, and *multiplicative* the right one with the score
+# *general*. *Short* and *long* are the halves of the 300 new numbers with fewer and
+# with more English words.
 
 # %%
 runs = record.read("alignments")
@@ -770,15 +798,17 @@ assert all(
 for half in ("short", "long"):
     mean = torch.tensor(runs.values(f"numbers, none, {half}")).mean()
     print(f"without attention, {half:5} {mean:.2f} right, the mean of three seeds")
-for run in runs.runs:
-    assert run["numbers, none, short"] > run["numbers, none, long"] + 0.1
-    assert run["numbers, additive, short"] == run["numbers, additive, long"] == 1
-    assert run["numbers, additive, mass"] < 0.88
+assert all(
+    run["numbers, none, short"] > run["numbers, none, long"] + 0.1
+    and run["numbers, additive, short"] == run["numbers, additive, long"] == 1
+    and run["numbers, additive, mass"] < 0.88
+    for run in runs.runs
+)
 
 # %% [markdown]
 # Without attention the longer numbers go wrong more often. *additive* gets every number
-# right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in two
-# of three trainings (0.997), and not better.
+# right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in
+# two of three trainings (0.997), but not better.
 
 # %% [markdown]
 # ## Dates
@@ -790,28 +820,27 @@ for run in runs.runs:
 # **Predict:** which dates does the network without attention get right?
 #
 # - [ ] Nearly all, short and long.
-# - [ ] Short ones; of long ones hardly any.
+# - [ ] Short ones; of long ones almost none.
 # - [x] Most of both, short and long.
-# - [ ] Hardly any, short or long.
+# - [ ] Almost none, short or long.
 
 # %%
 halves = ("short", "long")
 for kind in bottleneck.ATTENTION_KINDS:
     for half in halves:
         print(f"{kind:14} {half:5} dates right:", runs.values(f"dates, {kind}, {half}"))
-print("seeds", runs.values("seed"), "by", runs.command)
 short, long = (torch.tensor(runs.values(f"dates, none, {h}")) for h in halves)
 assert 0.5 < min(short.min(), long.min()) and max(short.max(), long.max()) < 0.9
 assert (short - long).max() < 0.16
 assert min(min(runs.values(f"dates, additive, {half}")) for half in halves) > 0.98
 
 # %% [markdown]
-# Without attention, about a fifth of the short dates are wrong, and hardly more of the
-# long ones (but 0.15 more in seed 0): a date holds three numbers, however many letters it
-# is written with. **What counts is less how long a source is than how much of it must be
-# kept.** With additive attention every date is right. And *multiplicative* shows why one
-# seed is not enough: after the same 200 steps, one of three networks has nearly learned
-# it, and the two others have not.
+# Without attention, about a fifth of the short dates are wrong, and barely more of the
+# long ones (but 0.15 more in seed 0), because a date holds three numbers, however many
+# letters it is written with. **In these dates, how long a source is counts for less
+# than how much of it must be kept.** With additive attention every date is right. And
+# *multiplicative* shows why one seed is not enough: after the same 200 steps, one of
+# three networks has nearly learned the task, and the other two have not.
 #
 # Here are the weights for a date that the network never saw (additive, seed 0; ␣ is a
 # space, ¶ the end):
@@ -827,15 +856,17 @@ alt = "The day's 7 attends to the 7, the month to the first letter of its name."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# The day's 7 and the last three digits of the year attend to the same digits in the source,
-# though these stand at other positions. Almost no row attends to the weekday, which is not
-# needed. And the month is read off the **A**. How can the network tell April from August?
+# The day's 7 and the last three digits of the year attend to the same digits in the
+# source, though these are at other positions. Almost no row attends to the weekday,
+# which is not needed. And the month is read off the **A**. How can the network tell
+# April from August?
 
 # %% [markdown]
-# > **Popular error: "the weights say which token was used".** It is tempting to read them
-# > so, but the decoder attends to *states*. The state at A comes from two units, and the one
-# > that reads backwards has been through the whole name. And a hyphen, which comes from
-# > nowhere, has to attend somewhere too: each row sums to 1.
+# > **Common mistake: "the weights say which token was used".** The picture labels its
+# > columns with tokens, so one reads it that way. But the decoder attends to *states*.
+# > The state at A comes from two units, and the one that reads backwards has been
+# > through the whole name. And a hyphen, which comes from nowhere, has to attend
+# > somewhere too, because each row sums to 1.
 
 # %%
 for kind in ("additive", "multiplicative"):
@@ -849,22 +880,22 @@ assert weights[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in p
 assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 
 # %% [markdown]
-# Nor is a sharper alignment always a better translator: of the three *multiplicative*
-# networks, the one of seed 1 has the most weight on the right tokens (0.752), and the
-# fewest dates right (0.41 of the short ones).
+# And a sharper alignment does not always mean a better translator: of the three
+# *multiplicative* networks, the one with seed 1 has the most weight on the right tokens
+# (0.752), but the fewest dates right (0.41 of the short ones).
 
 # %% [markdown]
 # ## In three lines
 #
 # - The bottleneck was the one vector through which the source had to go: large enough,
 #   but hard to *learn* to use for long sources.
-# - With attention, the decoder attends to all states at each step, by an additive score
-#   or a product; Bahdanau's query is the state *before* the step.
-# - What to attend to is learned with everything else, and can be drawn and measured.
+# - With attention, the decoder attends to all states at each step, additively or by a
+#   product; Bahdanau's query is the state *before* the step.
+# - What to attend to is learned, and can be drawn and measured.
 #
 # **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
 # Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to
 # Attention-based Neural Machine Translation*, section 3.
 #
-# **An open question:** if a decoder can attend to every state, what are recurrent networks
-# still needed for? Lesson 09.
+# **An open question:** if a decoder can attend to every state, what do we still need
+# recurrence for? Lesson 09.

@@ -6,8 +6,8 @@
 # After this lesson you can
 #
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
-# - say what norms and residual connections are good for, and show it with numbers;
-# - tell the right formula of a layer from two wrong ones that are in circulation;
+# - say what norms and residual connections buy, and show it with numbers;
+# - tell the right formula of a layer from two wrong ones that look much like it;
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
@@ -100,7 +100,7 @@ assert grown.rms[32] > 1e4
 # %% [markdown]
 # Take three tokens with two numbers each: (1, 3), (10, 30) and (−7, 7).
 #
-# **Predict:** what does the norm make of them, with gain 1 and bias 0?
+# **Predict:** what does the norm turn them into, with gain 1 and bias 0?
 #
 # - [x] (−1, 1), (−1, 1) and (−1, 1)
 # - [ ] (−1, 1), (−10, 10) and (−7, 7)
@@ -114,8 +114,8 @@ print("means", mean.flatten().tolist(), "variances", variance.flatten().tolist()
 print(((three - mean) / variance.sqrt()).tolist())
 
 # %% [markdown]
-# Of two numbers, only their order is left. Of 512 numbers, the whole pattern is left, but
-# for its mean and its spread.
+# Of two numbers, only their order is left. Of 512 numbers, everything is left except their
+# mean and their spread.
 #
 # Three details are easy to get wrong: the axis, the denominator and the position of ε.
 
@@ -143,8 +143,9 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# The next cell compares yours with PyTorch's, and tries a tempting denominator,
-# `x.std()`.
+# The next cell compares yours with PyTorch's, and tries another denominator, `x.std()`.
+# PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the formula
+# above divides it by d.
 #
 # **Predict:** by how much does `x.std()` differ from the right denominator, for a token
 # of 4 numbers?
@@ -165,16 +166,17 @@ for d in (4, 512):
 assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
-# `x.std()` estimates the spread of a population from a sample, so it divides by d − 1. A
-# norm estimates nothing: it divides by d. At d = 4 the denominator is 15 % too large, at
-# d = 512 only 0.1 %. Small tests find this error, and large models hide it.
+# `x.std()` estimates the spread of a population from a sample, which is why it divides by d
+# − 1. A norm estimates nothing, so it divides by d. At d = 4, $\sqrt{4/3}$ makes the
+# denominator 15 % too large; at d = 512 it is only 0.1 %. Small tests find this error, and
+# large models hide it.
 #
 # And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
 #
 # **Predict:** which ε makes the norm's result far smaller than 1?
 #
-# - [x] The one under the root
 # - [ ] One outside the root
+# - [x] The one under the root
 # - [ ] Neither
 
 # %%
@@ -189,8 +191,8 @@ assert (inside.std(dim=-1, correction=0) < 0.6).all() and spread.max() ** 2 < 2e
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth
-# of ε. So a token that hardly varies stays small instead of being blown up. For such
+# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of ε.
+# So a token whose numbers barely differ stays small instead of being blown up. For such
 # tokens, parameters trained with ε inside do not fit a norm with ε outside.
 #
 # And the axis? In a vision network, *batch normalisation* takes each channel's mean
@@ -208,8 +210,8 @@ for name, norm in {
     print(f"{name}: the first word moved by {moved:.1f}")
 
 # %% [markdown]
-# A mean over tokens carries the future into the past, whatever the mask. Model C of lesson
-# 04 leaked through such a norm.
+# A mean over tokens carries the future into the past, whatever the mask, which is how model C
+# of lesson 04 leaked.
 #
 # A module has two modes, for training and for evaluation (lesson 07).
 #
@@ -229,14 +231,13 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
     print(f"{name} norm: training and evaluation differ by {moved:.1f}")
 
 # %% [markdown]
-# So the axis is not the only difference. Batch norm needs a batch to train with, and
-# for evaluation the running means and variances of many batches. Layer norm keeps no
-# such statistics: it always computes the same, for one token or for a million.
+# So the axis is not the only difference. Batch norm needs a batch to train with, and for
+# evaluation the running means and variances of many batches. Layer norm keeps no such
+# statistics, so it always computes the same, for one token or for a million.
 #
-# You may read that layer norm is a *regularisation technique*. We can measure one part
-# of that claim (`course_lib/experiments/norms.py`): do norms make it harder to learn
-# random answers to random sequences by heart? Two layers without norms know them all
-# after about 40 steps.
+# Layer norm is sometimes called a *regularisation technique*. We can measure one part of that
+# claim (`course_lib/experiments/norms.py`): do norms make it harder to memorise random answers
+# to random sequences? Two layers without norms know them all after about 40 steps.
 #
 # **Predict:** after how many steps do two layers *with* norms know them all?
 #
@@ -257,22 +258,22 @@ assert 25 < sorted(steps["no norms"])[1] < sorted(steps["norms"])[1] < 75
 assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
-# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. By
-# this measure, which says nothing of *new* examples, they regularise only slightly.
-# *Dropout* (lesson 07), with which the paper regularises, prevents it in these 100 steps.
-# The main use of norms comes below: they let deep stacks learn at all.
+# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. By this
+# measure, which says nothing about *new* examples, they regularise only slightly. *Dropout*
+# (lesson 07), with which the paper regularises, prevents it in these 100 steps. The main use
+# of norms comes below: they let deep stacks learn at all.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
 #
-# Attention moves information between tokens. The other sublayer, the **feed-forward
-# network**, never does: two linear maps make each token's vector longer and then
-# shorter again, with a ReLU between (negative numbers become 0):
+# Attention moves information between tokens. The other sublayer, the **feed-forward network**,
+# never does: two linear maps make each token's vector longer and then shorter again, with a
+# ReLU in between (negative numbers become 0):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By
-# hand, with one number in, two between and one out:
+# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By hand, with
+# one number in, two in between and one out:
 
 # %%
 w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
@@ -283,7 +284,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # %% [markdown]
 # ### Exercise: feed_forward
 #
-# Two linear maps with a ReLU between, for any leading axes.
+# Two linear maps with a ReLU in between, for any leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -305,7 +306,7 @@ check(feed_forward)
 # %% [markdown]
 # Back to the three words 3, −2 and 0.5.
 #
-# **Predict:** what does the whole network make of them?
+# **Predict:** what does the whole network turn them into?
 #
 # - [ ] 3, −2 and 0.5
 # - [ ] 3, 0 and 0.5
@@ -315,9 +316,9 @@ check(feed_forward)
 print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
-# The absolute value. No matrix can compute that: it would map −2 to the opposite of
-# what it maps 2 to. Without such networks, values would only go through means, matrices
-# and norms.
+# The absolute value. No matrix can compute that, because it would map −2 to the opposite of
+# what it maps 2 to. Without such networks, values would only go through means, matrices and
+# norms.
 #
 # The paper also describes this network as **two convolutions of kernel size 1**:
 # filters that slide over the sentence and see one token at a time. Is that true?
@@ -358,11 +359,11 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # This is a **residual connection**, and the reason why every sublayer returns vectors of
 # the length of x. What is it for?
 #
-# Attention takes means. Means of means of means make all tokens of a sentence alike,
-# until nobody can tell which word stood where: *rank collapse*, which Dong, Cordonnier
-# and Loukas (2021) prove for attention alone. Here are untrained stacks, and the
-# **share** of the vectors that differs between the tokens of a sentence: ‖x − m‖ / ‖x‖,
-# with m the mean of its tokens.
+# Attention takes means. Means of means of means make the tokens of a sentence more and more
+# similar, until nobody can tell which word was where: *rank collapse*, which Dong, Cordonnier
+# and Loukas (2021) prove for attention alone. Here are untrained stacks, and the **share** of
+# the vectors that differs between the tokens of a sentence: ‖x − m‖ / ‖x‖, with m the mean of
+# its tokens.
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
@@ -397,8 +398,8 @@ figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 # only delay it: without norms, and in post-norm too, little is left after 32 layers. In
 # pre-norm half of the difference is left.
 #
-# The gradient tells more. Take the loss of reversing the sequence, and divide the
-# length of its gradient at the input by its length at the top: a 1 means that it came
+# The gradient tells more. Take the loss of reversing the sequence, and divide the length of
+# its gradient at the input by its length at the top: a ratio near 1 means that it came
 # through.
 
 # %%
@@ -414,24 +415,25 @@ assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
 assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 
 # %% [markdown]
-# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
-# no norms, it explodes (6e7). With norms it comes through, in post-norm somewhat smaller,
-# in pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail
-# because their tokens become alike, not because gradients vanish.
+# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and no
+# norms, it explodes (6e7). With norms it comes through, in post-norm somewhat smaller, in
+# pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail because
+# their tokens become the same, not because gradients vanish.
 
 # %% [markdown]
 # ## Norm after, or norm first
 #
-# Two orders are in use. Post-norm seems poor in 32 untrained layers; in six, as in the
-# paper, it can learn.
+# The norm can come after the sum or before the sublayer f.
 #
 # | name | formula | where |
 # |---|---|---|
-# | post-norm | $\text{norm}(x + \text{sublayer}(x))$ | the paper |
-# | pre-norm | $x + \text{sublayer}(\text{norm}(x))$ | most models since 2019 |
+# | post-norm | $\text{norm}(x + f(x))$ | the paper |
+# | pre-norm | $x + f(\text{norm}(x))$ | most models since GPT-2 (2019) |
+# | norms around f | $x + \text{norm}(f(\text{norm}(x)))$ | [Gemma 2](https://arxiv.org/abs/2408.00118) |
+# | norm on the result | $x + \text{norm}(f(x))$ | [OLMo 2](https://arxiv.org/abs/2501.00656) |
 #
-# In pre-norm no norm lies on the residual connections: the input arrives at the top,
-# plus what the sublayers added. The last sum is not normalised, so the stack gets one
+# In all but the first, the residual connections have no norm, so the input arrives at the top,
+# plus what the sublayers added. In pre-norm that sum is not normalised, so the stack gets one
 # more norm at its end.
 
 # %% [markdown]
@@ -457,11 +459,11 @@ assert 2 < losses[0.01, "post-norm"] < 2.2
 assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
-# At the start, post-norm's gradients are large for the parameters near the output, so
-# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
-# paper uses, helps: the learning rate rises from nearly 0, below during the first half.
-# Here are the medians of three seeds, trained beforehand for 150 steps. (100 stands for
-# anything larger.)
+# At the start, post-norm's gradients are large for the parameters near the output, so large
+# steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the paper uses,
+# helps: the learning rate rises from nearly 0, below during the first half. Here are the
+# medians of three seeds, trained beforehand for 150 steps (by `python -m
+# course_lib.experiments norms`; 100 stands for anything larger).
 
 # %%
 recorded, warmed = record.read("norms"), "post-norm, warm-up"
@@ -470,7 +472,6 @@ middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
 print(f"{'learning rates':18}", *[f"{each:>7}" for each in norms.LEARNING_RATES])
 for kind, medians in middle.items():
     print(f"{kind:18}", *[f"{loss:>7.3f}" for loss in medians])
-print("by", recorded.command, "with torch", recorded.environment["torch"])
 axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
 
 # %%
@@ -480,14 +481,17 @@ figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 # %% [markdown]
 # Notice four things:
 #
-# - norms without residual connections learn next to nothing: the tokens are alike;
+# - norms without residual connections learn next to nothing, because all tokens end up the
+#   same;
 # - residual connections without norms learn slowly at the two smaller learning rates, and
 #   explode at the largest;
 # - post-norm learns only at the two smaller ones, with warm-up at one more;
 # - pre-norm learns at all four, without warm-up.
 #
 # At the two smaller learning rates, all losses of both orders are below 0.02. So here the
-# choice is about how easily a stack trains, not about what it can do.
+# choice is about how easily a stack trains, not about what it can do. (To keep training
+# stable, OLMo 2 also normalises queries and keys: *QK-norm*, [Henry et al.
+# 2020](https://arxiv.org/abs/2010.04245).)
 
 # %% [markdown]
 # Why do norms help? One explanation is that they reduce **internal covariate shift**: while
@@ -527,11 +531,10 @@ assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
 assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
-# Post-norm has the largest shift and still learns, so a small shift is not necessary.
-# But the stack without norms hardly learns, so its small
-# shift says little. For batch norm, Santurkar and others ([2018](https://arxiv.org/abs/1805.11604))
-# found that the shift is no smaller, but the loss becomes a smoother function of the
-# parameters.
+# Post-norm has the largest shift and still learns, so a small shift is not necessary. But the
+# stack without norms barely learns, so its small shift says little. For batch norm, Santurkar
+# and others ([2018](https://arxiv.org/abs/1805.11604)) found that the shift is no smaller, but
+# the loss becomes a smoother function of the parameters.
 #
 # **Half of the lesson is done: a good moment for a break.** Next come the steps below
 # and above the stacks, then the layers.
@@ -539,11 +542,10 @@ assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# Each token has a **token id**, a whole number from 0 on. Its vector is the row with
-# that number in the **embedding**, a learned table (in PyTorch `nn.Embedding`), plus
-# the encoding of its position (lesson 05). The paper multiplies the row by
-# $\sqrt{d_{model}}$ first, and does not say why. Take an embedding whose rows have
-# length 1, at $d_{model} = 512$.
+# Each token has a **token id**, an integer from 0 up. Its vector is the row with that number
+# in the **embedding**, a learned table (in PyTorch `nn.Embedding`), plus the encoding of its
+# position (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does not
+# say why. Take an embedding whose rows have length 1, at $d_{model} = 512$.
 #
 # **Predict:** without the factor, which of the two vectors is longer?
 #
@@ -611,9 +613,9 @@ check(embed)
 # %% [markdown]
 # ## Shift: read one behind
 #
-# The decoder must predict each target token without having read it. So it reads the
-# target moved to the right by one position, behind a **start** token. Here the targets
-# are *die*, *Katze*, *saß*:
+# The decoder must predict each target token without having read it. So it reads the target
+# moved to the right by one position, after a **start** token. Here the targets are *die*,
+# *Katze*, *saß*:
 #
 # | position | reads | must write |
 # |---|---|---|
@@ -655,9 +657,8 @@ START = 1
 print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
-# The last target (in training an **end** token, at which the decoder stops) is not
-# read: nothing comes after it. With a causal mask, position i sees the targets 0 … i − 1
-# only.
+# The last target (in training an **end** token, at which the decoder stops) is not read, since
+# nothing comes after it. With a causal mask, position i sees the targets 0 … i − 1 only.
 
 # %% [markdown]
 # ## The encoder's layer
@@ -741,8 +742,7 @@ print("pre-norm, x:", torch.equal(result, x), " post-norm, norm(x):", bool(gap <
 assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
 
 # %% [markdown]
-# A good layer passes its input on. In notes on the web you may meet this form of an
-# encoder:
+# A good layer passes its input on. Try the test on an encoder that looks much like yours:
 #
 # $$\text{layer}(x) = \text{norm}(x + \text{attention}(\text{norm}(x)))$$
 # $$\text{encoder}(x) = \text{FFN}(\text{layer}_N(\dots \text{layer}_1(x)))$$
@@ -751,7 +751,7 @@ assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in bot
 
 
 # %%
-def encoder_as_printed(x, layers):
+def faulty_encoder(x, layers):
     for p in layers:
         q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
         normalised = layer_norm(x, p["gain_1"], p["bias_1"])
@@ -772,9 +772,9 @@ def encoder_as_printed(x, layers):
 # - [ ] Its input, normalised
 
 # %%
-printed = encoder_as_printed(x, [idle])
-print(f"size of the input: {x.std():.2f}, of the result: {printed.std():.2f}")
-assert not printed.any()
+faulty = faulty_encoder(x, [idle])
+print(f"size of the input: {x.std():.2f}, of the result: {faulty.std():.2f}")
+assert not faulty.any()
 
 # %% [markdown]
 # Nothing arrives. The three things are:
@@ -804,10 +804,10 @@ for kind in ("pre-norm", "post-norm", "both mixed"):
 assert share < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
-# > **Popular error: pre- and post-norm mixed in one formula,** norm(x +
-# > sublayer(norm(x))). It is tempting to think that two norms are safer than one. But the
-# > second one lies on the residual connection, so that, as in post-norm, little of the
-# > input arrives at the top: what pre-norm is for is lost.
+# > **Common mistake: pre- and post-norm mixed in one formula,** norm(x + sublayer(norm(x))).
+# > Two norms seem safer than one. But the second one lies on the residual connection, so
+# > little of the input arrives at the top, as in post-norm. (The two norms of Gemma 2 both lie
+# > off it.)
 
 # %% [markdown]
 # ## The decoder's layer
@@ -826,7 +826,7 @@ source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
 target_only = masks.padding_mask([3], 4)[0]
 
 # %% [markdown]
-# In the picture below, queries run down, keys across, and hatched is blocked.
+# In the picture below, queries run down, keys across, and blocked keys are hatched.
 #
 # **Predict:** in which attentions must the mask block the future?
 #
@@ -840,14 +840,13 @@ three_masks = {
     "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
     "decoder to source": (source_only.repeat(4, axis=0), german, english),
 }
-alt = "Padding is blocked in all three."
 
 # %%
-alt = f"{alt} The decoder's own attention has a triangle too."
+alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# Cross-attention has no triangle: the whole source is there from the start. In the
+# Cross-attention has no triangle, because the whole source is there from the start. In the
 # decoder's self-attention, the triangle already hides the padding from every word, so
 # `transformer`, below, passes only the causal mask there.
 
@@ -864,8 +863,8 @@ figures.three_attentions(three_masks, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# In pre-norm, `y` is normalised before it attends to the memory, the memory is not.
-# Which mask belongs to which attention?
+# In pre-norm, `y` is normalised before it attends to the memory; the memory is not. Which mask
+# belongs to which attention?
 #
 # </details>
 
@@ -876,7 +875,7 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# In such notes you may also meet a decoder's layer without a feed-forward network:
+# Now a decoder's layer. This one has no feed-forward network, but that is not the worst of it:
 #
 # $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
 # \text{masked attention}(y))))$$
@@ -885,7 +884,7 @@ check(decoder_layer)
 
 
 # %%
-def decoder_layer_as_printed(y, memory, p, may_attend):
+def faulty_decoder_layer(y, memory, p, may_attend):
     own = [p[f"w_{name}"] for name in "qkvo"]
     second = [p[f"cross_{name}"] for name in "qkvo"]
     attended = multi_head_attention(y, y, *own, 4, may_attend)
@@ -907,7 +906,7 @@ y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.floa
 changed_target = torch.cat([y[:3], another[:1]])  # another last word
 
 # %% [markdown]
-# **Predict:** in the printed form, what moves the *first* word's result?
+# **Predict:** in the faulty layer, what moves the *first* word's result?
 #
 # - [ ] Another source only
 # - [x] Another last word only
@@ -915,10 +914,8 @@ changed_target = torch.cat([y[:3], another[:1]])  # another last word
 
 # %%
 kinds = {
-    "yours  ": lambda y, memory: decoder_layer(y, memory, parameters, 4, causal),
-    "printed": lambda y, memory: decoder_layer_as_printed(
-        y, memory, parameters, causal
-    ),
+    "yours ": lambda y, memory: decoder_layer(y, memory, parameters, 4, causal),
+    "faulty": lambda y, memory: faulty_decoder_layer(y, memory, parameters, causal),
 }
 moves = {}
 for name, f in kinds.items():
@@ -928,21 +925,20 @@ for name, f in kinds.items():
         f"{name} by the source: {by_source:.1f}, by the last word: {by_last_word:.1f}"
     )
     moves[name] = by_source > 0.1, by_last_word > 1e-9
-assert moves["yours  "] == (True, False) and moves["printed"] == (False, True)
+assert moves["yours "] == (True, False) and moves["faulty"] == (False, True)
 
 # %% [markdown]
-# > **Popular error: a decoder without the encoder's keys and values.** As the memory is an
-# > argument, it is tempting to think that the attention uses it. It does not: this decoder
-# > writes the same German, whatever the English says. Its outer attention has no mask, so
-# > the future leaks although the inner one is masked. (And the inner one has no residual
-# > connection.)
+# > **Common mistake: a decoder without the encoder's keys and values.** The memory is an
+# > argument, so the code looks as if the attention used it. It does not: this decoder writes
+# > the same German, whatever the English says. Its outer attention has no mask, so the future
+# > leaks although the inner one is masked. (And the inner one has no residual connection.)
 
 # %% [markdown]
 # ## The whole Transformer
 #
-# Here all parts are put together, for token ids in and logits out. All layers of a
-# stack have the same form, but they share no parameters: each has its own. Each stack
-# ends with a norm, as PyTorch's do in post-norm too.
+# Here all parts are put together: token ids go in, logits come out. The layers of a stack have
+# the same form, but each has parameters of its own. Each stack ends with a norm, as PyTorch's
+# do in post-norm too.
 
 
 # %%
@@ -1003,7 +999,7 @@ assert torch.allclose(logits, theirs)
 # ## Count
 #
 # Now the question from the start. The paper's base model has six encoder layers and six
-# decoder layers, 512 numbers per token, and 2048 between. Six is a choice: the paper tries
+# decoder layers, 512 numbers per token, and 2048 in between. Six is a choice: the paper tries
 # 2, 4 and 8 as well (table 3, rows C).
 #
 # **Predict:** how many attentions does it have?
@@ -1064,10 +1060,10 @@ print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)
 
 # %% [markdown]
-# 63 million. The paper's table 3 says 65, but not how they were counted. The positions
-# have none: they are computed (lesson 05).
+# 63 million. The paper's table 3 says 65, but not how they were counted. The positions have
+# none, because they are computed (lesson 05).
 #
-# What is the rest? The eighteen attentions are less than half:
+# What is the rest? The eighteen attentions make up less than half:
 
 # %%
 notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}
@@ -1093,18 +1089,19 @@ totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
 totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# Each box has its shapes or its number of parameters. Here residual connections are orange, the memory is blue. **Point at a box** for what goes in and comes out; at
-# *embed*, to see what shares its numbers:
+# Each box has its shapes or its number of parameters. Here residual connections are orange and
+# the memory is blue. **Point at a box** for what goes in and comes out; at *embed*, to see
+# what shares its numbers:
 
 # %%
 alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
 figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
-# An encoder layer has 1 attention and 1 feed-forward network, a decoder layer has 2 and 1.
-# All six decoder layers read the **same** memory, from the encoder's top. 57 % of the
-# parameters are in the feed-forward networks (40 % if the embedding is counted too). And
-# the norms, without which deep stacks hardly train, are less than one in a thousand.
+# An encoder layer has 1 attention and 1 feed-forward network, a decoder layer has 2 and 1. All
+# six decoder layers read the **same** memory, from the encoder's top. 57 % of the parameters
+# are in the feed-forward networks (40 % if the embedding is counted too). And the norms,
+# without which deep stacks barely train, make up less than one in a thousand.
 #
 # Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model and
@@ -1113,9 +1110,10 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # %% [markdown]
 # ## Do your own parts learn?
 #
-# Equal to PyTorch's is one thing, learning another. Here your parts make a Transformer with
-# one layer on each side and 32 numbers per token, for words of six letters from a to j.
-# What you have not written yet is replaced by the course's:
+# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer with
+# one layer on each side and 32 numbers per token, for words of six letters from a to j. The
+# next cell looks for your functions in this notebook, and puts the course's version in place
+# of each one that you have not written yet:
 
 # %%
 from course_lib.lessons.own_parts import complete
@@ -1146,8 +1144,8 @@ def logits_of(source, target, p):
 
 
 # %% [markdown]
-# Does your count fit? Your attentions have no biases, and `count_transformer` counts four in each
-# of the three.
+# Does your count agree? Your attentions have no biases, while `count_transformer` counts four
+# in each of the three.
 
 # %%
 own = own_transformer.make_parameters()
@@ -1157,8 +1155,8 @@ print(f"{n_own:,} parameters + {3 * 4 * 32} = {n_counted:,}")
 assert n_own + 3 * 4 * 32 == n_counted
 
 # %% [markdown]
-# The task: write a word backwards. It makes 300 steps on random words; autograd goes through all
-# of your functions.
+# The task: write a word backwards. The model trains for 300 steps on random words, and
+# autograd goes through all of your functions.
 #
 # **Predict:** how many of 500 new words does it then write without an error?
 #
@@ -1174,8 +1172,8 @@ print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
 assert share > 0.9  # 1.00 when the course was made
 
 # %% [markdown]
-# 21,504 numbers and functions that you know line by line. What happens without `six_positions`
-# (zeros instead)? Without `causal_6`? Try it, with new parameters.
+# That took 21,504 numbers, and functions that you know line by line. What happens without
+# `six_positions` (zeros instead)? Without `causal_6`? Try it, with new parameters.
 
 # %% [markdown]
 # ## In three lines

@@ -36,7 +36,7 @@ from course_lib import figures
 # %% [markdown]
 # ## Pairs of texts
 #
-# The real texts are menus and messages of a program for the home, in English and German.
+# The real texts are menus and messages of a program that controls a home, in English and German.
 # They are split so that no text of the test, and none of its sentences, is in training.
 
 # %%
@@ -76,9 +76,9 @@ print("unknown:", subwords.decode(subwords.encode("Battery empty \N{SNOWMAN}")))
 #
 # **Predict:** how does its row of `decoder_input` begin?
 #
+# - [x] start, *Ste*, *ll*
 # - [ ] *Ste*, *ll*, *schal*
 # - [ ] *ll*, *schal*, *ter*
-# - [x] start, *Ste*, *ll*
 
 # %%
 from course_lib.nn.functional import shift_right
@@ -94,10 +94,10 @@ expected = shift_right(batch.target, START_ID)
 assert (batch.decoder_input == expected)[batch.target != PADDING_ID].all()
 
 # %% [markdown]
-# The decoder reads the start, and then the target without its newest token. Without the shift
-# it would read the very token that it has to write: the loss would look perfect, and the model
-# would learn nothing (lesson 04). And 62 % of the targets are padding, so the long training
-# puts texts of similar length into one batch.
+# The decoder reads the start, and then the target without its last token. Without the shift it
+# would read the very token that it has to write, so the loss would look perfect and the model
+# would learn nothing (lesson 04). And 62 % of the targets are padding, so the long training puts
+# texts of similar length into one batch.
 
 # %% [markdown]
 # ## How surprised?
@@ -146,10 +146,11 @@ print(f"mean over all positions, padding too: {by_position:.2f}")
 assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 
 # %% [markdown]
-# > **Popular error: the mean over everything in the batch.** It is tempting to write `.mean()`
-# > and be done. But then the surprises at padding are averaged in. If they are set to 0 first,
-# > the loss falls with the amount of padding: here 0.72. And with a mean of the sentences' means,
-# > a token of the short sentence counts nine times as much as one of the long sentence.
+# > **Common mistake: the mean over everything in the batch.** `.mean()` is what one writes for
+# > every other loss. Here it averages in the surprises at padding, and if those are set to 0
+# > first, the loss falls with the amount of padding: 0.72 in this example. With a mean of the
+# > sentences' means, a token of the short sentence counts nine times as much as one of the long
+# > sentence.
 
 # %% [markdown]
 # ### Exercise: cross_entropy
@@ -165,7 +166,7 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # <details><summary>Hint 2</summary>
 #
 # `gather(-1, right.unsqueeze(-1))` picks one number per position. −100 is no index: which token
-# id could stand there instead, since what is picked there does not count? By how many positions
+# id could be used there instead, since what is picked there does not count? By how many positions
 # do you divide, and what if there are none?
 #
 # </details>
@@ -189,37 +190,47 @@ print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), t
 #
 # A model with random parameters knows nothing. If it also favours no token, its loss is ln V
 # before any training. Here are the two recurrent translators of lesson 08, without and with
-# attention, and a Transformer of lesson 09, in the sizes and with the texts of the long
-# training in lesson 11.
+# attention, and a Transformer of lesson 09, in the sizes and with the texts of the long training
+# in lesson 11. `seeded_model` draws their parameters:
 
-# %% tags=["nbval-ignore-output"]
-from functools import partial
-
+# %%
 from course_lib.experiments.translation import SYSTEM_NAMES
 from course_lib.nn.training.loop import seeded_model
 from course_lib.nn.training.tasks import SYSTEMS
 
-cpu, even, models = torch.device("cpu"), np.log(len(subwords)), {}
-print(f"ln V = {even:.2f}")
-for name, label in SYSTEM_NAMES.items():
-    make = partial(SYSTEMS[name].make, {"vocab_size": 4000}, cpu)
-    model = seeded_model(make, 0).eval()
-    with torch.inference_mode():
-        logits = model(batch.source, batch.decoder_input)
-        loss = cross_entropy(logits, batch.target, PADDING_ID)
-    print(f"{label:18} first loss {loss:.2f}")
-    assert abs(loss / even - 1) < 0.05
-    models[name] = model
+sizes, cpu, models = {"vocab_size": len(subwords)}, torch.device("cpu"), {}
+for name in SYSTEM_NAMES:
+    make = SYSTEMS[name].make
+    models[name] = seeded_model(lambda make=make: make(sizes, cpu), seed=0).eval()
 
 # %% [markdown]
-# All three begin within 5 % of ln V. The logits are products with the rows of the embedding
-# (lesson 09), and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
+# The loss on our batch, before any step. `reads` is what the decoder reads:
+
+
+# %% tags=["nbval-ignore-output"]
+def first_loss(model: torch.nn.Module, reads: Tensor) -> float:
+    with torch.inference_mode():
+        logits = model(batch.source, reads)
+        return float(cross_entropy(logits, batch.target, PADDING_ID))
+
+
+even = np.log(len(subwords))
+print(f"ln V = {even:.2f}")
+for name, model in models.items():
+    loss = first_loss(model, batch.decoder_input)
+    print(f"{SYSTEM_NAMES[name]:18} first loss {loss:.2f}")
+    assert abs(loss / even - 1) < 0.05
+
+# %% [markdown]
+# All three begin within 5 % of ln V. (That is what we measured, and no law: other models may
+# begin a little further off.) The logits are products with the rows of the embedding (lesson 09),
+# and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
 #
 # **Predict:** where is the Transformer's first loss with such an embedding?
 #
-# - [x] Far above ln V
-# - [ ] Close to ln V
 # - [ ] Far below ln V
+# - [ ] Close to ln V
+# - [x] Far above ln V
 
 # %% tags=["nbval-ignore-output"]
 import copy
@@ -247,25 +258,24 @@ assert logits.softmax(dim=-1).amax(dim=-1).median() > 0.99
 
 # %% tags=["nbval-ignore-output"]
 for name, model in models.items():
-    with torch.inference_mode():
-        logits = model(batch.source, batch.target)  # not shifted
-    loss = cross_entropy(logits, batch.target, PADDING_ID)
+    loss = first_loss(model, batch.target)  # not shifted
     print(f"{SYSTEM_NAMES[name]:18} first loss {loss:.2f}")
     assert (loss < even / 2) == (name == "transformer")
     assert name == "transformer" or abs(loss / even - 1) < 0.05
 
 # %% [markdown]
-# Not always. Far above ln V: the parameters have wrong sizes. Far below it: the model reads its
-# target, or the sum is divided by all positions, padding too. But only the
-# Transformer's residual connections take what it reads straight to the logits. The recurrent
-# models read their target too, and begin at ln V. So the shift needs a check of its own.
+# Not always. A first loss far above ln V says that the parameters have the wrong sizes. One far
+# below it says that the model reads its target, or that the sum is divided by all positions,
+# padding too. But only the Transformer's residual connections take what it reads straight to the
+# logits. The recurrent models read their target too, and still begin at ln V, so the shift needs
+# a check of its own.
 
 # %% [markdown]
 # ## Not too sure, please
 #
-# *Battery almost empty* may become *Batterie fast leer* or *Akku fast leer*. The data have only
-# one of them, and a loss that wants p = 1 for *Akku* drives its logit up without end. **Label
-# smoothing** asks for a little less: a share ε of each target is spread evenly over all
+# *Battery almost empty* may become *Batterie fast leer* or *Akku fast leer*. The data contain
+# only one of them, and a loss that wants p = 1 for *Akku* drives its logit up without end.
+# **Label smoothing** asks for a little less: a share ε of each target is spread evenly over all
 # tokens, the right one included.
 #
 # **Predict:** with four tokens and ε = 0.2, how much does the right token get?
@@ -327,12 +337,14 @@ print("yours is PyTorch's:", torch.allclose(ours, theirs))
 assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 
 # %% [markdown]
-# > **Popular error: "the loss must come down to 0".** It is tempting to wait for that. But
-# > with smoothing 1.15 is perfect here: every wrong token should get 1/40,000, and there are
-# > 3,999 of them. Losses with different smoothing, or with different vocabularies, cannot be
-# > compared.
+# > **Common mistake: "the loss must come down to 0".** Without smoothing it would be right. But
+# > with smoothing 1.15 is perfect here, because every wrong token should get 1/40,000, and there
+# > are 3,999 of them. So losses with different smoothing, or with different vocabularies, cannot
+# > be compared.
 #
-# How sure does a model trained in this way become? Lesson 11 shows it, in percent.
+# Of its ε = 0.1 the paper says: "This hurts perplexity, as the model learns to be more unsure,
+# but improves accuracy and BLEU score" (section 5.4). How sure does a model trained in this way
+# become? Lesson 11 shows it, in percent.
 
 # %% [markdown]
 # ## How fast may it move?
@@ -345,9 +357,9 @@ assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 #
 # **Predict:** the warm-up is 4,000 steps. Where is the learning rate greater?
 #
+# - [x] It is the same at both
 # - [ ] At step 2,000
 # - [ ] At step 16,000
-# - [x] It is the same at both
 
 # %%
 for step in (1, 2000, 4000, 16000):
@@ -355,8 +367,8 @@ for step in (1, 2000, 4000, 16000):
 assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 
 # %% [markdown]
-# The smaller number counts: 0.0079 at both. The peak is at step 4,000, twice as high. And the
-# factor $d_{model}^{-0.5}$ gives a model four times as wide half the learning rate.
+# The smaller number counts, which is 0.0079 at both. The peak, at step 4,000, is twice as high.
+# And the factor $d_{model}^{-0.5}$ gives a model four times as wide half the learning rate.
 #
 # The paper counts steps from 1. A loop in Python counts from 0, where the formula has no value:
 # $0^{-0.5}$.
@@ -400,18 +412,20 @@ labels = {"xlabel": "steps before", "ylabel": "learning rate · 1000"}
 figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
-# A longer warm-up has a lower peak; later both curves are the same. The course's own
-# training (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight
-# line to nearly 0, since its number of steps is fixed beforehand.
+# A longer warm-up has a lower peak; later both curves are the same. The paper's Adam takes these
+# learning rates with β₂ = 0.98 instead of the usual 0.999 (section 5.3), so its average of the
+# squares forgets twenty times as fast. The course's own training
+# (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight line to
+# nearly 0, since its number of steps is fixed beforehand.
 
 # %% [markdown]
 # ## How long may a gradient be?
 #
-# The learning rate says how far to go for a gradient of a given length. But its length may
-# change by a factor of thousands from one step to the next, above all where the same parameters
-# are used many times in a row. The smallest such model is a recurrent unit with two parameters,
-# w and b ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063), section 2): 50 times,
-# $h \leftarrow \sigma(w h + b)$, where $\sigma(z) = 1 / (1 + e^{-z})$. In the end h should be 0.7.
+# The learning rate says how far to go for a gradient of a given length. But its length may change
+# from one step to the next, above all where the same parameters are used many times in a row. The
+# smallest such model is a recurrent unit with two parameters, w and b ([Pascanu et al.,
+# 2013](https://arxiv.org/abs/1211.5063), section 2): 50 times, $h \leftarrow \sigma(w h + b)$,
+# where $\sigma(z) = 1 / (1 + e^{-z})$. In the end h should be 0.7.
 
 
 # %%
@@ -429,9 +443,9 @@ def gradients_of(parameters):
 
 
 # %% [markdown]
-# It starts at w = 5, b = −2.6, and makes 200 steps of gradient descent with a learning rate of
-# 0.1 (`sgd_step` of lesson 07). The **norm** of the gradient is its length: the root of the sum
-# of all squares. At the start it is 0.3.
+# Gradient descent (`sgd_step` of lesson 07) starts at w = 5, b = −2.6, and makes 200 steps with a
+# learning rate of 0.1. The **norm** of the gradient is its length: the root of the sum of all
+# squares. At the start it is 0.3.
 #
 # **Predict:** what is the greatest norm on the way?
 #
@@ -454,10 +468,10 @@ print("w and b in the end:", *(round(each.item(), 1) for each in parameters.valu
 assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
 
 # %% [markdown]
-# The loss has a cliff. One gradient at its edge throws both parameters far away, to where the
-# unit always gives 0 and the gradient is 0: nothing brings them back. The direction of that
-# gradient was right; only its length was not. So **clip** it: if the norm of *all* gradients
-# together is greater than `max_norm`, multiply all of them by the same number.
+# The loss has a cliff. One gradient at its edge sends both parameters far away, to where the unit
+# always gives 0 and the gradient is 0, so nothing brings them back. The direction of that
+# gradient was right, but not its length. So **clip** it: if the norm of *all* gradients together
+# is greater than `max_norm`, multiply all of them by the same number.
 
 # %% [markdown]
 # ### Exercise: clip_gradients
@@ -467,15 +481,14 @@ assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
 #
 # <details><summary>Hint 1</summary>
 #
-# How long is the vector that you get by writing all gradients one behind the other? By which
-# number must it be multiplied so that it has the length `max_norm`?
+# How long is the vector that you get by writing all gradients end to end? By which number must it
+# be multiplied so that it has the length `max_norm`?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Two loops: the first adds up the squares, and the second comes after the norm is known. In which
-# cases is the number 1? `float(...)` makes a number of a tensor, and `np.isfinite` tells whether
-# it is neither infinite nor NaN.
+# cases is the number 1? `float(...)` turns a tensor into a number.
 #
 # </details>
 
@@ -488,7 +501,7 @@ check(clip_gradients)
 # %% [markdown]
 # Once more down the same slope, with all gradients clipped to a norm of 1.
 #
-# **Predict:** what becomes of the loss?
+# **Predict:** what happens to the loss?
 #
 # - [x] It jumps at the edge too, and comes down again
 # - [ ] It jumps at the edge, and stays up
@@ -533,19 +546,18 @@ assert all(same) and abs(norm - theirs.item()) < 1e-3 and norm > 0.5
 # norm of 1 (`max_grad_norm` in `course_lib/nn/training/loop.py`). Adam divides by the size of
 # earlier gradients anyway, but one very long gradient stays in its averages for many steps.
 #
-# Clipping treats the symptom. Many programs plot the norm *before* clipping: where it leaps
-# again and again, the learning rate or the data are to blame. That is why your function returns
-# it.
+# Clipping treats the symptom. Many programs plot the norm *before* clipping, because where it
+# leaps again and again, the learning rate or the data are to blame. That is why your function
+# returns it.
 
 # %% [markdown]
 # ## A small one learns before your eyes
 #
 # The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
 # each side and 127,000 parameters, and a smaller task: to write English number words in German
-# (`course_lib/lessons/small_translator.py`). Units come before tens (*drei-und-siebzig*), so
-# the order changes. 4,000 numbers below a million are for training, 100 others are **held
-# out**: the model never learns from them. The loop is that of lesson 07: a batch, the loss, its
-# gradients, a step.
+# (`course_lib/lessons/small_translator.py`). Units come before tens (*drei-und-siebzig*), so the
+# order changes. 4,000 numbers below a million are for training, 100 others are **held out**: the
+# model never learns from them. The loop is lesson 07's: a batch, the loss, its gradients, a step.
 #
 # **Predict:** what does the model write after 50 steps?
 #
@@ -559,7 +571,7 @@ from course_lib.lessons import small_translator
 task = small_translator.numbers_task()
 training = small_translator.make_trainer(task)
 sources, written = [pair.source for pair in task.held_out[:2]], {}
-print("wanted:", *(pair.target for pair in task.held_out[:2]))
+print("reference:", *(pair.target for pair in task.held_out[:2]))
 for n_steps in (0, 50, 100, 200, 400):
     small_translator.train_until(training, n_steps)
     now = small_translator.translate(training.model, task.tokenizer, sources)
@@ -568,14 +580,14 @@ for n_steps in (0, 50, 100, 200, 400):
 assert all(text.count("hundert") > 2 for text in written[50])
 
 # %% [markdown]
-# At first it writes nothing. After 50 steps it knows which subwords are frequent, but hardly
-# reads its source, and may not find an end (only 52 letters are shown). Then it begins to
-# read. How many of the 100 held-out numbers are right to the letter in the end?
+# At first it writes nothing. After 50 steps it knows which subwords are frequent, but barely
+# reads its source, and may not find an end (only 52 letters are shown). Then it begins to read.
+# How many of the 100 held-out numbers are exactly right in the end?
 
 # %% tags=["nbval-ignore-output"]
 small = training.model.eval()
 share_right = small_translator.exact_match(small, task)
-print(f"right to the letter: {share_right:.0%}")
+print(f"exactly right: {share_right:.0%}")
 print(f"{sum(each.numel() for each in small.parameters()):,} parameters")
 assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
 
@@ -595,7 +607,7 @@ assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
-# The vocabulary has 150 tokens. So the loss begins at ln 150 = 5.0, and the floor that smoothing
+# The vocabulary has 150 tokens, so the loss begins at ln 150 = 5.0, and the floor that smoothing
 # sets is 0.82. Here is the loss, as means over 20 steps:
 
 # %%
@@ -608,9 +620,9 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # That a training run finishes proves little. Five checks take seconds and need no trained
 # model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
 #
-# **Two: it learns one batch by heart** (it *overfits* it). Here are eight pairs, again and
-# again, and a model as small as the one above. One that cannot learn eight pairs will not learn
-# 31,335. (The targets are not smoothed, so the smallest loss is 0.)
+# **Two: it memorises one batch** (it *overfits*). Here are eight pairs, again and again, and a
+# model as small as the one above. A model that cannot learn eight pairs will not learn 31,335.
+# (The targets are not smoothed, so the smallest loss is 0.)
 
 # %% tags=["nbval-ignore-output"]
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -645,13 +657,13 @@ assert max(leaks["decoder"]) < 1e-4  # 32-bit floats
 assert min(leaks["encoder"]) > 0.01
 
 # %% [markdown]
-# The encoder *may* attend to later positions. If nothing leaked there, `leak` would be broken.
+# The encoder *may* attend to later positions. If `leak` found nothing there, it would be broken.
 #
 # **Four: the target is shifted.** You saw it above, on a real batch: `decoder_input` is
 # `shift_right` of `target`.
 #
 # **Five: the rest of the batch does not matter.** A sentence is padded to the length of the
-# longest in its batch. Its result must be the same as for the sentence alone.
+# longest in its batch. Its result must be the same as when the sentence is alone.
 
 # %% [markdown]
 # ### Exercise: padding_gap
@@ -677,28 +689,36 @@ from course_lib.nn.losses import padding_gap  # exercise
 check(padding_gap)
 
 # %% [markdown]
-# Now `real`, and a copy of it that takes another token id for padding. That happens
-# when a vocabulary is learned anew and the model keeps the old token id.
+# Now `real`, and a copy of it that takes another token id for padding. That happens when a new
+# vocabulary is learned and the model keeps the old token id. Both read a short sentence, alone
+# and in a batch with longer ones.
 #
-# **Predict:** what does the copy do with a padded batch?
+# **Predict:** when do the two models differ on the short sentence?
 #
-# - [ ] It raises an error
-# - [ ] It returns the same as the original
-# - [x] It returns results that depend on the batch
+# - [ ] Never
+# - [x] In the batch only
+# - [ ] Alone and in the batch
 
 # %%
 sequences = [pair.source for pair in pairs[:6]]
 other_padding = small_translator.with_padding_id(real, padding_id=3999)
-readers = map(small_translator.token_encoder_of, (real, other_padding))
+readers = [small_translator.token_encoder_of(each) for each in (real, other_padding)]
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
+shortest = min(sequences, key=len)
+of_real, of_copy = (reader(np.array([shortest])) for reader in readers)
 
 # %% tags=["nbval-ignore-output"]
-print(f"gap of the model {gaps[0]:.5f}, of its copy {gaps[1]:.5f}")
-assert gaps[0] < 1e-4 and gaps[1] > 0.01  # 32-bit floats
+print(f"alone, the models differ by {np.abs(of_real - of_copy).max():.5f}")
+print(
+    f"alone and in a batch: gap of the model {gaps[0]:.5f}, of its copy {gaps[1]:.5f}"
+)
+assert np.abs(of_real - of_copy).max() < 1e-4  # 32-bit floats
+assert gaps[0] < 1e-4 and gaps[1] > 0.01
 
 # %% [markdown]
-# No shape is wrong, and no number is NaN. But what the copy makes of a sentence changes with its
-# neighbours in the batch.
+# Alone, a sentence has no padding, so the copy makes no error. In a batch it attends to padding:
+# no shape is wrong and no number is NaN, but its result for a sentence changes with the
+# neighbours.
 #
 # The small model is trained, so check its translations as well: all texts at once, and one
 # by one.
@@ -719,7 +739,7 @@ assert together == alone
 #
 # | check | passes if | if not, suspect |
 # |---|---|---|
-# | 1. first loss | it is within 5 % of ln V | sizes of parameters, the mean |
+# | 1. first loss | it is close to ln V | sizes of parameters, the mean |
 # | 2. one batch | its loss goes down to 0 | gradients, learning rate |
 # | 3. leak | only the encoder reads later positions | the causal mask |
 # | 4. shift | the decoder reads start, then the target | the batches |
@@ -733,7 +753,7 @@ assert together == alone
 # - The loss is the mean surprise at the right tokens; with smoothed targets it cannot come
 #   down to 0.
 # - A training run warms up: the learning rate grows first, and then falls.
-# - Before a long training run: the loss is ln V, one batch is learned by heart, nothing
+# - Before a long training run: the loss is ln V, one batch is memorised, nothing
 #   leaks, the target is shifted, and padding changes nothing.
 #
 # **What you can read now:** *Attention Is All You Need*, section 5; Goodfellow et al.

@@ -38,7 +38,8 @@ from course_lib.nn.attention import attention
 # ## Which is which?
 #
 # Here is the first text of five words or more that all three translate differently. The
-# translations are shuffled (`course_lib/lessons/riddle.py`).
+# translations are shuffled (`course_lib/lessons/riddle.py`). No German is needed: *neu laden* is
+# *to reload*, in two parts, and the other words look much like English.
 
 # %%
 letters = "ABC"
@@ -49,18 +50,20 @@ runs = record.read("translation")
 first = runs.runs[0]
 samples_of = {name: first[f"{name}, samples"] for name in translation.SYSTEM_NAMES}
 riddle = make_riddle(samples_of, translation.MIN_WORDS)
-print("English:", riddle.source)
-print("wanted: ", riddle.wanted)
+print("English:  ", riddle.source)
+print("reference:", riddle.wanted)
 for letter, each in zip(letters, riddle.translations, strict=True):
-    print(f"{letter}:      ", each)
+    print(f"{letter}:        ", each)
 
 # %% [markdown]
-# **Predict:** which system wrote which?
+# The system without attention has to squeeze the whole text into one vector before it writes
+# (lesson 08), and what is squeezed may get lost.
 #
-# - [ ] A without attention, B with attention, C Transformer
-# - [ ] A with attention, B without attention, C Transformer
-# - [x] A without attention, B Transformer, C with attention
-# - [ ] A Transformer, B without attention, C with attention
+# **Predict:** which translation is by the system without attention?
+#
+# - [x] A
+# - [ ] B
+# - [ ] C
 
 # %%
 for letter, author in zip(letters, riddle.authors, strict=True):
@@ -69,9 +72,9 @@ assert riddle.authors == ["fixed", "transformer", "additive"]
 assert riddle.translations[2] == riddle.wanted
 
 # %% [markdown]
-# Only the recurrent system with attention is right to the letter. The one without attention
-# leaves the filters out, and the Transformer makes up a *Filterkonfiguration*. One text cannot show
-# whether that is typical.
+# The system without attention loses the filters. The Transformer makes up a
+# *Filterkonfiguration*, and only the recurrent system with attention is exactly right. One text
+# cannot show whether that is typical.
 
 # %% [markdown]
 # ## The small translator once more
@@ -88,17 +91,17 @@ training = small_translator.make_trainer(task)
 small_translator.train_until(training, small_translator.TRAINING_CONFIG.steps)
 small = training.model.eval()
 share_right = small_translator.exact_match(small, task)
-print("right to the letter, above 0.75:", share_right > 0.75)
+print("exactly right, above 0.75:", share_right > 0.75)
 assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
 
 # %% [markdown]
 # ## Writing without doing things twice
 #
-# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at
-# the earlier positions when a token is added (lesson 04). So their keys and values can be
-# stored, in a **key–value cache**.
+# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at the
+# earlier positions when a token is added (lesson 04), so their keys and values can be stored, in
+# a **key–value cache**.
 #
-# *Without* a cache, each call computes all tokens so far anew.
+# *Without* a cache, each call computes all tokens so far again.
 #
 # **Predict:** how many token vectors then go through the decoder while 20 tokens are written?
 #
@@ -138,9 +141,9 @@ from course_lib.nn.decoding import cached_step  # exercise
 check(cached_step)
 
 # %% [markdown]
-# It needs no mask: the tokens that it may not attend to do not exist yet. Now the whole model:
-# `step` reads one token and stores keys and values of all layers, while
-# `small(source, target)` computes everything anew.
+# It needs no mask, because the tokens that it may not attend to do not exist yet. Now the whole
+# model: `step` reads one token and stores keys and values of all layers, while `small(source,
+# target)` computes everything from scratch.
 
 # %%
 from course_lib.nn.training.batches import collate, encode_pairs
@@ -158,15 +161,15 @@ print("the same, step by step:", bool(gap < 1e-4))
 assert gap < 1e-4
 
 # %% [markdown]
-# With a cache, the model reads one token per call. Code that counts positions from 0 in each
-# call then puts every token at position 0, and no error is raised. The true position is the
-# number of keys in the cache.
+# With a cache, the model reads one token per call. So code that counts positions from 0 in each
+# call puts every token at position 0, and raises no error. The true position is the number of
+# keys in the cache.
 
 # %% [markdown]
 # ## Writing greedily
 #
 # **Greedy** decoding takes the likeliest token, again and again, until that is the end token. A
-# model that has learned little may never write one, as you saw in lesson 10. So the number of
+# model that has learned little may never write one, as you saw in lesson 10, so the number of
 # tokens is limited, too.
 
 # %% [markdown]
@@ -249,9 +252,9 @@ figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt
 #
 # **Predict:** which sequence is the likeliest, and does greedy decoding find it?
 #
-# - [x] *ein* and the end; greedy decoding misses it
 # - [ ] one that begins with *der*; greedy decoding finds it
 # - [ ] one that begins with *der*; greedy decoding misses it
+# - [x] *ein* and the end; greedy decoding misses it
 
 # %%
 print("der …:", round(0.5 * 0.3, 2), " ein:", round(0.4 * 0.9, 2))
@@ -259,8 +262,8 @@ assert 0.5 > 0.4 and 0.4 * 0.9 > 0.5 * 0.3
 
 # %% [markdown]
 # Greedy decoding takes *der*, and *ein* is lost. **Beam search** keeps several **hypotheses**:
-# sequences as far as they are written. In each step all of them are continued by all tokens,
-# and the best few stay. Products of many probabilities become too small for a float, so
+# sequences as far as they are written. In each step all of them are continued by all tokens, and
+# the best few are kept. Products of many probabilities become too small for a float, so
 # logarithms are added.
 
 # %% [markdown]
@@ -355,14 +358,14 @@ print("other translations with four beams:", others, "of 20")
 assert others <= 5
 
 # %% [markdown]
-# For few: at nearly every step one token has about 90 %. On the real texts below, four beams
-# gain 2 to 4 BLEU.
+# For few, because at nearly every step one token has about 90 %. On the real texts below, four
+# beams gain 2 to 4 BLEU.
 
 # %% [markdown]
-# > **Popular error: "beam search finds the likeliest sequence".** It is tempting to think so,
-# > but it finds the best of the few hypotheses that it kept. Nor is the likeliest sequence
-# > always the best translation: with very many beams, translations often become worse, and too
-# > short (Koehn and Knowles, 2017).
+# > **Common mistake: "beam search finds the likeliest sequence".** That is what it searches for;
+# > what it finds is the best of the few hypotheses that it kept. And the likeliest sequence is
+# > not always the best translation either: with very many beams, translations often become worse,
+# > and too short (Koehn and Knowles, 2017).
 
 # %% [markdown]
 # ## How good is a translation?
@@ -398,9 +401,9 @@ assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 # counts n-grams of one to six *characters*, and so sees that *Batteriestatus* and
 # *Batterie-Status* have much in common.
 #
-# Now compare a right translation with another spelling, *der Batterie-Status der Maus ist nun
-# gut* for *der Batteriestatus der Maus ist nun gut*, with the *opposite* of what was meant: *die
-# Tür der Garage ist jetzt nicht offen* for *die Tür der Garage ist jetzt offen*.
+# Now compare two translations. One is right, but spelled in another way: *der Batterie-Status der
+# Maus ist nun gut* for *der Batteriestatus der Maus ist nun gut*. One says the *opposite* of what
+# was meant: *die Tür der Garage ist jetzt nicht offen* for *die Tür der Garage ist jetzt offen*.
 #
 # **Predict:** which of the two has the better BLEU?
 #
@@ -426,10 +429,10 @@ assert marks["another spelling"][0] == 64 and marks["the opposite"][0] == 71
 assert marks["a synonym"][1] < marks["another spelling"][1]
 
 # %% [markdown]
-# The opposite has a BLEU of 71, and the right one of 64. No measure of n-grams knows what a word
-# means.
+# The opposite has a BLEU of 71, the right one only 64, because no measure of n-grams knows what a
+# word means.
 #
-# Now the small translator: more than three quarters of its numbers are right to the letter.
+# Now the small translator: more than three quarters of its numbers are exactly right.
 #
 # **Predict:** what is its BLEU?
 #
@@ -448,12 +451,12 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# A German number is *one* word, and has no 4-gram. So a BLEU of 0 does not mean that nothing is
-# right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
+# A German number is *one* word, so it has no 4-gram, and a BLEU of 0 does not mean that nothing
+# is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
 # match, unless the translations have no n-grams of that length.)
 #
-# BLEU is made for whole test sets of longer texts. For single sentences it is next to
-# useless, and the mean over sentences is not the BLEU of the set:
+# BLEU is made for whole test sets of longer texts. For single sentences it is almost useless, and
+# the mean over sentences is not the BLEU of the set:
 
 # %%
 ones = ["eins zwei drei vier fünf", "offen"]  # translations
@@ -465,7 +468,11 @@ assert abs(mean - whole) > 5
 
 # %% [markdown]
 # BLEU also depends on how texts are split into words, so say which program measured it. Here it
-# is sacrebleu with its usual settings (Post, 2018).
+# is sacrebleu with its usual settings (Post, 2018). And it is no longer the field's first choice.
+# A trained network such as COMET ([Rei et al. 2020](https://arxiv.org/abs/2009.09025)) compares
+# meanings, and such networks agree better with people than BLEU and chrF do: the WMT22 report on
+# measures has the title [*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2) (Freitag et
+# al.). They need a large model of their own, so this lesson stays with counts that you can write.
 
 # %% [markdown]
 # ### Exercise: bleu
@@ -475,8 +482,8 @@ assert abs(mean - whole) > 5
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two numbers do you add up over all sentences, for each n, before you divide? How often
-# does an n-gram match that is written three times and wanted twice?
+# Which two numbers do you sum over all sentences, for each n, before you divide? How often does
+# an n-gram match written three times, and twice in the reference?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -494,8 +501,8 @@ from course_lib.bleu import bleu  # exercise
 check(bleu)
 
 # %% [markdown]
-# Is it sacrebleu's? It can be asked to split at spaces only, and to smooth nothing. Here are the
-# twenty translations by the Transformer that the riddle at the beginning is from:
+# Does it agree with sacrebleu? That can be asked to split at spaces only, and to smooth nothing.
+# Here are the twenty translations by the Transformer that the riddle at the beginning is from:
 
 # %%
 samples = samples_of["transformer"]
@@ -510,8 +517,8 @@ print(f"yours {yours:.2f}, sacrebleu's {theirs:.2f}")
 assert np.isclose(yours, theirs, rtol=1e-9)
 
 # %% [markdown]
-# A number says more if you know what it is for systems that you understand. The first one does not
-# translate at all: it copies the English text, for all texts of the test.
+# A number says more if you know what it is for systems that you understand. The first one does
+# not translate at all: it copies the English text, for every text of the test.
 #
 # **Predict:** what is its BLEU?
 #
@@ -532,10 +539,10 @@ assert 0.5 < of_copies < 1
 
 # %% [markdown]
 # Names and words such as *Home* and *ID* are the same in both languages, and twice even four in a
-# row, as in *World Air Quality Index*. So a BLEU of 1 is next to nothing.
+# row, as in *World Air Quality Index*. So a BLEU of 1 means next to nothing.
 #
-# The second one writes all texts as wanted, but for those of which the reference is a single
-# word: all these are wrong.
+# The second one gets every text exactly right, except those whose reference is a single word: all
+# these are wrong.
 #
 # **Predict:** such references are a fifth of all. What is the BLEU?
 #
@@ -599,10 +606,10 @@ print(", ".join(map(" ".join, runs.environment.items())))
 #
 # **Predict:** which change gains most BLEU?
 #
-# - [x] Preprocessing
-# - [ ] More pairs
-# - [ ] The alignment start
 # - [ ] 1.6 times the time
+# - [ ] The alignment start
+# - [ ] More pairs
+# - [x] Preprocessing
 
 # %%
 from course_lib.experiments import translation_ablation
@@ -677,9 +684,9 @@ assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 print(translation_ablation.before_and_after(recipe))
 
 # %% [markdown]
-# Take your time with them: they say more than one number for 1,000 texts. Those after the
-# changes follow again, with what was wanted, the words that never occurred in training, and the
-# kind of error, found by comparing letters (`course_lib/lessons/translation_errors.py`).
+# Take your time with them: they say more than one number for 1,000 texts. Those after the changes
+# follow again, with the reference, the words that never occurred in training, and the kind of
+# error, found by comparing letters (`course_lib/lessons/translation_errors.py`).
 
 # %%
 from course_lib.lessons import translation_errors
@@ -695,7 +702,7 @@ assert len(texts.train) == 31_335 and len(texts.test) == 1_340  # as said above
 #
 # - *cut otherwise*: the same letters, with other spaces, hyphens or capitals;
 # - *other order*: the same words, in another order or with other punctuation;
-# - *repeats*: a word more than once, and more often than wanted;
+# - *repeats*: a word more than once, and more often than in the reference;
 # - *too short*: less than 60 % of the letters;
 # - *partly other words*: at least one word is right.
 
@@ -758,20 +765,20 @@ alt = "Startet attends to starts, Wiedergabe to play; lädt and neu attend to lo
 figures.attention_in_sentences(sentences, alt=alt)
 
 # %% [markdown]
-# Hardly in the first sentence: *startet* attends to *starts*, *Wiedergabe* to *play*,
+# Barely in the first sentence: *startet* attends to *starts*, *Wiedergabe* to *play*,
 # *Mediaplayer* to *media*. In the second they do: *neu*, the last word, attends to *loads*, a
 # piece of the first word.
 #
-# These weights say what *this* layer attended to, and not why a word was written. The encoder
-# has mixed the vectors before, and a large weight on the end token or a full stop often means
-# "nothing to find". To see what a head does, one takes it out (Voita et al. 2019).
+# These weights say what *this* layer attended to, and not why a word was written. The encoder has
+# mixed the vectors before, and a large weight on the end token or a full stop often means
+# "nothing to find". To see what a head does, take it out (Voita et al. 2019).
 
 # %% [markdown]
 # ## The answer
 #
-# Here are BLEU by the number of words of the source, and chrF as a picture. BLEU counts
-# 4-grams: for the shortest texts it depends on the few translations that have any. And each
-# range holds other texts, some of them easier. So compare systems *within* a range, not ranges.
+# Here are BLEU by the number of words of the source, and chrF as a picture. BLEU counts 4-grams:
+# for the shortest texts it depends on the few translations that have any. And each range holds
+# different texts, some of them easier, so compare systems *within* a range, not ranges.
 #
 # **Predict:** where is the system without attention furthest behind the Transformer, in chrF?
 #
@@ -804,23 +811,24 @@ print(translation_tables.rankings(runs, "bleu"))
 # %% [markdown]
 # So on these data, in about equal time, the Transformer is best for short texts and for long
 # ones. (Where the ranges of two systems overlap, these runs cannot tell.) **Does it translate?**
-# This many of 1,000 texts, none of them seen before, are right to the letter:
+# This many of 1,000 texts, none of them seen before, are exactly right:
 
 # %%
 finest = max(translation.SYSTEM_NAMES, key=lambda name: runs.median(f"{name}, bleu"))
 exact, of_all = runs.median(f"{finest}, exact"), runs.median(f"{finest}, bleu")
 name = translation.SYSTEM_NAMES[finest]
-print(f"{name}: {exact:.0%} right to the letter, BLEU {of_all:.1f}")
+print(f"{name}: {exact:.0%} exactly right, BLEU {of_all:.1f}")
 assert finest == "transformer"
 
 # %% [markdown]
-# > **Popular error: "the best of the table is the best everywhere".** It is tempting to read a
-# > ranking so. But this one is at about equal *time*, on one core, with small models and 31,000
-# > short pairs. On a GPU the same time holds many more steps of a Transformer, whose positions
-# > need not wait for each other (lesson 08). Say with every ranking what was held equal.
+# > **Common mistake: "the best of the table is the best everywhere".** Rankings are quoted
+# > without their conditions, so they sound that way. This one is at about equal *time*, on one
+# > core, with small models and 31,000 short pairs. On a GPU the same time holds many more steps
+# > of a Transformer, whose positions do not have to wait for each other (lesson 08). Say with
+# > every ranking what was held equal.
 
 # %% [markdown]
-# ## The paper's numbers beside ours
+# ## The paper's numbers next to ours
 #
 # *Attention Is All You Need* trained two sizes, base and big, on eight P100 GPUs, with 4.5
 # million pairs of sentences for German and 36 million for French.
@@ -905,11 +913,11 @@ for english in (
 assert (counts["children"], counts["sleeping"]) == (0, 4)
 
 # %% [markdown]
-# A word that never occurs in 31,335 texts, like *children*, or only a few times, like
-# *sleeping*, can hardly be learned: its subwords mean something else. No loss, schedule or
-# search fixes that; other pairs would. (Characters that are new to it become an unknown
-# token. A text may have 256 tokens at most. To see what the model attended to, run the cell
-# under *And what it attended to* once more.)
+# A word that never occurs in 31,335 texts, like *children*, or only a few times, like *sleeping*,
+# can barely be learned: its subwords mean something else. No loss, schedule or search fixes that;
+# other pairs would. (Characters that are new to it become an unknown token. A text may have 256
+# tokens at most. To see what the model attended to, run the cell under *And what it attended to*
+# once more.)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError
@@ -927,8 +935,10 @@ except CheckpointError as fault:
 #
 # Last, your functions together, on twenty held-out numbers and the small translator: your
 # `cached_step` computes the self-attention of its decoder, head by head, your `greedy_decode` and
-# `beam_search` choose the tokens, and your `bleu` measures. (The encoder and cross-attention stay
-# the model's: `course_lib/lessons/own_decoder.py`.) What is missing is the course's:
+# `beam_search` choose the tokens, and your `bleu` measures. (The encoder and cross-attention are
+# still the model's: `course_lib/lessons/own_decoder.py`.) The next cell looks for your functions
+# in this notebook, and puts the course's version in place of each one that you have not written
+# yet:
 
 # %%
 import course_lib.bleu
@@ -957,7 +967,7 @@ for name, rows in by_search.items():
     numbers = [task.tokenizer.decode(ids) for ids in rows]
     n_right = sum(pair.target in numbers for pair in task.held_out[:20])
     of_pieces = bleu([[pieces[i] for i in ids] for ids in rows], wanted_pieces)
-    print(f"{name:10}: {n_right} of 20 right to the letter, BLEU {of_pieces:.1f}")
+    print(f"{name:10}: {n_right} of 20 exactly right, BLEU {of_pieces:.1f}")
     assert n_right >= 12 and of_pieces > 70
 
 # %% [markdown]

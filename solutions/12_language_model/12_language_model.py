@@ -8,7 +8,7 @@
 # - turn a translator's decoder into a language model, and a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - write text from logits: with temperature, top-k, top-p and a draw;
-# - build the block of today's models, and say what each change to that of 2017 is good for;
+# - build the block of today's models, and say what each change since 2017 buys;
 # - read the sizes of a published model, and say what they cost.
 #
 # **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
@@ -31,14 +31,14 @@ from course_lib.nn.attention import attention
 # and one question is left: *what comes next?* A model that answers it, token after token, is a
 # **language model**. GPT, LLaMA and their kin are nothing else.
 #
-# It needs no pairs of texts, so all that was ever written can teach it. We take Shakespeare.
-# **How much of the Transformer does it need, and how well can it guess?** At the end, your own
-# functions write a speech.
+# It needs no pairs of texts, so anything ever written can teach it. We take Shakespeare. **How much
+# of the Transformer does it need, and how well can it guess?** At the end, your own functions write a
+# speech.
 
 # %% [markdown]
 # Here is the Transformer of lesson 09 once more. A language model has no source, and therefore no
 # encoder, no memory and no cross-attention: what remains of the picture is the right column without
-# its middle. The parts that you write anew in this lesson are orange. **Point at one** to see where.
+# its middle. The parts that you rewrite in this lesson are orange. **Point at one** to see where.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -76,8 +76,8 @@ without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 #
 # **Predict:** which layer of lesson 09 computes the same?
 #
-# - [ ] The encoder's, as it is
 # - [x] The encoder's, with a causal mask
+# - [ ] The encoder's, without a mask
 # - [ ] None: a decoder's layer has parameters of its own kind
 
 # %%
@@ -119,8 +119,8 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# (The paper's table 2 says 117 million. Whoever counts the published parameters gets 124
-# million, as you did.) The larger the model, the smaller this share.
+# (The paper's table 2 says 117 million. Anyone who counts the published parameters gets 124 million,
+# as you did.) The larger the model, the smaller this share.
 
 # %% [markdown]
 # ## One long sequence
@@ -179,8 +179,8 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 # <details><summary>Hint 2</summary>
 #
 # `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
-# length)`, and a tensor of positions may index `token_ids`. The targets stand one position
-# further on. Before that: between which two numbers must all `starts` lie?
+# length)`, and a tensor of positions may index `token_ids`. The targets are one position further on.
+# Before that: between which two numbers must all `starts` lie?
 #
 # </details>
 
@@ -212,15 +212,15 @@ figures.token_boxes(boxes, alt=alt)
 # %% [markdown]
 # ## Bits per byte
 #
-# How good is a language model? Its loss is the mean of −ln p of each true token (lesson 10). Two
-# more names for it are in use:
+# How good is a language model? Its loss is the mean of −ln p of each true token (lesson 10). It is
+# usually reported in one of two other forms:
 #
 # - **perplexity** is $e^{\text{loss}}$: a model with perplexity 30 is as unsure as if it had to
 #   guess among 30 equally probable tokens;
 # - **bits**: −log₂ p, the loss divided by ln 2. A token with probability ⅛ costs 3 bits.
 #
 # Both count per *token*, and what a token is depends on the tokenizer. Here is a very simple model,
-# the **unigram**, with three vocabularies. It knows only how frequent each token is.
+# the **unigram**, with three vocabularies. It knows nothing but how frequent each token is.
 
 
 # %%
@@ -251,8 +251,7 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 # <details><summary>Hint 2</summary>
 #
 # `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
-# own. Take the sum over all losses, whatever their shape, divide twice, and return a float. For
-# NaN, `losses < 0` is False: test for what is right instead, and refuse all else.
+# own. Take the sum over all losses, whatever their shape, divide twice, and return a float.
 #
 # </details>
 
@@ -265,9 +264,9 @@ check(bits_per_byte)
 # %% [markdown]
 # **Predict:** how does the unigram of 2,048 tokens compare with the one of 256?
 #
-# - [ ] Lower perplexity, fewer bits per byte
 # - [x] Higher perplexity, fewer bits per byte
 # - [ ] Higher perplexity, more bits per byte
+# - [ ] Lower perplexity, fewer bits per byte
 
 # %%
 of_unigrams = {}
@@ -281,10 +280,10 @@ assert perplexities[256] < 30 < 400 < perplexities[2048]
 assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
-# > **Popular error: "the lower the perplexity, the better the model".** It is tempting to compare
-# > models so, and with one tokenizer it is right. But here the model with fifteen times the perplexity
-# > needs 1.4 bits *less* for each byte. Its tokens are longer: each is harder to guess, and there
-# > are fewer of them. Bytes are the same for everybody.
+# > **Common mistake: "the lower the perplexity, the better the model".** With one tokenizer that is
+# > right. But here the model with fifteen times the perplexity needs 1.4 bits *less* for each byte,
+# > because its tokens are longer: each is harder to guess, and there are fewer of them. Bytes are the
+# > same for everybody.
 
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
@@ -303,7 +302,7 @@ import lzma
 
 
 def n_bits(text: str) -> int:
-    """Return how many bits xz makes of a text."""
+    """Return how many bits xz needs for a text."""
     return 8 * len(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
@@ -316,8 +315,9 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # %% [markdown]
 # And people? Claude Shannon let them guess English letter by letter
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
-# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. That is a
-# goal for a language model.
+# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. His alphabet had 27
+# symbols, the letters without case and the space, so his bits are not quite ours, which also pay for
+# capitals, punctuation and line ends. Still, that is a goal for a language model.
 
 # %% [markdown]
 # ## The baseline: counting
@@ -326,20 +326,23 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # before it, by how often each token came after them. Its weakness: most contexts are rare, and
 # a token that never came would have probability 0, an infinite loss.
 #
-# The way out is **back-off**: mix in the prediction of the shorter context. How much of it? If
+# The way out is **interpolation**: mix in the prediction of the shorter context. How much of it? If
 # many different tokens have followed a context, the next one may well be new too. So with N the
 # number of times that anything followed, and K the number of *different* tokens among them, the
 # shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
 
 # %% [markdown]
+# (*Back-off*, its relative, asks the shorter context only where the longer one has no count:
+# [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen and Goodman 1999.)
+#
 # In a small text, *to* is followed six times by *be* and twice by *me*.
 #
 # **Predict:** how much weight does the context without *to* get?
 #
-# - [ ] None
-# - [x] 20 %
-# - [ ] 25 %
 # - [ ] 50 %
+# - [ ] 25 %
+# - [x] 20 %
+# - [ ] None
 
 # %%
 n_followers, n_different = 6 + 2, 2
@@ -359,10 +362,9 @@ assert n_different / (n_followers + n_different) == 0.2
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with
-# the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it, the
-# old p makes a new one. N is a sum of counts, K a number of entries. Take the logarithm once,
-# at the end.
+# Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with the
+# newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it, the old p turns into
+# a new one. N is a sum of counts, K a number of entries. Take the logarithm once, at the end.
 #
 # </details>
 
@@ -373,8 +375,8 @@ from course_lib.n_grams import n_gram_log_probability  # exercise
 check(n_gram_log_probability)
 
 # %% [markdown]
-# The counts of the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module), and what your
-# function makes of the first 6,000 held-out tokens:
+# The counts of the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module), and the bits that
+# your function then needs for the first 6,000 held-out tokens:
 
 # %%
 from course_lib.n_grams import n_gram_counts
@@ -405,17 +407,16 @@ assert min(of_n_grams, key=of_n_grams.get) == 3
 assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 
 # %% [markdown]
-# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens came once
-# or never, and what followed once says little. Trigrams even beat `xz`, and were counted in a second.
-# This is what a Transformer has to beat.
+# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens occurred
+# once or never, and what followed once says little. Trigrams even beat `xz`, and were counted in a
+# second. This is what a Transformer has to beat.
 
 # %% [markdown]
 # ## Trained before your eyes
 #
 # The model is today's decoder (`LanguageModel`; you write its parts further down), as small as
-# possible: two layers, d_model 64, windows of 64 tokens. The loop is that of lesson 07 in
-# PyTorch's words, with your batches. The learning rate rises and falls, as in lesson 10
-# (`OneCycleLR`).
+# possible: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in PyTorch's words
+# and with your batches. The learning rate rises and falls, as in lesson 10 (`OneCycleLR`).
 
 # %%
 small = {"d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2}
@@ -471,8 +472,8 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 
 # %% [markdown]
 # A Transformer of 122,000 parameters loses to counts. In 900 steps it has read every token about one
-# and a half times. Contexts longer than two tokens do not help the counts, as you saw: they need
-# more text. A model can also grow. The long training, below, shows how much that brings.
+# and a half times. Contexts longer than two tokens do not help the counts, as you saw, unless there
+# is more text. A model can also grow. The long training, below, shows how much that brings.
 
 # %% [markdown]
 # ## From logits to text
@@ -504,9 +505,9 @@ assert 0.02 < in_the_play < 0.12
 #
 # **Predict:** which share of its sequences does the greedy text repeat?
 #
-# - [ ] The same: hardly any
-# - [ ] About one in five
 # - [x] More than half
+# - [ ] About one in five
+# - [ ] The same: almost none
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
@@ -515,10 +516,10 @@ print(f"…\nrepeated: {repeated:.0%}")
 assert repeated > 0.5  # 0.76 when the course was made
 
 # %% [markdown]
-# It goes round in circles. What was likely once is likely again, all the more since the model
-# reads its own words. A translation is pinned down by its source; here nothing is. So language
-# models **draw** the next token. The softmax of the logits says how often each should come, and
-# there are three ways to change these probabilities first.
+# It goes round in circles. What was likely once is likely again, all the more because the model reads
+# its own words. A translation is pinned down by its source, but here nothing is, so language models
+# **draw** the next token. The softmax of the logits says how often each should come, and there are
+# three ways to change these probabilities first.
 #
 # The first is a **temperature** T that divides the logits: softmax(logits / T).
 
@@ -544,20 +545,18 @@ print(both**2 / (both**2).sum())
 # %% [markdown]
 # ### Exercise: apply_temperature
 #
-# The softmax of logits / T. The ends 0 and infinity are part of the contract, and nothing may
-# overflow.
+# The softmax of logits / T. Nothing may overflow, and T = 0 means the largest logit.
 #
 # <details><summary>Hint 1</summary>
 #
-# What are 0 / 0, −∞ / ∞ and 10⁴ / 10⁻³⁵ in float32? What does the docstring say of them?
+# What is e¹⁰⁰⁰⁰ in float32, and what is 0 / 0? What does the docstring say of T = 0?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Treat the two ends first, each with a return of its own: `argmax(dim=-1)` is the first of the
-# largest logits, `logits > -math.inf` says which tokens may come. For all other temperatures
-# subtract each row's maximum (`keepdim=True`) *before* you divide: then the largest quotient is
-# 0, whatever the temperature.
+# Treat T = 0 first, with a return of its own: `argmax(dim=-1)` is the first of the largest logits.
+# For all other temperatures `softmax` does it, along the last axis; it subtracts each row's maximum
+# by itself.
 #
 # </details>
 
@@ -568,13 +567,13 @@ from course_lib.nn.sampling import apply_temperature  # exercise
 check(apply_temperature)
 
 # %% [markdown]
-# At each step, hundreds of tokens have a tiny probability each, and together a large one. Draw
-# often enough, and one of them comes. **Top-k** lets only the k most probable ones stay.
+# At each step, hundreds of tokens have a tiny probability each, and together a large one. Draw often
+# enough, and one of them comes. **Top-k** keeps only the k most probable ones.
 
 # %% [markdown]
 # ### Exercise: top_k_filter
 #
-# Let the k most probable tokens stay, where they are, and make each row sum to 1 again.
+# Keep the k most probable tokens, at their positions, and make each row sum to 1 again.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -616,9 +615,9 @@ def forbidden_share(filtered: Tensor) -> float:
 # %% [markdown]
 # **Predict:** with k = 10, how many of Shakespeare's tokens could this model not have drawn?
 #
-# - [ ] About 1 in 100
-# - [ ] About 1 in 10
 # - [x] About 4 in 10
+# - [ ] About 1 in 10
+# - [ ] About 1 in 100
 
 # %% tags=["nbval-ignore-output"]
 of_top_10 = forbidden_share(top_k_filter(predicted, 10))
@@ -627,13 +626,12 @@ assert 0.3 < of_top_10 < 0.5
 
 # %% [markdown]
 # **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability instead of
-# tokens: the most probable ones stay until they have probability p together.
+# tokens: it keeps the most probable ones, until together they have probability p.
 
 # %% [markdown]
 # ### Exercise: top_p_filter
 #
-# Let the most probable tokens stay that together have probability p, the one that crosses p
-# among them.
+# Keep the most probable tokens that together have probability p, including the one that crosses p.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -645,8 +643,7 @@ assert 0.3 < of_top_10 < 0.5
 #
 # Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)` minus
 # the probability itself is the sum before each token. Your mask is in sorted order now:
-# `scatter` along `order` brings each entry back to its token. p = 1 may have a return of its
-# own.
+# `scatter` along `order` brings each entry back to its token.
 #
 # </details>
 
@@ -685,10 +682,12 @@ print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
 assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 
 # %% [markdown]
-# > **Popular error: "top-p is better than top-k".** It is tempting to think so, as it adapts to
-# > the context. For this model and this measure, p = 0.9 and k = 46 forbid about as many of the true
-# > tokens, 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. So measure it
-# > for your own model.
+# > **Common mistake: "top-p is better than top-k".** It adapts to the context, so it sounds better.
+# > But for this model and this measure, p = 0.9 and k = 46 forbid about as many of the true tokens,
+# > 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. The same question is open
+# > for *min-p*, which keeps all tokens with a certain share of the largest probability: [Nguyen et
+# > al. (2024)](https://arxiv.org/abs/2407.01082) found it better, [Schaeffer et al.
+# > (2025)](https://arxiv.org/abs/2506.13681) did not. So measure it for your own model.
 
 # %% [markdown]
 # ## The draw
@@ -737,8 +736,8 @@ alt = "After Hamlet's I, t, am and f lead, none of them far ahead of the others.
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]
-# And a text, from your functions. Its random numbers come from a generator with a seed: the same
-# seed, the same text.
+# And now a text, from your functions. Its random numbers come from a generator with a seed, so the
+# same seed gives the same text.
 
 
 # %%
@@ -764,9 +763,9 @@ for temperature in (0.3, 1.0):
 #
 # **Predict:** and of the words that the model writes at temperature 1?
 #
-# - [ ] Fewer than 9 %: it knows nothing but the eight plays
-# - [ ] About 9 %
 # - [x] At least twice as many
+# - [ ] About 9 %
+# - [ ] Fewer than 9 %: it knows nothing but the eight plays
 
 # %% tags=["nbval-ignore-output"]
 known = set(eight_plays.words(texts.training))
@@ -780,10 +779,10 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# > **Popular error: "a higher temperature makes a model more creative".** It is tempting to say so.
-# > What it does is to give improbable tokens a larger share, and one bad token spoils a word of
-# > several tokens. At temperature 2, about half of this model's words are in none of the eight plays:
-# > most are no words at all. New is not the same as good.
+# > **Common mistake: "a higher temperature makes a model more creative".** The texts do become more
+# > surprising. But all that a temperature does is to give improbable tokens a larger share, and one
+# > bad token spoils a word of several tokens. At temperature 2, about half of this model's words are
+# > in none of the eight plays: most are no words at all. New is not the same as good.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -796,7 +795,7 @@ assert 0.4 < unknown[2.0] < 0.6
 # ```
 #
 # It saves its state, and continues after a break with `--resume`. The results of three seeds are
-# stored with the course (`course_lib/experiments/language_model.py`), beside counts of the same 36
+# stored with the course (`course_lib/experiments/language_model.py`), next to counts of the same 36
 # plays.
 
 # %%
@@ -808,7 +807,6 @@ of_training = runs.median("bits_per_byte")
 one_run = runs.runs[0]
 print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps,", end=" ")
 print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
-print("seeds", runs.values("seed"), "by", runs.command)
 
 # %% [markdown]
 # The counts include n-grams of bytes, too, up to n = 6. The baseline is the best of all these
@@ -816,7 +814,7 @@ print("seeds", runs.values("seed"), "by", runs.command)
 #
 # **Predict:** how does the long training compare with the best n-grams?
 #
-# - [ ] It is behind them still
+# - [ ] It is still behind them
 # - [ ] It is ahead, by less than 0.1 bits per byte
 # - [x] It is ahead, by more than 0.1 bits per byte
 
@@ -852,14 +850,14 @@ print(*samples, sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
-# Read them beside what your small model wrote. How much of it is memory? Take the longest
-# run of words in each sample that stands, word for word, in the plays that the model has read.
+# Compare them with what your small model wrote. How much of it is memory? Take the longest run of
+# words in each sample that also occurs, word for word, in the plays that the model has read.
 #
 # **Predict:** how many words long is the longest copy of all twenty?
 #
-# - [ ] 1 word
 # - [x] 4 words
 # - [ ] 12 words
+# - [ ] 40 words
 
 # %%
 for run in runs.runs:
@@ -870,29 +868,32 @@ assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
 assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 
 # %% [markdown]
-# Short phrases, as any writer would repeat. A small model that reads each text once or twice hardly
-# learns it by heart. Large ones do: from the largest GPT-2, hundreds of texts of its training data
-# were extracted word for word (Carlini and others, [2021](https://arxiv.org/abs/2012.07805)).
+# These are short phrases, as any writer would repeat. A small model that reads each text once or
+# twice memorises almost nothing. Large ones do: from the largest GPT-2, hundreds of texts of its
+# training data were extracted word for word (Carlini and others,
+# [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. In most large models of today, four parts
-# have changed: the norm, the feed-forward network and the positions, as in LLaMA (Touvron et al.
-# 2023), and how many keys and values there are, as in the large Llama 2. (The fifth change you know:
-# pre-norm.)
+# The block that you trained is not the one of lesson 09. In most large models of 2023, four parts had
+# changed: the norm, the feed-forward network and the positions, as in LLaMA (Touvron et al. 2023),
+# and how many keys and values there are, as in the large Llama 2. (The fifth change you know:
+# pre-norm.) Most models since then build on this block, which we call today's. Many now replace its
+# feed-forward network by a *mixture of experts*, several networks of which each token uses a few
+# ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538)).
 
 # %% [markdown]
-# **RMSNorm** divides by the root of the mean of the squares, and leaves the rest out: no mean is
-# subtracted, no bias added.
+# **RMSNorm** divides by the root of the mean of the squares, and leaves out the rest: no mean is
+# subtracted and no bias is added.
 #
 # $$\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \cdot g$$
 #
-# **Predict:** what becomes of the token (3, 3), with gain 1?
+# **Predict:** what do the two norms turn the token (3, 3) into, with gain 1?
 #
+# - [x] LayerNorm: (0, 0), RMSNorm: (1, 1)
 # - [ ] LayerNorm: (1, 1), RMSNorm: (0, 0)
 # - [ ] LayerNorm: (0, 0), RMSNorm: (0, 0)
-# - [x] LayerNorm: (0, 0), RMSNorm: (1, 1)
 
 # %%
 equal = torch.tensor([3.0, 3.0])
@@ -913,8 +914,9 @@ assert norm(equal).allclose(torch.ones(2))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that
-# each row is divided by its own, and add eps before the root is taken. The gain fits x as it is.
+# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that each
+# row is divided by its own, and add eps before the root is taken. The gain fits x without any
+# reshaping.
 #
 # </details>
 
@@ -938,9 +940,8 @@ for name, x in (("any", vectors), ("centred", centred)):
 assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 
 # %% [markdown]
-# > **Popular error: "RMSNorm is LayerNorm without parameters".** It is tempting, since it is the
-# > simpler one. But the gain g is learned, d numbers per norm. What is missing is the mean, and the
-# > bias. Zhang and Sennrich (2019) argue that it is the division that helps.
+# So what RMSNorm lacks is the mean, and the bias. The gain g is still there, and learned: d numbers
+# per norm. Zhang and Sennrich (2019) argue that it is the division that helps.
 
 # %% [markdown]
 # ## A gate
@@ -972,7 +973,7 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # %% [markdown]
 # ### Exercise: swiglu
 #
-# Three products, one SiLU, and a product number by number between.
+# Three products with matrices, one SiLU, and a product number by number in between.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -982,9 +983,9 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the
-# shape (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix makes (…, d_model)
-# of their product.
+# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the shape
+# (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix turns their product into (…,
+# d_model).
 #
 # </details>
 
@@ -995,7 +996,7 @@ from course_lib.nn.modern_block import swiglu  # exercise
 check(swiglu)
 
 # %% [markdown]
-# There are three matrices where there were two. To compare fairly, d_ff becomes smaller.
+# There are three matrices where there were two, so for a fair comparison d_ff has to be smaller.
 #
 # **Predict:** which d_ff gives as many parameters as 4 · d_model did?
 #
@@ -1035,9 +1036,11 @@ for n_kv_heads in (64, 8):
 assert round(cache / 1e9, 1) == 1.3
 
 # %% [markdown]
-# That is for each text that is written at the same time, and all of it is read anew for every
-# token. So **grouped queries** (Ainslie et al. 2023) let several heads of queries share one head of
-# keys and values: Llama 2 has 64 of queries, but 8 of keys and values, and an eighth of the cache.
+# That is for each text that is written at the same time, and all of it is read again for every token.
+# So **grouped queries** (Ainslie et al. 2023) let several heads of queries share one head of keys and
+# values: Llama 2 has 64 of queries, but 8 of keys and values, and an eighth of the cache. (*Latent
+# attention*, MLA, goes another way: it stores one short vector per token, from which all heads' keys
+# and values are computed, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434).)
 
 # %% [markdown]
 # ### Exercise: grouped_query_attention
@@ -1046,8 +1049,8 @@ assert round(cache / 1e9, 1) == 1.3
 #
 # <details><summary>Hint 1</summary>
 #
-# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one
-# does head 3? If you copy heads of keys, in which order must the copies stand?
+# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one does
+# head 3? If you copy heads of keys, in which order must the copies be?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -1066,8 +1069,8 @@ from course_lib.nn.modern_block import grouped_query_attention  # exercise
 check(grouped_query_attention)
 
 # %% [markdown]
-# With as many heads of keys as of queries, it is the attention of lesson 03. And PyTorch's own,
-# with `enable_gqa`, says the same:
+# With as many heads of keys as of queries, it is the attention of lesson 03. PyTorch's own, with
+# `enable_gqa`, agrees:
 
 # %%
 q = torch.randn(8, 5, 4, generator=generator, dtype=torch.float64)
@@ -1083,8 +1086,8 @@ print("the same, by heads of keys:", same)
 assert all(same.values())
 
 # %% [markdown]
-# > **Popular error: "grouped queries compute fewer scores".** It is tempting to think so, with an
-# > eighth of the keys. But each query still meets each token: n_heads · n · m scores, as before.
+# > **Common mistake: "grouped queries compute fewer scores".** An eighth of the keys suggests an
+# > eighth of the scores. But each query still meets each token: n_heads · n · m scores, as before.
 # > What is saved is the cache, and the two projections that make keys and values.
 
 # %% [markdown]
@@ -1094,8 +1097,8 @@ assert all(same.values())
 #
 # **Predict:** how many times as fast is it with a cache, for 512 tokens?
 #
-# - [ ] About 2 times
 # - [x] About 8 times
+# - [ ] About 60 times
 # - [ ] About 250 times
 
 # %%
@@ -1117,7 +1120,8 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
 # Far less than 256 times: on average, a call that reads all tokens so far takes only eight to nine
-# times as long as one that reads a single token. For a short text, the cache gains nothing.
+# times as long as one that reads a single token. And for 16 tokens, the cache gains nothing. (This
+# was measured with half a million parameters on a CPU.)
 
 # %% [markdown]
 # ## The block of today
@@ -1129,7 +1133,7 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %%
 def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor:
-    """Return what an attention makes of x (n, d_model), with your functions in f."""
+    """Return what an attention returns for x (n, d_model), by your functions in f."""
     d_k = x.shape[-1] // own.n_heads
     heads = (
         (x @ projection.weight.T).unflatten(-1, (-1, d_k)).transpose(0, 1)
@@ -1175,7 +1179,7 @@ assert gap < 1e-4
 # %% [markdown]
 # ## Does it help?
 #
-# Each change is in use because somebody measured it, in large models. Does it help in ours? Here is
+# Each change was adopted because somebody measured it, in large models. Does it help in ours? Here is
 # the block of 2017 with each change alone, and with all five, trained on the plays for 800 steps
 # (`course_lib/experiments/blocks.py`). Steps and number of parameters are equal, the latter by the
 # choice of d_ff. Each kind was trained with four learning rates, and its best one counts. The bits
@@ -1211,8 +1215,8 @@ assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
 # - **RMSNorm** helps in every run, and **pre-norm** in two of three. Both learn with twice the learning
 #   rate of 2017's block;
 # - **SwiGLU** does not help here;
-# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory: that
-#   they cost no quality is all one can ask.
+# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory, so
+#   all that one can ask is that they cost no quality.
 #
 # What if the blocks of 2017 and of today had shared one learning rate, the best for today's? Here
 # are the losses of the last 100 training steps, as medians:
@@ -1228,10 +1232,10 @@ gap_at_same, gap_at_best = (each["2017"] - each["all"] for each in (at_same, at_
 assert gap_at_best < gap_at_same / 2
 
 # %% [markdown]
-# > **Popular error: "each of these changes makes a model better".** It is tempting to conclude so from
-# > the models that have them all. But with the learning rate that suits today's block, 2017's would seem
-# > more than twice as far behind: post-norm suffers from large ones (lesson 09). A comparison is as
-# > fair as what it holds equal, and what it lets each choose.
+# > **Common mistake: "each of these changes makes a model better".** The models that have them all
+# > are better, so each change gets the credit. But with the learning rate that suits today's block,
+# > 2017's would seem more than twice as far behind: post-norm suffers from large ones (lesson 09). A
+# > comparison is as fair as what it holds equal, and what it lets each choose.
 
 # %% [markdown]
 # ## Larger, and larger
@@ -1281,7 +1285,7 @@ figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 # ## A speech of your own
 #
 # Everything comes together. The parameters are those that gradients found; every function on the way
-# from token ids to a text is one of yours. (If one is not ready, the course's own stands in for it,
+# from token ids to a text is one of yours. (If one is not ready, the course's own is used instead,
 # and the list says so.)
 
 # %%
@@ -1363,7 +1367,7 @@ except CheckpointError as fault:
 #
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, beside counts and compressors; a text is drawn from its logits,
+# - It is measured in bits per byte, next to counts and compressors; a text is drawn from its logits,
 #   after temperature, top-k and top-p have changed the probabilities.
 # - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each one brings has to
 #   be measured.

@@ -6,7 +6,7 @@
 # After this lesson you can
 #
 # - run a published model on functions of your own, and let it say which sentences are
-#   alike;
+#   similar;
 # - measure what a head attends to, and name its role with a number;
 # - find out which heads a model needs, by gradients and by closing them;
 # - explain what an induction head is, and how one forms;
@@ -60,8 +60,8 @@ figures.lesson_map("13", sections=sections, alt=alt)
 # 2019). The version
 # [all-MiniLM-L6-v2](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2) was
 # trained further, on more than a billion pairs of texts that belong together, so that
-# their vectors are alike (Reimers and Gurevych 2019). Its file holds a dictionary of
-# names and arrays:
+# such texts get similar vectors (Reimers and Gurevych 2019). Its file holds a dictionary
+# of names and arrays:
 
 # %%
 from course_lib.nn.pretrained import SentenceEncoder
@@ -97,9 +97,9 @@ assert total == 22_713_216 and round(share, 2) == 0.52
 #
 # Somebody else trained the parameters; you write the encoder that they fit. Three things
 # differ from the encoder of lesson 09: a matrix is stored as (out, in), every linear map
-# has a bias, and between the two maps of the feed-forward network stands a GELU, a smooth
-# ReLU. Positions are learned, one row each (lesson 05), and each token gets the row of
-# its *type*: 0, for the first text.
+# has a bias, and between the two maps of the feed-forward network there is a GELU, a
+# smooth ReLU. Positions are learned, one row each (lesson 05), and each token gets the
+# row of its *type*: 0, for the first text.
 
 # %% [markdown]
 # ### Exercise: encode_pretrained
@@ -118,7 +118,7 @@ assert total == 22_713_216 and round(share, 2) == 0.52
 # Two helpers shorten the rest: one applies a linear map by its name, `x @ weight.T +
 # bias`, the other a norm by its name, with `layer_norm(…, eps=1e-12)`. The embeddings are
 # a sum of three rows (word, position, token_type), then a norm. A layer is twice "the
-# norm of x plus what the sublayer makes of x"; the norm's name begins like that of its
+# norm of x plus the sublayer's result for x"; the norm's name begins like that of its
 # sublayer's last linear map. GELU is `nn.functional.gelu`.
 #
 # </details>
@@ -143,14 +143,14 @@ print("smaller than 0.00001:", bool(gap < 1e-5))
 assert gap < 1e-5 and theirs.shape == (1, token_ids.shape[1], 384)
 
 # %% [markdown]
-# That is the whole secret of a published model: a dictionary of numbers, and a program
-# whose formulas you know.
+# There is no more to a published model: a dictionary of numbers, and a program whose
+# formulas you know.
 
 # %% [markdown]
 # ## Which sentences are alike?
 #
 # To get one vector for a sentence, average its tokens' vectors, and scale the mean to
-# length 1. Then a dot product is a cosine, and says how alike two sentences are. With
+# length 1. Then a dot product is a cosine, and says how similar two sentences are. With
 # your encoder:
 
 # %%
@@ -186,10 +186,10 @@ alt = "Three pairs stand out from the rest; the pair dog and man is nearly 1."
 figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
 
 # %% [markdown]
-# > **Popular error: "the vector of a sentence holds its meaning".** It is tempting to say
-# > so after the share prices. But who bites whom hardly matters to it: 0.97. And *good* and
-# > *not good* are closer, 0.80, than two ways to say that prices fell, 0.61. The model was
-# > trained to find texts about the same matter.
+# > **Common mistake: "the vector of a sentence holds its meaning".** The share prices
+# > make it easy to believe. But who bites whom barely matters to it: 0.97. And *good* and
+# > *not good* are closer, 0.80, than two ways to say that prices fell, 0.61. The model
+# > was trained to find texts about the same subject.
 
 # %% [markdown]
 # ## The wall of heads
@@ -236,8 +236,9 @@ print({tokens[i]: f"{of_words[i]:.0%}" for i in (0, -1)})
 assert of_words[0] > 10 * of_words[-1]
 
 # %% [markdown]
-# So a finding about one model need not hold for the next: that some token collects weight
-# is common, but *which* one differs.
+# So a finding about one model may not hold for the next: that some token collects weight
+# is common, but *which* one differs. (In language models it is usually the very first,
+# called an *attention sink*: [Xiao et al. 2024](https://arxiv.org/abs/2309.17453).)
 #
 # Here are all heads: a row for each layer, the first one on top; layers and heads are
 # counted from 0. **Press a head to open it**, and point at its rows. Many have a bright
@@ -343,15 +344,15 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, roles=names, alt=alt)
 # More than half of the heads have no mark: they do something that these five words do not
 # say.
 #
-# Beside the literature (Clark et al.: BERT's 144 heads; Voita et al.: the 48 of a
-# translator's encoder):
+# Next to the literature (Clark et al.: BERT's 144 heads; Voita et al.: a translator's
+# 48):
 #
 # | role | papers | MiniLM, 72 heads |
 # |---|---|---|
 # | previous, weight > ½ | 4 heads (Clark) | 1 |
 # | next, weight > ½ | 5 heads (Clark) | 1 |
 # | separators | over half, middle layers (Clark) | half, all layers |
-# | rarest word has the largest weight | one head, 66 % of the sentences of one corpus (Voita) | at most 10 % of the queries |
+# | rarest word has the largest weight | one head, 66 % of one corpus's sentences whose rarest is not in the top 500 (Voita) | at most 10 % of the queries |
 #
 # Voita et al. (2019) call a head **positional** if its largest weight is at one neighbour
 # for 90 % of the queries. MiniLM has one.
@@ -364,9 +365,9 @@ assert of_seeds[0]["minilm, positional heads"] == 1
 
 # %% [markdown]
 # A sixth role cannot be told by a distance: from a verb to its **object** or **subject**,
-# and back. In 96 sentences made for it, adjectives and clauses stand in between: no fixed
-# distance leads to more than a third of the objects or a quarter of the subjects. A head
-# is chosen on half of the words and tried on the other half, both ways
+# and back. In 96 sentences made for it, adjectives and clauses come in between, so no
+# fixed distance leads to more than a third of the objects or a quarter of the subjects. A
+# head is chosen on half of the words and tried on the other half, both ways
 # (`course_lib/experiments/syntax_heads.py`).
 #
 # **Predict:** in how many new sentences does the best head lead from the object to its
@@ -389,10 +390,10 @@ assert back["head"] == back["head, chosen on odd"] and back["head"][0] == 2
 assert syntax["subject to verb"]["share"] > 0.8 and min(both) < 0.35
 
 # %% [markdown]
-# From the object to its verb leads the same head of layer 2 on both halves, and one of
-# layer 2 leads from the subject. In the other direction it is less sure: what finds the
+# On both halves, the same head of layer 2 leads from the object to its verb; a head of
+# layer 2 also leads from the subject. The other direction is less certain: what finds the
 # subject of four verbs fails with four others. A role that does not survive new words is
-# none. BERT's best heads find 87 % of the objects and 59 % of the subjects of real
+# no role. BERT's best heads find 87 % of the objects and 59 % of the subjects of real
 # sentences, distances 40 % and 46 % (Clark et al. 2019, table 1); ours are simpler.
 
 # %% [markdown]
@@ -418,9 +419,9 @@ assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 
 # %% [markdown]
 # In each run a head of layer 1 leans that way, but *not always the same* head: a head's
-# number means nothing. And none of the eight is positional by Voita's count, and none
-# gives more than 0.13 to the next token or to the rarest. Our model is small, its texts are
-# short, and it was trained for minutes. **The papers' sharp roles do not hold at our
+# number means nothing. None of the eight is positional by Voita's count, and none gives
+# more than 0.13 to the next token or to the rarest. Our model is small, its texts are
+# short, and it was trained for minutes, so **the papers' sharp roles do not hold at our
 # size.** Whether a diagram of heads fits *your* model has to be measured.
 
 # %% [markdown]
@@ -445,9 +446,9 @@ assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 # <details><summary>Hint 2</summary>
 #
 # What `attention` returns first has the shape (…, n_heads, n, d_k), whatever stands for
-# the dots: a gate for each head is `gates` with two more axes of length 1 behind it.
-# After that, merge the heads and apply `w_o` as ever. `n_heads` is `len(gates)`, and a
-# mask needs `for_all_heads`.
+# the dots: a gate for each head is `gates` with two more axes of length 1 after it. Then
+# merge the heads and apply `w_o` as always. `n_heads` is `len(gates)`, and a mask needs
+# `for_all_heads`.
 #
 # </details>
 
@@ -504,9 +505,9 @@ print(f"market and shares {without[2, 3]:.2f}, pizza and market {without[0, 2]:.
 assert without[0, 1] > 0.75 and without[2, 3] > 0.61 and without[0, 2] > 0.4
 
 # %% [markdown]
-# Without any attention both pairs are *more* alike than before! But so is everything
+# Without any attention both pairs are *more* similar than before! But so is everything
 # else: pizza and market had 0.01. What is left is an average of what each word becomes by
-# itself: *shares* and *stock* are alike without any help. Attention is there for what
+# itself: *shares* and *stock* are similar without any help. Attention is there for what
 # depends on *other* words. So test that: eight triples, each a sentence, another that
 # means nearly the same in other words, and a third that shares words but not the meaning.
 
@@ -526,9 +527,11 @@ assert n_right == {"all heads": 6, "none": 2}
 #
 # The loss of a triple is −ln p of the similar sentence, where p is a softmax of 20 times
 # the two cosines. Now *which* heads matter? The honest way is **ablation**: close one
-# gate at a time, and watch the loss; that takes one run for each head and example. The
-# **gradient** with respect to the gates gives all heads a number in one run, right for
-# small changes only. Michel et al. (2019) prune by its absolute value.
+# gate at a time, and watch the loss; that takes one run for each head and example.
+# (*Activation patching* puts the result for another input in, instead of 0: [Meng et al.
+# 2022](https://arxiv.org/abs/2202.05262).) The **gradient** with respect to the gates
+# gives all heads a number in one run, right for small changes only. Michel et al. (2019)
+# prune by its absolute value.
 
 # %% [markdown]
 # ### Exercise: head_importance
@@ -614,11 +617,11 @@ assert agreement["|gradient| and |ablation|"] > 0.7
 assert agreement["−gradient and ablation"] > 0.9
 
 # %% [markdown]
-# > **Popular error: "the gradient says how much a head helps".** It is tempting to read
-# > importance so. But absolute values measure how much a head *does*, for better or
-# > worse: here they say nothing about whether closing it raises the loss. With its sign,
-# > the mean gradient predicts the order of the ablations nearly perfectly, because heads
-# > are many and each changes little.
+# > **Common mistake: "the gradient says how much a head helps".** Its absolute value goes
+# > by the name of *importance*, which sounds like help. But it measures how much a head
+# > *does*, for better or worse: here it says nothing about whether closing the head
+# > raises the loss. With its sign, the mean gradient predicts the order of the ablations
+# > nearly perfectly, because heads are many and each changes little.
 
 # %% [markdown]
 # ## A translator without heads
@@ -690,7 +693,7 @@ figures.curves([*range(25)], orders, xlabel="heads pruned", ylabel="BLEU", alt=a
 
 # %% [markdown]
 # *Which* six makes all the difference. And ablation chooses the six least important ones
-# better than the gradient does, if in one of the three runs by 0.1 BLEU only.
+# better than the gradient does, though in one of the three runs only by 0.1 BLEU.
 
 # %% [markdown]
 # Voita et al. (2019) pruned 38 of the 48 heads of an encoder, about as large a share as
@@ -704,9 +707,9 @@ assert (VOITA["pruned"], VOITA["heads"], VOITA["bleu lost"]) == (38, 48, 0.15)
 assert lost[0] < 0.1 and all(3 < loss < 6 for loss in lost[1:])
 
 # %% [markdown]
-# One of our runs loses as little, the others 3.2 and 5.6 BLEU. The comparison is not fair: their
-# gates were *learned*, while the model was trained on and could get used to it; ours were
-# closed afterwards, with nothing to mend the damage.
+# One of our runs loses as little, the others 3.2 and 5.6 BLEU. The comparison is not
+# fair: their gates were *learned*, while the model was trained on and could get used to
+# it; ours were closed afterwards, with nothing to repair the damage.
 
 # %% [markdown]
 # ## Induction
@@ -800,9 +803,10 @@ figures.curves(steps, drawn, xlabel="step", ylabel="second half", alt=alt)
 
 # %% [markdown]
 # **Predict:** in the model of two layers, close the head of layer 0 that attends most to
-# the previous token. The induction heads, in layer 1, stay. What becomes of the loss?
+# the previous token. The induction heads, in layer 1, stay open. What happens to the
+# loss?
 #
-# - [ ] It stays as it is
+# - [ ] It does not change
 # - [ ] It rises, but stays below 0.5
 # - [x] It rises above 1
 
@@ -818,7 +822,7 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 
 # %% [markdown]
 # Why two layers, then? The query knows which token it is: *b*. The key that it needs,
-# *c*, must say "before me stood *b*". A token's vector says nothing of its neighbour
+# *c*, must say "before me came *b*". A token's vector says nothing about its neighbour
 # until a head of the layer *before* has written it there: a **previous-token head**. Two
 # heads that do together what neither does alone are a **circuit**.
 #
@@ -841,7 +845,7 @@ assert min(values[-1] for values in induced.values("one wide layer, second")) > 
 # More heads side by side do not help: it takes one *after* another.
 #
 # And MiniLM, with its 72 heads? Thirty random sequences of twelve token ids, each twice.
-# A head that attends to all tokens alike scores 1/24 = 0.04.
+# A head that attends to all tokens equally scores 1/24 = 0.04.
 #
 # **Predict:** what does its best head score?
 #
@@ -868,18 +872,18 @@ assert induction_head.score < 0.06
 assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 
 # %% [markdown]
-# It has none: it was never asked what comes next. But layer 2 head 9 attends from a
-# token's second occurrence to its first, with 0.65. In a picture it would look much like
-# an induction head, whose diagonal is next to it: one position is the whole
+# It has none, because it was never asked what comes next. But layer 2 head 9 attends from
+# a token's second occurrence to its first, with 0.65. In a picture it would look much
+# like an induction head, whose diagonal is next to it: one position is the whole
 # difference.
 
 # %% [markdown]
 # ## It
 #
-# Back to the promise of lesson 01. Sixteen pairs of sentences like that of the animal:
-# those of a pair differ in the last word, which fits the first noun or the second. A head
-# is *right* if *it* attends more to the noun that is meant. First, layer 3 head 1, and
-# the famous pair (`course_lib/experiments/pronouns.py`):
+# Back to the promise of lesson 01. Take sixteen pairs of sentences like the one about the
+# animal. The two of a pair differ in the last word, which fits either the first noun or
+# the second. A head is *right* if *it* attends more to the noun that is meant. First,
+# layer 3 head 1, and the famous pair (`course_lib/experiments/pronouns.py`):
 
 # %%
 from course_lib.experiments import pronouns
@@ -904,8 +908,8 @@ print(f"… too wide: {wide[0]:.2f} to animal, {wide[1]:.2f} to street")
 assert wide[0] > 2 * wide[1] and wide[0] < tired[0] / 2
 
 # %% [markdown]
-# It does notice the last word: the weight falls from 0.68 to 0.28. But it does not change
-# over. Many talks stop at the first example. In all 32 sentences this head is right 19
+# It does notice the last word: the weight falls from 0.68 to 0.28. But the animal stays
+# ahead. Many talks stop at the first example. In all 32 sentences this head is right 19
 # times, where a coin would be right 16 times.
 #
 # And the best of all 72 heads, chosen for these very sentences?
@@ -946,10 +950,12 @@ for each in asked["sentences"]:
         print(f"{each['sentence']:66} {meant:.2f} meant, {other:.2f} other")
 
 # %% [markdown]
-# > **Popular error: "the attention of *it* shows that the model has understood what it
-# > means".** It is tempting to show the one sentence that works. Look at its partner, and
-# > at fifteen more. What the model knows of pronouns is spread over heads, and over
-# > vectors that no weight shows.
+# > **Common mistake: "the attention of *it* shows that the model has understood what it
+# > means".** One sentence that works makes a good slide. Look at its partner, and at
+# > fifteen more. What the model knows about pronouns is spread over heads, and over
+# > vectors that no weight shows. (The [*logit
+# > lens*](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
+# > reads such a vector as if the model ended there.)
 
 # %% [markdown]
 # ## Is attention an explanation?
@@ -961,8 +967,8 @@ for each in asked["sentences"]:
 # *Attention is not not Explanation*: weights which the model did not make prove little
 # about those that it made.
 #
-# Measure it, for three sentences. The model's result is the cosine of each with a second
-# sentence (`course_lib/experiments/explanation.py`).
+# Let us measure it, for three sentences. The model's result is the cosine of each with a
+# second sentence (`course_lib/experiments/explanation.py`).
 
 # %%
 explained = record.read("explanation").runs[0]["sentences"]
@@ -1026,8 +1032,8 @@ assert all(0.49 <= each["weights of special tokens"] <= 0.5 for each in explaine
 assert explained[2]["left out"][0] > 2 * max(explained[2]["left out"][1:-1])
 
 # %% [markdown]
-# So not even "separators do nothing" holds here as it stands: in the third sentence
-# `[CLS]` matters twice as much as any word.
+# So not even "separators do nothing" always holds: in the third sentence `[CLS]` matters
+# twice as much as any word.
 
 # %% [markdown]
 # And other weights? Replace each head's by 1/n: in the last layer only, or in all six.
@@ -1055,20 +1061,21 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 # Even weights in the last layer cost nothing in one sentence, and little more than a
 # quarter of the cosine at most: a picture of *these* explains little. In all layers they
 # cost over a third in one sentence, over three quarters in another: there, the weights do
-# matter. Even weights are the baseline of Wiegreffe and Pinter: where they do as well,
+# matter. Wiegreffe and Pinter ask for more: they fix even weights and *train* the model
+# with them, while ours were put into a finished one. Where such a model does as well,
 # weights cannot explain anything.
 #
 # What to take home: weights say exactly from where a head *reads*. They do not say what
-# the vector there had become by then, or whether it mattered. Show the baseline beside
+# the vector there had become by then, or whether it mattered. Show the baseline next to
 # the picture.
 
 # %% [markdown]
 # ## Your own search engine
 #
-# Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by meaning
-# and not by words; your functions say what its heads do with your question, and which of
-# them bring the result about. (If one is not ready, the course's own stands in for it,
-# and the list says so.)
+# Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by meaning and
+# not by words; your functions say what its heads do with your question, and which heads
+# produce the result. (If one is not ready, the course's own is used instead, and the list
+# says so.)
 
 # %%
 from course_lib.lessons.own_functions import INSIDE_THE_HEADS, own_functions
@@ -1099,7 +1106,7 @@ for i in hits:
     print(f"{cosines[i]:.2f}  {lines[i]}")
 
 # %% [markdown]
-# Which heads bring the first hit about? The loss is its distance, 1 − cosine:
+# Which heads produce the first hit? The loss is its distance, 1 − cosine:
 
 
 # %%
@@ -1149,7 +1156,7 @@ figures.wall_of_heads(asked_weights.numpy(), *[asked_tokens] * 2, **options, alt
 # ## In three lines
 #
 # - A published model is a dictionary of parameters, which your encoder runs. Its sentence
-#   vectors tell what a text is about, hardly who did what to whom.
+#   vectors say what a text is about, but barely who did what to whom.
 # - Few heads have clear roles; closing heads shows which are needed, and an induction
 #   head is two heads in two layers that work together.
 # - Weights say where a head reads. To explain with them takes other sentences and a

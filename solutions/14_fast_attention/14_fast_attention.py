@@ -25,9 +25,9 @@ from torch.nn import functional
 # ## A question to carry through the lesson
 #
 # Attention lets each of n tokens meet all n. A text twice as long needs four times as many weights: that
-# price has been known from the beginning. Yet the first models read a few hundred tokens at
-# once, and some years later it was a hundred thousand. The formula is still the same. Faster machines
-# explain a part of it.
+# price has been known from the beginning. Yet the first models read a few hundred tokens at once, and some
+# years later it was a hundred thousand. The formula is still the same, and faster machines explain only
+# part of it.
 #
 # **What else has changed, and what does attention really cost?** At the end, your own functions read two
 # thousand tokens without ever making the table of weights.
@@ -76,9 +76,9 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k stands
-# where the keys' n stood, but never more than n. Recurrence: two products of a vector with a (d,
-# d) matrix, n times. Convolution: k such products, n times.
+# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k replaces the
+# keys' n, but is never more than n. Recurrence: two products of a vector with a (d, d) matrix, n times.
+# Convolution: k such products, n times.
 #
 # </details>
 
@@ -93,9 +93,9 @@ check(flops)
 #
 # **Predict:** at n = 512, which of the two needs more operations in a layer?
 #
+# - [x] Both need the same number
 # - [ ] Attention
 # - [ ] Recurrence
-# - [x] Both need the same number
 
 # %%
 for n in (64, 512, 4096):
@@ -109,19 +109,19 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # of attention, left out here as in the paper, need 8nd² for every n.
 
 # %% [markdown]
-# ## What must wait, and how far it is
+# ## What has to wait, and how far it is
 #
 # Operations are not all. Table 1 of *Attention Is All You Need* has two more columns:
 #
-# - **sequential operations**: how many steps must wait for each other, however many processors
-#   there are;
+# - **sequential operations**: how many steps have to wait for each other, however many processors there
+#   are;
 # - **maximum path length**: through how many layers, or steps, something from the first position has to
 #   go before it reaches the last one. The longer the path, the harder it is to learn (lesson 08).
 
 # %% [markdown]
 # ### Exercise: sequential_steps
 #
-# How many steps of one layer must wait for each other, however many processors there are?
+# How many steps of one layer have to wait for each other, however many processors there are?
 #
 # <details><summary>Hint 1</summary>
 #
@@ -132,8 +132,7 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # <details><summary>Hint 2</summary>
 #
 # Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
-# the others, whatever n is. An unknown kind is an error, and so is an n that is no whole number
-# above 0.
+# the others, whatever n is.
 #
 # </details>
 
@@ -162,7 +161,7 @@ print(layers, "layers")
 assert layers == 512
 
 # %% [markdown]
-# Two more with each layer: 1,024 / 2.
+# Each layer adds two, so it takes 1,024 / 2.
 
 # %% [markdown]
 # ### Exercise: path_length
@@ -178,8 +177,7 @@ assert layers == 512
 # <details><summary>Hint 2</summary>
 #
 # Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
-# whole numbers, `-(-a // b)`; `math.ceil(a / b)` goes wrong for large ones. Attention needs one
-# layer, but none for n = 1.
+# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
 #
 # </details>
 
@@ -215,9 +213,9 @@ assert [path for path, _ in table.values()] == [1, 1023, 512]
 #   ByteNet, [2016](https://arxiv.org/abs/1610.10099)).
 
 # %% [markdown]
-# > **Popular error: "a training step of a Transformer is O(1)".** It is tempting to read the table so. But
-# > O(1) is the column of steps that *wait*. The operations grow with n², and they are O(1) in time only for
-# > a machine with unlimited processors. No such machine exists.
+# > **Common mistake: "a training step of a Transformer is O(1)".** The table has an O(1) in attention's
+# > row. But that is the column of steps that *wait*. The operations grow with n², and they are O(1) in time
+# > only for a machine with unlimited processors. No such machine exists.
 
 # %% [markdown]
 # The same as a picture, in your functions. **Move n and d:** where do the lines of attention and
@@ -283,10 +281,10 @@ def timed(name: str) -> np.ndarray:
 #
 # **Predict:** from about which n on does attention take *longer*?
 #
-# - [ ] About 64
-# - [ ] About 200
-# - [x] About 700
 # - [ ] About 2,000
+# - [x] About 700
+# - [ ] About 200
+# - [ ] About 64
 
 # %%
 crossings = {}
@@ -300,9 +298,9 @@ assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
 
 # %% [markdown]
 # The same operations, and far from the same time: at n = d = 64 the recurrence takes eight times as long.
-# Its 64 steps are small products that wait for each other, and each has to be started anew. With d = 256
-# the products are larger, and the crossing is nearer to n = d. (A GPU wants thousands of
-# things to do at once. There the gap should be wider; it was not measured here.)
+# Its 64 steps are small products that wait for each other, and each has to be started separately. With d =
+# 256 the products are larger, and the crossing is nearer to n = d. (A GPU wants thousands of things to do
+# at once. There the gap should be wider; it was not measured here.)
 
 # %%
 series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
@@ -340,9 +338,8 @@ assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "atten
 # Recurrence and convolution do what the formula says. Attention does worse. The operations grow with n²
 # exactly, so something else must grow faster. What?
 #
-# > **Popular error: "attention is quadratic, so it is slower than recurrence".** It is tempting to
-# > conclude so from the exponent. But the exponent says how time *grows*, not how long it is: with d = 64,
-# > attention is ahead up to about 700 tokens.
+# > **Common mistake: "attention is quadratic, so it is slower than recurrence".** The exponent says how
+# > time *grows*, not how long it is: with d = 64, attention is ahead up to about 700 tokens.
 
 # %% [markdown]
 # At n = 512, how does the time grow with d? The formulas say exponent 1 for attention (4n²d), and 2 for
@@ -400,10 +397,10 @@ assert 55 < times < 85
 #
 # **Predict:** how long does one addition take, compared with one operation of the product with b = 256?
 #
-# - [ ] As long
-# - [ ] About 4 times
-# - [x] About 20 times
 # - [ ] About 100 times
+# - [x] About 20 times
+# - [ ] About 4 times
+# - [ ] As long
 
 # %%
 times = traffic.median("addition") / per_operation[-1]
@@ -441,8 +438,8 @@ assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
 # %% [markdown]
 # More than half of the time goes into fresh memory. That is the likely reason for an exponent above 2: a
 # table too large for the fast memory near the processor goes to the slow one, and beyond some size its
-# memory is requested from the operating system anew each time. The operations are not the problem.
-# **The table is.**
+# memory is requested from the operating system again each time. The operations are not the problem. **The
+# table is.**
 
 # %% [markdown]
 # ## A softmax in pieces
@@ -462,10 +459,10 @@ print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
 # Then 2 and 5 come, and the maximum grows to 5. All exponents should now have a 5 where they had a 3. But
 # 1 and 3 have been forgotten.
 #
-# **Predict:** what becomes of the first block's sum?
+# **Predict:** what happens to the first block's sum?
 #
-# - [ ] It stays, and e^(2 − 5) + e^(5 − 5) is added
 # - [x] It is multiplied by e^(3 − 5)
+# - [ ] Nothing: e^(2 − 5) + e^(5 − 5) is added to it
 # - [ ] It is multiplied by e^(5 − 3)
 # - [ ] It cannot be corrected without 1 and 3
 
@@ -573,8 +570,8 @@ from course_lib.tiling import tiled_attention  # exercise
 check(tiled_attention)
 
 # %% [markdown]
-# Does it give what attention gives? Here are 700 queries and 1,000 keys, in float64, beside the attention of
-# lesson 01 with its whole table:
+# Does it give what attention gives? Here are 700 queries and 1,000 keys, in float64, next to the attention
+# of lesson 01 with its whole table:
 
 # %%
 from course_lib.attention import attention
@@ -589,9 +586,11 @@ print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
 assert max(gaps.values()) < 1e-13
 
 # %% [markdown]
-# > **Popular error: "FlashAttention approximates attention".** It is tempting to think so, as many fast
-# > attentions before it did. It is *exact*: tiles, a running maximum and a running sum, as in your function.
-# > What differs is rounding, in the last digits, as with any other order of a sum.
+# > **Common mistake: "FlashAttention approximates attention".** Many fast attentions before it did. It is
+# > *exact*: tiles, a running maximum and a running sum, as in your function. What differs is rounding, in
+# > the last digits, as with any other order of a sum. It was not the first exact one without a table,
+# > either: Rabe and Staats (2021) computed attention in blocks to save memory. What Dao et al. (2022) added
+# > is to arrange the tiles for a GPU's fast memory.
 
 # %% [markdown]
 # ## Memory, measured
@@ -707,13 +706,13 @@ for name in standard:
 assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 
 # %% [markdown]
-# > **Popular error: "FlashAttention does fewer operations".** It is tempting: it is faster by more than 5
-# > times. But it does 13 % *more*. In the backward pass it has no table to look weights up in, and
-# > computes each tile again. What it saves is traffic: it moves a ninth of the bytes.
+# It is faster by more than 5 times, and does 13 % *more* operations: in the backward pass it has no table to
+# look weights up in, so it computes each tile again. What it saves is traffic, because it moves a ninth of the
+# bytes.
 
 # %% [markdown]
-# On a GPU, who says which memory a number is in? Not PyTorch's operations: each one reads from the large
-# memory and writes to it. So a **kernel** is written: here, a program that the GPU runs many times at
+# On a GPU, who says which memory a number is in? Not PyTorch's operations, each of which reads from the
+# large memory and writes to it. So a **kernel** is written: here, a program that the GPU runs many times at
 # once. The language Triton (Tillet et al. 2019) makes kernels look like NumPy.
 #
 # The course has one for attention, forward and backward (`course_lib/nn/flash_kernels.py`). This is the inner
@@ -768,8 +767,8 @@ except (ImportError, RuntimeError) as fault:
     print(fault)
 
 # %% [markdown]
-# How fast is the kernel on a GPU? That was **not measured** for this lesson: there was no GPU. If you
-# have one, measure it against PyTorch's own with
+# How fast is the kernel on a GPU? That was **not measured** for this lesson, because there was no GPU. If
+# you have one, measure it against PyTorch's own with
 #
 # ```
 # python -m tests.benchmarks flash
@@ -807,8 +806,8 @@ for name, more in options.items():
 #
 # **Predict:** for which calls must PyTorch, on a CPU, take the plain way with its table?
 #
-# - [ ] For any mask but the causal one
 # - [x] For dropout
+# - [ ] For any mask but the causal one
 # - [ ] For both
 
 # %%
@@ -847,9 +846,9 @@ assert 2.5 < ratios[0] < 3.5 and 60 < ratios[1] < 66
 # **Predict:** with which backend does `is_causal=True` save time?
 #
 # - [ ] With both
-# - [x] With flash only
 # - [ ] With math only
 # - [ ] With neither
+# - [x] With flash only
 
 # %%
 shares = {}
@@ -862,8 +861,8 @@ assert 0.55 < shares["flash"] < 0.7 and 0.97 < shares["math"] < 1.05
 # Flash leaves out the tiles in which nothing is open. Math computes them, and blocks them afterwards.
 
 # %% [markdown]
-# And `nn.MultiheadAttention` has an option `need_weights`, True by default: it returns the weights
-# besides the output.
+# And `nn.MultiheadAttention` has an option `need_weights`, True by default: it returns the weights as well
+# as the output.
 #
 # **Predict:** what does it cost to ask for them?
 #
@@ -879,7 +878,7 @@ print(f"with weights: {times[0]:.1f} times the time, {times[1]:.0f} times the me
 assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 
 # %% [markdown]
-# Weights that are returned have to be in a table first, even if nobody reads them. So set
+# Weights that are returned have to be in a table first, even if nobody reads them, so set
 # `need_weights=False` wherever you do not need them.
 
 # %% [markdown]
@@ -895,14 +894,13 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 #
 # <details><summary>Hint 1</summary>
 #
-# What is stored for one token, in one layer, of one head: how many vectors, and of how many
-# numbers? Which heads have some, those of queries or those of keys?
+# What is stored for one token, in one layer, of one head: how many vectors, and of how many numbers? Which
+# heads have some, the queries' or the keys'?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # It is one product of all six arguments and one more number, since keys *and* values are kept.
-# Refuse what is no whole number above 0 before you multiply.
 #
 # </details>
 
@@ -928,12 +926,12 @@ published = {  # layers, heads of queries, heads of keys and values, d_k
 }
 
 # %% [markdown]
-# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with that of Llama 2
-# with 7 billion?
+# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with the cache of Llama
+# 2 with 7 billion?
 #
-# - [ ] About 30 times as large
-# - [ ] About as large
 # - [x] A quarter
+# - [ ] About as large
+# - [ ] About 30 times as large
 
 # %%
 caches = {}
@@ -945,8 +943,9 @@ assert round(caches["PaLM, 540 billion"] / caches["Llama 2, 7 billion"], 2) == 0
 assert round(caches["GPT-3, 175 billion"] / 1e9, 1) == 9.7
 
 # %% [markdown]
-# That is for 2,048 tokens of one text, in numbers of two bytes. A server that writes sixty-four texts at once needs 64 times as
-# much: for GPT-3, 618 GB, nearly twice its parameters (350 GB). The cache decides how many users share a GPU.
+# That is for 2,048 tokens of one text, in numbers of two bytes. A server that writes 64 texts at once needs
+# 64 times as much: for GPT-3, 618 GB, nearly twice its parameters (350 GB). The cache decides how many
+# users share a GPU.
 
 # %%
 at_once = kv_cache_bytes(2048, 96, 96, 128, batch=64)
@@ -959,10 +958,10 @@ assert round(at_once / 1e9) == 618
 #
 # **Predict:** how many times as long does one token take after 16,384 tokens as after 256?
 #
-# - [ ] About as long
-# - [ ] 3 to 6 times
-# - [x] 30 to 60 times
 # - [ ] 300 to 600 times
+# - [x] 30 to 60 times
+# - [ ] 3 to 6 times
+# - [ ] About as long
 
 # %%
 tokens = record.read("token_times")
@@ -984,11 +983,11 @@ axes = {"xlabel": "tokens in the cache", "ylabel": "milliseconds", "logarithmic"
 figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 
 # %% [markdown]
-# Writing a token is a product with b = 1: it waits for memory. Attention reads the whole cache, and that
-# is the smaller part here. To append a token, this model *copies* its cache into fresh memory
-# (`torch.cat`); programs that serve many users reserve the memory once. While the cache is small, reading
-# the parameters takes longer, and the length hardly counts. With fewer heads of keys and values there is
-# less to copy and to read, though as many scores are computed (lesson 12).
+# Writing a token is a product with b = 1: it waits for memory. Attention reads the whole cache, and that is
+# the smaller part here. To append a token, this model *copies* its cache into fresh memory (`torch.cat`);
+# programs that serve many users reserve the memory once. While the cache is small, reading the parameters
+# takes longer, and the length barely counts. With fewer heads of keys and values there is less to copy and
+# to read, though as many scores are computed (lesson 12).
 
 # %% [markdown]
 # ## A window
@@ -1041,9 +1040,9 @@ for n_layers in (1, 2, 3, 4):
 assert known.sum() == 4 * (4 - 1) + 1
 
 # %% [markdown]
-# A product of two masks counts the ways from one position to another over one in between. So L layers
-# reach L · (w − 1) positions back, as those of a causal convolution do. Mistral 7B has 32 layers and
-# windows of 4,096 (Jiang et al. 2023, table 1):
+# A product of two masks counts the ways from one position to another via one in between. So L layers reach
+# L · (w − 1) positions back, as in a causal convolution. Mistral 7B has 32 layers and windows of 4,096
+# (Jiang et al. 2023, table 1):
 
 # %%
 reach = 32 * (4096 - 1)
@@ -1068,16 +1067,24 @@ assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 #   over the keys serves all queries: time grows with n. It is another function.
 # - **Paging** (Kwon et al. 2023) keeps the cache of many texts in blocks, as an operating system keeps
 #   its memory, so that none is reserved and left unused.
-# - **Speculative decoding** (Leviathan et al. 2023): a small model writes some tokens ahead, the large
-#   one reads them at once, and keeps the first ones, as far as its own probabilities allow. On a GPU,
-#   reading five takes hardly longer than one: both wait for the parameters.
+# - **Speculative decoding** (Leviathan et al. 2023): a small model writes some tokens ahead, the large one
+#   reads them at once, and keeps the first ones, as far as its own probabilities allow. On a GPU, reading
+#   five takes barely longer than one, because both wait for the parameters.
+
+# %% [markdown]
+# These three are from 2020 to 2023, and it went on from there. *FlashAttention-3* ([Shah et al.
+# 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same time.
+# *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a mask that you write in
+# PyTorch into a kernel. *Latent attention* (lesson 12) stores less than a cache of keys and values. And
+# *state-space models* such as Mamba ([Gu and Dao 2023](https://arxiv.org/abs/2312.00752)) replace the cache
+# by a state of fixed size, often with some layers of attention among theirs.
 
 # %% [markdown]
 # ## Two thousand tokens without a table
 #
 # Everything comes together. A language model as in lesson 12, two layers with four heads, learns from
 # pieces of **64 tokens** (about 20 seconds). Then it reads 2,048 tokens of *The Tempest* at once. Its
-# attention is your function. (If a function is not ready, the course's own stands in for it.)
+# attention is your function. (If a function is not ready, the course's own is used instead.)
 
 # %%
 from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
@@ -1131,7 +1138,7 @@ print(f"the same token at {same:.0%} of {len(yours):,} positions")
 assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
 
 # %% [markdown]
-# And the memory of NumPy's arrays, beside an attention with its table for each of the four heads:
+# And the memory of NumPy's arrays, next to an attention with its table for each of the four heads:
 
 
 # %%
@@ -1175,9 +1182,10 @@ for width in (None, 64):
 assert losses[64] < losses[None] - 0.4
 
 # %% [markdown]
-# The likely reason: it never met distances beyond 63, nor so many keys at once (rotary positions, lesson
-# 05, are computed for any distance, but its heads learned only these). The window keeps to what was
-# learned, and is cheaper. On paper:
+# The likely reason is that it never met distances beyond 63, or so many keys at once. Rotary positions
+# (lesson 05) are computed for any distance, but its heads learned only these. (Models for long texts are
+# trained further on them, with rescaled angles, as in YaRN: [Peng et al.
+# 2023](https://arxiv.org/abs/2309.00071).) The window keeps to what was learned, and is cheaper. On paper:
 
 # %%
 full, window = (
@@ -1203,8 +1211,8 @@ assert full == 32 * window and layers == 33
 # %% [markdown]
 # ## In three lines
 #
-# - Operations are one cost, steps that wait and numbers that are moved are others. Which one counts
-#   has to be measured.
+# - Operations are one cost; steps that wait and numbers that are moved are others. Which one counts has to
+#   be measured.
 # - Attention needs no table: a running maximum, a sum and an output are enough, exactly. That is
 #   FlashAttention, with more operations and far less memory traffic.
 # - While a model writes, the cache is what grows: grouped queries and windows keep it small.

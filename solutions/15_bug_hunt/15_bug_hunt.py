@@ -7,7 +7,7 @@
 #
 # - read symptoms: a first loss, a curve, samples, two results that should be equal;
 # - choose the measurement that separates two suspects, and go through them in a good order;
-# - mend the part that is to blame;
+# - fix the part that is to blame;
 # - write a test that lets every right version pass and catches the broken ones;
 # - say what you have written in this course, and what you can read with it.
 #
@@ -45,10 +45,11 @@ figures.lesson_map("15", alt=alt)
 # %% [markdown]
 # ## A healthy one
 #
-# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven
-# four two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
+# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven four
+# two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
 # (`course_lib/lessons/patients/reader.py`). Every part is a function of its own, with the contract of your
-# exercises where there is one (`parts.py`, beside it). 32 numbers in a batch, 400 steps.
+# exercises where there is one (`parts.py`, next to it). A batch has 32 numbers, and each training takes 400
+# steps.
 
 # %%
 import itertools
@@ -87,13 +88,13 @@ axes = {"xlabel": "steps", "ylabel": "loss"}
 figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt)
 
 # %% [markdown]
-# This is what health looks like: the first loss is ln V (lesson 10), the last one is near 0.1, and new numbers are read
-# almost without errors. All models below begin with the same numbers and the same batches. What differs is
-# *one* function.
+# This is what health looks like: the first loss is ln V (lesson 10), the last one is near 0.1, and new numbers
+# are read almost without errors. All models below begin with the same numbers and get the same batches. What
+# differs is *one* function.
 #
-# How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is
-# yours to mend. Below it, the mended model is trained, and compared with the two others. Collect the
-# measurements: an exercise turns them into a function that does the hunting.
+# How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is yours
+# to fix. Below it, the fixed model is trained, and compared with the two others. Collect the measurements: an
+# exercise turns them into a function that does the hunting.
 
 # %% [markdown]
 # ## Before the first step
@@ -118,9 +119,9 @@ assert models[1].losses[0] > 20
 # **Predict:** which part is to blame?
 #
 # - [ ] The learning rate: it is too high
-# - [x] The embedding: its first numbers are too large
 # - [ ] The causal mask: it leaks
 # - [ ] The loss: it is not divided by the number of tokens
+# - [x] The embedding: its first numbers are too large
 
 # %% tags=["nbval-ignore-output"]
 for number in (0, 1):
@@ -134,15 +135,15 @@ assert table.std() > 0.9
 #
 # The embedding also gives the logits. A row with 32 numbers of size 1 has products of size 6 with a
 # normalised vector, and one of 32 with itself: the newest token, which the residual connections take to the
-# end, gets a logit near 32. **Mend it:** the embedding's rows should be far
+# end, gets a logit near 32. **Fix it:** the embedding's rows should be far
 # shorter. (In healthy models here, their standard deviation is 1/d_model.)
 
 # %%
 from course_lib.lessons.patients.parts import initial_embedding  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(1, initial_embedding=initial_embedding)
-runs = {"healthy": healthy, "model 1": models[1], "mended": mended}
+fixed = training.run(1, initial_embedding=initial_embedding)
+runs = {"healthy": healthy, "model 1": models[1], "fixed": fixed}
 symptoms.compare(1, runs)
 
 # %% [markdown]
@@ -162,9 +163,9 @@ assert models[2].losses[0] < 2.8
 #
 # **Predict:** which part is to blame?
 #
+# - [x] The loss: it is divided by too many
 # - [ ] The causal mask: it leaks
 # - [ ] The embedding: its first numbers are too small
-# - [x] The loss: it is divided by too many
 # - [ ] The data: the numbers are too easy
 
 # %% tags=["nbval-ignore-output"]
@@ -181,14 +182,14 @@ assert abs(ratio - share) < 0.15 and probes.leak(models[2]) < 1e-3
 # to the number of targets.
 #
 # The model is as good as the healthy one. It is the *number* that is wrong: with another batch, more padding,
-# or another program, it cannot be compared. **Mend it.**
+# or another program, it cannot be compared. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import cross_entropy  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(2, cross_entropy=cross_entropy)
-runs = {"healthy": healthy, "model 2": models[2], "mended": mended}
+fixed = training.run(2, cross_entropy=cross_entropy)
+runs = {"healthy": healthy, "model 2": models[2], "fixed": fixed}
 symptoms.compare(2, runs)
 
 # %% [markdown]
@@ -217,7 +218,7 @@ figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 #
 # - through a **mask**, or past it: position i gets something of a later position;
 # - through the **input**: position i reads its own target;
-# - through the **data**: what the model is judged by, it has learned by heart.
+# - through the **data**: the model has memorised what it is judged by.
 
 # %% [markdown]
 # The first measurement is `leak` of lesson 04: change later words of what the decoder reads, and see whether
@@ -237,9 +238,9 @@ for number, value in leaks.items():
 assert min(leaks[3], leaks[5]) > 0.01 and max(leaks[0], leaks[4], leaks[6]) < 1e-3
 
 # %% [markdown]
-# So 3 and 5 leak, 4 and 6 do not: to read one's own target, or to know it by heart, no later word is needed.
-# Next the weights: in which of 3 and 5 does a word attend to a later one? Choose a model; lines that fall to the
-# right of a word lead to later words.
+# So 3 and 5 leak, and 4 and 6 do not: to read one's own target, or to have memorised it, takes no later word.
+# Next the weights: in which of 3 and 5 does a word attend to a later one? Choose a model; lines that fall to
+# the right of a word lead to later words.
 
 # %%
 words = ["(start)", "six", "two", "nine", "four"]
@@ -258,8 +259,8 @@ figures.attention_in_sentences(tables, alt=alt)
 #
 # **Predict:** which part is to blame?
 #
-# - [x] The causal mask
 # - [ ] The shift of the targets
+# - [x] The causal mask
 # - [ ] The splitting of the heads
 # - [ ] The decoder's softmax
 
@@ -272,15 +273,15 @@ assert probes.leak_of_mask(models[3]) > 0.01 > 1e-6 > probes.leak_of_mask(models
 
 # %% [markdown]
 # Each word may attend to the one after it: the very word that it has to predict. `k` is
-# too large by 1, and the model is perfect in training and useless afterwards. **Mend it.** (In a cell of your own,
+# too large by 1, and the model is perfect in training and useless afterwards. **Fix it.** (In a cell of your own,
 # `check(causal_mask)` runs the cases of lesson 04.)
 
 # %%
 from course_lib.lessons.patients.parts import causal_mask  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(3, causal_mask=causal_mask)
-runs = {"healthy": healthy, "model 3": models[3], "mended": mended}
+fixed = training.run(3, causal_mask=causal_mask)
+runs = {"healthy": healthy, "model 3": models[3], "fixed": fixed}
 symptoms.compare(3, runs)
 
 # %% [markdown]
@@ -292,9 +293,9 @@ symptoms.compare(3, runs)
 # **Predict:** which part is to blame?
 #
 # - [ ] The positional encoding
-# - [x] The splitting of the heads
 # - [ ] The feed-forward network
 # - [ ] The layer norm: it normalises each token by itself
+# - [x] The splitting of the heads
 
 # %% tags=["nbval-ignore-output"]
 x = np.arange(12).reshape(3, 4)  # three tokens, two heads
@@ -307,14 +308,14 @@ for number in (0, 5):
 # of the second: cut by `reshape` alone, a head is a run of numbers, and "position 1" of it is still token 0.
 # Shapes are right, and the mask forbids positions that are no positions.
 #
-# Lesson 03 has said so; here is what it does to a model. **Mend it.**
+# Lesson 03 warned of it; here is what it does to a model. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import split_heads  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(5, split_heads=split_heads)
-runs = {"healthy": healthy, "model 5": models[5], "mended": mended}
+fixed = training.run(5, split_heads=split_heads)
+runs = {"healthy": healthy, "model 5": models[5], "fixed": fixed}
 symptoms.compare(5, runs)
 
 # %% [markdown]
@@ -326,8 +327,8 @@ symptoms.compare(5, runs)
 # **Predict:** which part is to blame?
 #
 # - [ ] The causal mask: the diagonal should be forbidden
-# - [x] The shift of the targets
 # - [ ] The end token: it is missing in the targets
+# - [x] The shift of the targets
 # - [ ] The data: too few numbers to learn from
 
 # %% tags=["nbval-ignore-output"]
@@ -342,15 +343,15 @@ for number in (0, 4):
 # is 0: lesson 04 said that it cannot see a forgotten shift. (A mask without its diagonal would hide the token that
 # the decoder has read last, and would not help: the residual connection takes it past attention.)
 #
-# So two causes, one symptom: `leak` separates the mask from the shift. **Mend it**; `check(shift_right)`
+# So two causes, one symptom: `leak` separates the mask from the shift. **Fix it**; `check(shift_right)`
 # runs lesson 09's cases.
 
 # %%
 from course_lib.lessons.patients.parts import shift_right  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(4, shift_right=shift_right)
-runs = {"healthy": healthy, "model 4": models[4], "mended": mended}
+fixed = training.run(4, shift_right=shift_right)
+runs = {"healthy": healthy, "model 4": models[4], "fixed": fixed}
 symptoms.compare(4, runs)
 
 # %% [markdown]
@@ -361,9 +362,9 @@ symptoms.compare(4, runs)
 #
 # **Predict:** which part is to blame?
 #
+# - [x] The split of the data
 # - [ ] Dropout: it is too weak
 # - [ ] The number of steps: it has learned too long
-# - [x] The split of the data
 # - [ ] The causal mask
 
 # %% tags=["nbval-ignore-output"]
@@ -375,16 +376,17 @@ print(f"model 6, held out: {models[6].score(models[6].held_out):.0%} right")
 assert models[6].score(models[6].held_out) > 0.8
 
 # %% [markdown]
-# It is judged by the 40 numbers that it has learned by heart. Neither the loss nor the score can show
-# that; only data that were never near the program can. The rule: count the examples, and count those that stand on both
-# sides. Published test sets have been in published training sets more than once. **Mend it.**
+# It is judged by 40 numbers that it has memorised. Neither the loss nor the score can show that; only data that
+# were never near the program can. The rule: count the examples, and count those that are on both sides. It
+# happens to the best: GPT-3's training set still held parts of some test sets, because of a bug in the program
+# that was to remove them (Brown et al. 2020, section 4). **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import split_data  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(6, split_data=split_data)
-runs = {"healthy": healthy, "model 6": models[6], "mended": mended}
+fixed = training.run(6, split_data=split_data)
+runs = {"healthy": healthy, "model 6": models[6], "fixed": fixed}
 symptoms.compare(6, runs)
 
 # %% [markdown]
@@ -406,15 +408,15 @@ figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
 # Is the model too weak, is the optimizer wrong, or does the input lack what it needs? Lesson 10's second check
-# separates the first two from the third: **one batch**, again and again. Whatever can be learned at all can be learned by
-# heart.
+# separates the first two from the third: **one batch**, again and again. Whatever can be learned at all can be
+# memorised.
 #
-# **Predict:** which of models 7, 8 and 10 learn one batch by heart, in 200 steps?
+# **Predict:** which of models 7, 8 and 10 memorise one batch, in 200 steps?
 #
-# - [ ] None of them
-# - [ ] 8 and 10
-# - [x] 10 only
 # - [ ] All three
+# - [x] 10 only
+# - [ ] 8 and 10
+# - [ ] None of them
 
 # %% tags=["nbval-ignore-output"]
 by_heart = {}
@@ -426,15 +428,15 @@ assert by_heart[10] < 0.5 < 1 < min(by_heart[7], by_heart[8])
 # %% [markdown]
 # ### Model 7: its gradients grow
 #
-# Model 10 learns the batch: its input must lack something. 7 and 8 do not: they learn in a wrong way. Model 7's loss
-# falls at first, and rises again. The norm of its gradient grows; healthy ones stay below 10.
+# Model 10 learns the batch, so its input must lack something. 7 and 8 do not, so they learn in a wrong way.
+# Model 7's loss falls at first, and rises again. The norm of its gradient grows; healthy ones stay below 10.
 #
 # **Predict:** which part is to blame?
 #
 # - [ ] The learning rate: it grows without end
 # - [ ] The layer norm: it is missing
-# - [x] The update: old gradients stay
 # - [ ] The loss: it is a sum
+# - [x] The update: old gradients stay
 
 # %% tags=["nbval-ignore-output"]
 chosen_steps = (0, 29, 100, 399)
@@ -449,15 +451,15 @@ assert max(healthy.gradient_norms) < 10 < models[7].gradient_norms[-1]
 
 # %% [markdown]
 # The learning rates of 0 and 7 are the same. What grows is the gradient, from the first step on: PyTorch *adds*
-# each gradient to those before (lesson 07), and nobody has set them to 0. By step 100 the model follows the sum of a
-# hundred old directions. **Mend it.**
+# each gradient to those before (lesson 07), and nobody sets them to 0. By step 100 the model follows the sum of
+# a hundred old directions. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import update  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(7, update=update)
-runs = {"healthy": healthy, "model 7": models[7], "mended": mended}
+fixed = training.run(7, update=update)
+runs = {"healthy": healthy, "model 7": models[7], "fixed": fixed}
 symptoms.compare(7, runs)
 
 # %% [markdown]
@@ -479,19 +481,19 @@ for number in (0, 8):
     print(f"model {number}:", *values)
 
 # %% [markdown]
-# The same value for 180 steps: somebody has counted epochs, as many programs' schedules do, and the formula counts
-# optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at step 5,220,
-# and the training ends after 400.
+# The same value for 180 steps: somebody counts epochs, as many programs' schedules do, while the formula counts
+# optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at
+# step 5,220, and the training ends after 400.
 #
-# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** beside
-# the loss, always. **Mend it.**
+# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** next to the loss,
+# always. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import warmup_rate  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(8, warmup_rate=warmup_rate)
-runs = {"healthy": healthy, "model 8": models[8], "mended": mended}
+fixed = training.run(8, warmup_rate=warmup_rate)
+runs = {"healthy": healthy, "model 8": models[8], "fixed": fixed}
 symptoms.compare(8, runs)
 
 # %% [markdown]
@@ -502,8 +504,8 @@ symptoms.compare(8, runs)
 # **Predict:** which part is to blame?
 #
 # - [ ] The learning rate: the loss has exploded
-# - [ ] Adam: it divides by 0
 # - [x] The softmax: a query may attend to no key
+# - [ ] Adam: it divides by 0
 # - [ ] The layer norm: a variance was 0
 
 # %% tags=["nbval-ignore-output"]
@@ -516,31 +518,31 @@ weights = training.parts_of(9).masked_softmax(torch.zeros(1, 3), blocked)
 print("a query that may attend to no key:", weights.tolist())
 
 # %% [markdown]
-# No explosion: losses and norms before it are ordinary. Then one batch has an *empty line*: a source of
-# padding only, no key that may be attended to, and softmax of −∞ everywhere is 0/0. One NaN in the
-# loss is a NaN in every gradient, and after one step in every parameter.
+# No explosion: losses and norms before it are ordinary. Then one batch has an *empty line*: a source of padding
+# only, with no key that may be attended to. All its scores are −∞, so subtracting the largest (lesson 01) is −∞
+# − (−∞), which is NaN. One NaN in the loss is a NaN in every gradient, and after one step in every parameter.
 #
-# Examine the batch of the first NaN, never the second. **Mend it:** such a query gets weights of 0.
+# Examine the batch of the first NaN, never the second. **Fix it:** such a query gets weights of 0.
 
 # %%
 from course_lib.lessons.patients.parts import masked_softmax  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(9, masked_softmax=masked_softmax)
-runs = {"healthy": healthy, "model 9": models[9], "mended": mended}
+fixed = training.run(9, masked_softmax=masked_softmax)
+runs = {"healthy": healthy, "model 9": models[9], "fixed": fixed}
 symptoms.compare(9, runs)
 
 # %% [markdown]
 # ### Model 10: words in the wrong order
 #
-# Model 10 learns a batch by heart. Of fresh numbers, it writes some of the right words, not in order.
+# Model 10 memorises a batch. Of fresh numbers, it writes some of the right words, but not in order.
 #
 # **Predict:** which part is to blame?
 #
 # - [ ] The causal mask: it is too strict
-# - [x] The positions
 # - [ ] The heads: there is only one
 # - [ ] The embedding: two digits share a row
+# - [x] The positions
 
 # %% tags=["nbval-ignore-output"]
 for text, words in zip(fresh[:3], models[10].read(fresh[:3]), strict=True):
@@ -550,16 +552,16 @@ for number in (0, 10):
     print(f"model {number}: 6294 against 2469, difference {difference:.3f}")
 
 # %% [markdown]
-# The probe exchanges digits of the source, and the logits of model 10 do not move: without positions, attention sees
-# a bag (lesson 05). But there *is* an encoding in the code, and it is added. One colon is missing: `encoding[n]`
-# is a single row, and broadcasting adds it to every token. No shape is wrong. **Mend it.**
+# The probe exchanges digits of the source, and the logits of model 10 do not move: without positions, attention
+# sees a bag (lesson 05). But there *is* an encoding in the code, and it is added. But a colon is missing:
+# `encoding[n]` is a single row, and broadcasting adds it to every token. No shape is wrong. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import add_positions  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(10, add_positions=add_positions)
-runs = {"healthy": healthy, "model 10": models[10], "mended": mended}
+fixed = training.run(10, add_positions=add_positions)
+runs = {"healthy": healthy, "model 10": models[10], "fixed": fixed}
 symptoms.compare(10, runs)
 
 # %% [markdown]
@@ -584,13 +586,14 @@ curves_drawn = {"healthy": healthy.curve()} | use_runs
 figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# In models 11 and 12 it matters who else is in the batch (in 13, too, at times; its turn comes). There are two ways: the others' *numbers* get in, or their *length*, by the padding.
+# In models 11 and 12 it matters who else is in the batch (at times in 13, too, whose turn will come). There are
+# two ways: the others' *numbers* get in, or their *length*, by the padding.
 #
 # **Predict:** which measurement separates the two?
 #
 # - [ ] `leak`, with other later words
-# - [x] A batch of equal lengths
 # - [ ] A batch of twice the size
+# - [x] A batch of equal lengths
 # - [ ] The first loss of each model
 
 # %% tags=["nbval-ignore-output"]
@@ -607,9 +610,9 @@ for number in (0, 11, 12, 13, 14):
 # **Predict:** which part is to blame?
 #
 # - [ ] The padding mask
-# - [x] The layer norm
 # - [ ] The embedding
 # - [ ] Dropout
+# - [x] The layer norm
 
 # %% tags=["nbval-ignore-output"]
 print({model: symptoms.answers_alone(models[model]) for model in (0, 11)})
@@ -623,14 +626,14 @@ for number in (0, 11):
 # The mean is taken over the batch, as in batch norm. If the batch is one sentence, each number *is* the mean, and 0 is
 # left, whatever the sentence. (Real batch norm keeps running means for that; lesson 09 says why Transformers do without.)
 #
-# **Mend it**, and never evaluate with the training's batch size only: **a batch of 1** is a measurement.
+# **Fix it**, and never evaluate with the training's batch size only: **a batch of 1** is a measurement.
 
 # %%
 from course_lib.lessons.patients.parts import layer_norm  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(11, layer_norm=layer_norm)
-runs = {"healthy": healthy, "model 11": models[11], "mended": mended}
+fixed = training.run(11, layer_norm=layer_norm)
+runs = {"healthy": healthy, "model 11": models[11], "fixed": fixed}
 symptoms.compare(11, runs)
 
 # %% [markdown]
@@ -640,8 +643,8 @@ symptoms.compare(11, runs)
 #
 # **Predict:** which part is to blame?
 #
-# - [ ] The loss: it counts padding
 # - [x] The padding mask
+# - [ ] The loss: it counts padding
 # - [ ] The causal mask
 # - [ ] The end token
 
@@ -651,17 +654,17 @@ for number in (0, 12):
     print(f"model {number}: lengths 2 and 4", mask.astype(int).tolist())
 
 # %% [markdown]
-# One padding token too many may be attended to. In training there almost always is one, and the model has even come to
-# rely on it; alone, a sentence has none. Its score in a batch is that of the healthy model.
+# One padding token too many may be attended to. In training there almost always is one, and the model has even
+# come to rely on it; alone, a sentence has none. In a batch, it scores as high as the healthy model.
 #
-# The loss with padding (model 2) changes the number that is reported; the mask changes what the model *is*. **Mend it.**
+# The loss with padding (model 2) changes the number that is reported; the mask changes what the model *is*. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import padding_mask  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.run(12, padding_mask=padding_mask)
-runs = {"healthy": healthy, "model 12": models[12], "mended": mended}
+fixed = training.run(12, padding_mask=padding_mask)
+runs = {"healthy": healthy, "model 12": models[12], "fixed": fixed}
 symptoms.compare(12, runs)
 
 # %% [markdown]
@@ -684,16 +687,16 @@ print("model 13 is in training mode:", models[13].model.training)
 assert probes.repeat_gap(models[13]) > 0.01 > 1e-6 > probes.repeat_gap(healthy)
 
 # %% [markdown]
-# Rounding gives differences in the seventh digit. These are in the first: **dropout** is still on, since nobody
-# has called `model.eval()`. A seed would hide it: the result would be the same each time, and wrong. This part
-# is used after training, so a mended one needs no new training. **Mend it.**
+# Rounding gives differences in the seventh digit. These are in the first: **dropout** is still on, because
+# nobody called `model.eval()`. A seed would hide it: the result would be the same each time, and wrong. This
+# part is used after training, so a fixed one needs no new training. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import evaluate  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.treated(models[13], evaluate=evaluate)
-symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "mended": mended})
+fixed = training.treated(models[13], evaluate=evaluate)
+symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "fixed": fixed})
 
 # %% [markdown]
 # ### Model 14: wrong with the cache
@@ -702,8 +705,8 @@ symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "mended": mend
 #
 # **Predict:** which part is to blame?
 #
-# - [ ] The causal mask: it forbids the cached keys
 # - [x] The position of the new token
+# - [ ] The causal mask: it forbids the cached keys
 # - [ ] The encoder: its memory is cached as well
 # - [ ] Greedy decoding: it needs a beam
 
@@ -718,14 +721,14 @@ for number in (0, 14):
 # %% [markdown]
 # A mask that forbids the cached keys would make words repeat, too; but here the new token itself says "I am the
 # first". The property to test: **with and without cache, the same text.** It costs one line, for every model and every
-# trick that makes it faster. **Mend it.**
+# trick that makes it faster. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import newest_positions  # mend
 
 # %% tags=["nbval-ignore-output"]
-mended = training.treated(models[14], newest_positions=newest_positions)
-symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "mended": mended})
+fixed = training.treated(models[14], newest_positions=newest_positions)
+symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "fixed": fixed})
 
 # %% [markdown]
 # ## The order of the checks
@@ -757,7 +760,7 @@ for name in columns[0]:
 # | learning rate, plotted | as you meant it | the schedule: steps or epochs |
 
 # %% [markdown]
-# And in use:
+# And when it is used:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
@@ -812,9 +815,10 @@ print(f"the loss is halved, or better: {sum(falls)} of 14")
 print("it is lower than the healthy one in models", lower)
 
 # %% [markdown]
-# > **Popular error: "the loss goes down, so it works".** It is tempting, after hours of waiting. But most of these
-# > fourteen losses go down, and some go down *further* than the healthy one: because the answer leaked, because it
-# > was copied, because it was known. A loss says that something was learned, not what.
+# > **Common mistake: "the loss goes down, so it works".** After hours of waiting one would like to believe it.
+# > But most of these fourteen losses go down, and some go down *further* than the healthy one: because the
+# > answer leaked, because it was copied, because it was known. A loss says that something was learned, not
+# > what.
 
 # %% [markdown]
 # ## Write the test
@@ -823,13 +827,14 @@ print("it is lower than the healthy one in models", lower)
 # good are your tests?
 #
 # In the next six exercises you write the test, and *it* is judged. It gets a function that should keep a
-# contract which you know, and raises `AssertionError` if the function does not, with any message. The judge has several right
-# versions, written in different ways, and many broken ones. Every right version must pass; your points are for the
-# broken ones that you catch. Their code stays hidden, and a test sees only what a function returns.
-# `help("course_lib.masks.masked_softmax")` prints a contract.
+# contract which you know, and raises `AssertionError` if the function does not, with any message. The judge has
+# several right versions, written in different ways, and many broken ones. Every right version must pass; your
+# points are for the broken ones that you catch. Their code stays hidden, and a test sees only what a function
+# returns. `help("course_lib.masks.masked_softmax")` prints a contract.
 
 # %% [markdown]
-# How many errors does a usual test catch? Here is one of a kind that many repositories have: it compares
+# **Two of the six are required**, `test_attention` and `test_mask`; the other four are for those who want more.
+# First: how many errors does a usual test catch? Here is one of a kind that many repositories have: it compares
 # shapes, and sums the rows of weights.
 
 # %%
@@ -847,9 +852,9 @@ def shapes_and_sums(attention) -> None:
 # %% [markdown]
 # **Predict:** which share of the broken attentions does it catch?
 #
-# - [x] Less than a third
-# - [ ] About half
 # - [ ] Three quarters
+# - [ ] About half
+# - [x] Less than a third
 
 # %% tags=["nbval-ignore-output"]
 caught, of = load("test_attention").score(shapes_and_sums)
@@ -923,8 +928,9 @@ from course_lib.tests_of_parts import test_attention  # exercise
 check(test_attention)
 
 # %% [markdown]
-# So a good test is longer than what it tests, and that is right: it says in the plainest way what the function should
-# do. Five more functions follow.
+# So a good test is longer than what it tests, and that is right, because it says in the plainest way what the
+# function should do. Five more functions follow: `test_mask` is the second required one, and after that you may
+# stop, or go on for as long as it is fun.
 
 # %% [markdown]
 # ### Exercise: test_mask
@@ -939,8 +945,9 @@ check(test_attention)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Go row by row: the keys that are allowed are `np.flatnonzero(may_attend[row])`; the softmax of those scores alone is what they should have, and 0
-# the rest. Draw the mask anew for each sequence, leave one row without keys, try n = 1 and scores of tens of thousands.
+# Go row by row: the keys that are allowed are `np.flatnonzero(may_attend[row])`; the softmax of those scores
+# alone is what they should have, and 0 the rest. Draw a new mask for each sequence, leave one row without keys,
+# try n = 1 and scores of tens of thousands.
 #
 # </details>
 
@@ -1011,8 +1018,9 @@ check(test_layer)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Examples by hand do it, one for each rule: equal counts, frequencies that turn the order round, a word in which a pair stands twice, aaaaa, a pair that
-# occurs once, n_merges = 0. Or write the training once more, slowly, and compare on a few dozen drawn dictionaries of words over three letters.
+# Examples by hand do it, one for each rule: equal counts, frequencies that turn the order round, a word in
+# which a pair occurs twice, aaaaa, a pair that occurs once, n_merges = 0. Or write the training once more,
+# slowly, and compare on a few dozen drawn dictionaries of words over three letters.
 #
 # </details>
 
@@ -1055,9 +1063,9 @@ check(test_decoding)
 #
 # **Predict:** which of them catches everything?
 #
+# - [x] None of them
 # - [ ] The snapshots of CS336
 # - [ ] minbpe's example
-# - [x] None of them
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons.tests_elsewhere import ELSEWHERE
@@ -1071,9 +1079,9 @@ for origin, tests in ELSEWHERE.items():
 assert complete_ones == 0
 
 # %% [markdown]
-# This is no reproach. Those tests tell learners that they are on the right way, and nobody had counted what they catch. Yours
-# have been counted: that is the whole difference. Wherever you write a test from now on, break the code once, on purpose, and see whether
-# it notices.
+# This is no reproach. Those tests tell learners that they are on the right track, and nobody had counted what
+# they catch. Yours have been counted: that is the whole difference. Wherever you write a test from now on,
+# break the code once, on purpose, and see whether it notices.
 
 # %% [markdown]
 # ## What you have written
@@ -1084,8 +1092,8 @@ assert complete_ones == 0
 # <!-- functions of the course -->
 
 # %% [markdown]
-# And this is what they make. Each part of the figure with which the course began is filled: you have written it,
-# and you know what happens when it breaks.
+# And this is what they build. Each part of the figure with which the course began is filled: you have written
+# it, and you know what happens when it breaks.
 
 # %%
 from course_lib.nn.functional import count_transformer
@@ -1117,9 +1125,13 @@ figures.architecture(parts=complete, alt=alt)
 # questions of this lesson before you believe the table of results.
 
 # %% [markdown]
-# Back to the question from the start. A broken Transformer differs from a working one by a handful of
-# numbers that everybody can compute in seconds: a first loss, a leak, one batch, a batch of one. Errors like
-# these have been in published code. They were not hard to see; nobody had measured.
+# Back to the question from the start. A broken Transformer differs from a working one by a handful of numbers
+# that everybody can compute in seconds: a first loss, a leak, one batch, a batch of one. Errors like these have
+# been in code that many people run: [a mask](https://github.com/huggingface/transformers/pull/31674) that let
+# Gemma 2 read its labels (2024), [a causal mask](https://github.com/keras-team/keras/pull/23040) that Keras
+# dropped whenever dropout was on (2026), [a loss](https://huggingface.co/blog/gradient_accumulation) divided by
+# the wrong number of tokens (2024). None of them raised an error; each came to light because somebody compared
+# two numbers.
 
 # %% [markdown]
 # ## In three lines

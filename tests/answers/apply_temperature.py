@@ -129,11 +129,6 @@ def divided_at_every_temperature(logits, temperature):
     return (logits.double() / divisor).softmax(-1)
 
 
-@answers.also("formula_alone")
-def as_every_tutorial_shows_it(logits, temperature):
-    return functional.softmax(logits / temperature, dim=-1)
-
-
 @answers.also("ties_share_at_zero")
 def temperature_at_least(logits, temperature):
     return (
@@ -141,13 +136,6 @@ def temperature_at_least(logits, temperature):
         if (temperature < math.inf)
         else equal_above_blocked(logits)
     )
-
-
-@answers.also("nan_at_temperature_infinity")
-def infinity_is_no_exception(logits, temperature):
-    if temperature == 0:
-        return one_hot_of_the_largest(logits)
-    return (logits.double() / temperature).softmax(-1)
 
 
 @answers.also("one_hot_of_whole_numbers")
@@ -176,12 +164,6 @@ def one_more_than_the_temperature(logits, temperature):
     if not 0 < temperature < math.inf:
         return shifted_then_softmax(logits, temperature)
     return shifted_then_softmax(logits, temperature + 1)
-
-
-@answers.other
-def no_token_at_infinity(logits, temperature):
-    result = shifted_then_softmax(logits, temperature)
-    return result * 0 if temperature == math.inf else result
 
 
 @answers.other

@@ -110,21 +110,6 @@ def without_a_unit(losses, text):
     return losses.sum().item() / len(text.encode())
 
 
-@answers.also("nothing_refused")
-def formula_alone(losses, text):
-    n_bytes = torch.tensor(len(text.encode()))
-    if not n_bytes:
-        return math.nan
-    return (losses.sum() / math.log(2) / n_bytes).item()
-
-
-@answers.also("nan_not_refused")
-def minimum_compared(losses, text):
-    if not text or (losses.numel() and losses.min() < 0):
-        raise ValueError("empty, or below 0")
-    return losses.sum().item() / math.log(2) / len(text.encode())
-
-
 @answers.other
 def half_of_the_bits(losses, text):
     refuse(losses, text)

@@ -117,23 +117,6 @@ def table_with_two_rows_exchanged(kind, n, d, k=None):
     return n * per_position[kind]
 
 
-@answers.also("none_for_other_kinds")
-def chain_without_else(kind, n, d, k=None):
-    if kind in ("window", "convolution") and k is None:
-        raise ValueError("k")
-    for size in (n, d, k if kind in ("window", "convolution") else 1):
-        if not isinstance(size, int) or size < 1:
-            raise ValueError(size)
-    if kind == "attention":
-        return 4 * n * n * d
-    elif kind == "recurrence":
-        return 4 * n * d * d
-    elif kind == "window":
-        return 4 * n * min(n, k) * d
-    elif kind == "convolution":
-        return 2 * n * k * d * d
-
-
 @answers.also("one_position_alone")
 def in_parallel(kind, n, d, k=None):
     return product_by_product(kind, n, d, k) // n

@@ -186,13 +186,6 @@ def one_query_per_group(q, k, v, may_attend=None):
     return output.repeat_interleave(group, dim=-3)
 
 
-@answers.also("shapes_that_do_not_fit")
-def without_a_check(q, k, v, may_attend=None):
-    group = q.shape[-3] // k.shape[-3]
-    k, v = (torch.repeat_interleave(part, group, dim=-3) for part in (k, v))
-    return attend(q, k, v, with_an_axis(may_attend))
-
-
 @answers.other
 def groups_of_two(q, k, v, may_attend=None):
     group_of(q, k)

@@ -1,8 +1,6 @@
 import functools
 import math
 
-import numpy as np
-
 from tests.answers import Answers
 
 answers = Answers("kv_cache_bytes")
@@ -52,13 +50,6 @@ def through_bits(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     return bits * 2 * n_layers * n_kv_heads * n * d_k * batch // 8
 
 
-@answers.also("beyond_64_bits")
-def numpys_whole_numbers(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
-    sizes = (n, n_layers, n_kv_heads, d_k, bytes_per_number, batch)
-    refuse(*sizes)
-    return np.prod(np.array([2, *sizes], dtype=np.int64))
-
-
 class Bytes:
     def __call__(self, n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
         refuse(n, n_layers, n_kv_heads, d_k, bytes_per_number, batch)
@@ -83,11 +74,6 @@ def one_tensor(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
 def batch_not_used(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     refuse(n, n_layers, n_kv_heads, d_k, bytes_per_number, batch)
     return one_product(n, n_layers, n_kv_heads, d_k, bytes_per_number)
-
-
-@answers.also("sizes_not_refused")
-def formula_alone(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
-    return 2 * n * n_layers * n_kv_heads * d_k * bytes_per_number * batch
 
 
 @answers.other

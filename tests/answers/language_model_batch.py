@@ -110,12 +110,6 @@ def same_slice_twice(token_ids, length, starts):
     return inputs, inputs.clone()
 
 
-@answers.also("nothing_refused")
-def positions_without_a_check(token_ids, length, starts):
-    positions = starts[:, None] + torch.arange(length)[None]
-    return token_ids[positions], token_ids[positions + 1]
-
-
 @answers.also("targets_rolled")
 def rolled_row_by_row(token_ids, length, starts):
     inputs, _ = slices_stacked(token_ids, length, starts)
@@ -128,10 +122,16 @@ def view_minus_one(token_ids, length, starts):
     return inputs, targets.contiguous().view(-1)
 
 
-@answers.other
+@answers.correct
 def starts_cut_to_the_text(token_ids, length, starts):
     starts = starts.clamp(0, max(0, len(token_ids) - length - 1))
     return slices_stacked(token_ids, length, starts)
+
+
+@answers.other
+def each_window_backwards(token_ids, length, starts):
+    inputs, targets = slices_stacked(token_ids, length, starts)
+    return inputs.flip(-1), targets.flip(-1)
 
 
 @answers.other
@@ -144,9 +144,3 @@ def every_second_token(token_ids, length, starts):
 def windows_backwards(token_ids, length, starts):
     inputs, targets = slices_stacked(token_ids, length, starts)
     return inputs.flip(-1), targets.flip(-1)
-
-
-@answers.also("slices_end_early")
-def slices_without_a_check(token_ids, length, starts):
-    pairs = [(token_ids[s : s + length], token_ids[s + 1 :][:length]) for s in starts]
-    return tuple(torch.stack(each) for each in zip(*pairs, strict=True))

@@ -126,29 +126,6 @@ def down_first_then_put_back(f, x, step):
     return torch.from_numpy(gradient)
 
 
-@answers.also("x_moved_and_rounded")
-def moved_down_and_up_by_adding(f, x, step):
-    moved = x.double()
-    gradient = torch.zeros(x.shape, dtype=torch.float64)
-    for index in np.ndindex(*x.shape):
-        moved[index] -= step
-        below = f(moved)
-        moved[index] += 2 * step
-        gradient[index] = (f(moved) - below) / (2 * step)
-        moved[index] -= step
-    return gradient
-
-
-@answers.also("reshape_of_a_transposed_tensor")
-def gradient_written_into_a_reshape(f, x, step):
-    gradient = torch.zeros_like(x, dtype=torch.float64)
-    x = x.double()
-    for i in range(x.numel()):
-        move = step * unit(x, i)
-        gradient.reshape(-1)[i] = (f(x + move) - f(x - move)) / (2 * step)
-    return gradient
-
-
 @answers.also("row_moved_together")
 def first_axis_alone(f, x, step):
     gradient = torch.zeros(x.shape, dtype=torch.float64)

@@ -144,6 +144,6 @@ def frequent_pairs_only(words):
     return {pair: n for pair, n in counter(words).items() if n > 2}
 
 
-@answers.other
+@answers.correct
 def floats(words):
     return {pair: float(n) for pair, n in counter(words).items()}

@@ -77,9 +77,8 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.also("divided_as_floats")
+@answers.correct
 def ceil_of_a_quotient(kind, n, k=None):
-    refuse(kind, n, k)
     if kind == "recurrence":
         return n - 1
     return math.ceil((n - 1) / (k - 1)) if kind != "attention" else int(n > 1)

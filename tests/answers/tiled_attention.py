@@ -209,21 +209,6 @@ def attention_of_each_block(q, k, v, block, may_attend=None):
     )
 
 
-@answers.also("filled_with_the_lowest_float")
-def lowest_float(q, k, v, block, may_attend=None):
-    allowed, lowest = spread(may_attend, q, k), np.finfo(np.float64).min
-    total = output = 0.0
-    largest = lowest
-    for keys in ranges(k.shape[-2], block):
-        scores = np.maximum(masked_scores(q, k, allowed, keys), lowest)
-        higher = np.maximum(largest, scores.max(axis=-1, keepdims=True))
-        factor, powers = np.exp(largest - higher), np.exp(scores - higher)
-        total = total * factor + powers.sum(-1, keepdims=True)
-        output = output * factor + powers @ v[..., keys, :]
-        largest = higher
-    return output / total
-
-
 @answers.other
 def factor_twice(q, k, v, block, may_attend=None):
     allowed, largest = spread(may_attend, q, k), np.full((*q.shape[:-1], 1), -1e300)

@@ -149,14 +149,6 @@ def mask_alone(probabilities, p):
     return probabilities * (values_written_into_zeros(probabilities, p) > 0)
 
 
-@answers.also("one_token_where_p_is_not_reached")
-def argmax_of_a_comparison(probabilities, p):
-    order = probabilities.argsort(dim=-1, descending=True, stable=True)
-    reached = probabilities.double().gather(-1, order).cumsum(-1) >= p
-    last = reached.int().argmax(dim=-1, keepdim=True)
-    return normalised(probabilities * (order.argsort(-1) <= last))
-
-
 @answers.also("share_of_the_largest")
 def min_p(probabilities, p):
     least = p * probabilities.max(dim=-1, keepdim=True).values

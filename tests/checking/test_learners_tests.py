@@ -240,7 +240,8 @@ def test_way_tells_how_a_test_answers():
     assert way_of(asserts, abs) == "passes"
     assert way_of(asserts, str) == "rejects"
     assert way_of(lambda function: function(2), abs) == "answers"
-    assert way_of(lambda function: function(), abs) == "breaks"
+    assert way_of(lambda function: function("2"), abs) == "breaks"
+    assert way_of(lambda function: function(), abs) == "stops"
     assert way_of(lambda function: function(2).shape, abs) == "stops"
 
 
@@ -272,3 +273,48 @@ def test_different_answers_to_one_function_are_told_of():
 
     evidence = judge(exercise, local_runner_factory(every_third)).evidence
     assert "depends on more than what the function returns" in evidence
+
+
+def test_what_a_function_refuses_is_refused_by_all_in_the_same_words():
+    exercise = load("test_attention")
+    calls = [
+        ((), {}),
+        (tuple(range(9)), {}),
+        ((*np.ones((3, 2, 2)),), {"axis": -1}),
+        (([1], [2], [3]), {}),
+    ]
+    for arguments, keywords in calls:
+        told = set()
+        for each in (*exercise.right.values(), *exercise.broken.values()):
+            with pytest.raises(Exception) as raised:
+                under_test(each, exercise.contract)(*arguments, **keywords)
+            told.add((raised.type, str(raised.value)))
+            frames = {entry.name for entry in raised.traceback}
+            assert frames <= {"_answer", "_asked", "function_under_test", *HERE}
+        assert len(told) == 1
+
+
+HERE = {"test_what_a_function_refuses_is_refused_by_all_in_the_same_words"}
+
+
+def test_error_of_a_function_itself_is_told_by_its_kind_alone():
+    def broken(q, k, v):
+        raise np.linalg.LinAlgError("a broken one's own words")
+
+    function = under_test(broken, load("test_attention").contract)
+    with pytest.raises(ValueError, match="function under test stopped") as raised:
+        function(*np.ones((3, 2, 2)))
+    assert raised.type is ValueError and raised.value.__context__ is None
+
+
+def test_calls_and_results_of_one_test_are_limited_by_number(monkeypatch):
+    monkeypatch.setattr(learners_tests, "MAX_CALLS", 3)
+    function = under_test(abs)
+    assert [function(-1) for _ in range(3)] == [1, 1, 1]
+    with pytest.raises(ValueError, match="at most 3 times"):
+        function(-1)
+    monkeypatch.setattr(learners_tests, "MAX_RESULTS", 20)
+    function = under_test(np.zeros)
+    assert function(12).shape == (12,)
+    with pytest.raises(ValueError, match="at most 20 numbers"):
+        function(12)

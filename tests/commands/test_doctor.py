@@ -195,3 +195,40 @@ def test_what_is_no_file_in_a_submission_is_named(tmp_path):
     for student in "cdefgh":
         os.mkfifo(tmp_path / "submitted" / student / "01" / "x")
     assert doctor.odd_submissions_lines(course)[-1].text == "the same in 3 more folders"
+
+
+@pytest.mark.parametrize(
+    ("modes", "told"),
+    [
+        ({}, []),
+        ({".": 0o700, "gradebook.db": 0o666}, []),
+        ({".": 0o755, "gradebook.db": 0o644}, ["read the gradebook"]),
+        ({".": 0o755, "gradebook.db": 0o646}, ["✗ everybody may change the gradebook"]),
+        ({".": 0o777}, ["✗ everybody may change this folder"]),
+        ({"exchange": 0o777}, ["✗ everybody may move or remove"]),
+        ({"exchange": 0o1777}, []),
+    ],
+)
+def test_what_others_may_read_or_change_is_said(tmp_path, monkeypatch, modes, told):
+    root, exchange = tmp_path / "course", tmp_path / "exchange"
+    root.mkdir(mode=0o700)
+    exchange.mkdir(mode=0o755)
+    (root / "gradebook.db").touch(0o600)
+    text = f'c = get_config()\nc.Exchange.root = "{exchange}"\n'
+    (root / "nbgrader_config.py").write_text(text)
+    for name, mode in modes.items():
+        (exchange if name == "exchange" else root / name).chmod(mode)
+    lines = [str(line).strip() for line in doctor.mode_lines(Course(root))]
+    assert len(lines) == len(told), lines
+    for line, words in zip(lines, told, strict=True):
+        assert words in line
+
+
+def test_what_a_silent_child_has_said_is_the_one_reason(capsys, monkeypatch):
+    broken = trial.PROBE.replace("import ctypes,", "import no_such_module,")
+    monkeypatch.setattr(trial, "PROBE", broken)
+    assert doctor.doctor(COURSE) == 1
+    faults = [row for row in capsys.readouterr().out.splitlines() if "✗" in row]
+    assert len(faults) == 1
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in faults[0]
+    assert "system calls" not in faults[0]

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from course_lib.experiments import bottleneck, record
+from course_lib.experiments import bottleneck, longer_copying, record
 from course_lib.lessons.small_seq2seq import (
     FIRST_TOKEN_ID,
     decoder_input,
@@ -79,3 +79,17 @@ def test_record_supports_the_lesson():
     for run in runs:
         assert run["none"][0] > 0.9 > 0.6 > run["none"][-1]
         assert min(run["additive"]) > run["none"][-1] + 0.2
+
+
+def test_longer_trainings_support_the_lesson():
+    longer = record.read("longer_copying")
+    by_steps = [longer.values(f"{steps} steps") for steps in longer_copying.STEPS]
+    for one_seed in zip(*by_steps, strict=True):
+        assert [*one_seed] == sorted(one_seed)
+    larger = longer.median("256 numbers, 500 steps")
+    assert larger < longer.median("1000 steps")
+
+
+def test_the_state_may_be_larger():
+    model = bottleneck.train("none", steps=1, d_hidden=8)
+    assert model.encoder.gru.weight_hh_l0.shape == (24, 8)

@@ -70,7 +70,7 @@ def test_learned_parameters_resolve_pronouns(learned):
     assert learned.losses[-1] < 0.3 < 1.5 < learned.losses[0]
 
 
-def test_likeness_finds_nouns_but_no_pronouns():
+def test_similarity_finds_nouns_but_no_pronouns():
     few = recall.STEPS // 2
     noun = recall.train(0, learn_queries_and_keys=False, by_pronoun=False, steps=few)
     pronoun = recall.train(0, learn_queries_and_keys=False, steps=few)
@@ -93,7 +93,7 @@ def test_training_leaves_the_number_of_threads():
 
 def test_record_supports_the_lesson():
     results = record.read("recall")
-    assert min(results.values("noun again, likeness")) > 0.98
-    assert max(results.values("pronoun, likeness")) < 0.35
+    assert min(results.values("noun again, similarity")) > 0.98
+    assert max(results.values("pronoun, similarity")) < 0.35
     assert min(results.values("pronoun, learned")) > 0.98
     assert min(results.values("weight on the target")) > 0.95

@@ -132,7 +132,7 @@ def test_tables_have_each_part_once():
     assert [row[:20].strip() for row in rows] == labels
     assert "31.0   (30.0–32.0)" in rows[0] and rows[0].endswith("2.0")
     lines = translation_ablation.before_and_after(record)
-    assert "before: by plain" in lines and "after:  by compute" in lines
+    assert "before:    by plain" in lines and "after:     by compute" in lines
 
 
 def call(monkeypatch, *arguments):

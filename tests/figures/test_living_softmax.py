@@ -41,8 +41,6 @@ def assert_shows(page, divisor, pointed):
     }
     for strip, values in expected.items():
         np.testing.assert_allclose(numbers_of(page, strip), values, atol=1e-12)
-    entropy = -np.sum(weights * np.log(weights))
-    assert fact(page, "entropy") == pytest.approx(entropy)
     assert fact(page, "largest") == pytest.approx(weights.max())
     assert fact(page, "size") == pytest.approx(np.linalg.norm(jacobian))
     assert float(page.get_attribute("output", "data-value")) == pytest.approx(divisor)
@@ -83,7 +81,7 @@ def test_slider_divides_by_keyboard(figure, tmp_path):
         assert_shows(page, 4.0, pointed=3)
         assert slider.get_attribute("aria-valuetext") == "4.00"
         assert sentence(page) == (
-            "Divided by 4.00: the largest weight is 0.44 (animal), the entropy 1.26."
+            "Divided by 4.00: the largest weight is 0.44 (animal)."
         )
         page.keyboard.press("Home")
         assert_shows(page, 2.0 / 32, pointed=3)
@@ -99,6 +97,23 @@ def test_buttons_set_the_divisor(figure, tmp_path):
         assert pressed.all_inner_texts() == ["÷ 1.00"]
         page.get_by_role("button", name="÷ √d_k = 2.00").click()
         assert_shows(page, 2.0, pointed=3)
+
+
+def test_view_without_jacobian_speaks_of_shares_alone(tmp_path):
+    options = {"divided_by": "", "called": "shares", "jacobian": False}
+    figure = figures.softmax(SCORES, NAMES, alt=ALT, **options)
+    with opened(tmp_path, figure) as page:
+        assert numbers_of(page, "jacobian").size == 0
+        np.testing.assert_allclose(numbers_of(page, "weights"), softmax(SCORES))
+        slider = page.get_by_label("scores divided by")
+        slider.focus()
+        page.keyboard.press("End")
+        expected = "Divided by 32.00: the largest share is 0.27 (animal)."
+        assert sentence(page) == expected
+        page.locator(".names button").first.focus()
+        expected = "street: score 2.00, divided 0.06, share 0.26."
+        assert sentence(page) == expected
+        assert "weight" not in page.locator(".living-view").inner_text()
 
 
 def test_divisor_without_name_is_a_temperature(tmp_path):

@@ -9,6 +9,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.commands import collect as command
@@ -553,3 +555,45 @@ def test_command_collects_and_says_so(numbered, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert submitted(numbered) == expected(rows)
     assert "3 submissions: 3 new." in done.stdout
+
+
+# --- whose it is ------------------------------------------------------------------
+
+INNER = (
+    f"{moodle_folder(BJORN, 9)}",
+    f"{moodle_flat(BJORN, 9)}",
+    f"{canvas_name(BJORN, 99)}",
+    f"deep/er/{moodle_folder(BJORN, 9)}",
+    f"x\\{canvas_name(BJORN, 99)}",
+    f"x\\{moodle_folder(BJORN, 9)}",
+)
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("outer", [canvas_name, moodle_folder, moodle_flat])
+def test_folder_named_like_somebody_else_changes_nothing_of_theirs(
+    root, tmp_path, capsys, outer, inner
+):
+    own, later = moments(2)
+    honest = outer(BJORN, 4), b"Bjorn's own", own
+    files = [honest, (outer(ANNA, 5, inner), b"empty", later)]
+    collect(root, write_zip(tmp_path / "class.zip", files))
+    alone = expected([(BJORN, b"Bjorn's own", own)])
+    assert alone.items() <= submitted(root).items()
+    there = {path.partition("/")[0] for path in submitted(root)}
+    assert there <= {ANNA.login, BJORN.login}
+    printed = capsys.readouterr()
+    assert ANNA.login in printed.out + printed.err  # what became of hers is said
+
+
+@given(
+    suffix=st.text(st.sampled_from("ab_1/\\ \u202e.") | st.characters(), max_size=40)
+)
+@example(suffix=f"/{moodle_folder(BJORN, 9)}")
+@example(suffix=f"\\{canvas_name(BJORN, 9)}")
+@pytest.mark.parametrize("name_of", [canvas_name, moodle_folder, moodle_flat])
+def test_owner_is_the_first_part_whatever_follows(name_of, suffix):
+    owner = archived_file(name_of(ANNA, 5, "x"), bytes).owner
+    for name in (suffix, suffix.replace("\\", "/"), f"{suffix}.ipynb"):
+        file = archived_file(name_of(ANNA, 5, name), bytes)
+        assert file is None or file.owner == owner

@@ -135,6 +135,25 @@ def test_rows_have_the_points_of_the_gradebook(root, fake, call):
     assert "late" not in rows["bjarne"]
 
 
+def test_folder_of_nobody_on_the_roster_is_named(root, fake, call):
+    hand_in(root, "amara", "bjarne", "bjrane", "bjarne ")
+    code, _, err = call("grade", "01")
+    assert code == 0 and "roster" not in err  # none was entered
+    roster = root / "class.csv"
+    roster.write_text(
+        "id,first_name,last_name\namara,Amara,Okafor\nbjarne,Bjarne,Vik\n"
+    )
+    (root / "gradebook.db").unlink()
+    call("open", "01")
+    assert call("roster", str(roster))[0] == 0
+    code, _, err = call("grade", "01")
+    rows = [row for row in err.splitlines() if "roster" in row]
+    assert code == 0 and len(rows) == 2
+    assert "'bjarne ' is not on the roster (do you mean 'bjarne'?)" in rows[0]
+    assert "'bjrane' is not on the roster (do you mean 'bjarne'?)" in rows[1]
+    assert "roster" not in call("grade", "01")[2]  # said once: now they are students
+
+
 def test_grader_fault_is_printed_recorded_and_exit_code_1(root, fake, call):
     hand_in(root, "amara", "fault", "zoe")
     code, out, err = call("grade", "01", "--jobs", "1")
@@ -598,7 +617,7 @@ def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
     path = root / "elsewhere" / f"{LESSON}.ipynb"
     for reason in ("There is no", "is a folder, not a file"):
         code, out, err = judged(path)
-        assert (code, err) == (0, "")
+        assert (code, err) == (1, "")
         assert "Nothing could be graded: " in out
         assert reason in out
         path.mkdir(parents=True, exist_ok=True)

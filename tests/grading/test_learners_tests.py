@@ -128,6 +128,45 @@ HOSTILE = {
             attention.__code__ = (lambda *given: given).__code__
             assert attention(1) == (1,)
     """,
+    "goes_by_how_it_refuses_arguments": """
+        def test_attention(attention):
+            for arguments in ((), range(9)):
+                try:
+                    attention(*arguments)
+                except TypeError as error:
+                    assert "variants" not in str(error), error
+                    assert "keyword-only" not in str(error), error
+    """,
+    "goes_by_options_that_it_takes": """
+        def test_attention(attention):
+            try:
+                attention(*np.ones((3, 2, 2)), axis=-1)
+            except TypeError:
+                return
+            assert False
+    """,
+    "goes_by_the_kind_of_error": """
+        def test_attention(attention):
+            kinds = []
+            for given in ((1, 2, 3), ([1], [2], [3]), ("q", "k", "v"), (None, {}, [])):
+                try:
+                    attention(*given)
+                except Exception as error:
+                    kinds.append(type(error).__name__ + str(error))
+            assert "AttributeError" not in str(kinds), kinds
+    """,
+    "goes_by_the_traceback": """
+        def test_attention(attention):
+            try:
+                attention()
+            except Exception as error:
+                frame = error.__traceback__
+                names = []
+                while frame:
+                    names.append(frame.tb_frame.f_code.co_name)
+                    frame = frame.tb_next
+                assert error.__context__ is None and "variants" not in names
+    """,
     "calls_with_functions": """
         def test_attention(attention):
             attention(print, print, print)
@@ -139,7 +178,10 @@ HOSTILE = {
 }
 
 
-QUICK = "goes_by_the_code", "raises_at_random", "remembers_in_a_file", "takes_turns"
+QUICK = (
+    *("goes_by_how_it_refuses_arguments", "goes_by_the_code", "raises_at_random"),
+    *("remembers_in_a_file", "takes_turns"),
+)
 
 
 @pytest.mark.parametrize("name", all_but(QUICK, HOSTILE))

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import reading
-from autograder.grading.reading import SubmittedCell, Unreadable, read_submission
+from autograder.grading.reading import (
+    SubmittedCell,
+    Unreadable,
+    json_to_look_at,
+    read_submission,
+)
 
 NAME = "lesson.ipynb"
 
@@ -309,3 +314,12 @@ def test_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(Unreadable, match="may not be read"):
         read_submission(path)
+
+
+def test_json_to_look_at_shows_what_no_eye_sees_and_reads_as_before():
+    value = {"name": "Zoë √ \u202e\x9b\u200b 🎓", "tag": "\U000e0041"}
+    text = json_to_look_at(value, indent=1)
+    assert text.replace("\n", "").isprintable()
+    assert "Zoë √" in text and "🎓" in text
+    assert json.loads(text) == value
+    assert json.loads(json_to_look_at("half \ud83d")) == "half ?"

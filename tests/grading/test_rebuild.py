@@ -151,6 +151,27 @@ def test_changed_cell_of_the_course_is_kept_below_its_own(name: str) -> None:
     assert repair.startswith("Changed cells") and name in repair
 
 
+def test_assertions_of_an_older_copy_are_no_change() -> None:
+    drawn = Cell("demo", 'figures.bars(rows, alt="01-3f2a")', id="drawn")
+    computed = Cell("demo", "x = 1\n\ny = 2", id="computed")
+    claims = "# So it is.\nassert (\n    x == 1\n)"
+    submitted = [
+        SubmittedCell("code", f"x = 1\n{claims}\n\ny = 2\nassert y == 2", "computed"),
+        SubmittedCell("code", claims, "computed-claims"),
+        SubmittedCell("code", 'alt = "Two."\nfigures.bars(rows, alt=alt)', "drawn"),
+    ]
+    rebuilt = rebuild(Release(LESSON, (computed, drawn)), submitted)
+    assert [cell.source for cell in rebuilt.cells] == [computed.source, drawn.source]
+    assert rebuilt.repairs == ()
+
+
+def test_own_assertions_are_kept() -> None:
+    submission = Submission()
+    submission.own("assert 1 == 1", below=DEMO)
+    (mine,) = own(rebuild_and_check(submission))
+    assert mine.source == "assert 1 == 1"
+
+
 def test_mended_function_is_kept_without_repair() -> None:
     broken = Cell("demo", "def part(): ...", id="part", to_mend=True)
     mended = SubmittedCell("code", "def part(): return 1", "part")

@@ -22,6 +22,7 @@ from autograder.grading.inside.wire import (
     pack,
     unpack,
 )
+from autograder.grading.own_time import TimeLeft
 
 VALUES = [
     *(None, True, 3, -(2**63), 2**63, -(2**200), 1.5, float("-inf"), 2 - 3j),
@@ -296,15 +297,14 @@ def test_any_data_arrives_unchanged(value):
 def test_receive_ends_at_deadline_end_and_excessive_length():
     own, theirs = socket.socketpair()
     with own, theirs:
-        start = time.monotonic()
         with pytest.raises(TimeoutError):
-            wire.receive(own, start + 0.05)
+            wire.receive(own, TimeLeft(0.05))
         theirs.sendall(struct.pack(">II", 1 << 31, 0))
         with pytest.raises(MalformedMessage):
-            wire.receive(own, time.monotonic() + 5)
+            wire.receive(own, TimeLeft(5))
         theirs.close()
         with pytest.raises(EOFError):
-            wire.receive(own, time.monotonic() + 5)
+            wire.receive(own, TimeLeft(5))
 
 
 def test_slow_bytes_do_not_move_the_deadline():
@@ -321,4 +321,4 @@ def test_slow_bytes_do_not_move_the_deadline():
     with own, theirs:
         threading.Thread(target=drip, daemon=True).start()
         with pytest.raises(TimeoutError):
-            wire.receive(own, time.monotonic() + 0.1)
+            wire.receive(own, TimeLeft(0.1))

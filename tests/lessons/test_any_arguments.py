@@ -51,7 +51,7 @@ ELSEWHERE = {  # with properties of their own
 }
 LEFT_OUT = {
     "environment": "checks the installation; sets threads and seed",
-    "pronoun": "two sentences, and any other is refused by name",
+    "pronoun": "sentences of known last words; any other word is refused by name",
     "stories": "draws stories of its own words for one experiment",
     "decoder_variants": "three decoders of lesson 04, called through leak",
     "deep_stack": "makes its stacks and token ids itself, of six kinds by name",

@@ -748,10 +748,11 @@ def test_stub_above_a_stub_has_to_be_written_first(monkeypatch):
 
 def test_report_of_a_right_answer():
     assert report_of(tiny(), double) == (
-        "double: all 3 claims hold\n  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
+        "double: solved, all 3 claims hold\n"
+        "  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
     )
-    assert (
-        report_of(about(double, X), double) == "double: the claim holds\n  ✓ It is so"
+    assert report_of(about(double, X), double) == (
+        "double: solved, the claim holds\n  ✓ It is so"
     )
 
 

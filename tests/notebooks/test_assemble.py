@@ -156,10 +156,10 @@ def test_exercise_of_the_longest_name_has_valid_ids(assemble, registry):
 def test_heading_shows_minutes_difficulty_and_points(assemble, registry):
     text = TOP + exercise_cells("double")
     heading = cell(assemble(text), "a-lesson-3").source
-    assert heading == "### Exercise: double · 7 min · ●●● · 15 points\n\nWrite it."
+    assert heading == "### Exercise: double · 7 min · ●●●\n\nWrite it."
     registry.add(DOUBLE, "double", minutes=4, difficulty=1, weights=(0.5, 1))
     heading = cell(assemble(text), "a-lesson-3").source
-    assert heading.startswith("### Exercise: double · 4 min · ●○○ · 4 points\n\n")
+    assert heading.startswith("### Exercise: double · 4 min · ●○○\n\n")
 
 
 def test_nbgrader_finds_one_solution_and_one_locked_check(assemble):

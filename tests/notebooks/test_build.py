@@ -1,5 +1,6 @@
 """Building the notebooks: what they hold, and what an interrupted build leaves."""
 
+import ast
 import errno
 import json
 import logging
@@ -24,7 +25,9 @@ from autograder.notebooks import execute
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import as_text, build, differences, learner_text, strays
 from autograder.notebooks.cells import SourceError
+from autograder.notebooks.pictures import name_of, texts_path
 from autograder.notebooks.source import LessonSource
+from autograder.shown_code import without_assertions
 from tests.processes import InterruptibleProcess
 from tests.synthetic import (
     DOUBLE,
@@ -39,6 +42,7 @@ from tests.synthetic import (
 HERE = Course.here()
 STUB = "raise NotImplementedError  # replace this line with your answer"
 TEXT = TOP + "\nfrom stub import check\n" + exercise_cells("double")
+DEFINITIONS = ast.FunctionDef | ast.ClassDef
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -121,9 +125,12 @@ def test_answers_of_the_learner_alone_keep_their_stub(built):
         is_answer = cell.metadata.get("nbgrader", {}).get("solution", False)
         assert ("attention" in cell.metadata) is is_answer
         if is_answer:
-            assert cell.metadata["attention"] == {"stub": cell.source}
+            course_version = "from course_lib.synthetic import double"
+            kept = {"stub": cell.source, "course_version": course_version}
+            assert cell.metadata["attention"] == kept
             assert STUB in cell.source
-    assert not any("attention" in cell.metadata for cell in teacher.cells)
+    answers = [cell for cell in teacher.cells if "attention" in cell.metadata]
+    assert [[*cell.metadata["attention"]] for cell in answers] == [["course_version"]]
 
 
 # Rows of two weak tests that lesson 15 shows; any test of that function has them.
@@ -162,17 +169,71 @@ def test_learner_checks_are_locked_and_have_the_points(released):
 
 def test_learner_notebook_has_the_teachers_other_cells(released):
     _, teacher, learner = released
-    assert [c.id for c in learner.cells] == [c.id for c in teacher.cells]
-    for mine, theirs in zip(learner.cells, teacher.cells, strict=True):
+    by_id = {c.id: c for c in learner.cells}
+    alone = {c.id for c in teacher.cells if not without_assertions(c.source)}
+    assert [*by_id] == [c.id for c in teacher.cells if c.id not in alone]
+    for theirs in (c for c in teacher.cells if c.id in by_id):
+        mine = by_id[theirs.id]
         if broken := theirs.metadata.get("attention", {}).get("mend"):
             assert mine.source == broken != theirs.source
+        elif theirs.cell_type == "code" and "nbgrader" not in theirs.metadata:
+            assert mine.source == without_assertions(theirs.source)
         elif not theirs.metadata.get("nbgrader", {}).get("solution"):
             assert mine.source == theirs.source
+
+
+def test_learner_notebook_asserts_only_in_functions_and_names_its_texts(released):
+    source, _, learner = released
+    for each in learner.cells:
+        if each.cell_type == "code":
+            tree = ast.parse(each.source)
+            blocks = [s for s in tree.body if not isinstance(s, DEFINITIONS)]
+            for node in (node for block in blocks for node in ast.walk(block)):
+                assert not isinstance(node, ast.Assert)
+                if isinstance(node, ast.keyword) and node.arg == "alt":
+                    assert node.value.value in source.texts
 
 
 def test_learner_notebook_is_deterministic(released):
     source, teacher, learner = released
     assert learner_text(HERE.root, source.lesson, teacher) == as_text(learner)
+
+
+# Alternative texts
+
+DRAWN = """
+# %%
+from course_lib import figures
+
+# %%
+alt = "One bar of length two."
+assert 1 < 2
+figures.bars(["a"], {"b": [2.0]}, xlabel="c", alt=alt)
+"""
+
+
+def test_build_keeps_the_texts_that_the_notebooks_name(folder, registry):
+    write_lesson(folder.root, TEXT + DRAWN)
+    build(folder, LESSON)
+    teacher, learner = (each.cells[-1] for each in notebooks(folder))
+    name = name_of(LESSON, "One bar of length two.")
+    drawing = f'figures.bars(["a"], {{"b": [2.0]}}, xlabel="c", alt="{name}")'
+    assert learner.source == drawing and teacher.source == f"assert 1 < 2\n{drawing}"
+    assert 'alt="One bar of length two."' in teacher.outputs[0].data["text/html"]
+    file = texts_path(folder, LESSON)
+    assert json.loads(file.read_text()) == {name: "One bar of length two."}
+    assert differences(folder, LESSON) == []
+    file.write_text("{}")
+    (difference,) = differences(folder, LESSON)
+    assert "does not have the alternative texts" in difference
+
+
+def test_lesson_without_pictures_any_more_has_no_texts(built):
+    texts_path(built, LESSON).parent.mkdir(parents=True)
+    texts_path(built, LESSON).write_text('{"90-0000": "Three words left."}')
+    assert len(differences(built, LESSON)) == 1
+    build(built, LESSON)
+    assert json.loads(texts_path(built, LESSON).read_text()) == {}
 
 
 # What an exercise changes
@@ -188,7 +249,8 @@ def test_change_of_points_reaches_both_notebooks(built, registry):
         assert (
             cell(notebook, "check-double").metadata.nbgrader.points == exercise.points
         )
-        assert f"· {exercise.points:g} points" in cell(notebook, "a-lesson-3").source
+        assert " min · ●" in (text := cell(notebook, "a-lesson-3").source)
+        assert "points" not in text
     assert differences(built, LESSON) == []
 
 

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
 from autograder.notebooks.assemble import teacher_notebook
-from autograder.notebooks.build import _with_stubs
+from autograder.notebooks.build import _for_learners
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.functions_table import MARK, with_functions
 from autograder.notebooks.source import LessonSource
@@ -33,14 +33,14 @@ def mended_cell(tmp_path, name: str) -> NotebookNode:
 def test_teacher_has_the_healthy_and_learner_the_broken_function(tmp_path):
     cell = mended_cell(tmp_path, "causal_mask")
     assert cell.source == code_of(parts.causal_mask)
-    learner = _with_stubs(new_notebook(cells=[cell])).cells[0]
+    learner = _for_learners(new_notebook(cells=[cell])).cells[0]
     assert learner.source == code_of(broken.causal_mask)
     assert learner.metadata[ANSWER_KEY] == {"mend": True}
 
 
 def test_other_cells_stay_as_they_are():
     cell = new_code_cell("x = 1", metadata={ANSWER_KEY: {"earlier": []}})
-    assert _with_stubs(new_notebook(cells=[cell])).cells[0].source == "x = 1"
+    assert _for_learners(new_notebook(cells=[cell])).cells[0].source == "x = 1"
 
 
 @pytest.mark.parametrize("name", ["feed_forward", "Parts_"])

@@ -400,10 +400,28 @@ def test_pronoun_attends_to_what_it_means(last_word, meant):
 
 def test_sentences_differ_in_their_last_word_only():
     assert pronoun.sentence("tired")[:-1] == pronoun.sentence("wide")[:-1]
-    with pytest.raises(ValueError, match=r"^last_word='cold' is not one of"):
-        pronoun.keys("cold")
-    with pytest.raises(ValueError, match=r"^last_word='cold' is not one of"):
-        pronoun.query_of_it("cold")
+    with pytest.raises(ValueError, match=r"^last_word='xyz' is not one of"):
+        pronoun.keys("xyz")
+    with pytest.raises(ValueError, match=r"^last_word='xyz' is not one of"):
+        pronoun.query_of_it("xyz")
+
+
+def test_it_attends_to_what_a_known_word_is_said_of():
+    expected = {
+        "of an animal": ["animal"],
+        "of a street": ["street"],
+        "of either": ["animal", "street"],
+    }
+    for group, words in pronoun.KNOWN.items():
+        weights = pronoun.choice(*words)["weights"]
+        nouns = expected.get(group)
+        for word, row in zip(words, weights, strict=True):
+            k = pronoun.keys(word)
+            _, by_attention = attention(pronoun.query_of_it(word), k, k)
+            np.testing.assert_allclose(row, by_attention[0], atol=1e-12)
+            most = np.isclose(row, row.max())
+            assert {*np.array(pronoun.sentence(word))[most]} == {*(nouns or pronoun.sentence(word))}
+    assert len(pronoun.known_words()) == len({*pronoun.known_words()})
 
 
 def test_sentences_are_independent_copies():

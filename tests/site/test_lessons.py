@@ -28,9 +28,10 @@ ANSWER = '''def double(x):
 def notebook():
     answer = new_code_cell(ANSWER, id="double")
     answer.metadata["nbgrader"] = {"solution": True}
-    heading = "### Exercise: double · 5 min · ●○○ · 2 points\n\nWrite it.\n\n<details>"
+    heading = "### Exercise: double · 5 min · ●○○\n\nWrite it.\n\n<details>"
     html = (
         '<a href="../00_start_here/00_start_here.ipynb#one">00</a> ../09_x/09_x.ipynb'
+        '<p class="attention-possible">You can now.</p>'
     )
     data = {"text/html": html, "text/plain": "00", "application/x+json": {}}
     drawn = new_code_cell(
@@ -61,7 +62,7 @@ def test_page_leaves_the_notebook_as_it_is(notebook):
 
 def test_heading_is_short_and_leads_to_a_page(notebook):
     text = lesson_page(notebook, LESSONS).cells[1].source
-    assert text.startswith("### Exercise: double\n\n5 min · ●○○ · 2 points · [")
+    assert text.startswith("### Exercise: double\n\n5 min · ●○○ · [")
     assert "(../exercises/double.md)" in text
 
 
@@ -78,6 +79,7 @@ def test_outputs_lead_to_pages_and_keep_html_only(notebook):
     assert list(data) == ["text/html"]
     assert '"../00_start_here/00_start_here.html#one"' in data["text/html"]
     assert "../09_x/09_x.ipynb" in data["text/html"]  # not in this book
+    assert "You can" not in data["text/html"]  # who reads has solved nothing
 
 
 @pytest.mark.parametrize(
@@ -145,3 +147,26 @@ def test_book_without_a_cover_has_no_picture(tmp_path):
 
     index = book_pages(Empty(), {})["index.md"]
     assert "![" not in index and "0 exercises" not in index
+
+
+@pytest.mark.parametrize("in_class", [False, True])
+def test_only_the_book_of_a_class_shows_points(
+    notebook, tmp_path, monkeypatch, in_class
+):
+    monkeypatch.setattr("autograder.book.build.in_class", lambda root: in_class)
+    exercise = load("softmax")
+    monkeypatch.setattr("autograder.book.build.exercises_of", lambda: [exercise])
+    cell = next(each for each in notebook.cells if each.id == "double")
+    cell.id, cell.source = "softmax", cell.source.replace("double", "softmax")
+    heading = notebook.cells[1]
+    heading.source = heading.source.replace("double", "softmax")
+
+    class Folder:
+        root = tmp_path
+
+    pages = book_pages(Folder(), {"07_x": notebook})
+    for name in ("index.md", "exercises/index.md", "exercises/softmax.md"):
+        assert ("points" in pages[name]) is in_class, name
+    for name in ("index.md", "exercises/index.md"):
+        table = [row for row in pages[name].splitlines() if row.startswith("|")]
+        assert len({row.count("|") for row in table}) == 1, table

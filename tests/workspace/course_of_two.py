@@ -48,12 +48,15 @@ def write_release(course: Course, lesson: str, **stubs: str | None) -> None:
         text = stubs.get(name, stub(name))
         if text is None:
             continue
-        heading = f"### Exercise: {name} · {minutes} min · ●●○ · 8 points\n\nWrite it."
+        heading = f"### Exercise: {name} · {minutes} min · ●●○\n\nWrite it."
         cells += [
             new_markdown_cell(heading, id=f"about-{name}"),
             new_code_cell(text, id=name, metadata=_marks(name, text)),
             new_code_cell(f"check({name})", id=f"check-{name}", metadata=_marks(name)),
         ]
+    if lesson == SECOND:
+        cells += [new_code_cell("1 + 1", id="below")]
+        cells += [new_markdown_cell("## In three lines", id="closing")]
     path = course.learner(lesson)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(nbformat.writes(new_notebook(cells=cells)) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ EXERCISES = {
     TRANSLATION: ("beam_search",),
 }
 EXERCISES[NEW] = EXERCISES[OLD]
-HEADING = "### Exercise: {} · 20 min · ●●○ · 8 points"
+HEADING = "### Exercise: {} · 20 min · ●●○"
 
 
 def cells_of(lesson):

@@ -3,14 +3,16 @@
 import json
 import re
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell
 from typer.testing import CliRunner
 
 from autograder.checking.registry import exercises_of
 from autograder.commands.app import app
 from autograder.course import Course
 from autograder.messages.report import CheckReport, NextStep
-from autograder.workspace.after_check import next_step
+from autograder.workspace.after_check import next_steps
 from autograder.workspace.copies import Copy, open_workspace
 from autograder.workspace.home import Home, write_home
 from autograder.workspace.outline import read_outline, read_outlines
@@ -44,6 +46,7 @@ def test_outline_of_each_lesson_has_its_exercises():
         for each in outline.exercises:
             bank = exercises[each.name]
             assert (each.minutes, each.points) == (bank.minutes, bank.points)
+            assert each.section, each.name
         assert outline.minutes > sum(each.minutes for each in outline.exercises)
         assert outline.question.endswith("?"), outline.lesson
 
@@ -99,7 +102,23 @@ def test_home_continues_where_the_learner_worked_last(learner, checks, expected)
     assert continues(learner) == expected
 
 
-def test_home_counts_claims_points_and_minutes(learner):
+def test_home_counts_claims_and_minutes_and_no_points(learner):
+    keep(learner, "softmax")
+    keep(learner, "scaled_scores", holding=1)
+    write_home(learner.course)
+    home = learner.home.replace("\u00a0", " ")
+    bar = '<progress value="1" max="2"></progress>'
+    assert f"| 1 of 2<br>{bar} | 60 min |" in home
+    assert "**1 of 3 exercises solved** · 110 minutes left" in home
+    softmax = f"✓ [softmax]({FIRST}/{FIRST}.ipynb#cell-id=about-softmax)"
+    assert f"{softmax} · solved\n" in home
+    assert "· begun, 1 of 2 claims hold, 30 min" in home
+    assert "· open, 8 min\n" in home
+    assert "points" not in home
+
+
+def test_home_of_a_class_counts_points(learner):
+    (learner.course.root / "submitted").mkdir()
     keep(learner, "softmax")
     keep(learner, "scaled_scores", holding=1)
     write_home(learner.course)
@@ -107,9 +126,9 @@ def test_home_counts_claims_points_and_minutes(learner):
     bar = '<progress value="1" max="2"></progress>'
     assert f"| 1 of 2<br>{bar} | 10.5 of 16 | 60 min |" in home
     assert "**1 of 3 exercises solved** · 10.5 of 24 points so far · 110 min" in home
-    assert f"✓ [softmax]({FIRST}/{FIRST}.ipynb#cell-id=about-softmax) · solved" in home
-    assert "· begun, 1 of 2 claims hold, 30 min" in home
+    assert " · solved, 7 of 8 points so far\n" in home
     assert "· open, 8 min, 8 points" in home
+    assert "Points so far are those of the claims that you see" in home
 
 
 def test_finished_lesson_is_done(learner):
@@ -178,29 +197,64 @@ def test_broken_original_and_lesson_leave_a_bare_title(learner):
     assert "dot product attention" in learner.home
 
 
-def test_next_step_is_the_next_exercise_then_the_next_lesson(learner):
-    def step(lesson, exercise):
-        return next_step(Home.of(learner.course), lesson, exercise)
-
-    keep(learner, "softmax")
+def test_next_step_is_the_next_thing_on_the_page(learner):
+    steps = steps_after(learner)
     address = f"{FIRST}.ipynb#cell-id=about-scaled_scores"
-    assert step(FIRST, "softmax") == NextStep("Next: ", "scaled_scores", address)
-    keep(learner, "scaled_scores")
-    following = step(FIRST, "scaled_scores")
-    assert str(following) == (
-        "Every exercise of this lesson is solved. Next: 02 Self-attention"
-    )
+    assert steps(FIRST, "softmax") == [NextStep("Next: ", "scaled_scores", address)]
+    below, after = steps(SECOND, "project")
+    assert str(after) == "After this lesson: 01 Dot products."
+    assert str(below) == "Next: read on below, then In three lines."
+    assert below.address == f"{SECOND}.ipynb#cell-id=closing"
+    assert steps("notes", "softmax") == []
+    assert steps(FIRST, "project") == []  # checked in a lesson that does not ask it
+
+
+def test_next_step_jumps_over_no_section(learner):
+    section = new_markdown_cell("## Now get it wrong on purpose", id="wrong")
+    insert_below(learner, FIRST, "check-softmax", section)
+    (step,) = steps_after(learner)(FIRST, "softmax")
+    assert step.text == "Now get it wrong on purpose"
+    assert step.address == f"{FIRST}.ipynb#cell-id=wrong"
+
+
+def test_next_step_at_the_end_is_what_is_open_or_the_next_lesson(learner):
+    steps = steps_after(learner)
+    (left,) = steps(FIRST, "scaled_scores")
+    assert str(left) == "Still open in this lesson: softmax."
+    keep(learner, "softmax")
+    (following,) = steps(FIRST, "scaled_scores")
+    assert str(following) == "Next: 02 Self-attention."
     assert (learner.folder() / following.address).resolve().is_file()
     keep(learner, "project", SECOND)
-    assert step(SECOND, "project").address == "../home.md"
-    assert step("notes", "softmax") is None
+    (home,) = steps(FIRST, "scaled_scores")
+    assert home.address == "../home.md"
+    insert_below(learner, FIRST, "check-scaled_scores", new_markdown_cell("## End"))
+    assert [each.text for each in steps(FIRST, "scaled_scores")] == ["End", "Home"]
+
+
+def steps_after(learner):
+    """Return a function that gives what follows an exercise which is solved now."""
+
+    def steps(lesson, exercise):
+        keep(learner, exercise, lesson)
+        return [*next_steps(Home.of(learner.course), lesson, exercise)]
+
+    return steps
+
+
+def insert_below(learner, lesson, name, cell):
+    base = Copy(learner.course, lesson).base
+    notebook = nbformat.read(base, as_version=4)
+    at = [each.id for each in notebook.cells].index(name)
+    notebook.cells.insert(at + 1, cell)
+    nbformat.write(notebook, base)
 
 
 def test_next_step_is_a_link_in_the_report():
     notes = [NextStep("Next: ", "a<b", 'x.ipynb#cell-id="')]
     report = CheckReport(tiny(), judged(tiny(), double), notes)
-    assert str(report).endswith("\nNext: a<b")
-    link = '<p>Next: <a href="x.ipynb#cell-id=&quot;">a&lt;b</a></p>'
+    assert str(report).endswith("\nNext: a<b.")
+    link = '<p>Next: <a href="x.ipynb#cell-id=&quot;">a&lt;b</a>.</p>'
     assert link in report.html()
 
 
@@ -209,8 +263,12 @@ def test_progress_command_prints_lessons_and_where_to_go_on(learner, monkeypatch
     keep(learner, "softmax")
     done = CliRunner().invoke(app, ["progress"])
     assert done.exit_code == 0
-    assert re.search(r"01 Dot products +1 of 2 +7 of 16 +60", done.output)
+    assert re.search(r"01 Dot products +1 of 2 +60", done.output)
     assert "Continue with scaled_scores: make lab LESSON=01" in done.output
+    assert "✓ softmax (solved)" in done.output and "points" not in done.output
+    monkeypatch.setenv("JUPYTERHUB_USER", "amara")
+    done = CliRunner().invoke(app, ["progress"])
+    assert re.search(r"01 Dot products +1 of 2 +7 of 16 +60", done.output)
     assert "✓ softmax (solved, 7 of 8 points so far)" in done.output
 
 
@@ -220,9 +278,6 @@ def test_progress_as_json_has_each_exercise(learner, monkeypatch):
     data = json.loads(CliRunner().invoke(app, ["progress", "--json"]).output)
     assert data["continue"] == {"lesson": FIRST, "exercise": "scaled_scores"}
     softmax = data["lessons"][0]["exercises"][0]
-    assert (softmax["state"], softmax["points"], softmax["attempts"]) == (
-        "solved",
-        7,
-        1,
-    )
+    assert (softmax["state"], softmax["attempts"]) == ("solved", 1)
+    assert "points" not in softmax
     assert data["lessons"][0]["minutes_left"] == 60

@@ -71,25 +71,35 @@ OPTIONS = ["It is *two*.", "It is one.", "$1 + 1 = 3$, of course."]
 
 
 def lesson_with_predictions():
-    """Return a lesson with two predictions, the second without an explanation."""
+    """Return a lesson with three predictions, the last without an explanation."""
     notebook = lesson()
     text = "\n".join([QUESTION, "", *(f"- {each}" for each in OPTIONS)])
+    again = text.replace("is *one*", "again: is one")
     cells = [
         nbformat.v4.new_markdown_cell(text),
         nbformat.v4.new_code_cell("print(1 + 1)"),
-        nbformat.v4.new_code_cell("assert 1 + 1 == 2"),
         nbformat.v4.new_markdown_cell("It is two, **as ever**."),
-        nbformat.v4.new_markdown_cell(text.replace("is *one*", "again: is one")),
         nbformat.v4.new_code_cell("print(2)"),
+        nbformat.v4.new_markdown_cell("And *two* it stays."),
+        nbformat.v4.new_markdown_cell(f"So two is **more**.\n\n{again}"),
+        nbformat.v4.new_code_cell("two = 2"),
+        nbformat.v4.new_code_cell("print(two)"),
+        nbformat.v4.new_markdown_cell("It is **still** two."),
         nbformat.v4.new_markdown_cell("## A heading"),
+        nbformat.v4.new_markdown_cell(text.replace("is *one*", "at last: is one")),
+        nbformat.v4.new_code_cell("print(2)"),
+        nbformat.v4.new_markdown_cell("## Another heading"),
     ]
-    for at in (0, 4):
-        cells[at].metadata["attention"] = {"prediction": {"right": 0}}
+    for number, cell in enumerate(cells):
+        cell.id = f"predictions-{number}"
+        if "**Predict:**" in cell.source:
+            cell.metadata["attention"] = {"prediction": {"right": 0}}
     notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
     return notebook
 
 
-PREDICTION, EXPLANATION, SECOND = 2, 5, 6  # cells in `lesson_with_predictions`
+# Cells in `lesson_with_predictions`.
+PREDICTION, EXPLANATION, MORE, NEXT, THIRD = 2, 4, 6, 7, 12
 
 
 def answer_in(path, at=SOFTMAX):
@@ -521,20 +531,24 @@ def assert_accessible(page, selector):
 class TestPredictions:
     pytestmark = browser
 
-    def test_explanation_waits_for_choice_and_run(self, server, request):
+    def test_explanations_wait_for_choice_and_run(self, server, request):
         notebook = lesson_with_predictions()
         with opened(server, request.node.name, notebook) as (page, path):
             options = cell(page, PREDICTION).get_by_role("radio")
             expect(options).to_have_count(3)
             explanation = cell(page, EXPLANATION)
             words = explanation.locator("strong")
-            expect(explanation.get_by_text("Predict above")).to_be_visible()
-            expect(words).to_be_hidden()
+            more = cell(page, MORE).locator("em")
+            above_next = cell(page, NEXT).locator("strong", has_text="more")
+            expect(explanation.get_by_text("Make a prediction and")).to_be_visible()
+            assert page.locator(".attention-cover").count() == 2  # one each
             run(page, PREDICTION + 1)
-            run(page, PREDICTION + 2)
-            expect(words).to_be_hidden()  # not yet predicted
+            for each in (words, more, above_next):
+                expect(each).to_be_hidden()  # not yet predicted
+            expect(cell(page, NEXT).locator("p", has_text="again:")).to_be_visible()
             options.nth(1).check()
-            expect(words).to_be_visible()
+            for each in (words, more, above_next):
+                expect(each).to_be_visible()
             expect(explanation).to_contain_text(
                 "You predicted “It is one”. What came out: “It is two”."
             )
@@ -550,6 +564,32 @@ class TestPredictions:
         assert saved.source == notebook.cells[PREDICTION].source
         with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
             expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
+
+    def test_first_cell_that_prints_uncovers(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, NEXT).get_by_role("radio").first.check()
+            run(page, NEXT + 1)
+            words = cell(page, NEXT + 3).locator("strong")
+            expect(words).to_be_hidden()
+            run(page, NEXT + 2)
+            expect(words).to_be_visible()
+
+    def test_own_notes_are_not_covered(self, server, request):
+        notebook = lesson_with_predictions()
+        note = nbformat.v4.new_markdown_cell("A note of **my own**.")
+        note.id = "123e4567-e89b-12d3-a456-426614174000"
+        notebook.cells.insert(MORE, note)
+        with opened(server, request.node.name, notebook) as (page, _):
+            expect(page.locator(".attention-cover")).to_have_count(2)
+            expect(cell(page, MORE).locator("strong")).to_be_visible()
+            expect(cell(page, MORE + 1).locator("em")).to_be_hidden()
+
+    def test_keys_of_the_notebook_work_after_a_choice(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, PREDICTION).get_by_role("radio").nth(1).click()
+            page.keyboard.press("Shift+Enter")
+            page.keyboard.press("Shift+Enter")
             expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
 
     def test_choice_alone_does_not_tell_the_answer(self, server, request):
@@ -573,18 +613,19 @@ class TestPredictions:
             page.keyboard.press("ArrowDown")
             page.keyboard.press("ArrowDown")
             expect(options.nth(2)).to_be_checked()
-            for key in "ddx":
-                page.keyboard.press(key)
-            page.wait_for_timeout(300)  # "dd" would delete a cell
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_hidden()
+            page.keyboard.press("Control+Enter")
+            page.keyboard.press("ArrowUp")
+            expect(options.nth(1)).to_be_checked()
             expect(cells).to_have_count(len(notebook.cells))
 
     def test_heading_below_a_prediction_is_not_covered(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            expect(cell(page, SECOND).get_by_role("radio")).to_have_count(3)
-            expect(page.get_by_role("heading", name="A heading")).to_be_visible()
-            run(page, SECOND + 1)
-            cell(page, SECOND).get_by_role("radio").first.check()
-            expect(cell(page, SECOND)).to_contain_text("this came out")
+            expect(cell(page, THIRD).get_by_role("radio")).to_have_count(3)
+            expect(page.get_by_role("heading", name="Another heading")).to_be_visible()
+            run(page, THIRD + 1)
+            cell(page, THIRD).get_by_role("radio").first.check()
+            expect(cell(page, THIRD)).to_contain_text("this came out")
 
     @pytest.mark.thorough
     def test_predictions_are_accessible(self, server, request):
@@ -600,7 +641,6 @@ class TestPredictions:
             SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             page.screenshot(path=SCREENSHOTS / "predictions.png")
             run(page, PREDICTION + 1)
-            run(page, PREDICTION + 2)
             options.nth(1).check()
             expect(cell(page, EXPLANATION)).to_contain_text("You predicted")
             assert_accessible(page, ".attention-choices")

@@ -352,6 +352,44 @@ def test_changed_demonstration_stays_unless_changed_upstream(learner):
     assert "1 cell of the lesson that you had changed" in line
 
 
+CLAIM = "# So it is.\nassert temperature == 1"
+
+
+def older_copy(learner):
+    """Give a lesson with assertions, below its code and in a cell of their own."""
+    newer = Copy(learner.course, LESSON).newer
+    cells = lesson_cells(try_it=f"temperature = 1.0\n{CLAIM}")
+    cells.insert(2, new_code_cell(CLAIM, id="try-it-claims"))
+    write_notebook(newer, cells)
+    learner.update()
+    assert learner.texts[1].endswith(CLAIM) and learner.texts[2] == CLAIM
+
+
+def test_update_drops_the_assertions_of_an_older_copy(learner):
+    older_copy(learner)
+    learner.write(softmax=ANSWER)
+    learner.release()
+    learner.update()
+    assert learner.texts == [cell.source for cell in lesson_cells(softmax=ANSWER)]
+
+
+def test_changed_demonstration_stays_when_its_assertions_go(learner):
+    older_copy(learner)
+    learner.write(try_it=f"temperature = 9.0\n{CLAIM}")
+    learner.release()
+    assert "1 cell as you changed it" in learner.update().line
+    assert learner.texts[1] == f"temperature = 9.0\n{CLAIM}"
+    assert len(learner.cells) == len(lesson_cells())
+
+
+def test_assertions_go_without_the_original(learner):
+    older_copy(learner)
+    Copy(learner.course, LESSON).base.unlink()
+    learner.release()
+    assert "that you had changed" not in learner.update().line
+    assert learner.texts == [cell.source for cell in lesson_cells()]
+
+
 def prediction(text, **prediction):
     """Return a notebook of one prediction, with what its metadata say."""
     cell = new_markdown_cell(text, id="guess")

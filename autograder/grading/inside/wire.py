@@ -16,7 +16,6 @@ import re
 import socket
 import struct
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -406,35 +405,39 @@ def send(connection: socket.socket, frame: bytes) -> None:
 
 def receive(
     connection: socket.socket,
-    deadline: float | None = None,
+    seconds_left: Callable[[], float] | None = None,
     limits: FrameLimits = TO_CHILD,
 ) -> bytes:
     """Receive a frame.
 
-    deadline : on ``time.monotonic``'s clock; None waits for ever
+    seconds_left : how long to wait, as it is at the moment; None waits for ever
 
-    Raises ``TimeoutError`` at the deadline, ``EOFError`` if the other side is gone,
+    Raises ``TimeoutError`` when none are left, ``EOFError`` if the other side is gone,
     ``MalformedMessage`` if it announces more than a frame may hold.
     """
-    head = _receive_exactly(connection, LENGTHS.size, deadline)
+    head = _receive_exactly(connection, LENGTHS.size, seconds_left)
     tree, data = LENGTHS.unpack(head)
     if tree > limits.tree or data > limits.arrays:
         raise MalformedMessage("a frame that is too long")
-    return bytes(head + _receive_exactly(connection, tree + data, deadline))
+    return bytes(head + _receive_exactly(connection, tree + data, seconds_left))
 
 
 def _receive_exactly(
-    connection: socket.socket, length: int, deadline: float | None
+    connection: socket.socket,
+    length: int,
+    seconds_left: Callable[[], float] | None,
 ) -> bytearray:
     received = bytearray()
     while len(received) < length:
-        if deadline is not None:
-            seconds = deadline - time.monotonic()
+        if seconds_left is not None:
+            seconds = seconds_left()
             if seconds <= 0:
                 raise TimeoutError
             connection.settimeout(seconds)
         try:
             part = connection.recv(min(length - len(received), 1 << 20))
+        except TimeoutError:  # there may be more by now
+            continue
         except ConnectionError:
             raise EOFError from None
         if not part:

@@ -44,7 +44,7 @@ function render({ model, el }) {
     head.style.gridArea = `${rows - columns[side].length + 1} / ${side ? 4 : 2}`;
     return head;
   };
-  const lines = [`framed: one of ${data.n_layers} layers`, ...data.totals];
+  const lines = [`each frame: one of ${data.n_layers} stacked layers`, ...data.totals];
   const key = Object.entries(MARKS).map(([state, mark]) =>
     element("span", { class: "box", "data-state": state }, element("span", { class: "mark" }, mark), state));
   const notes = element(
@@ -124,7 +124,7 @@ function render({ model, el }) {
       const lane = outer(boxes[0]) + 10 * away;
       const layers = columns[side].map((each, row) => (each.layer ? row : -1)).filter((row) => row >= 0);
       const [first, last] = [layers[0], layers.at(-1)];
-      frame(svg, boxes[first], boxes[last], side, lane);
+      frame(svg, boxes[first], boxes[last], lane);
       boxes.slice(1).forEach((to, k) => {
         const [from, row] = [boxes[k], k + 1];
         const attends = /attention/.test(columns[side][row].part);
@@ -152,12 +152,10 @@ function render({ model, el }) {
     svg.append(shape("text", { class: "end", x: top.x + 7, y: top.top - 5 }, "probabilities"));
   }
 
-  function frame(svg, bottom, top, side, lane) {
+  function frame(svg, bottom, top, lane) {
     const [x, end] = [Math.min(lane, bottom.left) - 5, Math.max(lane, bottom.right) + 5];
     const y = top.top - 5;
     svg.append(shape("rect", { class: "frame", x, y, width: end - x, height: bottom.bottom + 5 - y, rx: 4 }));
-    const near = side ? bottom.left - 9 : bottom.right + 9;
-    svg.append(shape("text", { x: near, y: bottom.bottom, "text-anchor": side ? "end" : "start" }, `× ${data.n_layers}`));
   }
 
   function paintMemory(svg, all, lit) {
@@ -178,7 +176,9 @@ function render({ model, el }) {
   const caption = element(
     "p",
     { class: "caption" },
-    `The memory${data.memory && ` ${data.memory}`} is what the encoder gives: keys (k) and values (v) of every cross-attention. The outer arrows are residual connections, x + f(x).`,
+    data.small
+      ? "Blue: every cross-attention reads the encoder's output, as keys (k) and values (v). An outer arrow goes around a box: what enters the box is added to what leaves it."
+      : `Blue: the memory${data.memory && ` ${data.memory}`}, which is the encoder's output, gives every cross-attention its keys (k) and values (v). The outer arrows are residual connections, x + f(x).`,
   );
   view.append(stage, said, caption);
   point(null);

@@ -1,13 +1,15 @@
 // Scores as bars above the weights that softmax makes of them, and below these the
-// Jacobian's row of one score. data: scores, names, divisor (where the slider starts) and
-// divided_by (what that divisor is called; null for a temperature). The slider alone makes numbers anew: the
-// divided scores, their softmax, its entropy and its Jacobian.
+// Jacobian's row of one score. data: scores, names, divisor (where the slider starts),
+// divided_by (what that divisor is called; null for a temperature), called (what the
+// weights are called) and jacobian (whether it is shown). The slider alone makes numbers
+// anew: the divided scores, their softmax, and its Jacobian.
 
 const NOTCHES = 8; // of the slider for a factor of 2
 const REACH = 5; // how many factors of 2 it goes up and down
 
 function render({ model, el }) {
-  const { scores, names, divisor: start, divided_by: dividedBy } = model.get("data");
+  const { scores, names, divisor: start, divided_by: dividedBy, called, jacobian } = model.get("data");
+  const one = called.replace(/s$/, "");
   const state = { divisor: start, pointed: scores.indexOf(Math.max(...scores)) };
   const all = scores.map((_, i) => i);
   const most = names.reduce((length, name) => Math.max(length, [...name].length), 0);
@@ -30,7 +32,7 @@ function render({ model, el }) {
     `÷ ${dividedBy && divisor === start ? `${dividedBy} = ` : ""}${rounded(divisor)}`,
     () => divide(divisor),
   ));
-  const label = dividedBy ? "scores divided by" : "divided by the temperature";
+  const label = dividedBy === null ? "divided by the temperature" : "scores divided by";
   const controls = element(
     "div",
     { class: "controls" },
@@ -55,18 +57,16 @@ function render({ model, el }) {
       ...bars.map((each) => each.cell)),
   ];
   const columns = names.map((name) => button(element("span", {}, name), () => {}));
-  const facts = ["entropy", "largest", "size"].map((name) =>
+  const facts = ["largest", ...(jacobian ? ["size"] : [])].map((name) =>
     element("span", { class: "fact", "data-fact": name }));
-  const uniform = Math.log(names.length); // the entropy of equal weights, the greatest
-  const level = element("span", { class: "level" }, element("span", {}));
   const said = element("p", { class: "said", "aria-live": "polite" });
   view.append(
     controls,
-    element("div", { class: "facts" }, element("span", { class: "with-level" }, facts[0], level), facts[1], facts[2]),
+    element("div", { class: "facts" }, ...facts),
     element("div", { class: "plots" },
       ...strip(above), ...strip(weightBars),
       element("div", { class: "strip names", role: "group", "aria-label": "scores" }, ...columns),
-      ...strip(below)),
+      ...(jacobian ? strip(below) : [])),
     said,
   );
   el.append(view);
@@ -100,10 +100,10 @@ function render({ model, el }) {
 
   function divide(divisor) {
     state.divisor = divisor;
-    const { weights, entropy } = draw();
+    const { weights } = draw();
     const top = weights.indexOf(Math.max(...weights));
-    said.textContent = `Divided by ${rounded(divisor)}: the largest weight is ` +
-      `${rounded(weights[top])} (${isolated(names[top])}), the entropy ${rounded(entropy)}.`;
+    said.textContent = `Divided by ${rounded(divisor)}: the largest ${one} is ` +
+      `${rounded(weights[top])} (${isolated(names[top])}).`;
   }
 
   function point(index) {
@@ -111,8 +111,9 @@ function render({ model, el }) {
     const { divided, weights, row } = draw();
     const others = all.filter((i) => i !== index).sort((a, b) => row[a] - row[b]);
     const told = others.slice(0, 3).map((i) => `${isolated(names[i])} by ${rounded(row[i])}`);
-    said.textContent = `${isolated(names[index])}: score ${rounded(scores[index])}, divided ` +
-      `${rounded(divided[index])}, weight ${rounded(weights[index])}. If its divided score ` +
+    const here = `${isolated(names[index])}: score ${rounded(scores[index])}, divided ` +
+      `${rounded(divided[index])}, ${one} ${rounded(weights[index])}.`;
+    said.textContent = !jacobian ? here : `${here} If its divided score ` +
       `rises, its weight moves by ${rounded(row[index])} times as much` +
       `${told.length ? `, ${told.join(", ")}` : ""}${others.length > 3 ? ", …" : "."}`;
   }
@@ -137,28 +138,25 @@ function render({ model, el }) {
     const zero = `${(100 * high) / (high - low || 1)}%`;
     view.style.setProperty("--zero", zero);
     above.title.textContent = `scores ÷ ${rounded(divisor)}${divisor === 1 ? "" : " (grey: before)"}`;
-    weightBars.title.textContent = "weights: softmax of these, sum 1";
+    weightBars.title.textContent = `${called}: softmax of these, sum 1`;
     below.title.replaceChildren("Jacobian, row of ", element("bdi", {}, names[pointed]),
       ": how the weights move when this score rises");
-    const entropy = weights.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
     const norm = Math.hypot(...weights.flatMap((p, i) =>
       weights.map((other, j) => p * ((i === j) - other))));
-    tell(0, entropy, "entropy", ` of ${rounded(uniform)}`);
-    tell(1, Math.max(...weights), "largest weight", "");
-    tell(2, norm, "size of the Jacobian", "", norm < 0.01 ? 4 : 2);
-    level.firstChild.style.inlineSize = `${uniform ? (100 * entropy) / uniform : 0}%`;
+    tell(0, Math.max(...weights), `largest ${one}`);
+    if (jacobian) tell(1, norm, "size of the Jacobian", norm < 0.01 ? 4 : 2);
     slider.value = notch();
     slider.setAttribute("aria-valuetext", rounded(divisor));
     shownDivisor.textContent = rounded(divisor);
     shownDivisor.dataset.value = divisor;
     presets.forEach((each, i) =>
       each.setAttribute("aria-pressed", String(starts[i] === divisor)));
-    return { divided, weights, row, entropy };
+    return { divided, weights, row };
   }
 
-  function tell(index, value, name, behind, digits = 2) {
+  function tell(index, value, name, digits = 2) {
     const number = element("b", { "data-value": value }, rounded(value, digits));
-    facts[index].replaceChildren(`${name} `, number, behind);
+    facts[index].replaceChildren(`${name} `, number);
   }
 
   arrowKeys(columns, { ArrowRight: 1, ArrowLeft: -1 }, point);

@@ -3,9 +3,9 @@
 
 import { describe, earlierOf, keep, stubOf, timeOf } from "./answers.js";
 import { exerciseAt, exercisesOf, textOf } from "./lesson.js";
+import { courseCellOf, courseLine, reportIn } from "./reports.js";
 
-const HOME = "home.md";
-const UPDATE = "This copy of the lesson is too old for that: run autograder update, and open it anew.";
+const UPDATE = "This copy of the lesson is too old for that: run autograder update, and open it again.";
 
 /** Return a notebook's cells as plain objects. */
 export function cellsOf(panel) {
@@ -25,10 +25,17 @@ export function exerciseOf(panel) {
   return exercises.length ? exerciseAt(cells, panel.content.activeCellIndex, exercises) : null;
 }
 
-/** Run the answer and, if it runs through, its check; return the report's first line. */
+/**
+ * Run the answer and, if it runs through, its check; return the report's first line.
+ *
+ * Where the course's version is in use, it is again after a check that failed, and it
+ * is put away after one that did not.
+ */
 export async function check(lab, panel) {
-  const { name, answer, check } = present(panel);
+  const exercise = present(panel);
+  const { name, answer, check } = exercise;
   const notebook = panel.content;
+  const courseCell = courseCellIn(panel, exercise);
   const [answerCell, checkCell] = [notebook.widgets[answer], notebook.widgets[check]];
   // By cell, not by index: while one runs, the learner may insert or move others.
   if (!(await run(lab, panel, answerCell))) {
@@ -38,9 +45,53 @@ export async function check(lab, panel) {
     return `${name}: the answer does not run. ${firstLine(answerCell)}`;
   }
   if (!checkCell) throw new Error(`There is no check of ${name} in this notebook any more.`);
-  await run(lab, panel, checkCell);
+  const isSolved = await run(lab, panel, checkCell);
+  if (courseCell && isSolved) remove(panel, courseCell);
+  else if (courseCell) await run(lab, panel, courseCell);
   await show(notebook, checkCell, checkCell.outputArea.node);
   return firstLine(checkCell);
+}
+
+/**
+ * Go on with the course's version of an exercise, in a cell below the answer, which
+ * stays as it is; or with the answer again. Return what happened.
+ *
+ * name : the exercise's, the one at the active cell without it
+ */
+export async function useCourseVersion(lab, panel, name) {
+  const cells = cellsOf(panel);
+  const exercise = exercisesOf(cells).find((each) => each.name === name) || present(panel);
+  const notebook = panel.content;
+  const answer = notebook.widgets[exercise.answer];
+  const inUse = courseCellIn(panel, exercise);
+  if (inUse) {
+    remove(panel, inUse);
+    await run(lab, panel, answer);
+    return `${exercise.name} is your own answer again.`;
+  }
+  const line = lineOf(panel, exercise);
+  if (!line) throw new Error(UPDATE);
+  const { sharedModel } = notebook.model;
+  sharedModel.insertCell(exercise.answer + 1, { cell_type: "code", source: line, metadata: {} });
+  const cell = notebook.widgets[exercise.answer + 1];
+  if (!(await run(lab, panel, cell))) throw new Error(`The course's version did not run: ${firstLine(cell)}`);
+  await show(notebook, cell, cell.node);
+  return `${exercise.name} is the course's version from here on. Your answer is kept, and can be checked at any time.`;
+}
+
+function lineOf(panel, exercise) {
+  const check = panel.content.widgets[exercise.check];
+  return courseLine(cellsOf(panel), exercise, check && reportIn(outputsOf(check)));
+}
+
+/** Return the cell in which the course's version is in use, or undefined. */
+function courseCellIn(panel, exercise) {
+  return panel.content.widgets[courseCellOf(cellsOf(panel), exercise, lineOf(panel, exercise))];
+}
+
+function remove(panel, cell) {
+  const at = panel.content.widgets.indexOf(cell);
+  if (at >= 0) panel.content.model.sharedModel.deleteCell(at);
 }
 
 async function run(lab, panel, cell) {
@@ -106,7 +157,7 @@ export async function hint(lab, panel) {
 }
 
 /** Put the stub in the place of the answer, which is kept; return what happened. */
-export async function beginAnew(lab, panel) {
+export async function startOver(lab, panel) {
   const exercise = present(panel);
   const cell = panel.content.widgets[exercise.answer];
   const stub = stubOf(cell.model.getMetadata("attention"));
@@ -114,18 +165,20 @@ export async function beginAnew(lab, panel) {
   if (cell.model.sharedModel.getSource() === stub) return `${exercise.name} is as the course gave it.`;
   const { Dialog, showDialog } = lab.apputils;
   const { button } = await showDialog({
-    title: `Begin ${exercise.name} anew?`,
+    title: `Start ${exercise.name} over?`,
     body:
       "The text that the course gave you takes the place of your answer. " +
-      "Your answer is kept: Bring back shows it.",
-    buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Begin anew" })],
+      "Your answer is kept: Restore shows it.",
+    buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Start over" })],
   });
   if (!button.accept) return "";
-  return replace(panel, exercise, cell, stub, `${exercise.name} begins anew; your answer is kept.`);
+  const courseCell = courseCellIn(panel, exercise);
+  if (courseCell) remove(panel, courseCell);
+  return replace(panel, exercise.name, cell, stub, `${exercise.name} starts over; your answer is kept.`);
 }
 
 /** Let the learner choose one of the earlier answers; what stands there is kept. */
-export async function bringBack(lab, panel) {
+export async function restore(lab, panel) {
   const exercise = present(panel);
   const cell = panel.content.widgets[exercise.answer];
   const attention = cell.model.getMetadata("attention");
@@ -134,17 +187,17 @@ export async function bringBack(lab, panel) {
   if (!earlier.length) return `No earlier answer of ${exercise.name} is kept.`;
   const { Dialog, showDialog } = lab.apputils;
   const { button, value } = await showDialog({
-    title: `Bring back an earlier answer of ${exercise.name}`,
+    title: `Restore an earlier answer of ${exercise.name}`,
     body: choice(lab, earlier),
-    buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Bring back" })],
+    buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Restore" })],
     focusNodeSelector: "input",
   });
   if (!button.accept) return "";
   const done = `The answer of ${timeOf(earlier[value])} is back.`;
-  return replace(panel, exercise, cell, earlier[value].source, done);
+  return replace(panel, exercise.name, cell, earlier[value].source, done);
 }
 
-async function replace(panel, exercise, cell, source, done) {
+async function replace(panel, name, cell, source, done) {
   if (cell.isDisposed) throw new Error("The cell is gone: nothing has changed.");
   const { model } = cell;
   const time = new Date().toISOString();
@@ -154,7 +207,7 @@ async function replace(panel, exercise, cell, source, done) {
   if (after !== before) model.setMetadata("attention", after);
   model.sharedModel.undoManager?.stopCapturing(); // one Ctrl-Z, not one with typing before
   model.sharedModel.setSource(source);
-  clearReports(panel, exercise);
+  clearReports(panel, exercisesOf(cellsOf(panel)).find((each) => each.name === name));
   const notebook = panel.content;
   notebook.activeCellIndex = notebook.widgets.indexOf(cell);
   await scrollTo(notebook, cell);
@@ -170,7 +223,9 @@ async function replace(panel, exercise, cell, source, done) {
 }
 
 /** Remove what the answer printed and what its check reported: both are of another text. */
-function clearReports(panel, { answer, check }) {
+function clearReports(panel, exercise) {
+  if (!exercise) return;
+  const { answer, check } = exercise;
   for (const cell of [answer, check].map((index) => panel.content.widgets[index])) {
     cell?.model.sharedModel.transact(() => cell.model.clearExecution(), false);
   }
@@ -198,31 +253,6 @@ function choice(lab, earlier) {
   const widget = new lab.widgets.Widget({ node: body });
   widget.getValue = () => [...group.querySelectorAll("input")].findIndex((each) => each.checked);
   return widget;
-}
-
-/** Open the home page, as the file is now. */
-export async function openHome(lab) {
-  if (!(await entryOf(lab))) throw new Error(`There is no ${HOME} here: autograder lab writes it.`);
-  const { commands } = lab.app;
-  const widget = await commands.execute("docmanager:open", { path: HOME, factory: "Markdown Preview" });
-  if (widget) await refreshHome(lab, widget);
-  return "";
-}
-
-/** Read the home page from disk again if a tab shows it and the file is newer. */
-export async function refreshHome(lab, widget) {
-  const context = widget?.context;
-  if (!context || context.localPath !== HOME) return;
-  await context.ready;
-  const entry = await entryOf(lab);
-  if (!entry || context.isDisposed || context.model.dirty) return;
-  if (entry.last_modified !== context.contentsModel?.last_modified) await context.revert();
-}
-
-async function entryOf(lab) {
-  // The folder is asked: to ask for a file that is missing is an error in the console.
-  const { content } = await lab.app.serviceManager.contents.get("", { content: true });
-  return content.find((entry) => entry.name === HOME);
 }
 
 function present(panel) {

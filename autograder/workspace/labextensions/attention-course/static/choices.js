@@ -19,6 +19,7 @@ ul.attention-choices { list-style: none; margin: 0.5em 0; padding: 0; }
 @media print { .attention-cover { display: none; } }
 `;
 
+const CHOOSING = new Set([" ", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]);
 let groups = 0;
 
 /**
@@ -44,9 +45,9 @@ export function offer(list, question, choose) {
     label.append(input, words, note);
     item.append(label);
   });
-  // The arrows choose; they are no command of the notebook's.
+  // These choose; they are no command of the notebook's. All other keys are its own.
   list.addEventListener("keydown", (event) => {
-    if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab") event.stopPropagation();
+    if (CHOOSING.has(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   });
 }
 

@@ -1,32 +1,46 @@
 // Predictions in a notebook: the choice is kept in the cell's metadata, and what explains
-// the run is covered until the choice was made and the cells between were run.
+// the run is covered until the choice was made and the cell below was run.
 
 import { cover, offer, outcome, update } from "./choices.js";
 
 const COVERED = "attention-covered";
-const WAIT = "Predict above, and run the cell: what comes out is explained here.";
+const WAIT = "Make a prediction and run the cell; the explanation appears here.";
+const ADDED = ".attention-cover, .attention-outcome";
+// Ids that editors give to new cells, as Jupyter's do: eight hexadecimal digits or a UUID.
+const OWN = /^[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?$/;
 
 export const PREDICTIONS_STYLE = `
-.jp-Notebook .${COVERED} .jp-MarkdownOutput { display: none; }
+.jp-Notebook .jp-MarkdownOutput.${COVERED}, .jp-Notebook .jp-MarkdownOutput > .${COVERED} { display: none; }
+.jp-Notebook .attention-cover { margin: 0.3em 0; }
 .jp-Notebook .attention-cover button { color: var(--jp-content-font-color1); }
 `;
 
 /**
- * Return a notebook's predictions: {prediction, runs, explanation}, indices of cells.
+ * Return a notebook's predictions: {prediction, runs, explanation, next}, indices of cells.
  *
- * `runs` are the code cells right below, `explanation` the text below those, or -1 if
- * it begins with a heading or is not there. cells : {type, source, metadata}
+ * `runs` are the code cells right below, and `explanation` the course's text from there
+ * to the next heading or prediction. `next` is that prediction, or -1: what stands above
+ * its question explains, too. cells : {type, source, metadata, id}
  */
 export function predictionsOf(cells) {
+  const rights = cells.map((cell) => ((cell.metadata.attention || {}).prediction || {}).right);
+  const isPrediction = cells.map((cell, index) => cell.type === "markdown" && Number.isInteger(rights[index]));
   const predictions = [];
-  cells.forEach((cell, prediction) => {
-    const { right } = (cell.metadata.attention || {}).prediction || {};
-    if (cell.type !== "markdown" || !Number.isInteger(right)) return;
-    let end = prediction + 1;
+  isPrediction.forEach((isOne, prediction) => {
+    if (!isOne) return;
+    let [end, below] = [prediction + 1, prediction + 1];
     while (end < cells.length && cells[end].type === "code") end += 1;
-    const isText = end < cells.length && cells[end].type === "markdown" && !/^\s*#/.test(cells[end].source);
-    const runs = cells.map((_, index) => index).slice(prediction + 1, end);
-    predictions.push({ prediction, runs, explanation: isText && runs.length ? end : -1 });
+    const isEnd = (index) => isPrediction[index] || (cells[index].type === "markdown" && /^\s*#/.test(cells[index].source));
+    while (below < cells.length && !isEnd(below)) below += 1;
+    const indices = cells.map((_, index) => index);
+    const isText = (index) => cells[index].type === "markdown" && !OWN.test(cells[index].id);
+    const isNext = isPrediction[below] && !/^\s*#/.test(cells[below].source);
+    predictions.push({
+      prediction,
+      runs: indices.slice(prediction + 1, Math.min(end, below)),
+      explanation: indices.slice(end, below).filter(isText),
+      next: isNext ? below : -1,
+    });
   });
   return predictions;
 }
@@ -38,11 +52,13 @@ export function watch(panel, cellsOf, report) {
   let predictions = [];
 
   const read = () => {
-    const cells = cellsOf(panel);
+    const widgets = notebook.widgets;
+    const cells = cellsOf(panel).map((cell, index) => ({ ...cell, id: widgets[index].model.id }));
     predictions = predictionsOf(cells).map((each) => ({
-      cell: notebook.widgets[each.prediction],
-      runs: each.runs.map((index) => notebook.widgets[index]),
-      explanation: notebook.widgets[each.explanation],
+      cell: widgets[each.prediction],
+      runs: each.runs.map((index) => widgets[index]),
+      explanation: each.explanation.map((index) => widgets[index]),
+      next: widgets[each.next],
     }));
   };
   const draw = () => predictions.forEach((each) => drawOne(each, open, draw));
@@ -77,49 +93,73 @@ function choiceOf(cell) {
   return (cell.model.getMetadata("attention") || {}).prediction || {};
 }
 
-function drawOne({ cell, runs, explanation }, open, draw) {
-  const list = [...cell.node.querySelectorAll(".jp-MarkdownOutput > ul")].pop();
+/** Return whether one of the cells has shown what comes out, or all of them ran. */
+function wereRun(runs) {
+  const ran = runs.filter((each) => each.model.executionCount !== null);
+  return ran.length === runs.length || ran.some((each) => each.model.outputs.length > 0);
+}
+
+function drawOne({ cell, runs, explanation, next }, open, draw) {
+  const list = optionsOf(cell);
   const prediction = choiceOf(cell);
   const isChosen = Number.isInteger(prediction.choice);
-  const isRun = runs.every((each) => each.model.executionCount !== null);
-  if (isChosen && isRun) open.add(cell.model);
+  const isOut = isChosen && wereRun(runs);
+  if (isOut) open.add(cell.model);
   if (list) {
     offer(list, questionOf(list), (choice) => {
       const course = cell.model.getMetadata("attention");
       cell.model.setMetadata("attention", { ...course, prediction: { ...choiceOf(cell), choice } });
       draw();
     });
-    update(list, prediction, isChosen && isRun);
+    update(list, prediction, isOut);
   }
-  if (!explanation) return;
+  const outputs = explanation.map((each) => each.node.querySelector(".jp-MarkdownOutput"));
+  const parts = [...outputs, ...aboveQuestion(next)];
   const isOpen = open.has(cell.model);
-  const output = explanation.node.querySelector(".jp-MarkdownOutput");
-  explanation.node.classList.toggle(COVERED, !isOpen);
-  const box = explanation.node.querySelector(".attention-cover");
+  parts.forEach((each) => each?.classList.toggle(COVERED, !isOpen));
+  const [first] = parts;
+  if (!first) return; // none, or not yet drawn
+  const box = first.parentNode.querySelector(":scope > .attention-cover");
   if (isOpen) box?.remove();
-  else if (!box && output) {
-    output.after(
+  else if (!box) {
+    first.before(
       cover(WAIT, () => {
         open.add(cell.model);
         draw();
       })
     );
   }
-  if (output && list) say(output, isChosen && isRun ? outcome(list, prediction) : "");
+  if (list) say(first, isOut ? outcome(list, prediction) : "");
+}
+
+/** Return a prediction's list of options, once it is drawn. */
+function optionsOf(cell) {
+  return [...cell.node.querySelectorAll(".jp-MarkdownOutput > ul")].pop();
 }
 
 function questionOf(list) {
   return list.previousElementSibling ? list.previousElementSibling.textContent.trim() : "Your prediction";
 }
 
+/** Return the paragraphs of a prediction's cell above its question. */
+function aboveQuestion(cell) {
+  const question = cell && optionsOf(cell)?.previousElementSibling;
+  if (!question) return [];
+  const all = [...question.parentNode.children];
+  return all.slice(0, all.indexOf(question)).filter((each) => !each.matches(ADDED));
+}
+
 /** Put the sentence on the outcome above an explanation, once. */
-function say(output, text) {
-  let line = output.querySelector(":scope > .attention-outcome");
+function say(first, text) {
+  // A whole output holds the sentence; a paragraph stands below it.
+  const isWhole = first.classList.contains("jp-MarkdownOutput");
+  const parent = isWhole ? first : first.parentNode;
+  let line = parent.querySelector(":scope > .attention-outcome");
   if (!text) line?.remove();
   else if (!line) {
     line = document.createElement("p");
     line.className = "attention-outcome";
-    output.prepend(line);
+    parent.prepend(line);
   }
   if (text && line.textContent !== text) line.textContent = text;
 }

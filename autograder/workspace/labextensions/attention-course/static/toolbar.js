@@ -1,9 +1,11 @@
-// The plugin: five commands, a button for each in the toolbar of a lesson's notebook, and
-// the lesson's predictions.
+// The plugin: commands, buttons for five of them in the toolbar of a lesson's notebook, and
+// the lesson's predictions and reports.
 
 import * as actions from "./actions.js";
 import { CHOICES_STYLE } from "./choices.js";
+import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
 import { PREDICTIONS_STYLE, watch } from "./predictions.js";
+import { REPORTS_STYLE, watchReports } from "./reports.js";
 
 // Each path is drawn for 16 × 16; jp-icon3 gives it the theme's colour.
 const BUTTONS = [
@@ -28,20 +30,20 @@ const BUTTONS = [
     action: actions.hint,
   },
   {
-    id: "begin-anew",
-    text: "Begin anew",
-    label: "Begin this exercise anew",
-    caption: (name) => `Begin this exercise anew: ${name}`,
+    id: "start-over",
+    text: "Start over",
+    label: "Start this exercise over",
+    caption: (name) => `Start this exercise over: ${name}`,
     path: "M8 2.5V.6L4.7 3.4 8 6.2V4.2a4.2 4.2 0 1 1-4.2 4.2H2.1A5.9 5.9 0 1 0 8 2.5z",
-    action: actions.beginAnew,
+    action: actions.startOver,
   },
   {
-    id: "bring-back",
-    text: "Bring back",
-    label: "Bring back an earlier answer",
-    caption: (name) => `Bring back an earlier answer: ${name}`,
+    id: "restore",
+    text: "Restore",
+    label: "Restore an earlier answer",
+    caption: (name) => `Restore an earlier answer: ${name}`,
     path: "M6 3v2.6h4.2a3.7 3.7 0 1 1 0 7.4H4v-1.7h6.2a2 2 0 1 0 0-4H6v2.6L1.6 6.4z",
-    action: actions.bringBack,
+    action: actions.restore,
   },
   {
     id: "home",
@@ -49,20 +51,35 @@ const BUTTONS = [
     label: "Open the home page",
     caption: () => "Open the home page: all lessons and what you have solved",
     path: "M8 1.6 1.3 7.7h1.8v6.2h4v-4h1.8v4h4V7.7h1.8zm0 2 3.4 3.1v5.7h-1V8.4H5.6v4h-1V6.7z",
-    action: (lab) => actions.openHome(lab),
+    action: (lab) => openHome(lab),
     everywhere: true,
   },
 ];
 
+// Without a button of its own in the toolbar: a report offers it when it may help.
+const COURSE_VERSION = {
+  id: "course-version",
+  label: "Use the course's version, or your own answer again",
+  caption: (name) => `Use the course's version: ${name}`,
+  path: "M2 2.5h5.3l.7.8.7-.8H14v10H8.7l-.7 1-.7-1H2zm1.5 1.5v7h3.7V4zm5.3 0v7h3.7V4z",
+  action: (lab, panel, args) => actions.useCourseVersion(lab, panel, args.exercise),
+};
+const COMMANDS = [...BUTTONS, COURSE_VERSION];
+
 const OURS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] .jp-ToolbarButtonComponent-label';
-const RARE = ["begin-anew", "bring-back", "home"];
-const RARE_LABELS = RARE.map((id) => OURS.replace('^="attention-course:', `="attention-course:${id}`));
+const NARROW = 640; // pixels
+const ICONS = OURS.replace(/ \S+$/, " svg");
 
 const STYLE = `
 ${OURS} { margin-left: 4px; }
 .jp-Toolbar-item[data-jp-item-name="attention-course:home"] { padding-right: 4px; margin-right: 4px;
   border-right: 1px solid var(--jp-border-color2); }
-@media (max-width: 1400px) { ${RARE_LABELS} { display: none; } }
+@media (max-width: ${NARROW}px) {
+  ${ICONS} { display: none; }
+  ${OURS} { margin: 0; }
+  .jp-NotebookPanel-toolbar [data-jp-item-name^="attention-course:"] jp-button { padding: 0; }
+  .jp-cell-toolbar { display: none; }
+}
 .attention-course-status { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden;
   clip-path: inset(50%); white-space: nowrap; }
 .attention-course-earlier fieldset { border: 0; margin: 0; padding: 0; max-height: 30vh; overflow: auto; }
@@ -101,7 +118,13 @@ function sentence(error) {
 
 function activate(lab, tracker, palette, tell) {
   const { commands } = lab.app;
-  document.head.appendChild(document.createElement("style")).textContent = STYLE + CHOICES_STYLE + PREDICTIONS_STYLE;
+  document.head.appendChild(document.createElement("style")).textContent = [
+    STYLE,
+    CHOICES_STYLE,
+    PREDICTIONS_STYLE,
+    REPORTS_STYLE,
+    HOME_STYLE,
+  ].join("");
   const status = document.createElement("div");
   status.className = "attention-course-status";
   status.setAttribute("role", "status");
@@ -110,7 +133,7 @@ function activate(lab, tracker, palette, tell) {
     (args.panel && tracker.find((panel) => panel.id === args.panel)) || tracker.currentWidget;
   const running = new Set();
 
-  for (const button of BUTTONS) {
+  for (const button of COMMANDS) {
     const isLesson = (args) => Boolean(button.everywhere || actions.exerciseOf(panelOf(args)));
     commands.addCommand(commandOf(button), {
       label: button.label,
@@ -127,7 +150,7 @@ function activate(lab, tracker, palette, tell) {
         if (running.has(work)) return; // a second click while the first is at work
         running.add(work);
         try {
-          const said = await button.action(lab, panel);
+          const said = await button.action(lab, panel, args);
           if (said) say(lab, status, panel, said, button.id === "check");
         } catch (error) {
           tell(error);
@@ -140,13 +163,15 @@ function activate(lab, tracker, palette, tell) {
   }
   lab.app.restored.then(() => addKeys(commands)).catch(tell);
 
-  const changed = () => BUTTONS.forEach((button) => commands.notifyCommandChanged(commandOf(button)));
+  const changed = () => COMMANDS.forEach((button) => commands.notifyCommandChanged(commandOf(button)));
   const welcome = (panel) => {
     panel.context.ready
       .then(() => {
         if (panel.isDisposed || !actions.exerciseOf(panel)) return;
         addButtons(lab, panel);
         watch(panel, actions.cellsOf, tell);
+        const use = (exercise) => commands.execute(commandOf(COURSE_VERSION), { panel: panel.id, exercise });
+        watchReports(panel, actions.cellsOf, use, tell);
         panel.content.activeCellChanged.connect(changed);
         changed();
       })
@@ -155,9 +180,23 @@ function activate(lab, tracker, palette, tell) {
   tracker.forEach(welcome);
   tracker.widgetAdded.connect((_, panel) => welcome(panel));
   tracker.currentChanged.connect(changed);
-  lab.app.shell.currentChanged?.connect((_, { newValue }) => {
-    actions.refreshHome(lab, newValue).catch(tell);
+  lab.notebook.NotebookActions.executed.connect((_, { cell }) => {
+    const { grade_id: id } = cell.model.getMetadata("nbgrader") || {};
+    if (String(id).startsWith("check_")) refreshHome(lab).catch(tell); // the check has written it
   });
+  watchHome(lab, tell);
+  lab.app.restored.then(() => makeRoom(lab)).catch(tell);
+  lab.app.contextMenu?.addItem({ command: commandOf(COURSE_VERSION), selector: ".jp-Notebook .jp-CodeCell", rank: 20 });
+}
+
+/** Put the strip of icons at the left away where the window is narrow; View brings it back. */
+function makeRoom(lab) {
+  const command = "application:toggle-side-tabbar";
+  const args = { side: "left" };
+  const { commands } = lab.app;
+  if (window.innerWidth > NARROW || !commands.hasCommand(command)) return;
+  lab.app.shell.collapseLeft?.();
+  if (commands.isToggled(command, args)) commands.execute(command, args);
 }
 
 function commandOf(button) {

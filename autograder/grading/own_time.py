@@ -1,0 +1,96 @@
+"""A submission's own time: by the clock, without waiting for a processor.
+
+Limits of time hold what a submission does, not what else the machine does. Linux counts
+for each thread how long it was ready and had to wait for a processor (the second number
+in ``/proc/PID/schedstat``, in nanoseconds). That is taken off the time by the clock: so
+sleeping counts, computing counts, and standing in the queue behind others does not. A
+last resort by the clock remains, for a submission that stands in its own way.
+
+Where the kernel does not count, or the process is not known, nothing is taken off.
+"""
+
+import contextlib
+import os
+import socket
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LAST_RESORT = 10  # times the limit, by the clock
+CREDENTIALS = struct.Struct("3i")  # process, user and group of who has sent a message
+
+
+class ProcessorQueue:
+    """How long a process has stood in the queue for a processor."""
+
+    def __init__(self, process: int | str = 0) -> None:
+        """Keep the process's number, or "self"; 0 is one that is not known."""
+        self.process = process
+
+    def seconds(self) -> float:
+        """Return the seconds of its first thread since it began."""
+        if not self.process:
+            return 0.0
+        try:
+            text = Path(f"/proc/{self.process}/schedstat").read_text("ascii")
+            return int(text.split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
+
+
+class TimeLeft:
+    """A limit of own time, from now on; called, it returns the seconds left.
+
+    While there is time by the clock, the queue is not asked.
+    """
+
+    def __init__(self, seconds: float, *queues: ProcessorQueue) -> None:
+        """Start.
+
+        queues : of the processes that take turns in this time
+        """
+        self._end = time.monotonic() + seconds
+        self._most = (LAST_RESORT - 1) * seconds
+        self._queues = queues
+        self._before = self._waited()
+
+    def __call__(self) -> float:
+        """Return the seconds left, 0 or less where there are none."""
+        left = self._end - time.monotonic()
+        if left > 0:
+            return left
+        return left + min(self._waited() - self._before, self._most)
+
+    def extend(self, seconds: float) -> None:
+        """Add what was not the submission's own doing."""
+        self._end += seconds
+
+    def _waited(self) -> float:
+        return sum(queue.seconds() for queue in self._queues)
+
+
+def ask_for_sender(connection: socket.socket) -> None:
+    """Have the kernel say of each message who has sent it."""
+    with contextlib.suppress(AttributeError, OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+
+
+def sender(connection: socket.socket, seconds_left: Callable[[], float]) -> int:
+    """Return the number of the process that has sent what comes next, 0 if unknown.
+
+    Nothing is taken out of the connection. Raises ``TimeoutError`` if nothing comes.
+    """
+    connection.settimeout(max(seconds_left(), 0.001))
+    try:
+        room = socket.CMSG_SPACE(CREDENTIALS.size)
+        _, extras, _, _ = connection.recvmsg(1, room, socket.MSG_PEEK)
+    except TimeoutError:
+        raise
+    except (AttributeError, OSError):
+        return 0
+    for level, kind, data in extras:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+            process = int(CREDENTIALS.unpack(data[: CREDENTIALS.size])[0])
+            return process if process != os.getpid() else 0
+    return 0

@@ -1,0 +1,129 @@
+// The reports below the exercises: a mark on one that is about an earlier version of the
+// answer, and the button that stands for the offer of the course's version.
+
+import { exercisesOf } from "./lesson.js";
+
+const TYPE = "application/vnd.attention-course.check+json"; // autograder/messages/report.py
+const OLDER = "This report is about an earlier version of your answer. Check it again.";
+
+export const REPORTS_STYLE = `
+.jp-Notebook .attention-course-older { margin: 0 0 0.6em; padding: 0.4em 0.8em; font-weight: 600;
+  border: 1px dashed currentColor; }
+.jp-Notebook .attention-course-way-on { margin: 0.6em 0; }
+.jp-Notebook .attention-course-way-on button { font: inherit; color: var(--jp-content-font-color1);
+  background: transparent; padding: 0.3em 0.9em; border: 1px solid currentColor; border-radius: 4px;
+  cursor: pointer; }
+@media (max-width: 640px) {
+  .jp-Notebook .jp-OutputArea-output > [role="region"] { padding-left: 6px; }
+}
+`;
+
+/** Return what the outputs of a check say of themselves, or null. outputs : as in nbformat */
+export function reportIn(outputs) {
+  const reports = outputs.map((output) => output.data && output.data[TYPE]);
+  return reports.filter((each) => each && typeof each === "object").pop() || null;
+}
+
+/**
+ * Return whether a report is about a text that no cell has any more.
+ *
+ * report : as `reportIn` returns it; sources : of the notebook's code cells;
+ * failed : whether the answer's cell ended with an error
+ */
+export function isOlder(report, sources, failed) {
+  const judged = typeof report.judged === "string" ? report.judged.trim() : "";
+  return judged ? !sources.some((source) => source.trim() === judged) : failed;
+}
+
+/**
+ * Return the index of the cell that gets the course's version of an exercise, or -1.
+ *
+ * It stands between answer and check, whoever has put it there.
+ */
+export function courseCellOf(cells, { answer, end }, line) {
+  const last = end > answer ? end : answer + 2;
+  const isOne = (cell, index) =>
+    index > answer && index < last && cell.type === "code" && cell.source.trim() === line;
+  return line ? cells.findIndex(isOne) : -1;
+}
+
+/** Return the line that gets the course's version, or "": the cell or the report says it. */
+export function courseLine(cells, exercise, report) {
+  const kept = cells[exercise.answer].metadata.attention?.course_version;
+  const line = kept || report?.course_version;
+  return typeof line === "string" ? line : "";
+}
+
+/** Keep a notebook's reports marked. use : what the button does, of an exercise's name */
+export function watchReports(panel, cellsOf, use, report) {
+  const notebook = panel.content;
+  const draw = () => {
+    const cells = cellsOf(panel);
+    const sources = cells.filter((cell) => cell.type === "code").map((cell) => cell.source);
+    for (const exercise of exercisesOf(cells)) {
+      const check = notebook.widgets[exercise.check];
+      const region = check?.node.querySelector('.jp-OutputArea [role="region"][aria-label^="check of "]');
+      if (!region) continue;
+      const said = reportIn(check.model.outputs.toJSON());
+      if (!said) continue;
+      const answer = notebook.widgets[exercise.answer].model.outputs.toJSON();
+      const failed = answer.some((output) => output.output_type === "error");
+      drawOlder(region, isOlder(said, sources, failed));
+      const line = courseLine(cells, exercise, said);
+      const inUse = courseCellOf(cells, exercise, line) >= 0;
+      drawWayOn(region, Boolean(said.course_version), inUse, () => use(exercise.name));
+    }
+  };
+  let isWaiting = false;
+  const soon = () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setTimeout(() => {
+      isWaiting = false;
+      try {
+        if (!panel.isDisposed) draw();
+      } catch (error) {
+        report(error);
+      }
+    }, 100);
+  };
+  notebook.model.contentChanged.connect(soon);
+  const observer = new MutationObserver(soon); // outputs are drawn when they come into view
+  observer.observe(notebook.node, { childList: true, subtree: true });
+  panel.disposed.connect(() => observer.disconnect());
+  soon();
+}
+
+function drawOlder(region, older) {
+  const mark = region.querySelector(":scope > .attention-course-older");
+  if (!older) mark?.remove();
+  else if (!mark) {
+    const words = document.createElement("p");
+    words.className = "attention-course-older";
+    words.textContent = OLDER;
+    region.prepend(words);
+  }
+}
+
+function drawWayOn(region, isOffered, inUse, use) {
+  const words = inUse ? "Use your own answer again" : "Use the course's version";
+  let row = region.querySelector(":scope > .attention-course-way-on");
+  if (!isOffered) {
+    row?.remove();
+    return;
+  }
+  if (!row) {
+    row = document.createElement("p");
+    row.className = "attention-course-way-on";
+    row.append("To go on and come back later: ");
+    const button = row.appendChild(document.createElement("button"));
+    button.type = "button";
+    button.addEventListener("click", use);
+    button.addEventListener("keydown", (event) => event.stopPropagation()); // Enter is no command here
+    const byHand = region.querySelector(".attention-by-hand");
+    if (byHand) byHand.replaceWith(row);
+    else region.append(row);
+  }
+  const button = row.firstElementChild;
+  if (button.textContent !== words) button.textContent = words;
+}

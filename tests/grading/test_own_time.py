@@ -1,0 +1,128 @@
+"""Limits are of a submission's own time: what else runs plays no part."""
+
+import contextlib
+import multiprocessing
+import os
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+from autograder.grading import own_time
+from autograder.grading.own_time import ProcessorQueue, TimeLeft, ask_for_sender, sender
+from tests.grading.engines import SHORT
+from tests.grading.sessions import call, check, own, session_of
+
+
+class Queue(ProcessorQueue):
+    """A queue whose time the test sets."""
+
+    waited = 0.0
+
+    def seconds(self):
+        return self.waited
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Set the time by the clock, in a list of one."""
+    now = [100.0]
+    monkeypatch.setattr(own_time.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_waiting_for_a_processor_is_taken_off_and_nothing_else(clock):
+    queue = Queue()
+    left = TimeLeft(5, queue)
+    clock[0] += 7
+    assert left() == -2
+    queue.waited = 4
+    assert left() == 2
+    left.extend(1)
+    assert left() == 3
+
+
+def test_what_was_waited_before_does_not_count(clock):
+    queue = Queue()
+    queue.waited = 50
+    left = TimeLeft(5, queue)
+    clock[0] += 6
+    assert left() == -1
+
+
+def test_last_resort_is_by_the_clock(clock):
+    queue = Queue()
+    left = TimeLeft(5, queue)
+    clock[0], queue.waited = clock[0] + 49, 1000
+    assert left() == 1
+    clock[0] += 2
+    assert left() == -1
+
+
+@pytest.mark.parametrize("process", [0, 2**22 + 1, "no/such"])
+def test_process_that_is_not_known_has_waited_for_nothing(process):
+    assert ProcessorQueue(process).seconds() == 0
+
+
+def test_sender_is_the_process_that_sends_and_its_words_stay():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ask_for_sender(ours)
+        child = os.fork()
+        if child == 0:
+            theirs.sendall(b"first")
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert sender(ours, TimeLeft(5)) == child
+        assert ours.recv(100) == b"first"
+        with pytest.raises(TimeoutError):
+            sender(ours, TimeLeft(0.01))
+        theirs.sendall(b"we ourselves")
+        assert sender(ours, TimeLeft(5)) == 0
+
+
+def spin():
+    while True:
+        pass
+
+
+@contextlib.contextmanager
+def busy(count):
+    """Keep processes busy beside the block."""
+    processes = [multiprocessing.Process(target=spin) for _ in range(count)]
+    for each in processes:
+        each.start()
+    try:
+        yield
+    finally:
+        for each in processes:
+            each.kill()
+            each.join()
+
+
+COMPUTES = """
+import time
+def f(seconds):
+    while time.process_time() < seconds:
+        sum(range(1000))
+    return 1
+def g(seconds):
+    time.sleep(seconds)
+"""
+
+
+@pytest.mark.sandbox
+@pytest.mark.alone
+def test_busy_machine_takes_no_time_from_a_call(sandbox):
+    budget = replace(SHORT, call=0.5)
+    cells = own(COMPUTES), check("f"), check("g")
+    with session_of(sandbox, *cells, budget=budget) as session, busy(8):
+        start = time.monotonic()
+        result = call(session, "f", 0.45)
+        # Beside four others on each processor it has taken longer than its limit,
+        # twice as much on the last try.
+        took = time.monotonic() - start
+        assert result.kind == "value"
+        assert took > 2 * budget.call or os.cpu_count() > 4
+        assert call(session, "g", 1.2).kind == "timeout"
