@@ -985,8 +985,7 @@ def minus_ten_thousand(scores, may_attend):
 @FORMS(
     "masked_softmax",
     "d2l 11.3",
-    expected="refused: filled_with_minus_a_million & "
-    "scores_filled_in_place_at_an_index",
+    expected="refused: filled_with_minus_a_million & scores_filled_in_place",
     before="refused, no name (8.5 of 23)",
 )
 def minus_a_million_in_place(scores, may_attend):
