@@ -443,7 +443,7 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # %% [markdown]
 # ### Exercise: luong_score
 #
-# Scores only: the softmax comes later. A wrong `kind` should raise an error that says so.
+# Scores only: the softmax comes later.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -453,7 +453,7 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # <details><summary>Hint 2</summary>
 #
 # A product with keys wants the query as a column. How do you make one, and what must be
-# done with its axis afterwards? Three combinations of `kind` and `w` are errors: which?
+# done with its axis afterwards?
 #
 # </details>
 

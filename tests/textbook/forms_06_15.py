@@ -152,7 +152,11 @@ def program_of_the_paper(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=lambda x: (c[x], x)))
 
 
-@FORMS("train_bpe", "Hugging Face course 6.5", expected="refused: first_seen_wins")
+@FORMS(
+    "train_bpe",
+    "Hugging Face course 6.5",
+    expected="refused: first_seen_wins & equal_words_overwritten",
+)
 def first_of_the_most_frequent(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=c.get))
 
@@ -166,7 +170,11 @@ def printed_in_the_paper(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=c.get), least=1)
 
 
-@FORMS("train_bpe", "CS336", expected="refused: pairs_that_occur_once")
+@FORMS(
+    "train_bpe",
+    "CS336",
+    expected="refused: equal_words_overwritten & pairs_that_occur_once",
+)
 def greater_pair_without_an_early_end(words, n_merges):
     return learned_by(
         words, n_merges, lambda c: max(c, key=lambda pair: (c[pair], pair)), least=1
@@ -708,6 +716,12 @@ def result_twice_and_norm_after(
     return norm(x + x, 2)
 
 
+@FORMS("encoder_layer", "repositories", expected="refused: neither_sums_nor_norms")
+def two_parts_alone(x, parameters, n_heads, may_attend=None, norm_first=False):
+    attention, network, _ = encoder_parts(parameters, n_heads, may_attend)
+    return network(attention(x))
+
+
 def decoder_parts(memory, parameters, n_heads, may_attend, memory_may_attend):
     p = parameters
     attention, network, norm = encoder_parts(p, n_heads, may_attend)
@@ -793,7 +807,7 @@ def into_zeros(targets, start_id):
     return shifted
 
 
-@FORMS("shift_right", "Hugging Face BART", expected="refused: two_axes_only")
+@FORMS("shift_right", "Hugging Face BART", expected="refused: shifted_along_axis_one")
 def columns_of_a_batch(targets, start_id):
     shifted = targets.new_zeros(targets.shape)
     shifted[:, 1:] = targets[:, :-1].clone()
@@ -830,7 +844,7 @@ def a_millionth_added(gradients, max_norm):
 @FORMS(
     "clip_gradients",
     "CS336 and torch.nn.utils.clip_grad_norm_",
-    expected="refused: gradients_overwritten & a_little_added_to_the_norm",
+    expected="refused: a_little_added_to_the_norm & gradients_overwritten",
 )
 def in_place_with_a_millionth(gradients, max_norm):
     squares = sum((g**2).sum().item() for g in gradients.values() if g is not None)
@@ -931,7 +945,7 @@ def step_zero_as_one(step, d_model, warmup_steps):
 
 @FORMS(
     "greedy_decode",
-    "Annotated Transformer",
+    "Annotated Transformer, with an end",
     expected="refused: end_kept & start_kept",
 )
 def tokens_appended_to_the_start(next_logits, start_id, end_id, max_length):
@@ -941,6 +955,18 @@ def tokens_appended_to_the_start(next_logits, start_id, end_id, max_length):
         ys.append(word)
         if word == end_id:
             break
+    return ys
+
+
+@FORMS(
+    "greedy_decode",
+    "Annotated Transformer, as printed",
+    expected="refused: as_long_as_max_length",
+)
+def as_many_tokens_as_max_length(next_logits, start_id, end_id, max_length):
+    ys = [start_id]
+    for _ in range(max_length - 1):
+        ys.append(int(np.argmax(next_logits(ys))))
     return ys
 
 
@@ -1258,7 +1284,7 @@ def eps_added_to_the_root(x, gain, eps=1e-6):
 
 @FORMS("rms_norm", "Gemma", expected="refused: gain_plus_one")
 def one_plus_gain(x, gain, eps=1e-6):
-    return float32_and_back(x, 1 + gain, eps)
+    return float32_and_back(x, 1 + gain.float(), eps)
 
 
 @FORMS("swiglu", "Hugging Face Llama")
@@ -1299,7 +1325,7 @@ def least_float_for_blocked(q, k, v, may_attend=None):
     scores = q @ k.mT * q.size(-1) ** -0.5
     if may_attend is not None:
         mask = may_attend if may_attend.ndim < 3 else may_attend.unsqueeze(-3)
-        scores = scores + torch.where(mask, 0.0, torch.finfo(scores.dtype).min)
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = functional.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
     return weights @ v
 
