@@ -26,13 +26,18 @@ FORMS = Forms()
 # Lesson 06
 
 
-@FORMS("word_counts", "Sennrich et al.")
+@FORMS("word_counts", "Sennrich et al.", before="full")
 def words_of_the_vocabulary(text):
     counts = Counter(text.split())
     return {(*word[:-1], word[-1] + "</w>"): count for word, count in counts.items()}
 
 
-@FORMS("word_counts", "Hugging Face course 6.5", expected="refused: mark_missing")
+@FORMS(
+    "word_counts",
+    "Hugging Face course 6.5",
+    expected="refused: mark_missing",
+    before="refused: mark_missing (0 of 5)",
+)
 def characters_of_each_word(text):
     counts = {}
     for word in text.split():
@@ -40,7 +45,7 @@ def characters_of_each_word(text):
     return counts
 
 
-@FORMS("pair_counts", "Sennrich et al.")
+@FORMS("pair_counts", "Sennrich et al.", before="full")
 def get_stats(words):
     pairs = defaultdict(int)
     for symbols, frequency in words.items():
@@ -49,7 +54,7 @@ def get_stats(words):
     return dict(pairs)
 
 
-@FORMS("pair_counts", "minbpe")
+@FORMS("pair_counts", "minbpe", before="full")
 def zipped_with_itself(words):
     counts = {}
     for word, n in words.items():
@@ -58,14 +63,14 @@ def zipped_with_itself(words):
     return counts
 
 
-@FORMS("merge_pair", "Sennrich et al.")
+@FORMS("merge_pair", "Sennrich et al.", before="refused, no name (18 of 19)")
 def paper_with_a_pattern(symbols, pair):
     bigram = re.escape(" ".join(pair))
     pattern = re.compile(r"(?<!\S)" + bigram + r"(?!\S)")
     return tuple(pattern.sub("".join(pair), " ".join(symbols)).split())
 
 
-@FORMS("merge_pair", "minbpe")
+@FORMS("merge_pair", "minbpe", before="full")
 def position_by_position(symbols, pair):
     new, i = [], 0
     while i < len(symbols):
@@ -79,12 +84,17 @@ def position_by_position(symbols, pair):
     return tuple(new)
 
 
-@FORMS("merge_pair", "minbpe", expected="refused: list_returned")
+@FORMS(
+    "merge_pair",
+    "minbpe",
+    expected="refused: list_returned",
+    before="refused: list_returned (0 of 19)",
+)
 def list_as_it_is(symbols, pair):
     return list(position_by_position(symbols, pair))
 
 
-@FORMS("merge_pair", "Hugging Face course 6.5")
+@FORMS("merge_pair", "Hugging Face course 6.5", before="full")
 def split_list(symbols, pair):
     split, i = list(symbols), 0
     while i < len(split) - 1:
@@ -95,7 +105,7 @@ def split_list(symbols, pair):
     return tuple(split)
 
 
-@FORMS("merge_pair", "GPT-2")
+@FORMS("merge_pair", "GPT-2", before="full")
 def index_of_the_first(symbols, pair):
     first, second = pair
     new, i = [], 0
@@ -119,12 +129,18 @@ def index_of_the_first(symbols, pair):
     "merge_pair",
     "tutorials",
     expected="refused: pattern_not_escaped_in_the_text",
+    before="refused, no name (6 of 19)",
 )
 def unescaped_pattern(symbols, pair):
     return tuple(re.sub(" ".join(pair), "".join(pair), " ".join(symbols)).split())
 
 
-@FORMS("merge_pair", "tutorials", expected="refused: text_replaced")
+@FORMS(
+    "merge_pair",
+    "tutorials",
+    expected="refused: text_replaced",
+    before="refused: text_replaced (7.25 of 19)",
+)
 def replaced_in_the_text(symbols, pair):
     return tuple(" ".join(symbols).replace(" ".join(pair), "".join(pair)).split())
 
@@ -147,7 +163,12 @@ def learned_by(words, n_merges, best_of, least=2):
     return merges
 
 
-@FORMS("train_bpe", "subword-nmt", expected="fine point open")
+@FORMS(
+    "train_bpe",
+    "subword-nmt",
+    expected="fine point open",
+    before="refused: equal_words_overwritten (26.75 of 28)",
+)
 def program_of_the_paper(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=lambda x: (c[x], x)))
 
@@ -156,6 +177,7 @@ def program_of_the_paper(words, n_merges):
     "train_bpe",
     "Hugging Face course 6.5",
     expected="refused: first_seen_wins & equal_words_overwritten",
+    before="refused: first_seen_wins & equal_words_overwritten (8.75 of 28)",
 )
 def first_of_the_most_frequent(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=c.get))
@@ -165,6 +187,7 @@ def first_of_the_most_frequent(words, n_merges):
     "train_bpe",
     "Sennrich et al., algorithm 1",
     expected="refused: first_seen_wins & pairs_that_occur_once",
+    before="refused, no name (7.25 of 28)",
 )
 def printed_in_the_paper(words, n_merges):
     return learned_by(words, n_merges, lambda c: max(c, key=c.get), least=1)
@@ -174,6 +197,7 @@ def printed_in_the_paper(words, n_merges):
     "train_bpe",
     "CS336",
     expected="refused: equal_words_overwritten & pairs_that_occur_once",
+    before="refused: equal_words_overwritten & pairs_that_occur_once (11.5 of 28)",
 )
 def greater_pair_without_an_early_end(words, n_merges):
     return learned_by(
@@ -181,7 +205,7 @@ def greater_pair_without_an_early_end(words, n_merges):
     )
 
 
-@FORMS("encode_word", "GPT-2 and minbpe")
+@FORMS("encode_word", "GPT-2 and minbpe", before="full")
 def lowest_rank_again_and_again(word, merges):
     ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
     word = tuple(word)
@@ -194,24 +218,34 @@ def lowest_rank_again_and_again(word, merges):
     return list(word)
 
 
-@FORMS("encode_word", "Hugging Face course 6.5")
+@FORMS("encode_word", "Hugging Face course 6.5", before="full")
 def each_merge_in_its_turn(word, merges):
     for pair in merges:
         word = split_list(word, pair)
     return list(word)
 
 
-@FORMS("decode", "Sennrich et al.", expected="fine point open")
+@FORMS(
+    "decode",
+    "Sennrich et al.",
+    expected="fine point open",
+    before="refused, no name (3.75 of 8)",
+)
 def marks_replaced_in_the_text(tokens):
     return "".join(tokens).replace("</w>", " ").strip()
 
 
-@FORMS("decode", "Sennrich et al.", expected="fine point open")
+@FORMS(
+    "decode",
+    "Sennrich et al.",
+    expected="fine point open",
+    before="refused, no name (3.75 of 8)",
+)
 def marks_replaced_at_the_end(tokens):
     return "".join(tokens).replace("</w>", " ").rstrip()
 
 
-@FORMS("encode_bytes", "GPT-2")
+@FORMS("encode_bytes", "GPT-2", before="full")
 def bytes_as_symbols(text, merges, special_tokens=()):
     vocabulary = {token: i for i, token in enumerate(byte_vocabulary(merges))}
     ids = []
@@ -226,7 +260,7 @@ def bytes_as_symbols(text, merges, special_tokens=()):
     return ids
 
 
-@FORMS("encode_bytes", "minbpe")
+@FORMS("encode_bytes", "minbpe", before="refused, no name (27 of 28)")
 def special_tokens_by_a_pattern(text, merges, special_tokens=()):
     size = 256 + len(merges)
     special = {token: size + i for i, token in enumerate(special_tokens)}
@@ -240,7 +274,7 @@ def special_tokens_by_a_pattern(text, merges, special_tokens=()):
     return ids
 
 
-@FORMS("decode_bytes", "minbpe")
+@FORMS("decode_bytes", "minbpe", before="refused: key_error (17.5 of 19)")
 def bytes_joined(token_ids, merges, special_tokens=()):
     vocabulary = {i: bytes([i]) for i in range(256)}
     for i, (left, right) in enumerate(merges, start=256):
@@ -250,7 +284,12 @@ def bytes_joined(token_ids, merges, special_tokens=()):
     return b"".join(vocabulary[i] for i in token_ids).decode("utf-8", errors="replace")
 
 
-@FORMS("decode_bytes", "GPT-2", expected="fine point open")
+@FORMS(
+    "decode_bytes",
+    "GPT-2",
+    expected="fine point open",
+    before="refused: numbers_not_checked (17.5 of 19)",
+)
 def list_of_bytes_by_position(token_ids, merges, special_tokens=()):
     table = [bytes([i]) for i in range(256)]
     table += [bytes(BYTE_OF[c] for c in left + right) for left, right in merges]
@@ -261,12 +300,12 @@ def list_of_bytes_by_position(token_ids, merges, special_tokens=()):
 # Lesson 07
 
 
-@FORMS("gather_log_probabilities", "PyTorch")
+@FORMS("gather_log_probabilities", "PyTorch", before="full")
 def gathered(log_p, targets):
     return torch.gather(log_p, -1, targets[..., None])[..., 0]
 
 
-@FORMS("gather_log_probabilities", "PyTorch")
+@FORMS("gather_log_probabilities", "PyTorch", before="full")
 def negative_nll_loss(log_p, targets):
     flat = log_p.reshape(-1, log_p.shape[-1])
     losses = functional.nll_loss(flat, targets.reshape(-1), reduction="none")
@@ -277,6 +316,7 @@ def negative_nll_loss(log_p, targets):
     "gather_log_probabilities",
     "CS231n",
     expected="refused: rows_numbered_for_a_matrix",
+    before="refused: rows_numbered_for_a_matrix (1.5 of 8)",
 )
 def rows_and_right_columns(log_p, targets):
     return log_p[range(len(targets)), targets]
@@ -286,13 +326,14 @@ def rows_and_right_columns(log_p, targets):
     "gather_log_probabilities",
     "Keras",
     expected="refused: nan_from_a_probability_of_zero",
+    before="refused: nan_from_a_probability_of_zero (7.25 of 8)",
 )
 def one_hot_product(log_p, targets):
     one_hot = functional.one_hot(targets, log_p.shape[-1]).to(log_p.dtype)
     return (one_hot * log_p).sum(dim=-1)
 
 
-@FORMS("sgd_step", "PyTorch tutorials")
+@FORMS("sgd_step", "PyTorch tutorials", before="full")
 def new_dictionary(parameters, gradients, learning_rate):
     new = {}
     for name in parameters:
@@ -300,7 +341,12 @@ def new_dictionary(parameters, gradients, learning_rate):
     return new
 
 
-@FORMS("sgd_step", "d2l 3.4", expected="refused: parameters_overwritten")
+@FORMS(
+    "sgd_step",
+    "d2l 3.4",
+    expected="refused: parameters_overwritten",
+    before="refused: parameters_overwritten (4.5 of 5)",
+)
 def in_place(parameters, gradients, learning_rate):
     for name, parameter in parameters.items():
         parameter -= learning_rate * gradients[name]
@@ -314,7 +360,7 @@ def adam_averages(gradient, state, betas):
     return m, v, step + 1
 
 
-@FORMS("adam_step", "PyTorch")
+@FORMS("adam_step", "PyTorch", before="full")
 def single_tensor_adamw(
     parameter,
     gradient,
@@ -335,7 +381,7 @@ def single_tensor_adamw(
     return parameter - step_size * exp_avg / denominator, (exp_avg, exp_avg_sq, step)
 
 
-@FORMS("adam_step", "Kingma and Ba, algorithm 1")
+@FORMS("adam_step", "Kingma and Ba, algorithm 1", before="full")
 def algorithm_1_with_decoupled_decay(
     parameter,
     gradient,
@@ -355,6 +401,7 @@ def algorithm_1_with_decoupled_decay(
     "adam_step",
     "CS336 and Kingma and Ba, section 2",
     expected="refused: eps_added_to_the_root_of_v & weight_decay_of_the_new_parameter",
+    before="refused: eps_added_to_the_root_of_v & weight_decay_of_the_new_parameter (2.75 of 19)",
 )
 def corrected_learning_rate(
     parameter,
@@ -373,7 +420,10 @@ def corrected_learning_rate(
 
 
 @FORMS(
-    "adam_step", "torch.optim.Adam", expected="refused: weight_decay_in_the_gradient"
+    "adam_step",
+    "torch.optim.Adam",
+    expected="refused: weight_decay_in_the_gradient",
+    before="refused: weight_decay_in_the_gradient (11 of 19)",
 )
 def decay_added_to_the_gradient(
     parameter,
@@ -390,7 +440,7 @@ def decay_added_to_the_gradient(
     )
 
 
-@FORMS("numerical_gradient", "CS231n")
+@FORMS("numerical_gradient", "CS231n", before="full")
 def one_number_and_back(f, x, step):
     x = x.double().clone()
     gradient = torch.zeros_like(x)
@@ -405,7 +455,7 @@ def one_number_and_back(f, x, step):
     return gradient
 
 
-@FORMS("train", "PyTorch tutorials")
+@FORMS("train", "PyTorch tutorials", before="full")
 def loop_with_an_early_copy(
     gradient_of, parameters, batches, step, loss_of, held_out, epochs
 ):
@@ -438,7 +488,7 @@ def context_of(weights, values):
     return torch.einsum("...m,...md->...d", weights, values)
 
 
-@FORMS("additive_attention", "Bahdanau et al.")
+@FORMS("additive_attention", "Bahdanau et al.", before="full")
 def softmax_of_energies(state, keys, values, w_q, w_k, v, may_attend=None):
     energies = additive_scores(state, keys, w_q, w_k, v)
     if may_attend is not None:
@@ -447,7 +497,7 @@ def softmax_of_energies(state, keys, values, w_q, w_k, v, may_attend=None):
     return context_of(weights, values), weights
 
 
-@FORMS("additive_attention", "d2l 11.4")
+@FORMS("additive_attention", "d2l 11.4", before="full")
 def masked_with_minus_a_million(state, keys, values, w_q, w_k, v, may_attend=None):
     scores = additive_scores(state, keys, w_q, w_k, v)
     if may_attend is not None:
@@ -456,7 +506,7 @@ def masked_with_minus_a_million(state, keys, values, w_q, w_k, v, may_attend=Non
     return context_of(weights, values), weights
 
 
-@FORMS("additive_attention", "PyTorch seq2seq tutorials")
+@FORMS("additive_attention", "PyTorch seq2seq tutorials", before="full")
 def masked_with_minus_ten_thousand(state, keys, values, w_q, w_k, v, may_attend=None):
     scores = additive_scores(state, keys, w_q, w_k, v)
     if may_attend is not None:
@@ -469,6 +519,7 @@ def masked_with_minus_ten_thousand(state, keys, values, w_q, w_k, v, may_attend=
     "additive_attention",
     "AllenNLP",
     expected="refused: divided_again_with_a_little_added",
+    before="full",
 )
 def renormalised(state, keys, values, w_q, w_k, v, may_attend=None):
     weights = additive_scores(state, keys, w_q, w_k, v).softmax(dim=-1)
@@ -482,6 +533,7 @@ def renormalised(state, keys, values, w_q, w_k, v, may_attend=None):
     "additive_attention",
     "seq2seq repositories",
     expected="refused: divided_again_after_the_mask",
+    before="full",
 )
 def renormalised_without_more(state, keys, values, w_q, w_k, v, may_attend=None):
     weights = additive_scores(state, keys, w_q, w_k, v).softmax(dim=-1)
@@ -499,10 +551,15 @@ def gru(x, state, w_x, w_h, b_x, b_h):
     return n + z * (state - n)
 
 
-FORMS("gru_step", "PyTorch nn.GRU")(gru)
+FORMS("gru_step", "PyTorch nn.GRU", before="full")(gru)
 
 
-@FORMS("gru_step", "d2l 10.2", expected="refused: reset_before_the_product")
+@FORMS(
+    "gru_step",
+    "d2l 10.2",
+    expected="refused: reset_before_the_product",
+    before="refused: reset_before_the_product (0 of 19)",
+)
 def reset_times_the_state(x, state, w_x, w_h, b_x, b_h):
     x_r, x_z, x_n = (x @ w_x + b_x).chunk(3, -1)
     w_r, w_z, w_n = w_h.chunk(3, -1)
@@ -513,7 +570,12 @@ def reset_times_the_state(x, state, w_x, w_h, b_x, b_h):
     return z * state + (1 - z) * n
 
 
-@FORMS("gru_step", "Chung et al.", expected="refused: update_gate_reversed")
+@FORMS(
+    "gru_step",
+    "Chung et al.",
+    expected="refused: update_gate_reversed",
+    before="refused: update_gate_reversed (0 of 19)",
+)
 def gate_for_the_candidate(x, state, w_x, w_h, b_x, b_h):
     x_r, x_z, x_n = (x @ w_x + b_x).chunk(3, -1)
     h_r, h_z, h_n = (state @ w_h + b_h).chunk(3, -1)
@@ -522,7 +584,7 @@ def gate_for_the_candidate(x, state, w_x, w_h, b_x, b_h):
     return (1 - z) * state + z * n
 
 
-@FORMS("decoder_step", "Bahdanau et al.")
+@FORMS("decoder_step", "Bahdanau et al.", before="full")
 def embedding_then_context(x, state, keys, values, parameters, may_attend=None):
     p = parameters
     context, weights = softmax_of_energies(
@@ -533,7 +595,12 @@ def embedding_then_context(x, state, keys, values, parameters, may_attend=None):
     return state, context, weights
 
 
-@FORMS("decoder_step", "d2l 11.4", expected="refused: context_before_x")
+@FORMS(
+    "decoder_step",
+    "d2l 11.4",
+    expected="refused: context_before_x",
+    before="refused: context_before_x (0 of 14)",
+)
 def context_then_embedding(x, state, keys, values, parameters, may_attend=None):
     p = parameters
     context, weights = masked_with_minus_a_million(
@@ -544,39 +611,54 @@ def context_then_embedding(x, state, keys, values, parameters, may_attend=None):
     return state, context, weights
 
 
-@FORMS("luong_score", "einsum")
+@FORMS("luong_score", "einsum", before="refused, no name (9 of 10)")
 def scores_by_einsum(state, keys, kind, w=None):
     if kind == "general":
         state = state @ w
     return torch.einsum("...d,...md->...m", state, keys)
 
 
-@FORMS("luong_score", "OpenNMT")
+@FORMS("luong_score", "OpenNMT", before="refused, no name (9 of 10)")
 def score_of_a_column(state, keys, kind, w=None):
     query = state @ w if kind == "general" else state
     return torch.matmul(keys, query[..., None])[..., 0]
 
 
-@FORMS("luong_score", "PyTorch chatbot tutorial")
+@FORMS("luong_score", "PyTorch chatbot tutorial", before="refused, no name (9 of 10)")
 def energies_of_the_keys(state, keys, kind, w=None):
     energy = keys @ w.T if kind == "general" else keys
     return torch.sum(state.unsqueeze(-2) * energy, dim=-1)
 
 
-@FORMS("luong_score", "seq2seq tutorials", expected="refused: one_batch_axis_only")
+@FORMS(
+    "luong_score",
+    "seq2seq tutorials",
+    expected="refused: one_batch_axis_only",
+    before="refused, no name (0.5 of 10)",
+)
 def batch_matrix_product(state, keys, kind, w=None):
     query = state @ w if kind == "general" else state
     return torch.bmm(keys, query.unsqueeze(2)).squeeze(2)
 
 
-@FORMS("luong_score", "einsum", expected="refused: summed_over_the_batch")
+@FORMS(
+    "luong_score",
+    "einsum",
+    expected="refused: summed_over_the_batch",
+    before="refused, no name (4 of 10)",
+)
 def letter_of_the_batch_lost(state, keys, kind, w=None):
     query = state @ w if kind == "general" else state
     products = (keys * query.unsqueeze(-2)).sum(-1)
     return torch.einsum("bm->m", products.reshape(-1, keys.shape[-2]))
 
 
-@FORMS("luong_score", "Vaswani et al.", expected="refused: divided_by_root_of_d_k")
+@FORMS(
+    "luong_score",
+    "Vaswani et al.",
+    expected="refused: divided_by_root_of_d_k",
+    before="refused, no name (0 of 10)",
+)
 def scaled_product(state, keys, kind, w=None):
     return scores_by_einsum(state, keys, kind, w) / keys.shape[-1] ** 0.5
 
@@ -584,43 +666,63 @@ def scaled_product(state, keys, kind, w=None):
 # Lesson 09
 
 
-@FORMS("embed", "Annotated Transformer")
+@FORMS("embed", "Annotated Transformer", before="full")
 def embedding_times_root(token_ids, embedding, encoding):
     x = functional.embedding(token_ids, embedding) * math.sqrt(embedding.size(1))
     return x + encoding[: x.size(-2)]
 
 
-@FORMS("embed", "nanoGPT", expected="refused: no_scale")
+@FORMS(
+    "embed",
+    "nanoGPT",
+    expected="refused: no_scale",
+    before="refused: no_scale (0 of 10)",
+)
 def token_and_position_embedding(token_ids, embedding, encoding):
     position = torch.arange(token_ids.shape[-1])
     return embedding[token_ids] + encoding[position]
 
 
-@FORMS("feed_forward", "Annotated Transformer and d2l 11.7")
+@FORMS("feed_forward", "Annotated Transformer and d2l 11.7", before="full")
 def two_linear_maps(x, w_1, b_1, w_2, b_2):
     return functional.linear(functional.linear(x, w_1.T, b_1).relu(), w_2.T, b_2)
 
 
-@FORMS("feed_forward", "nanoGPT", expected="refused: gelu_for_relu")
+@FORMS(
+    "feed_forward",
+    "nanoGPT",
+    expected="refused: gelu_for_relu",
+    before="refused: gelu_for_relu (0 of 5)",
+)
 def gelu_between(x, w_1, b_1, w_2, b_2):
     return functional.gelu(x @ w_1 + b_1) @ w_2 + b_2
 
 
-@FORMS("layer_norm", "PyTorch nn.LayerNorm")
+@FORMS("layer_norm", "PyTorch nn.LayerNorm", before="full")
 def biased_variance(x, gain, bias, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     variance = x.var(-1, unbiased=False, keepdim=True)
     return (x - mean) / torch.sqrt(variance + eps) * gain + bias
 
 
-@FORMS("layer_norm", "one pass", expected="fine point open")
+@FORMS(
+    "layer_norm",
+    "one pass",
+    expected="fine point open",
+    before="refused: one_pass (13.25 of 14)",
+)
 def mean_of_squares_less_squared_mean(x, gain, bias, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     variance = (x * x).mean(-1, keepdim=True) - mean**2
     return (x - mean) * torch.rsqrt(variance + eps) * gain + bias
 
 
-@FORMS("layer_norm", "Hugging Face", expected="fine point open")
+@FORMS(
+    "layer_norm",
+    "Hugging Face",
+    expected="fine point open",
+    before="refused, no name (9.75 of 14)",
+)
 def in_float32(x, gain, bias, eps=1e-5):
     return biased_variance(x.float(), gain.float(), bias.float(), eps).to(x.dtype)
 
@@ -629,20 +731,31 @@ def in_float32(x, gain, bias, eps=1e-5):
     "layer_norm",
     "Annotated Transformer",
     expected="refused: divided_by_one_less & eps_outside_the_root",
+    before="refused: divided_by_one_less & eps_outside_the_root (0 of 14)",
 )
 def std_plus_eps(x, gain, bias, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return gain * (x - mean) / (std + eps) + bias
 
 
-@FORMS("layer_norm", "BERT-pytorch", expected="refused: eps_outside_the_root")
+@FORMS(
+    "layer_norm",
+    "BERT-pytorch",
+    expected="refused: eps_outside_the_root",
+    before="refused: eps_outside_the_root (7.75 of 14)",
+)
 def root_plus_eps(x, gain, bias, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     std = x.std(-1, keepdim=True, unbiased=False)
     return gain * (x - mean) / (std + eps) + bias
 
 
-@FORMS("layer_norm", "nn.LayerNorm from var", expected="refused: divided_by_one_less")
+@FORMS(
+    "layer_norm",
+    "nn.LayerNorm from var",
+    expected="refused: divided_by_one_less",
+    before="refused: divided_by_one_less (0 of 14)",
+)
 def variance_as_it_comes(x, gain, bias, eps=1e-5):
     mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True)
     return (x - mean) / torch.sqrt(variance + eps) * gain + bias
@@ -664,7 +777,7 @@ def encoder_parts(parameters, n_heads, may_attend):
     return attention, network, norm
 
 
-@FORMS("encoder_layer", "PyTorch nn.TransformerEncoderLayer")
+@FORMS("encoder_layer", "PyTorch nn.TransformerEncoderLayer", before="full")
 def either_place(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, norm = encoder_parts(parameters, n_heads, may_attend)
     if norm_first:
@@ -674,21 +787,36 @@ def either_place(x, parameters, n_heads, may_attend=None, norm_first=False):
     return norm(x + network(x), 2)
 
 
-@FORMS("encoder_layer", "Annotated Transformer", expected="refused: norm_always_before")
+@FORMS(
+    "encoder_layer",
+    "Annotated Transformer",
+    expected="refused: norm_always_before",
+    before="refused: norm_always_before (7 of 16)",
+)
 def sublayer_connection(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, norm = encoder_parts(parameters, n_heads, may_attend)
     x = x + attention(norm(x, 1))
     return x + network(norm(x, 2))
 
 
-@FORMS("encoder_layer", "d2l 11.7", expected="refused: norm_always_after")
+@FORMS(
+    "encoder_layer",
+    "d2l 11.7",
+    expected="refused: norm_always_after",
+    before="refused: norm_always_after (8.75 of 16)",
+)
 def add_norm(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, norm = encoder_parts(parameters, n_heads, may_attend)
     y = norm(attention(x) + x, 1)
     return norm(network(y) + y, 2)
 
 
-@FORMS("encoder_layer", "repositories", expected="refused: result_added_to_itself")
+@FORMS(
+    "encoder_layer",
+    "repositories",
+    expected="refused: result_added_to_itself",
+    before="refused, no name (0 of 16)",
+)
 def result_twice(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, norm = encoder_parts(parameters, n_heads, may_attend)
     for number, part in ((1, attention), (2, network)):
@@ -705,6 +833,7 @@ def result_twice(x, parameters, n_heads, may_attend=None, norm_first=False):
     "encoder_layer",
     "repositories",
     expected="refused: norm_always_after & result_added_to_itself",
+    before="refused, no name (0 of 16)",
 )
 def result_twice_and_norm_after(
     x, parameters, n_heads, may_attend=None, norm_first=False
@@ -716,7 +845,12 @@ def result_twice_and_norm_after(
     return norm(x + x, 2)
 
 
-@FORMS("encoder_layer", "repositories", expected="refused: neither_sums_nor_norms")
+@FORMS(
+    "encoder_layer",
+    "repositories",
+    expected="refused: neither_sums_nor_norms",
+    before="refused, no name (0 of 16)",
+)
 def two_parts_alone(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, _ = encoder_parts(parameters, n_heads, may_attend)
     return network(attention(x))
@@ -733,7 +867,7 @@ def decoder_parts(memory, parameters, n_heads, may_attend, memory_may_attend):
     return (attention, cross, network), norm
 
 
-@FORMS("decoder_layer", "PyTorch nn.TransformerDecoderLayer")
+@FORMS("decoder_layer", "PyTorch nn.TransformerDecoderLayer", before="full")
 def either_place_of_three(
     y,
     memory,
@@ -753,7 +887,12 @@ def either_place_of_three(
     return y
 
 
-@FORMS("decoder_layer", "Annotated Transformer", expected="refused: norm_always_before")
+@FORMS(
+    "decoder_layer",
+    "Annotated Transformer",
+    expected="refused: norm_always_before",
+    before="refused: norm_always_before (12.5 of 28)",
+)
 def three_sublayer_connections(
     y,
     memory,
@@ -767,7 +906,12 @@ def three_sublayer_connections(
     return either_place_of_three(y, memory, parameters, n_heads, *masks, True)
 
 
-@FORMS("decoder_layer", "d2l 11.7", expected="refused: norm_always_after")
+@FORMS(
+    "decoder_layer",
+    "d2l 11.7",
+    expected="refused: norm_always_after",
+    before="refused: norm_always_after (15.5 of 28)",
+)
 def three_add_norms(
     y,
     memory,
@@ -781,7 +925,12 @@ def three_add_norms(
     return either_place_of_three(y, memory, parameters, n_heads, *masks, False)
 
 
-@FORMS("decoder_layer", "repositories", expected="refused: result_added_to_itself")
+@FORMS(
+    "decoder_layer",
+    "repositories",
+    expected="refused: result_added_to_itself",
+    before="refused, no name (0 of 28)",
+)
 def results_twice(
     y,
     memory,
@@ -799,7 +948,7 @@ def results_twice(
     return y
 
 
-@FORMS("shift_right", "Hugging Face T5")
+@FORMS("shift_right", "Hugging Face T5", before="full")
 def into_zeros(targets, start_id):
     shifted = targets.new_zeros(targets.shape)
     shifted[..., 1:] = targets[..., :-1].clone()
@@ -807,7 +956,12 @@ def into_zeros(targets, start_id):
     return shifted
 
 
-@FORMS("shift_right", "Hugging Face BART", expected="refused: shifted_along_axis_one")
+@FORMS(
+    "shift_right",
+    "Hugging Face BART",
+    expected="refused: shifted_along_axis_one",
+    before="refused, no name (3.5 of 5)",
+)
 def columns_of_a_batch(targets, start_id):
     shifted = targets.new_zeros(targets.shape)
     shifted[:, 1:] = targets[:, :-1].clone()
@@ -815,7 +969,7 @@ def columns_of_a_batch(targets, start_id):
     return shifted
 
 
-@FORMS("shift_right", "PyTorch")
+@FORMS("shift_right", "PyTorch", before="full")
 def rolled_and_replaced(targets, start_id):
     shifted = targets.roll(1, dims=-1)
     shifted[..., 0] = start_id
@@ -825,7 +979,12 @@ def rolled_and_replaced(targets, start_id):
 # Lesson 10
 
 
-@FORMS("clip_gradients", "Pascanu et al., algorithm 1", expected="fine point open")
+@FORMS(
+    "clip_gradients",
+    "Pascanu et al., algorithm 1",
+    expected="fine point open",
+    before="refused, no name (11.5 of 14)",
+)
 def stacked_norms(gradients, max_norm):
     norms = [torch.linalg.vector_norm(g) for g in gradients.values() if g is not None]
     norm = torch.linalg.vector_norm(torch.stack(norms)).item()
@@ -833,7 +992,12 @@ def stacked_norms(gradients, max_norm):
     return {k: None if g is None else g * factor for k, g in gradients.items()}, norm
 
 
-@FORMS("clip_gradients", "CS336, on copies", expected="fine point open")
+@FORMS(
+    "clip_gradients",
+    "CS336, on copies",
+    expected="fine point open",
+    before="refused: a_little_added_to_the_norm & not_finite_passed_on (3.75 of 14)",
+)
 def a_millionth_added(gradients, max_norm):
     squares = sum((g**2).sum().item() for g in gradients.values() if g is not None)
     norm = squares**0.5
@@ -845,6 +1009,7 @@ def a_millionth_added(gradients, max_norm):
     "clip_gradients",
     "CS336 and torch.nn.utils.clip_grad_norm_",
     expected="refused: a_little_added_to_the_norm & gradients_overwritten",
+    before="refused, no name (2.5 of 14)",
 )
 def in_place_with_a_millionth(gradients, max_norm):
     squares = sum((g**2).sum().item() for g in gradients.values() if g is not None)
@@ -856,7 +1021,12 @@ def in_place_with_a_millionth(gradients, max_norm):
     return gradients, norm
 
 
-@FORMS("clip_gradients", "d2l 9.5", expected="refused: gradients_overwritten")
+@FORMS(
+    "clip_gradients",
+    "d2l 9.5",
+    expected="refused: gradients_overwritten",
+    before="refused: not_finite_passed_on & gradients_overwritten (11.5 of 14)",
+)
 def grad_clipping(gradients, max_norm):
     present = [g for g in gradients.values() if g is not None]
     norm = math.sqrt(sum(torch.sum(g**2).item() for g in present))
@@ -866,7 +1036,12 @@ def grad_clipping(gradients, max_norm):
     return gradients, norm
 
 
-@FORMS("cross_entropy", "nanoGPT", expected="fine point open")
+@FORMS(
+    "cross_entropy",
+    "nanoGPT",
+    expected="fine point open",
+    before="refused: nan_where_nothing_counts (18 of 19)",
+)
 def library_on_two_axes(logits, targets, ignore_index):
     return functional.cross_entropy(
         logits.reshape(-1, logits.size(-1)),
@@ -875,7 +1050,7 @@ def library_on_two_axes(logits, targets, ignore_index):
     )
 
 
-@FORMS("cross_entropy", "CS336")
+@FORMS("cross_entropy", "CS336", before="full")
 def logsumexp_less_the_right_logit(logits, targets, ignore_index):
     counts = (targets != ignore_index).to(logits.dtype)
     right = torch.where(targets == ignore_index, 0, targets)
@@ -884,7 +1059,12 @@ def logsumexp_less_the_right_logit(logits, targets, ignore_index):
     return losses.sum() / counts.sum().clamp(min=1)
 
 
-@FORMS("cross_entropy", "d2l 10.7", expected="refused: padding_in_the_divisor")
+@FORMS(
+    "cross_entropy",
+    "d2l 10.7",
+    expected="refused: padding_in_the_divisor",
+    before="refused: padding_in_the_divisor (5 of 19)",
+)
 def masked_and_averaged(logits, targets, ignore_index):
     counts = targets != ignore_index
     log_p = functional.log_softmax(logits, dim=-1)
@@ -892,7 +1072,12 @@ def masked_and_averaged(logits, targets, ignore_index):
     return -(picked * counts).mean()
 
 
-@FORMS("cross_entropy", "CS231n", expected="refused: log_of_the_softmax")
+@FORMS(
+    "cross_entropy",
+    "CS231n",
+    expected="refused: log_of_the_softmax",
+    before="refused: log_of_the_softmax (17 of 19)",
+)
 def logarithm_of_the_softmax(logits, targets, ignore_index):
     counts = targets != ignore_index
     p = logits.softmax(dim=-1)
@@ -900,7 +1085,7 @@ def logarithm_of_the_softmax(logits, targets, ignore_index):
     return -picked.log()[counts].sum() / counts.sum().clamp(min=1)
 
 
-@FORMS("label_smoothing", "Szegedy et al.")
+@FORMS("label_smoothing", "Szegedy et al.", before="full")
 def mixed_with_the_uniform(targets, vocab_size, smoothing):
     one_hot = functional.one_hot(targets, vocab_size).float()
     return (1 - smoothing) * one_hot + smoothing / vocab_size
@@ -910,6 +1095,7 @@ def mixed_with_the_uniform(targets, vocab_size, smoothing):
     "label_smoothing",
     "Annotated Transformer",
     expected="refused: divided_by_two_less & token_zero_gets_nothing",
+    before="refused: divided_by_two_less & token_zero_gets_nothing (0 of 10)",
 )
 def without_padding_and_right_token(targets, vocab_size, smoothing):
     true = torch.full((*targets.shape, vocab_size), smoothing / (vocab_size - 2))
@@ -918,13 +1104,18 @@ def without_padding_and_right_token(targets, vocab_size, smoothing):
     return true.masked_fill_((targets == 0).unsqueeze(-1), 0.0)
 
 
-@FORMS("label_smoothing", "repositories", expected="refused: spread_over_the_others")
+@FORMS(
+    "label_smoothing",
+    "repositories",
+    expected="refused: spread_over_the_others",
+    before="refused: spread_over_the_others (0 of 10)",
+)
 def over_all_other_tokens(targets, vocab_size, smoothing):
     true = torch.full((*targets.shape, vocab_size), smoothing / (vocab_size - 1))
     return true.scatter(-1, targets.unsqueeze(-1), 1 - smoothing)
 
 
-@FORMS("warmup_rate", "Vaswani et al., equation 3")
+@FORMS("warmup_rate", "Vaswani et al., equation 3", before="full")
 def smaller_of_both(step, d_model, warmup_steps):
     t = step + 1
     return 1 / math.sqrt(d_model) * min(1 / math.sqrt(t), t * warmup_steps**-1.5)
@@ -934,6 +1125,7 @@ def smaller_of_both(step, d_model, warmup_steps):
     "warmup_rate",
     "Annotated Transformer",
     expected="refused: first_learning_rate_twice",
+    before="refused: first_learning_rate_twice (0.75 of 5)",
 )
 def step_zero_as_one(step, d_model, warmup_steps):
     step = max(1, step)
@@ -947,6 +1139,7 @@ def step_zero_as_one(step, d_model, warmup_steps):
     "greedy_decode",
     "Annotated Transformer, with an end",
     expected="refused: end_kept & start_kept",
+    before="refused: end_kept & start_kept (0 of 14)",
 )
 def tokens_appended_to_the_start(next_logits, start_id, end_id, max_length):
     ys = [start_id]
@@ -962,6 +1155,7 @@ def tokens_appended_to_the_start(next_logits, start_id, end_id, max_length):
     "greedy_decode",
     "Annotated Transformer, as printed",
     expected="refused: as_long_as_max_length",
+    before="refused, no name (0 of 14)",
 )
 def as_many_tokens_as_max_length(next_logits, start_id, end_id, max_length):
     ys = [start_id]
@@ -970,7 +1164,7 @@ def as_many_tokens_as_max_length(next_logits, start_id, end_id, max_length):
     return ys
 
 
-@FORMS("greedy_decode", "d2l 10.7")
+@FORMS("greedy_decode", "d2l 10.7", before="full")
 def predict_sequence(next_logits, start_id, end_id, max_length):
     outputs = []
     for _ in range(max_length):
@@ -981,7 +1175,12 @@ def predict_sequence(next_logits, start_id, end_id, max_length):
     return outputs
 
 
-@FORMS("greedy_decode", "seq2seq tutorials", expected="fine point open")
+@FORMS(
+    "greedy_decode",
+    "seq2seq tutorials",
+    expected="fine point open",
+    before="refused: start_removed_by_value (7 of 14)",
+)
 def control_tokens_filtered(next_logits, start_id, end_id, max_length):
     ids = [start_id]
     for _ in range(max_length):
@@ -1010,7 +1209,7 @@ def searched(f, start_id, end_id, beam_size, max_length, score):
     return best[1:-1] if best[-1] == end_id and len(best) > 1 else best[1:]
 
 
-@FORMS("beam_search", "Wu et al. and OpenNMT")
+@FORMS("beam_search", "Wu et al. and OpenNMT", before="full")
 def length_penalty_of_wu(
     next_log_probabilities, start_id, end_id, beam_size, max_length, alpha=0.6
 ):
@@ -1025,6 +1224,7 @@ def length_penalty_of_wu(
     "beam_search",
     "Hugging Face and d2l 10.8",
     expected="refused: divided_by_a_power_of_the_length",
+    before="refused: divided_by_a_power_of_the_length (17.75 of 33)",
 )
 def power_of_the_length(
     next_log_probabilities, start_id, end_id, beam_size, max_length, alpha=0.6
@@ -1036,7 +1236,12 @@ def power_of_the_length(
     )
 
 
-@FORMS("beam_search", "repositories", expected="refused: power_of_the_length_alone")
+@FORMS(
+    "beam_search",
+    "repositories",
+    expected="refused: power_of_the_length_alone",
+    before="refused, no name (30.25 of 33)",
+)
 def brackets_lost(
     next_log_probabilities, start_id, end_id, beam_size, max_length, alpha=0.6
 ):
@@ -1056,7 +1261,7 @@ def clipped(hypothesis, reference, n):
     return (written & n_grams(reference, n)).total(), written.total()
 
 
-@FORMS("bleu", "NLTK corpus_bleu")
+@FORMS("bleu", "NLTK corpus_bleu", before="full")
 def corpus_with_sums_first(hypotheses, references, max_n=4):
     matches, totals = Counter(), Counter()
     pairs = list(zip(hypotheses, references, strict=True))
@@ -1094,7 +1299,12 @@ def mean_over_sentences(hypotheses, references, max_n, smoothed):
     return sum(scores) / len(scores)
 
 
-@FORMS("bleu", "NLTK sentence_bleu", expected="refused: mean_of_sentence_bleus")
+@FORMS(
+    "bleu",
+    "NLTK sentence_bleu",
+    expected="refused: mean_of_sentence_bleus",
+    before="refused: mean_of_sentence_bleus (8.75 of 28)",
+)
 def mean_of_sentences(hypotheses, references, max_n=4):
     return mean_over_sentences(
         hypotheses, references, max_n, lambda n, hits, total: (hits, max(1, total))
@@ -1105,6 +1315,7 @@ def mean_of_sentences(hypotheses, references, max_n=4):
     "bleu",
     "NLTK method1",
     expected="refused: mean_of_sentence_bleus & a_tenth_of_a_match_in_place_of_none",
+    before="refused, no name (7 of 28)",
 )
 def mean_of_sentences_with_a_tenth(hypotheses, references, max_n=4):
     return mean_over_sentences(
@@ -1119,6 +1330,7 @@ def mean_of_sentences_with_a_tenth(hypotheses, references, max_n=4):
     "bleu",
     "Lin and Och",
     expected="refused: mean_of_sentence_bleus & one_added_to_the_counts",
+    before="refused: mean_of_sentence_bleus & one_added_to_the_counts (0 of 28)",
 )
 def mean_of_sentences_with_one_added(hypotheses, references, max_n=4):
     return mean_over_sentences(
@@ -1133,6 +1345,7 @@ def mean_of_sentences_with_one_added(hypotheses, references, max_n=4):
     "bleu",
     "repositories",
     expected="refused: mean_of_sentence_bleus & one_added_everywhere",
+    before="refused, no name (0 of 28)",
 )
 def mean_of_sentences_smoothed_by_laplace(hypotheses, references, max_n=4):
     return mean_over_sentences(
@@ -1140,7 +1353,12 @@ def mean_of_sentences_smoothed_by_laplace(hypotheses, references, max_n=4):
     )
 
 
-@FORMS("bleu", "repositories", expected="refused: one_added_everywhere")
+@FORMS(
+    "bleu",
+    "repositories",
+    expected="refused: one_added_everywhere",
+    before="refused, no name (0 of 28)",
+)
 def corpus_smoothed_by_laplace(hypotheses, references, max_n=4):
     c, r = sum(map(len, hypotheses)), sum(map(len, references))
     product = 1.0
@@ -1157,6 +1375,7 @@ def corpus_smoothed_by_laplace(hypotheses, references, max_n=4):
     "bleu",
     "d2l 10.7",
     expected="refused: mean_of_sentence_bleus & weights_that_halve",
+    before="refused, no name (0 of 28)",
 )
 def mean_with_weights_that_halve(hypotheses, references, max_n=4):
     total = 0.0
@@ -1171,7 +1390,7 @@ def mean_with_weights_that_halve(hypotheses, references, max_n=4):
     return total / len(hypotheses)
 
 
-@FORMS("cached_step", "nanoGPT and gpt-fast")
+@FORMS("cached_step", "nanoGPT and gpt-fast", before="full")
 def rows_appended(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     x = math.sqrt(embedding.size(1)) * embedding[token_id] + encoding[keys.size(0)]
     keys = torch.cat((keys, (x @ w_k)[None]), dim=0)
@@ -1183,12 +1402,21 @@ def rows_appended(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 # Lesson 12
 
 
-@FORMS("apply_temperature", "nanoGPT and CS336", expected="fine point open")
+@FORMS(
+    "apply_temperature",
+    "nanoGPT and CS336",
+    expected="fine point open",
+    before="refused: formula_alone (6.5 of 14)",
+)
 def softmax_of_the_quotient(logits, temperature):
     return functional.softmax(logits / temperature, dim=-1)
 
 
-@FORMS("apply_temperature", "Hugging Face")
+@FORMS(
+    "apply_temperature",
+    "Hugging Face",
+    before="refused: nan_at_temperature_infinity & quotient_overflows (9 of 14)",
+)
 def greedy_at_zero(logits, temperature):
     if temperature == 0:
         return functional.one_hot(logits.argmax(-1), logits.size(-1)).to(logits.dtype)
@@ -1200,7 +1428,12 @@ def scattered(probabilities, order, stays):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-@FORMS("top_k_filter", "nanoGPT", expected="fine point open")
+@FORMS(
+    "top_k_filter",
+    "nanoGPT",
+    expected="fine point open",
+    before="refused: all_equal_ones_stay (9.5 of 12)",
+)
 def below_the_kth(probabilities, k):
     values, _ = torch.topk(probabilities, min(k, probabilities.size(-1)))
     kept = probabilities.clone()
@@ -1208,7 +1441,12 @@ def below_the_kth(probabilities, k):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-@FORMS("top_k_filter", "Hugging Face", expected="fine point open")
+@FORMS(
+    "top_k_filter",
+    "Hugging Face",
+    expected="fine point open",
+    before="refused: all_equal_ones_stay (9.5 of 12)",
+)
 def filtered_as_logits(probabilities, k):
     logits = probabilities.log()
     k = min(k, logits.size(-1))
@@ -1216,13 +1454,18 @@ def filtered_as_logits(probabilities, k):
     return logits.masked_fill(remove, -float("inf")).softmax(-1)
 
 
-@FORMS("top_k_filter", "Fan et al.")
+@FORMS("top_k_filter", "Fan et al.", before="full")
 def first_k_of_a_stable_sort(probabilities, k):
     values, order = probabilities.sort(dim=-1, descending=True, stable=True)
     return scattered(probabilities, order[..., :k], values[..., :k])
 
 
-@FORMS("top_p_filter", "Hugging Face", expected="fine point open")
+@FORMS(
+    "top_p_filter",
+    "Hugging Face",
+    expected="fine point open",
+    before="refused: one_more_where_the_sum_is_p & p_of_one_as_any_other (13 of 16)",
+)
 def shifted_mask(probabilities, p):
     values, order = probabilities.sort(dim=-1, descending=True)
     remove = values.cumsum(dim=-1) > p
@@ -1231,79 +1474,124 @@ def shifted_mask(probabilities, p):
     return scattered(probabilities, order, values.masked_fill(remove, 0.0))
 
 
-@FORMS("top_p_filter", "Llama", expected="fine point open")
+@FORMS(
+    "top_p_filter",
+    "Llama",
+    expected="fine point open",
+    before="refused: one_more_where_the_sum_is_p & p_of_one_as_any_other (13 of 16)",
+)
 def sum_before_above_p(probabilities, p):
     values, order = torch.sort(probabilities, dim=-1, descending=True)
     before = torch.cumsum(values, dim=-1) - values
     return scattered(probabilities, order, torch.where(before > p, 0.0, values))
 
 
-@FORMS("top_p_filter", "repositories", expected="refused: crossing_token_dropped")
+@FORMS(
+    "top_p_filter",
+    "repositories",
+    expected="refused: crossing_token_dropped",
+    before="refused: crossing_token_dropped_with_p_of_one_too (3 of 16)",
+)
 def sum_up_to_p(probabilities, p):
     values, order = torch.sort(probabilities, dim=-1, descending=True)
     stays = torch.cumsum(values, dim=-1) <= p
     return scattered(probabilities, order, values * stays)
 
 
-@FORMS("sample", "Devroye", expected="fine point open")
+@FORMS(
+    "sample",
+    "Devroye",
+    expected="fine point open",
+    before="refused: first_token_at_the_end (10.75 of 12)",
+)
 def first_sum_above(probabilities, u):
     return (probabilities.cumsum(-1) > u.unsqueeze(-1)).int().argmax(-1)
 
 
-@FORMS("sample", "NumPy", expected="fine point open")
+@FORMS(
+    "sample",
+    "NumPy",
+    expected="fine point open",
+    before="refused: earlier_token_on_a_boundary & last_token_of_all_at_the_end (8.25 of 12)",
+)
 def sorted_search(probabilities, u):
     sums = probabilities.cumsum(-1)
     found = torch.searchsorted(sums, u.unsqueeze(-1).contiguous()).squeeze(-1)
     return found.clamp(max=probabilities.size(-1) - 1)
 
 
-@FORMS("rms_norm", "Hugging Face Llama")
+@FORMS("rms_norm", "Hugging Face Llama", before="refused, no name (5 of 6)")
 def llama_in_float32(x, gain, eps=1e-6):
     hidden = x.to(torch.float32)
     hidden = hidden * torch.rsqrt(hidden.pow(2).mean(-1, keepdim=True) + eps)
     return gain * hidden.to(x.dtype)
 
 
-@FORMS("rms_norm", "CS336")
+@FORMS("rms_norm", "CS336", before="refused, no name (5 of 6)")
 def float32_and_back(x, gain, eps=1e-6):
     dtype, x = x.dtype, x.to(torch.float32)
     root = torch.sqrt(torch.mean(x**2, dim=-1, keepdim=True) + eps)
     return (x / root * gain).to(dtype)
 
 
-@FORMS("rms_norm", "x-transformers", expected="refused: root_at_least_eps")
+@FORMS(
+    "rms_norm",
+    "x-transformers",
+    expected="refused: root_at_least_eps",
+    before="refused, no name (4 of 6)",
+)
 def norm_at_least_eps(x, gain, eps=1e-6):
     norm = torch.norm(x, dim=-1, keepdim=True) * x.shape[-1] ** -0.5
     return x / norm.clamp(min=eps) * gain
 
 
-@FORMS("rms_norm", "repositories", expected="refused: eps_outside_the_root")
+@FORMS(
+    "rms_norm",
+    "repositories",
+    expected="refused: eps_outside_the_root",
+    before="refused: eps_outside_the_root (4 of 6)",
+)
 def eps_added_to_the_root(x, gain, eps=1e-6):
     return gain * x / (x.pow(2).mean(-1, keepdim=True).sqrt() + eps)
 
 
-@FORMS("rms_norm", "Gemma", expected="refused: gain_plus_one")
+@FORMS(
+    "rms_norm",
+    "Gemma",
+    expected="refused: gain_plus_one",
+    before="refused, no name (0 of 6)",
+)
 def one_plus_gain(x, gain, eps=1e-6):
     return float32_and_back(x, 1 + gain.float(), eps)
 
 
-@FORMS("swiglu", "Hugging Face Llama")
+@FORMS("swiglu", "Hugging Face Llama", before="full")
 def down_of_gate_times_up(x, w_gate, w_up, w_down):
     return (functional.silu(x @ w_gate) * (x @ w_up)) @ w_down
 
 
-@FORMS("swiglu", "CS336")
+@FORMS("swiglu", "CS336", before="full")
 def sigmoid_by_hand(x, w_gate, w_up, w_down):
     gate = x @ w_gate
     return (gate * torch.sigmoid(gate) * (x @ w_up)) @ w_down
 
 
-@FORMS("swiglu", "Gemma", expected="refused: gelu_for_silu")
+@FORMS(
+    "swiglu",
+    "Gemma",
+    expected="refused: gelu_for_silu",
+    before="refused: gelu_for_silu (0 of 6)",
+)
 def geglu(x, w_gate, w_up, w_down):
     return (functional.gelu(x @ w_gate) * (x @ w_up)) @ w_down
 
 
-@FORMS("grouped_query_attention", "Llama", expected="fine point open")
+@FORMS(
+    "grouped_query_attention",
+    "Llama",
+    expected="fine point open",
+    before="refused: nan_where_nothing_is_allowed & shapes_that_do_not_fit (13.5 of 16)",
+)
 def repeat_kv(q, k, v, may_attend=None):
     groups = q.size(-3) // k.size(-3)
     k, v = (part.repeat_interleave(groups, dim=-3) for part in (k, v))
@@ -1314,7 +1602,12 @@ def repeat_kv(q, k, v, may_attend=None):
     return torch.matmul(functional.softmax(scores, dim=-1), v)
 
 
-@FORMS("grouped_query_attention", "Hugging Face", expected="fine point open")
+@FORMS(
+    "grouped_query_attention",
+    "Hugging Face",
+    expected="fine point open",
+    before="refused, no name (12.25 of 16)",
+)
 def least_float_for_blocked(q, k, v, may_attend=None):
     groups = q.size(-3) // k.size(-3)
     shape = (*k.shape[:-3], k.size(-3), groups)
@@ -1330,25 +1623,35 @@ def least_float_for_blocked(q, k, v, may_attend=None):
     return weights @ v
 
 
-@FORMS("grouped_query_attention", "repositories", expected="refused: tiled")
+@FORMS(
+    "grouped_query_attention",
+    "repositories",
+    expected="refused: tiled",
+    before="refused: tiled & shapes_that_do_not_fit (3.75 of 16)",
+)
 def heads_repeated_in_turn(q, k, v, may_attend=None):
     times = [1] * (k.ndim - 3) + [q.size(-3) // k.size(-3), 1, 1]
     return repeat_kv(q, k.repeat(*times), v.repeat(*times), may_attend).nan_to_num(0.0)
 
 
-@FORMS("language_model_batch", "nanoGPT")
+@FORMS("language_model_batch", "nanoGPT", before="refused: slices_end_early (5 of 6)")
 def stacked_slices(token_ids, length, starts):
     x = torch.stack([token_ids[i : i + length] for i in starts])
     y = torch.stack([token_ids[i + 1 : i + 1 + length] for i in starts])
     return x, y
 
 
-@FORMS("bits_per_byte", "The Pile")
+@FORMS("bits_per_byte", "The Pile", before="refused, no name (10 of 12)")
 def nats_to_bits_over_bytes(losses, text):
     return losses.sum().item() / math.log(2) / len(text.encode("utf-8"))
 
 
-@FORMS("bits_per_byte", "language modelling", expected="refused: bits_per_character")
+@FORMS(
+    "bits_per_byte",
+    "language modelling",
+    expected="refused: bits_per_character",
+    before="refused, no name (3.5 of 12)",
+)
 def over_characters(losses, text):
     return losses.sum().item() / math.log(2) / len(text)
 
@@ -1360,7 +1663,7 @@ def heads_of(x, n_heads):
     return x.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
 
 
-@FORMS("prune", "Hugging Face head_mask")
+@FORMS("prune", "Hugging Face head_mask", before="full")
 def gates_on_the_weights(x, memory, w_q, w_k, w_v, w_o, gates, may_attend=None):
     n_heads = len(gates)
     q, k, v = (heads_of(y, n_heads) for y in (x @ w_q, memory @ w_k, memory @ w_v))
@@ -1371,7 +1674,7 @@ def gates_on_the_weights(x, memory, w_q, w_k, w_v, w_o, gates, may_attend=None):
     return (weights @ v).transpose(-2, -3).flatten(-2) @ w_o
 
 
-@FORMS("induction_score", "TransformerLens")
+@FORMS("induction_score", "TransformerLens", before="full")
 def diagonal_of_the_pattern(weights, period):
     return weights.diagonal(1 - period, dim1=-2, dim2=-1)[..., 1:].mean(-1)
 
@@ -1380,6 +1683,7 @@ def diagonal_of_the_pattern(weights, period):
     "induction_score",
     "TransformerLens, whole diagonal",
     expected="refused: whole_diagonal",
+    before="refused: whole_diagonal (0 of 14)",
 )
 def mean_of_the_diagonal(weights, period):
     return weights.diagonal(1 - period, dim1=-2, dim2=-1).mean(-1)
@@ -1388,7 +1692,12 @@ def mean_of_the_diagonal(weights, period):
 # Lesson 14
 
 
-@FORMS("flops", "Vaswani et al., table 1", expected="refused: entries_of_the_table")
+@FORMS(
+    "flops",
+    "Vaswani et al., table 1",
+    expected="refused: entries_of_the_table",
+    before="refused, no name (0 of 16)",
+)
 def entries_of_table_1(kind, n, d, k=None):
     return {
         "attention": n * n * d,
@@ -1398,7 +1707,7 @@ def entries_of_table_1(kind, n, d, k=None):
     }[kind]
 
 
-@FORMS("flops", "two for a multiply and an add")
+@FORMS("flops", "two for a multiply and an add", before="refused, no name (14.5 of 16)")
 def two_per_product(kind, n, d, k=None):
     if kind == "attention":
         return 2 * n * n * d + 2 * n * n * d
@@ -1409,7 +1718,7 @@ def two_per_product(kind, n, d, k=None):
     return n * k * 2 * d * d
 
 
-@FORMS("path_length", "math.ceil")
+@FORMS("path_length", "math.ceil", before="refused, no name (11.25 of 14)")
 def quotient_rounded_up(kind, n, k=None):
     if kind == "attention":
         return 1 if n > 1 else 0
@@ -1418,24 +1727,37 @@ def quotient_rounded_up(kind, n, k=None):
     return math.ceil((n - 1) / (k - 1))
 
 
-@FORMS("path_length", "Vaswani et al., table 1", expected="refused: n_over_k")
+@FORMS(
+    "path_length",
+    "Vaswani et al., table 1",
+    expected="refused: n_over_k",
+    before="refused, no name (3 of 14)",
+)
 def entry_of_the_table(kind, n, k=None):
     if kind in ("attention", "recurrence"):
         return quotient_rounded_up(kind, n)
     return math.ceil(n / k)
 
 
-@FORMS("sequential_steps", "Vaswani et al., table 1")
+@FORMS(
+    "sequential_steps",
+    "Vaswani et al., table 1",
+    before="refused: one_step_for_other_kinds & n_not_checked (5.25 of 6)",
+)
 def one_or_n(kind, n, k=None):
     return n if kind == "recurrence" else 1
 
 
-@FORMS("kv_cache_bytes", "Shazeer and Ainslie et al.")
+@FORMS(
+    "kv_cache_bytes",
+    "Shazeer and Ainslie et al.",
+    before="refused: sizes_not_refused (6.5 of 7)",
+)
 def keys_and_values(n, n_layers, n_kv_heads, d_k, bytes_per_number=2, batch=1):
     return 2 * n_layers * n_kv_heads * d_k * n * batch * bytes_per_number
 
 
-@FORMS("online_softmax", "Milakov and Gimelshein, algorithm 3")
+@FORMS("online_softmax", "Milakov and Gimelshein, algorithm 3", before="full")
 def running_maximum_and_sum(x, block):
     m = np.full((*x.shape[:-1], 1), -np.inf)
     d = np.zeros_like(m)
@@ -1446,7 +1768,11 @@ def running_maximum_and_sum(x, block):
     return np.exp(x - m) / d
 
 
-@FORMS("online_softmax", "FlashAttention-2")
+@FORMS(
+    "online_softmax",
+    "FlashAttention-2",
+    before="refused: logarithm_of_the_sum (18.25 of 19)",
+)
 def by_the_logarithm_of_the_sum(x, block):
     log_sum = np.full((*x.shape[:-1], 1), -np.inf)
     for start in range(0, x.shape[-1], block):
@@ -1455,7 +1781,11 @@ def by_the_logarithm_of_the_sum(x, block):
     return np.exp(x - log_sum)
 
 
-@FORMS("online_softmax", "kernels that begin at −1e9")
+@FORMS(
+    "online_softmax",
+    "kernels that begin at −1e9",
+    before="refused: maximum_started_at_minus_a_billion (15.5 of 19)",
+)
 def begun_at_a_low_number(x, block):
     m = np.full((*x.shape[:-1], 1), -1e9)
     d = np.zeros_like(m)
@@ -1485,31 +1815,46 @@ def flash(q, k, v, block, may_attend, lowest):
     return output, total
 
 
-@FORMS("tiled_attention", "FlashAttention-2")
+@FORMS("tiled_attention", "FlashAttention-2", before="full")
 def divided_once(q, k, v, block, may_attend=None):
     output, total = flash(q, k, v, block, may_attend, -np.inf)
     return np.divide(output, total, out=np.zeros_like(output), where=total > 0)
 
 
-@FORMS("tiled_attention", "CS336", expected="fine point open")
+@FORMS(
+    "tiled_attention",
+    "CS336",
+    expected="fine point open",
+    before="refused: nan_without_keys (26 of 33)",
+)
 def divided_without_a_look(q, k, v, block, may_attend=None):
     output, total = flash(q, k, v, block, may_attend, -np.inf)
     return output / total
 
 
-@FORMS("tiled_attention", "Annotated Transformer", expected="fine point open")
+@FORMS(
+    "tiled_attention",
+    "Annotated Transformer",
+    expected="fine point open",
+    before="refused: filled_with_minus_a_billion (24.25 of 33)",
+)
 def minus_a_billion(q, k, v, block, may_attend=None):
     output, total = flash(q, k, v, block, may_attend, -1e9)
     return output / total
 
 
-@FORMS("sliding_window_mask", "Hugging Face Mistral")
+@FORMS("sliding_window_mask", "Hugging Face Mistral", before="full")
 def lower_triangle_less_what_is_far(n, width):
     causal = np.tril(np.ones((n, n), dtype=bool))
     return causal & np.triu(np.ones((n, n), dtype=bool), k=-width + 1)
 
 
-@FORMS("sliding_window_mask", "Mistral 7B", expected="refused: one_key_too_many")
+@FORMS(
+    "sliding_window_mask",
+    "Mistral 7B",
+    expected="refused: one_key_too_many",
+    before="refused: one_key_too_many (1.25 of 8)",
+)
 def from_i_minus_width(n, width):
     i, j = np.indices((n, n))
     return (j <= i) & (j >= i - width)
@@ -1519,6 +1864,7 @@ def from_i_minus_width(n, width):
     "sliding_window_mask",
     "Longformer",
     expected="refused: half_of_the_window_ahead",
+    before="refused: half_of_the_window_ahead (0 of 8)",
 )
 def half_on_each_side(n, width):
     i, j = np.indices((n, n))
