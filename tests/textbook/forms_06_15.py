@@ -401,7 +401,8 @@ def algorithm_1_with_decoupled_decay(
     "adam_step",
     "CS336 and Kingma and Ba, section 2",
     expected="refused: eps_added_to_the_root_of_v & weight_decay_of_the_new_parameter",
-    before="refused: eps_added_to_the_root_of_v & weight_decay_of_the_new_parameter (2.75 of 19)",
+    before="refused: eps_added_to_the_root_of_v & weight_decay_of_the_new_parameter "
+    "(2.75 of 19)",
 )
 def corrected_learning_rate(
     parameter,
@@ -1512,7 +1513,8 @@ def first_sum_above(probabilities, u):
     "sample",
     "NumPy",
     expected="fine point open",
-    before="refused: earlier_token_on_a_boundary & last_token_of_all_at_the_end (8.25 of 12)",
+    before="refused: earlier_token_on_a_boundary & last_token_of_all_at_the_end "
+    "(8.25 of 12)",
 )
 def sorted_search(probabilities, u):
     sums = probabilities.cumsum(-1)
