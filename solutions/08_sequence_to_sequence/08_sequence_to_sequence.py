@@ -458,8 +458,7 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # %% [markdown]
 # ### Exercise: luong_score
 #
-# Return only the scores: the softmax comes later. A wrong `kind` should raise an error
-# that says so.
+# Return only the scores: the softmax comes later.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -469,7 +468,7 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # <details><summary>Hint 2</summary>
 #
 # A product with keys wants the query as a column. How do you make one, and what must be
-# done with its axis afterwards? Three combinations of `kind` and `w` are errors: which?
+# done with its axis afterwards?
 #
 # </details>
 
