@@ -32,7 +32,7 @@ RIGHT = """def softmax(x, axis=-1):
     exponentials = np.exp(1.0 * x - x.max(axis=axis, keepdims=True))
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
 ODD = 'def softmax(x):\n\treturn "ä → 𝛂"  \r\n\n\n'.replace("\r", "")
-NAMES = ["Check", "Hint", "Begin anew", "Bring back", "Home"]
+NAMES = ["Check", "Hint", "Start over", "Restore", "Home"]
 BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
 SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
 
@@ -62,7 +62,9 @@ def lesson(stubs=True):
     for cell in cells:
         cell.metadata.pop("attention", None)
         if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.metadata["attention"] = {"stub": cell.source}
+            name = cell.metadata["nbgrader"]["grade_id"]
+            line = f"from course_lib.attention import {name}"
+            cell.metadata["attention"] = {"stub": cell.source, "course_version": line}
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
 
 
@@ -136,6 +138,20 @@ def opened(server, name, notebook, buttons=True):
     assert [each for each in errors if each.startswith(("error", "warning"))] == []
     hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
     assert hosts == {address.netloc}
+
+
+# Notes at each frame which heading of the home page can be seen.
+WATCH_HOME = """() => {
+    window.shownAtHome = [];
+    const note = () => {
+        for (const heading of document.querySelectorAll(".jp-MarkdownViewer h1")) {
+            const seen = heading.checkVisibility({ visibilityProperty: true });
+            if (seen) window.shownAtHome.push(heading.textContent);
+        }
+        requestAnimationFrame(note);
+    };
+    note();
+}"""
 
 
 def at_server(address, path):
@@ -272,7 +288,11 @@ class TestToolbar:
             )
         page.keyboard.press("Control+Shift+c")
         page.keyboard.type("course exercise")
-        for name in ("Check this exercise", "Begin this exercise anew"):
+        for name in (
+            "Check this exercise",
+            "Start this exercise over",
+            "Use the course's version",
+        ):
             entry = page.locator(".lm-CommandPalette-itemLabel", has_text=name)
             expect(entry).to_be_visible()
 
@@ -323,17 +343,17 @@ class TestToolbar:
         button(page, "Hint").click()
         expect(hints.first).to_have_attribute("open", "")
 
-    def test_begin_anew_keeps_the_answer_to_the_letter(self, page_and_path):
+    def test_start_over_keeps_the_answer_to_the_letter(self, page_and_path):
         page, path = page_and_path
         stub = answer_in(path).source
         write(page, SOFTMAX, ODD)
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         page.locator(".jp-Dialog .jp-mod-reject").click()
         assert cell(page, SOFTMAX).get_by_text("𝛂").count() == 1
-        press(page, "Begin anew")
-        page.get_by_text("Begin softmax anew?").wait_for()
+        press(page, "Start over")
+        page.get_by_text("Start softmax over?").wait_for()
         page.keyboard.press("Enter")
-        notice(page, "softmax begins anew; your answer is kept.")
+        notice(page, "softmax starts over; your answer is kept.")
         saved = answer_in(path)
         assert saved.source == stub
         (earlier,) = saved.metadata["attention"]["earlier"]
@@ -345,13 +365,13 @@ class TestToolbar:
         page.keyboard.press("Control+s")
         page.locator(".jp-mod-dirty").first.wait_for(state="detached")
         assert answer_in(path).source == ODD
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         accept(page)
         becomes_true(page, lambda: answer_in(path).source == stub)
         saved = answer_in(path)
         assert len(saved.metadata["attention"]["earlier"]) == 1  # none twice in a row
 
-    def test_bring_back_keeps_what_stood_there(self, server, request):
+    def test_restore_keeps_what_stood_there(self, server, request):
         notebook = lesson()
         earlier = [
             {"time": "2026-01-02T03:04:05+00:00", "source": ODD},
@@ -361,7 +381,7 @@ class TestToolbar:
         notebook.cells[SOFTMAX].source = RIGHT
         with opened(server, request.node.name, notebook) as (page, path):
             cell(page, SOFTMAX).locator(".cm-content").click()
-            press(page, "Bring back")
+            press(page, "Restore")
             dialog = page.locator(".jp-Dialog")
             expect(dialog.get_by_role("radio").first).to_be_focused()
             assert "2026" in dialog.locator("label").first.inner_text()
@@ -382,7 +402,7 @@ class TestToolbar:
     def test_older_copies_are_told_to_update(self, server, request):
         with opened(server, request.node.name, lesson(stubs=False)) as (page, path):
             before = path.read_text()
-            for name in ("Begin anew", "Bring back"):
+            for name in ("Start over", "Restore"):
                 button(page, name).click()
                 notices = page.get_by_text("too old for that: run autograder update")
                 expect(notices).to_have_count(1 + NAMES[2:4].index(name))
@@ -393,7 +413,7 @@ class TestToolbar:
         before = path.read_text()
         write(page, SOFTMAX, ODD)
         page.route("**/api/contents/*", lambda route: refuse(route))
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         page.locator(".jp-Dialog .jp-mod-accept").click()
         notice(page, "could not be saved")
         assert path.read_text() == before
@@ -418,10 +438,99 @@ class TestToolbar:
             home.write_text("# The newer map\n")
             tabs = page.locator("#jp-main-dock-panel .lm-TabBar-tab")
             tabs.filter(has_text="test_home").click()
-            tabs.filter(has_text="home.md").click()
+            expect(tabs.first.locator(".lm-TabBar-tabLabel")).to_have_text("Home")
+            page.evaluate(WATCH_HOME)
+            tabs.first.click()
             page.get_by_role("heading", name="The newer map").wait_for()
+            assert "The map" not in page.evaluate("window.shownAtHome")
         finally:
             home.unlink(missing_ok=True)
+
+    def test_report_about_an_earlier_version_says_so(self, page_and_path):
+        page, _ = page_and_path
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        button(page, "Check").click()
+        check = cell(page, SOFTMAX + 1)
+        check.get_by_text("claims hold").first.wait_for()
+        mark = check.get_by_text("about an earlier version of your answer")
+        expect(mark).to_have_count(0)
+        write(page, SOFTMAX, WRONG[:-1])  # only typed
+        expect(mark).to_be_visible()
+        button(page, "Check").click()
+        cell(page, SOFTMAX).get_by_text("SyntaxError").first.wait_for()
+        expect(mark).to_be_visible()
+        write(page, SOFTMAX, WRONG)
+        expect(mark).to_have_count(0)  # as it was judged
+        write(page, SOFTMAX, RIGHT)
+        expect(mark).to_be_visible()
+        button(page, "Check").click()
+        check.get_by_text(re.compile(r"all \d+ claims hold")).first.wait_for()
+        expect(mark).to_have_count(0)
+
+    def test_course_version_is_a_button_after_two_failures(self, page_and_path):
+        page, path = page_and_path
+        line = "from course_lib.attention import softmax"
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        check = cell(page, SOFTMAX + 1)
+        for number in (2, 4):  # of the check's runs
+            button(page, "Check").click()
+            expect(check.locator(".jp-InputPrompt")).to_have_text(f"[{number + 1}]:")
+        check.get_by_text("To go on and come back later").wait_for()
+        expect(check.get_by_text("add a cell")).to_have_count(0)  # words for other Labs
+        assert_accessible(page, ".attention-course-way-on")
+        check.get_by_role("button", name="Use the course's version").click()
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(line)
+        notice(page, "softmax is the course's version from here on")
+        expect(cells.nth(SOFTMAX + 1).locator(".jp-InputPrompt")).to_have_text("[6]:")
+        save(page)
+        assert answer_in(path).source == WRONG
+
+        again = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
+        again.click()
+        expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(
+            "check(softmax)"
+        )
+        notice(page, "softmax is your own answer again.")
+
+    def test_course_version_goes_with_a_right_answer(self, page_and_path):
+        page, path = page_and_path
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        n_cells = cells.count()
+        use_course_version(page)
+        expect(cells).to_have_count(n_cells + 1)
+        cell(page, SOFTMAX).locator(".jp-InputPrompt").click()
+        button(page, "Check").click()  # fails: the course's version is in use again
+        expect(cell(page, SOFTMAX + 1).locator(".jp-InputPrompt")).to_have_text("[5]:")
+        button(page, "Start over").click()
+        accept(page)
+        expect(cells).to_have_count(n_cells)
+        assert answer_in(path).metadata["attention"]["earlier"][0]["source"] == WRONG
+        write(page, SOFTMAX, RIGHT)
+        use_course_version(page)
+        expect(cells).to_have_count(n_cells + 1)
+        cell(page, SOFTMAX).locator(".jp-InputPrompt").click()
+        button(page, "Check").click()
+        page.get_by_text(re.compile(r"all \d+ claims hold")).first.wait_for()
+        expect(cells).to_have_count(n_cells)
+
+    def test_toolbar_has_words_at_every_width(self, page_and_path):
+        page, _ = page_and_path
+        items = ".jp-NotebookPanel-toolbar > [data-jp-item-name]"
+        named = "all => all.map(each => each.dataset.jpItemName)"
+        expect(page.locator(items)).to_have_count(len(OF_LAB) + 5)
+        assert page.locator(items).evaluate_all(named)[5:] == OF_LAB
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            if width == 390:  # as JupyterLab is, if it opens in such a window
+                page.keyboard.press("Control+b")
+            becomes_true(page, lambda: labels_in_view(page) == NAMES)
+            wide = "document.documentElement.scrollWidth"
+            assert page.evaluate(wide) <= page.viewport_size["width"]
 
     @pytest.mark.thorough
     def test_buttons_are_accessible_in_both_themes(self, page_and_path):
@@ -503,6 +612,30 @@ class TestToolbar:
             }""",
         )
         assert answers == ["s", [str(i) for i in range(5, 25)], [[], [], [], []]]
+
+
+OF_LAB = [
+    "run",
+    "save",
+    "insert",
+    "interrupt",
+    "restart",
+    "spacer",
+    "executionProgress",
+]
+
+
+def labels_in_view(page):
+    """Return the words of our buttons that are in the toolbar, not in its overflow."""
+    labels = page.locator(f".jp-NotebookPanel-toolbar > {BUTTONS} span")
+    return [each.inner_text() for each in labels.all() if each.is_visible()]
+
+
+def use_course_version(page):
+    page.keyboard.press("Control+Shift+c")
+    page.keyboard.type("course's version")
+    page.locator(".lm-CommandPalette-itemLabel").first.click()
+    page.keyboard.press("Escape")
 
 
 def refuse(route):
