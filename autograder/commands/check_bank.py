@@ -22,9 +22,9 @@ from autograder.checking.call import plain_function
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.matrix import matrix, print_matrix
 from autograder.checking.points import format_number
-from autograder.checking.way_on import SENTENCES
 from autograder.checking.registry import UnknownExercise, load
 from autograder.checking.trivial_answers import TRIVIAL
+from autograder.checking.way_on import SENTENCES
 from autograder.course import Course, CourseError
 from autograder.notebooks.source import LessonSource
 from autograder.startup import use_one_thread

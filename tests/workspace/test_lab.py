@@ -160,7 +160,9 @@ def test_markdown_opens_in_a_viewer_that_lab_has():
 def test_what_is_left_in_the_toolbar_is_what_a_learner_needs():
     plugin = "@jupyterlab/notebook-extension:panel"
     ours, schemas = overrides()
-    items = {each["name"] for each in schemas[plugin]["jupyter.lab.toolbars"]["Notebook"]}
+    items = {
+        each["name"] for each in schemas[plugin]["jupyter.lab.toolbars"]["Notebook"]
+    }
     changed = {each["name"] for each in ours[plugin]["toolbar"]}
     assert changed <= items  # or a name has changed, and an item is back
     gone = {each["name"] for each in ours[plugin]["toolbar"] if each.get("disabled")}
