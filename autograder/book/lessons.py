@@ -14,6 +14,7 @@ from nbformat.v4 import new_markdown_cell
 from autograder.checking.exercise import Exercise
 from autograder.notebooks.source import BEGIN, END
 from autograder.releases import ANSWER_KEY
+from autograder.shown_code import without_assertions
 from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_of
 
@@ -197,7 +198,8 @@ def _link(words: re.Match[str], by_number: Mapping[str, str]) -> str:
 def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> NotebookNode:
     """Return a code cell whose outputs lead to pages where they led to notebooks.
 
-    Of an output that has HTML, nothing else is kept.
+    Of an output that has HTML, nothing else is kept. Assertions are for the author, and
+    code that tells the answer to a prediction has a tag for the page's script.
     """
 
     def page(link: re.Match[str]) -> str:
@@ -210,7 +212,10 @@ def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> Notebo
             data = NotebookNode({"text/html": NOTEBOOK_LINK.sub(page, html)})
             output = NotebookNode(output | {"data": data})
         outputs.append(output)
-    return NotebookNode(cell | {"outputs": outputs})
+    changed = {"outputs": outputs, "source": without_assertions(cell.source)}
+    if cell.metadata.get(ANSWER_KEY, {}).get("tells"):
+        changed["metadata"] = cell.metadata | {"tags": ["tells"]}
+    return NotebookNode(cell | changed)
 
 
 def _heading(match: re.Match[str]) -> str:
