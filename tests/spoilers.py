@@ -27,8 +27,8 @@ const isSeen = (each) => each.checkVisibility();
 const seen = (element) => {
   if (!isSeen(element)) return "";
   const all = [element, ...element.querySelectorAll("*")].filter(isSeen);
-  const attributes = all.flatMap((each) => ATTRIBUTES.map((name) => each.getAttribute(name)));
-  return [element.innerText, ...attributes].filter((text) => text?.trim()).join("\\n");
+  const said = all.flatMap((each) => ATTRIBUTES.map((name) => each.getAttribute(name)));
+  return [element.innerText, ...said].filter((text) => text?.trim()).join("\\n");
 };
 const HEADING = "h1, h2, h3, h4, h5, h6";
 const blocks = [];
@@ -116,3 +116,15 @@ def spoilers(prediction: Prediction, above: str, below: str) -> list[str]:
     if len(whole.split()) > 1 and whole in " ".join(below.split()):
         told.append(whole)
     return told
+
+
+def told_on(
+    course: Course, lesson: str, blocks: Iterable[Mapping[str, str]]
+) -> list[str]:
+    """Return a sentence for each prediction that a page of a lesson gives away."""
+    predictions, sentences = predictions_of(course, lesson), []
+    read = list(read_around(blocks))
+    for prediction, (above, below) in zip(predictions, read, strict=True):
+        if told := spoilers(prediction, above, below):
+            sentences.append(f"{prediction}: {', '.join(told)}")
+    return sentences

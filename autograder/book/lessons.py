@@ -110,7 +110,7 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
         elif broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             text = f"```python\n{broken}\n```\n\n{_folded('Mended', cell.source)}"
             page.cells.append(new_markdown_cell(text, id=cell.id))
-        else:
+        elif without_assertions(cell.source):
             page.cells.append(_with_links_to_pages(cell, lessons))
     return page
 

@@ -39,9 +39,9 @@ NUMBER_WORDS = dict(
 COMMON = frozenset(
     "a about all also an and any are as at be both but by can do does each either for "
     "every from get gets give gives has have how if in into is it its less like made "
-    "make makes many more most much neither no none not of on once only or other out over "
-    "same so some than that the their them then there these they this to too up was "
-    "what when where which while with would".split()
+    "make makes many more most much neither no none not of on once only or other out "
+    "over same so some than that the their them then there these they this to too up "
+    "was what when where which while with would".split()
 )
 
 
@@ -109,7 +109,7 @@ def question_and_options(text: str) -> tuple[str, list[str]]:
 
 
 def tokens(text: str) -> set[str]:
-    """Return the words and numbers of a text, each in one form; of a name also its words.
+    """Return the words and numbers of a text, each in one form, and words in names.
 
     >>> sorted(tokens("It grows: 1,000 of them, from three."))
     ['1000', '3', 'from', 'grows', 'it', 'of', 'them']

@@ -30,8 +30,8 @@ from course_lib.lessons.environment import check_environment
 # *wrong*: if your answer shows a typical misconception, the check names it and asks a
 # question to help you on.
 #
-# Before many cells you are asked to predict what they print. Click your guess; the cells
-# below stay hidden until you do.
+# Before many cells you are asked to predict what they print. Click your guess and run the
+# cell; the explanation below it is covered until then.
 #
 # Nothing that you type can break the course. This notebook is your own copy, and a newer
 # version of the lesson keeps your answers.
@@ -41,9 +41,8 @@ from course_lib.lessons.environment import check_environment
 # looks odd, use the menu **Kernel → Restart Kernel and Run up to Selected Cell**.
 #
 # The heading of an exercise says how many minutes it takes, how hard it is (● to ●●●) and
-# how many points it is worth in a class. A line that begins with `assert` stops its cell if
-# what it says is false: this is how a lesson checks its own claims. *Home*, linked at the
-# top, shows which exercises you have solved and where to go on.
+# how many points it is worth in a class. *Home*, linked at the top, shows which exercises
+# you have solved and where to go on.
 #
 # First: is everything installed?
 
