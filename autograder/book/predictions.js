@@ -2,7 +2,7 @@
 // is covered until a choice was made, with all that explains it up to the next heading or
 // prediction, and code that tells it. Without a script all of it stands on the page.
 
-const WAIT = "Make a prediction; what comes out and the explanation appear here.";
+const WAIT = "Make a prediction; the explanation appears here.";
 
 function keyOf(prediction) {
   return `attention-course ${location.pathname} ${prediction.dataset.name}`;

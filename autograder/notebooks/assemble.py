@@ -116,10 +116,10 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
     elif cell.broken is not None:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
-    if cell.tells:
-        metadata[ANSWER_KEY] = {"tells": True}
-    if cell.kind == "code" and cell.broken is None and _draws(text):
+    elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
+    if cell.tells:
+        metadata.setdefault(ANSWER_KEY, {})["tells"] = True
     return new_code_cell(text, id=name, metadata=metadata)
 
 

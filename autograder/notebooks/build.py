@@ -82,7 +82,7 @@ def _for_learners(learner: NotebookNode) -> NotebookNode:
             cell.source = without_assertions(cell.source)
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             cell.source = broken
-            cell.metadata[ANSWER_KEY] = {"mend": True}
+            cell.metadata[ANSWER_KEY]["mend"] = True
         if cell.metadata.get("nbgrader", {}).get("solution"):
             cell.metadata[ANSWER_KEY] = {"stub": cell.source}
     learner.cells = [cell for cell in learner.cells if cell.source]
