@@ -7,7 +7,8 @@ function render({ model, el }) {
   const data = model.get("data");
   const size = data.vocabulary.length;
   const SHOWN = 12; // bars; what is less probable is summed up in one line
-  const MOST_K = Math.min(size, 30); // of the slider; behind it is "all"
+  // Of the slider, whose next stop is "all": where it starts is on it, unless that is all.
+  const MOST_K = Math.min(size, Math.max(30, data.top_k < size ? data.top_k : 0));
   const state = {
     temperature: data.temperature,
     top_k: Math.min(data.top_k, MOST_K + (size > MOST_K ? 1 : 0)),
