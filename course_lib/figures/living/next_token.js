@@ -95,7 +95,7 @@ function render({ model, el }) {
   function makeBar(id, logit) {
     const bar = { id, logit, goesOn: id === data.end || Boolean(logitsAfter(id)) };
     bar.fill = element("span", { class: "fill" });
-    bar.mark = element("span", { class: "mark" });
+    bar.mark = element("span", { class: "lv-mark" });
     bar.why = element("span", { class: "why" });
     bar.number = element("span", { class: "number" });
     bar.row = button(
