@@ -77,11 +77,15 @@ def test_no_class_of_a_view_is_one_of_the_theme():
 @pytest.mark.parametrize("name", VIEWS)
 def test_boxes_are_the_same_in_the_book_and_alone(name, tmp_path):
     # As wide in both: some views have another form where there is less room.
-    alone = page_text(VIEWS[name]()).replace("<main>", '<main><div style="width:640px">')
+    alone = page_text(VIEWS[name]()).replace(
+        "<main>", '<main><div style="width:640px">'
+    )
     links = "".join(
         f'<link rel="stylesheet" href="{each.as_uri()}">' for each in sheets()
     )
-    article = '<article class="bd-article"><div class="cell_output"><div class="output">'
+    article = (
+        '<article class="bd-article"><div class="cell_output"><div class="output">'
+    )
     book = alone.replace("</head>", f"{links}</head>").replace(
         "<main>", f'<main class="bd-main"><div class="bd-content">{article}'
     )
