@@ -15,11 +15,6 @@
 # them. You don't need to know anything about attention.
 
 # %%
-import math
-
-import numpy as np
-
-from autograder import check
 from course_lib import figures
 from course_lib.lessons import pronoun
 
@@ -86,8 +81,14 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # Restart Kernel and Run up to Selected Cell**.
 
 # %%
+import math
+
+import numpy as np
+
+from autograder import check
 from course_lib.lessons.environment import check_environment
 
+# %%
 check_environment()
 
 # %% [markdown]

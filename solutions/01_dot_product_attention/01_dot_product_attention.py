@@ -217,7 +217,9 @@ print("legs:", (weights @ v).round(2))
 # %%
 alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
 more = {"show": ("dot product", "cosine", "weight"), "values": v[:, 0]} | names
-figures.draggable_query("kitten", q[0], keys_by_name, **more, value_name="legs", alt=alt)
+figures.draggable_query(
+    "kitten", q[0], keys_by_name, **more, value_name="legs", alt=alt
+)
 
 # %% [markdown]
 # If the arrow only grows, no cosine changes, but the weights do: a longer query is more
