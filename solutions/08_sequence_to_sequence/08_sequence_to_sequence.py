@@ -249,14 +249,17 @@ longer = record.read("longer_copying")
 for name in ("200 steps", "500 steps", "1000 steps", "2000 steps", "5000 steps"):
     print(f"12 letters, {name}:", longer.values(name))
 print("500 steps, a larger state:", longer.values("256 numbers, 500 steps"))
+assert 0.75 < min(longer.values("5000 steps")) < max(longer.values("5000 steps")) < 0.85
+assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 steps"))
 
 # %% [markdown]
 # > **Common mistake: "the vector is too small for a long sentence".** That is how the
 # > story is usually told. But recurrent networks can keep about one real number of what
 # > they read in each number of their state (Collins et al. 2017), and here 128 numbers
-# > have to keep 12 letters. A larger state did not help, while longer training did, and
-# > still does after 5,000 steps. What is hard is to *learn* how to pack a word into one
-# > vector so that each letter can be taken out again, in order.
+# > have to keep 12 letters. With the same settings, a larger state did not help, while
+# > longer training did: after 5,000 steps about 0.8 of the letters are right, and the
+# > share is still rising. What is hard, and slow, is to *learn* how to pack a word into
+# > one vector so that each letter can be taken out again, in order.
 
 # %% [markdown]
 # Learning needs gradients, which have many steps to go through. Take a GRU with random
