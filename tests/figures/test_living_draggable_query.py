@@ -71,8 +71,10 @@ def test_query_is_moved_by_arrow_keys(figure, tmp_path):
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowDown")
         assert_shows(page, [2.8, 0.6])
-        said = page.locator(".said").inner_text()
-        assert said.startswith("kitten at alive 2.8, flies 0.6. dot product / cosine")
+        sentence = page.locator(".said").inner_text()
+        assert sentence.startswith(
+            "kitten at alive 2.8, flies 0.6. dot product / cosine"
+        )
         page.keyboard.press("Home")
         assert_shows(page, QUERY)
 

@@ -44,14 +44,14 @@ COMPUTED = """properties => [...document.querySelectorAll(".living-view *")].map
 
 def sheets():
     """Return the style sheets of a page of the book, the course's own last."""
-    found = []
+    paths: list[Path] = []
     for package, path in THEME:
         origin = find_spec(package)
         if origin is None:
             pytest.skip(f"the book needs {package}")
         part = Path(origin.submodule_search_locations[0]) / path
-        found += [part] if part.is_file() else sorted(part.glob("*.css"))
-    return [*dict.fromkeys(found), REPOSITORY / "autograder" / "book" / "book.css"]
+        paths += [part] if part.is_file() else sorted(part.glob("*.css"))
+    return [*dict.fromkeys(paths), REPOSITORY / "autograder" / "book" / "book.css"]
 
 
 def classes(css):
