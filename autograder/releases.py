@@ -19,7 +19,8 @@ FILE = "releases.json"
 METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # Of an answer cell's metadata in the learner's notebook: holds "stub", its source, and
 # "earlier", a list of {"time": ISO 8601 in UTC, "source": …}, the newest last. Of a
-# broken function that is there to be mended: "mend", in the teacher's its source.
+# broken function that is there to be mended: "mend", in the teacher's its source. Of a
+# prediction, "prediction"; of code that tells its answer, "tells".
 ANSWER_KEY = "attention"
 # The former name of a lesson to the lessons that have its exercises now, in order.
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from course_lib import arguments
 KINDS = ("attention", "window", "recurrence", "convolution")
 
 
-def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
+def flops(kind: str, n: int, d: int, k: int = 0) -> int:
     """Count the operations in the matrix products of one layer over a sequence.
 
     kind : "attention", "window", "recurrence" or "convolution"
@@ -49,7 +49,7 @@ def flops(kind: str, n: int, d: int, k: int | None = None) -> int:
     return 2 * k * n * d**2
 
 
-def path_length(kind: str, n: int, k: int | None = None) -> int:
+def path_length(kind: str, n: int, k: int = 0) -> int:
     """Count the steps on the way from the first position to the last.
 
     kind : "attention", "window", "recurrence" or "convolution"
@@ -80,7 +80,7 @@ def path_length(kind: str, n: int, k: int | None = None) -> int:
     return (n - 1 + k - 2) // (k - 1)  # (n − 1) / (k − 1), rounded up
 
 
-def sequential_steps(kind: str, n: int, k: int | None = None) -> int:
+def sequential_steps(kind: str, n: int, k: int = 0) -> int:
     """Count the steps of one layer that have to wait for each other.
 
     kind : "attention", "window", "recurrence" or "convolution"

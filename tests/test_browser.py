@@ -93,12 +93,9 @@ def journey(tmp_path_factory):
         stops["right"] = output_of(check)
         picture(page, "4-right-answer")
 
-        page.get_by_role("button", name="Validate", exact=False).first.click()
-        dialog = page.locator(".jp-Dialog")
-        dialog.wait_for(timeout=180_000)
-        stops["validate"] = dialog.inner_text()
-        picture(page, "5-validate")
-        dialog.get_by_role("button").last.click()
+        stops["validate"] = page.get_by_role("button", name="Validate").count()
+        page.keyboard.press("Control+s")
+        page.locator(".jp-mod-dirty").first.wait_for(state="detached")
     saved = folder / "work" / LESSON / f"{LESSON}.ipynb"
     stops["saved"] = nbformat.read(saved, as_version=4)
     return stops
@@ -124,9 +121,8 @@ def test_right_answer_gets_a_tick_per_claim(journey):
     assert claims == journey["right"].count("✓") >= 5
 
 
-def test_validate_names_the_exercises_that_are_left(journey):
-    assert "scaled_scores is not written yet" in journey["validate"]
-    assert "softmax is not written yet" not in journey["validate"]
+def test_toolbar_has_check_and_not_validate(journey):
+    assert journey["validate"] == 0
 
 
 def test_answer_is_saved_in_the_learners_copy(journey):

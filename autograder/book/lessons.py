@@ -14,6 +14,7 @@ from nbformat.v4 import new_markdown_cell
 from autograder.checking.exercise import Exercise
 from autograder.notebooks.source import BEGIN, END
 from autograder.releases import ANSWER_KEY
+from autograder.shown_code import without_assertions
 from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_cell, outline_of
 
@@ -106,7 +107,7 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
         elif broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             text = f"```python\n{broken}\n```\n\n{_folded('Mended', cell.source)}"
             page.cells.append(new_markdown_cell(text, id=cell.id))
-        else:
+        elif without_assertions(cell.source):
             page.cells.append(_with_links_to_pages(cell, lessons))
     return page
 
@@ -195,7 +196,8 @@ def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> Notebo
     """Return a code cell whose outputs lead to pages where they led to notebooks.
 
     Of an output that has HTML, nothing else is kept. What a report says to whoever has
-    solved an exercise is left out: a reader has not.
+    solved an exercise is left out: a reader has not. Assertions are for the author, and
+    code that tells the answer to a prediction has a tag for the page's script.
     """
 
     def page(link: re.Match[str]) -> str:
@@ -209,7 +211,10 @@ def _with_links_to_pages(cell: NotebookNode, lessons: Collection[str]) -> Notebo
             data = NotebookNode({"text/html": html})
             output = NotebookNode(output | {"data": data})
         outputs.append(output)
-    return NotebookNode(cell | {"outputs": outputs})
+    changed = {"outputs": outputs, "source": without_assertions(cell.source)}
+    if cell.metadata.get(ANSWER_KEY, {}).get("tells"):
+        changed["metadata"] = cell.metadata | {"tags": ["tells"]}
+    return NotebookNode(cell | changed)
 
 
 def _heading(match: re.Match[str]) -> str:

@@ -1,8 +1,8 @@
 // Predictions in the book: the choice is kept by the browser, and what came out of the run
 // is covered until a choice was made, with all that explains it up to the next heading or
-// prediction. Without a script all of it stands on the page.
+// prediction, and code that tells it. Without a script all of it stands on the page.
 
-const WAIT = "Make a prediction; what comes out and the explanation appear here.";
+const WAIT = "Make a prediction; the explanation appears here.";
 
 function keyOf(prediction) {
   return `attention-course ${location.pathname} ${prediction.dataset.name}`;
@@ -26,16 +26,16 @@ function keepChoice(prediction, choice) {
   }
 }
 
-/** Return what tells the answer up to the next heading or question: outputs and text. */
+/** Return what tells the answer up to the next heading or question, in order. */
 function answerBelow(prediction) {
   const all = [...prediction.parentNode.children];
   const below = all.slice(all.indexOf(prediction) + 1);
   const end = below.findIndex((each) => each.matches("section, h1, h2, h3, h4, h5, h6, .prediction"));
   const parts = end < 0 ? below : below.slice(0, end);
   if (below[end]?.matches(".prediction")) parts.pop(); // its question
-  return parts.flatMap((each) =>
-    each.matches("div.cell") ? [...each.querySelectorAll(":scope > .cell_output")] : [each]
-  );
+  const inCell = (cell) =>
+    cell.querySelectorAll(`:scope > .cell_output${cell.matches(".tag_tells") ? ", :scope > .cell_input" : ""}`);
+  return parts.flatMap((each) => (each.matches("div.cell") ? [...inCell(each)] : [each]));
 }
 
 function setUp(prediction) {
@@ -53,7 +53,7 @@ function setUp(prediction) {
     if (isOpen) box?.remove();
     if (!isChosen || !parts.length) return;
     line.textContent = outcome(list, state);
-    const text = parts.find((each) => !each.matches(".cell_output"));
+    const text = parts.find((each) => !each.matches(".cell_output, .cell_input"));
     if (!line.parentNode) (text ?? parts[parts.length - 1]).before(line);
   };
   const question = prediction.previousElementSibling?.textContent.trim() || "Your prediction";

@@ -20,7 +20,8 @@ def makes_possible(name: str) -> str:
 
     The sentences stand together, in the lessons' order, beside the exercises.
     """
-    return _sentences().get(name, "")
+    sentence = _sentences().get(name, "")
+    return "" if sentence.startswith("TODO") else sentence
 
 
 def course_version(exercise: Exercise) -> str:

@@ -24,6 +24,7 @@ from autograder.checking.matrix import matrix, print_matrix
 from autograder.checking.points import format_number
 from autograder.checking.registry import UnknownExercise, load
 from autograder.checking.trivial_answers import TRIVIAL
+from autograder.checking.way_on import SENTENCES
 from autograder.course import Course, CourseError
 from autograder.notebooks.source import LessonSource
 from autograder.startup import use_one_thread
@@ -89,6 +90,10 @@ def _todos(course: Course, exercise: Exercise) -> Part:
         _path(course, "tests", "answers", exercise.name),
     ]
     lines = [todo for path in paths if path.exists() for todo in bank.todos(path)]
+    sentences = paths[1].with_name(SENTENCES)
+    if sentences.is_file():
+        todos, own = bank.todos(sentences), f"{exercise.name} = "
+        lines += [each for each in todos if each.text.startswith(own)]
     lesson = course.source(exercise.lesson)
     rows = lesson.read_text(encoding="utf-8").splitlines() if lesson.exists() else []
     heading, check = f"# ### Exercise: {exercise.name}", f"check({exercise.name})"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.checking.bank import MIN_MISCONCEPTIONS, MIN_OTHERS
 from autograder.checking.registry import exercise_names
+from autograder.checking.way_on import SENTENCES
 from autograder.course import Course, CourseError, write_together
 from autograder.notebooks.source import ID, LessonSource, bound_names
 
@@ -147,6 +148,9 @@ from MODULE import NAME  # exercise
 check(NAME)
 
 """
+SENTENCE = """\
+NAME = "TODO: what it makes possible, such as: You can now …"
+"""
 
 
 def new_exercise(
@@ -187,6 +191,10 @@ def new_exercise(
         answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
         source.path: _with_cells(source, _with_words(CELLS, words)),
     }
+    sentences = bank.with_name(SENTENCES)
+    if sentences.is_file():
+        text = sentences.read_text(encoding="utf-8")
+        texts[sentences] = text + _with_words(SENTENCE, words)
     readme = course.root / "README.md"
     if readme.is_file():
         texts[readme] = _with_count(readme, lesson, len(source.exercises) + 1)

@@ -601,6 +601,14 @@ for mean, name, diagnosis, question, why in (
         "The exponent 1/4 is in the usual formula.",
     ),
     (
+        "of d2l",
+        "weights_that_halve",
+        "Your precisions have the exponents 1/2, 1/4, 1/8 and so on, as far as a "
+        "translation has n-grams.",
+        "Which exponent has each precision in a geometric mean of four?",
+        "Dive into Deep Learning, section 10.7, has these exponents.",
+    ),
+    (
         "square root",
         "square_root",
         "Your root is the square root, whatever max_n is.",

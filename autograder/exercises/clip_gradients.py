@@ -127,7 +127,13 @@ def nothing_to_clip(student, rng):
 
 @exercise.fine_point("Very short gradients are clipped as exactly as long ones")
 def tiny_norms(student, rng):
-    student.agrees(of_norm(drawn(rng, **LAYER, frozen=None), 3e-6), 1e-6)
+    gradients = of_norm(drawn(rng, **LAYER), 3e-6)
+    clipped, _ = student(gradients, 1e-6)
+    student.expect(
+        {name: 1e6 * each for name, each in clipped.items()},
+        {name: 1e6 / 3 * each for name, each in gradients.items()},
+        what="the clipped gradients, times a million",
+    )
 
 
 @exercise.case(

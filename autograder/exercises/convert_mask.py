@@ -89,7 +89,9 @@ def arguments_stay(student, rng):
         student.leaves_unchanged(np.array([[True, False], [False, True]]), to)
 
 
-@exercise.case("A mask with a row for all queries, and rows all open or blocked")
+@exercise.case(
+    "A mask with a row for all queries, and rows all open or blocked", visible=False
+)
 def rows_all_alike(student, rng):
     may_attend = np.array([[[True, True, True]], [[False, False, False]]])
     for to in CONVENTIONS:

@@ -296,6 +296,12 @@ def variants(
         else:
             hidden = np.maximum(before @ p["w_1"] + p["b_1"], 0)
             result = hidden @ p["w_2"] + p["b_2"]
+        if around == "neither sum nor norm":
+            raw = attended(rows, w, n_heads, own) if part == "attend" else None
+            if raw is None:
+                raw = np.maximum(rows @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
+            rows = raw
+            continue
         sums.append(start + result)
         old = {
             "nothing": 0,
@@ -437,6 +443,13 @@ exercise.option(
     "With parameters of zero, what should come out if the norm stands before?",
     why="x = part(norm(x)) seems complete: the sum stood inside the norm's brackets.",
     added="nothing, norm first",
+)
+exercise.option(
+    "neither_sums_nor_norms",
+    "Your layer has neither residual connections nor norms: it is the two parts alone.",
+    "What stands around each sublayer in the docstring?",
+    why="Attention and network are the parts with names of their own.",
+    around="neither sum nor norm",
 )
 exercise.option(
     "only_the_first_sum",

@@ -193,7 +193,13 @@ def variants(
     last_call="none",
     removed="first start, end",
     returns="a list",
+    loop="until the end",
 ):
+    if loop == "max_length - 1":
+        token_ids = [start_id]
+        for _ in range(max_length - 1):
+            token_ids.append(int(np.argmax(next_logits(list(token_ids)))))
+        return token_ids
     token_ids, limit = [start_id], max_length + length
     if first == "not where start is end" and start_id == end_id:
         limit = 0
@@ -271,6 +277,15 @@ exercise.option(
     "May a model choose `start_id` again, in the middle of a sequence?",
     why="Start and end are removed by their values, in one line.",
     removed="every start",
+)
+exercise.option(
+    "as_long_as_max_length",
+    "Your result begins with the start, goes on after the end, and is max_length long "
+    "with the start.",
+    "Which two tokens does the docstring leave out, and what ends a sequence?",
+    why="greedy_decode of The Annotated Transformer: ys begins with the start symbol, "
+    "and range(max_len - 1) adds the rest.",
+    loop="max_length - 1",
 )
 exercise.option(
     "last_token_removed",

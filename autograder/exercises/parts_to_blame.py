@@ -204,7 +204,7 @@ ON_THE_BOUND = {
 }
 
 
-@exercise.case("A number on the bound itself is no failure", weight=0.5)
+@exercise.fine_point("A number on the bound itself is no failure")
 def on_the_bound(student, rng):
     for name in rng.permutation([*ON_THE_BOUND]).tolist():
         models = [healthy(rng) | {name: ON_THE_BOUND[name]}]

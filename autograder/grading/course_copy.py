@@ -1,8 +1,10 @@
 """The part of the course that a submission may see: ``course_lib``, and a ``check``.
 
 ``course_lib`` is a copy with the modules that the lesson imports. What would answer an
-exercise only raises; what the lesson does not need, or needs although it would answer
-one, announces that it is called. ``autograder`` is a stub whose ``check`` does nothing.
+exercise only raises. All else announces that it is called, but for what the lesson's
+set-up imports by name, since answers may use that: what a demonstration, a figure or an
+experiment needs may answer an exercise with some code around it, and nobody can list
+that. ``autograder`` is a stub whose ``check`` does nothing.
 The originals are public: this prevents their silent use, no more.
 """
 
@@ -34,8 +36,9 @@ ABSENT = (
     "raise ImportError('{name} cannot be imported while this lesson is graded: "
     "the lesson does not use it', name={name!r})\n"
 )
-CHECKS = "course_lib.arguments."  # stand in references; they answer no exercise
-OTHERS = "others.json"  # names of modules and functions that it does not need
+# Checks of arguments stand in references, and answer no exercise.
+CHECKS = ("course_lib.arguments.", "course_lib.nn.arguments.")
+OTHERS = "others.json"  # names of modules and functions that no answer needs
 STUB = '''"""What a lesson imports from the grader. Grading happens elsewhere."""
 
 
@@ -58,13 +61,17 @@ def temporary_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def make_copy(
-    folder: Path, exercises: Sequence[Exercise], cells: Sequence[str] = ()
+    folder: Path,
+    exercises: Sequence[Exercise],
+    cells: Sequence[str] = (),
+    set_up: Sequence[str] = (),
 ) -> None:
     """Write the engine's inner part and the course's visible part into a folder.
 
     folder : gets ``engine/inside``, ``course/autograder`` and ``course/course_lib``
     exercises : those that are graded
     cells : the lesson's own code
+    set_up : those of them whose imports an answer may use
     """
     skip = shutil.ignore_patterns("__pycache__")
     shutil.copytree(OWN / "inside", folder / "engine" / "inside", ignore=skip)
@@ -75,10 +82,10 @@ def make_copy(
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
     needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
     others = [name for name in needs.others if not name.startswith(CHECKS)]
-    watched = [*others]
+    watched = sorted({*others} | demonstrated(needs, set_up))
     withheld = dict.fromkeys(_answers(exercises, others), "this lesson")
     withheld |= {_dotted(exercise): exercise.name for exercise in exercises}
-    announced = {*others, *(name for e in exercises for name in e.library)}
+    announced = {*watched, *(name for e in exercises for name in e.library)}
     for path in COURSE_LIB.rglob("*"):
         inner = path.relative_to(COURSE_LIB.parent)
         name = ".".join(inner.with_suffix("").parts).removesuffix(".__init__")
@@ -92,6 +99,16 @@ def make_copy(
         elif path.suffix == ".json" and ".".join(inner.parent.parts) in needs.modules:
             _write(target, path.read_text(encoding="utf-8"))
     _write(folder / OTHERS, json.dumps(watched))
+
+
+def demonstrated(needs: LessonNeeds, set_up: Sequence[str]) -> set[str]:
+    """Return what the lesson needs, and no answer does: it announces its calls.
+
+    An answer may use what the set-up imports by name, with what that needs in its turn;
+    of a module that it imports as a whole, such as the figures, nothing.
+    """
+    shown = needs.definitions - LessonNeeds(set_up).definitions
+    return {name for name in shown if not name.startswith(CHECKS)}
 
 
 def _write(path: Path, text: str) -> None:
@@ -170,7 +187,7 @@ def watched_functions(
 ) -> Mapping[str, list[str]]:
     """Return for each exercise the functions that would answer it.
 
-    folder : the copy; what the lesson does not need is watched in every exercise
+    folder : the copy; what no answer needs is watched in every exercise
     """
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
     every = [*map(_dotted, exercises), *others, *ALSO_RECORDED]

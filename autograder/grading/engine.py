@@ -86,7 +86,8 @@ class Engine:
         if folder is None:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
-            course_copy.make_copy(folder, self.exercises, self.release.own_code)
+            cells = self.release.own_code, self.release.set_up
+            course_copy.make_copy(folder, self.exercises, *cells)
         self.sandbox = sandbox_of(
             course,
             self.release,

@@ -60,6 +60,11 @@ class Release:
         return tuple(cell.exercise for cell in self.cells if cell.role == "solution")
 
     @property
+    def set_up(self) -> list[str]:
+        """Texts of the cells of imports above the first exercise."""
+        return [cell.source for cell in self.cells if cell.role == "setup"]
+
+    @property
     def own_code(self) -> list[str]:
         """Texts of the lesson's own code: its set-up and its demonstrations."""
         return [cell.source for cell in self.cells if cell.role in ("setup", "demo")]

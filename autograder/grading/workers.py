@@ -222,7 +222,9 @@ class Workers:
         if not self._started:
             release = load_release(self.course, self.settings.lesson)
             exercises = [load(name) for name in release.exercises]
-            course_copy.make_copy(folders.copy, exercises, release.own_code)
+            course_copy.make_copy(
+                folders.copy, exercises, release.own_code, release.set_up
+            )
             self._sandbox = self._start_sandbox(release, folders)
         own, theirs = SPAWN.Pipe()
         process = self._start_process(theirs, folders)

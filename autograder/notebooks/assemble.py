@@ -119,6 +119,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
         metadata["tags"] = list(dict.fromkeys([*cell.tags, PICTURE_TAG]))
+    if cell.tells:
+        metadata.setdefault(ANSWER_KEY, {})["tells"] = True
     return new_code_cell(text, id=name, metadata=metadata)
 
 

@@ -83,7 +83,7 @@ def _for_learners(learner: NotebookNode) -> NotebookNode:
             cell.source = without_assertions(cell.source)
         if broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
             cell.source = broken
-            cell.metadata[ANSWER_KEY] = {"mend": True}
+            cell.metadata[ANSWER_KEY]["mend"] = True
         if cell.metadata.get("nbgrader", {}).get("solution"):
             ours = cell.metadata.get(ANSWER_KEY, {})
             cell.metadata[ANSWER_KEY] = {**ours, "stub": cell.source}

@@ -41,6 +41,7 @@ class SourceCell:
     line : where it starts in the file, counted from 1
     exercise : for an exercise, its check and its heading: which exercise
     right : for a prediction, which of its options is right, counted from 0
+    tells : whether this code tells the answer to the prediction above it
     broken : of a function to be mended, the text that the learner mends
     """
 
@@ -50,6 +51,7 @@ class SourceCell:
     tags: list[str] = field(default_factory=list)
     exercise: Exercise | None = None
     right: int | None = None
+    tells: bool = False
     broken: str | None = None
 
 

@@ -332,10 +332,10 @@ class LessonSource:
             right, broken = texts
             return replace(cell, text=right, broken=broken)
         self._check_code(cell)
-        cell, texts = with_names(self.path, cell)
-        if any(self.texts.get(name, text) != text for name, text in texts.items()):
+        cell, named = with_names(self.path, cell)
+        if any(self.texts.get(name, text) != text for name, text in named.items()):
             raise self.fail(cell.line, "two alternative texts have one name: reword it")
-        self.texts |= texts
+        self.texts |= named
         return cell
 
     def _part(self, module: str, name: str, line: int) -> str:

@@ -55,7 +55,9 @@ def draggable_query(
             f"keys={[*keys]} must be 1 to {MAX_ARROWS} names other than {name!r}"
         )
     if not show or not {*show} <= {*NUMBERS_OF_A_KEY}:
-        raise ValueError(f"show={[*show]} must be some of {', '.join(NUMBERS_OF_A_KEY)}")
+        raise ValueError(
+            f"show={[*show]} must be some of {', '.join(NUMBERS_OF_A_KEY)}"
+        )
     query = _finite(f"the query {name!r}", query, (2,))
     arrows = {each: _finite(f"key {each!r}", key, (2,)) for each, key in keys.items()}
     if values is not None:

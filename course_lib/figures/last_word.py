@@ -1,4 +1,4 @@
-"""Figure of lessons 00 and 01: what a pronoun attends to, by the sentence's last word."""
+"""Figure of lessons 00 and 01: what a pronoun attends to, by the last word."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,8 @@ def last_word(
     weights : (len(last_words), n + 1), one row of attention weights per last word
     chosen : the last word that is shown first; the first one if None
     groups : title to last words, which are all of ``last_words``, each once
-    parts, vectors : names of the query's d_k numbers, and (len(last_words), d_k) queries
+    parts, vectors : names of a query's d_k numbers, and one query per last word,
+        (len(last_words), d_k)
 
     Where scripts run, the reader chooses the last word; with groups, the reader types
     it, and the groups say which words are known.
@@ -47,7 +48,9 @@ def last_word(
             f"{MAX_WORDS} of them"
         )
     if not 1 <= len(last_words) <= MAX_LAST_WORDS:
-        raise ValueError(f"{len(last_words)} last words: expected 1 to {MAX_LAST_WORDS}")
+        raise ValueError(
+            f"{len(last_words)} last words: expected 1 to {MAX_LAST_WORDS}"
+        )
     if len({*last_words}) < len(last_words):
         raise ValueError("a last word is there twice")
     weights = checked_weights(weights, last_words, [*words, "the last word"])
@@ -62,7 +65,9 @@ def last_word(
             f"vectors of shape {np.shape(vectors)} do not fit {len(last_words)} last "
             f"words and {len(parts)} parts"
         )
-    drawn = sorted(range(len(last_words)), key=lambda i: last_words[i] != chosen)[:DRAWN]
+    drawn = sorted(range(len(last_words)), key=lambda i: last_words[i] != chosen)[
+        :DRAWN
+    ]
     ends = " / ".join(last_words[i] for i in drawn)
     labels = [f"{words[query]} (… {last_words[i]})" for i in drawn]
     picture = attention_lines(weights[drawn], labels, [*words, ends], alt=alt)

@@ -110,7 +110,8 @@ def luong_score(
     kind : "dot" for state · key, where d_k = d_h; "general" for (state w) · key
     w : (d_h, d_k), for "general" only
 
-    Returns the scores (..., m), not divided by anything. The arguments are not modified.
+    Returns the scores (..., m), not divided by anything. The arguments are not
+    modified.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1, without a number between equations 7 and 8.
 

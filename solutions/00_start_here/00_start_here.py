@@ -15,11 +15,6 @@
 # them. You don't need to know anything about attention.
 
 # %%
-import math
-
-import numpy as np
-
-from autograder import check
 from course_lib import figures
 from course_lib.lessons import pronoun
 
@@ -33,7 +28,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 #
 # Don't be too impressed yet, because nobody trained this. We chose the numbers behind the
 # lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
-# same lines inside a large model that was trained by others.
+# same lines inside a model that was trained by others.
 
 # %% [markdown]
 # The eleven weights add up to 1, whatever the last word is. So here is one that fits
@@ -86,8 +81,14 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # Restart Kernel and Run up to Selected Cell**.
 
 # %%
+import math
+
+import numpy as np
+
+from autograder import check
 from course_lib.lessons.environment import check_environment
 
+# %%
 check_environment()
 
 # %% [markdown]

@@ -61,7 +61,7 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 #
 # **Predict:** now turn the kitten upwards. From what angle on does *bird* win?
 #
-# - [x] From 11°, only just above the cat
+# - [x] From 11°, still close to the cat
 # - [ ] From 30°, halfway from cat to bird
 # - [ ] From 40°, closer to the bird
 # - [ ] From 50°, when it points at the bird
@@ -122,8 +122,9 @@ assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 #
 # *The animal didn't cross the street because it was too **tired**.* Or: *… too **wide**.*
 #
-# In lesson 00 you switched that last word, and *it* attended to another noun. At the end of
-# this lesson, your own code looks up both answers, and more for last words that you type.
+# You knew at once what *it* means in each, so something in you looked back from *it* to
+# another word, and the last word decided which. At the end of this lesson, your own code
+# looks up both answers, and more for last words that you type.
 # The vectors that it compares, above all the query of *it*, are still made **by hand**. In
 # lesson 02, parameters that start as random numbers learn to make them.
 
@@ -216,8 +217,8 @@ print("legs:", (weights @ v).round(2))
 
 # %%
 alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
-more = {"show": ("dot product", "cosine", "weight"), "values": v[:, 0]} | names
-figures.draggable_query("kitten", q[0], keys_by_name, **more, value_name="legs", alt=alt)
+more = names | {"show": ("dot product", "cosine", "weight"), "value_name": "legs"}
+figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], alt=alt)
 
 # %% [markdown]
 # If the arrow only grows, no cosine changes, but the weights do: a longer query is more
@@ -332,19 +333,18 @@ for size in (1.0, 4.0, 16.0):
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
-# A score that is far ahead gets nearly all the weight, and a small push makes almost no
-# difference.
+# A score far ahead gets nearly all the weight, and a small push makes almost no difference.
 #
-# How fast weight i changes with score j is a derivative. For m scores, the table of all
-# m × m derivatives is the **Jacobian**. With weights $p$,
+# How fast weight i changes with score j is a derivative. The table of all m × m derivatives,
+# for m scores, is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
 #
 # Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
 # multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
-# through a softmax by this matrix, so where its entries are near 0, queries and keys learn
-# almost nothing.
+# through a softmax by this matrix: where its entries are near 0, queries and keys learn
+# next to nothing.
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian

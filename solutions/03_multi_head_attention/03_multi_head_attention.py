@@ -316,9 +316,10 @@ check(multi_head_attention)
 # what it was done to: two questions about one word. (A third, *did what?*, is answered by
 # the word itself.)
 #
-# Each word has several relations at once, and a translator needs them for reading and
-# for writing. In the German *Bob trat **den** Ball*, the subject decides the verb's
-# form, and the verb decides the case of its object: *den Ball*, not *der Ball*.
+# Each word is part of several relations at once, and a translator needs them for
+# reading and for writing. In the German *Bob trat **den** Ball*, the subject decides
+# the verb's form, and the verb decides the case of its object: *den Ball*, not *der
+# Ball*.
 #
 # Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
 # asks in both heads, *Bob* answers in head 0, and *ball* in head 1.

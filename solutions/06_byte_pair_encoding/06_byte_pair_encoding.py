@@ -655,7 +655,7 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# None is unknown, with about 4,200 rows. Now take two words that the training text
+# With about 4,200 rows, none is unknown. Now take two words that the training text
 # lacks: *Regenxylophon* (a rain xylophone) and ☂.
 #
 # **Predict:** which of them gives a token that has no row?

@@ -732,7 +732,7 @@ hamlet = tokenizer.encode("\n**HAMLET**\nI")
 contexts = record_contexts(lambda ids: next_logits(ids).numpy(), hamlet, None, 40, 16)
 
 # %% tags=["nbval-ignore-output"]
-alt = "After Hamlet's I, t, am and f lead, none of them far ahead of the others."
+alt = "After Hamlet's I, at most 40 tokens can be drawn, and none is far ahead."
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]

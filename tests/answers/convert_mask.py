@@ -121,5 +121,11 @@ def asserted(may_attend, to):
 
 
 @answers.other
+def half_blocked(may_attend, to):
+    converted = match_on_the_name(may_attend, to)
+    return np.maximum(converted, -5.0) / 2 if to == ADDITIVE else converted
+
+
+@answers.other
 def first_query_for_all(may_attend, to):
     return match_on_the_name(np.broadcast_to(may_attend[:1], may_attend.shape), to)

@@ -122,6 +122,14 @@ def names_of_pytorch(state_dict):
 
 
 @answers.other
+def residual_taken_in(state_dict):
+    loaded = chunks_of_pytorch(state_dict)
+    return loaded | {
+        "w_o": loaded["w_o"] + np.eye(len(loaded["w_o"]), dtype=np.float32)
+    }
+
+
+@answers.other
 def scale_taken_in(state_dict):
     loaded = chunks_of_pytorch(state_dict)
     return loaded | {"w_q": loaded["w_q"] / np.float32(2.0)}

@@ -127,7 +127,7 @@ def negative_distances(state, keys, kind, w=None):
     return -((query.unsqueeze(-2) - keys) ** 2).sum(dim=-1)
 
 
-@answers.other
+@answers.correct
 def unknown_kinds_taken_as_dot(state, keys, kind, w=None):
     if kind not in ("dot", "general"):
         return einsum(state, state[..., None, :], "dot")

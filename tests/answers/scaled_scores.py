@@ -64,6 +64,11 @@ def float32_inside(q, k):
 
 
 @answers.other
+def one_added(q, k):
+    return einsum(q, k) + 1.0
+
+
+@answers.other
 def clipped_against_overflow(q, k):
     return np.clip(einsum(q, k), -2.0, 2.0)
 

@@ -128,11 +128,18 @@ def multiplied_in_a_loop(k, d_model, base=10000.0):
     return matrix
 
 
-@answers.other
+@answers.correct
 def other_error_for_odd(k, d_model, base=10000.0):
     if d_model % 2:
         raise RuntimeError("odd")
     return loop_over_pairs(k, d_model, base)
+
+
+@answers.other
+def first_pair_left_alone(k, d_model, base=10000.0):
+    matrix = loop_over_pairs(k, d_model, base)
+    matrix[:2, :2] = np.eye(2)
+    return matrix
 
 
 @answers.other

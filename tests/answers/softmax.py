@@ -81,8 +81,8 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.correct
-def float32_inside(x, axis=-1):
+@answers.other
+def logarithms_in_float32(x, axis=-1):
     return logarithm_of_the_sum(x.astype(np.float32), axis)
 
 

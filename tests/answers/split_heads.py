@@ -88,10 +88,17 @@ answers.right["partial"] = functools.partial(
 )
 
 
-@answers.other
+@answers.correct
 def asserted(x, n_heads):
     assert x.shape[-1] % n_heads == 0
     return split_and_stack(x, n_heads)
+
+
+@answers.other
+def first_number_repeated(x, n_heads):
+    heads = split_and_stack(x, n_heads).copy()
+    heads[..., 1:] = heads[..., :1]
+    return heads
 
 
 @answers.other

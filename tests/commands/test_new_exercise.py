@@ -181,7 +181,7 @@ def begun(checkout):
 
 def test_new_command_names_files_and_next_commands(begun):
     _, output = begun
-    assert output.count("Written: ") == 5
+    assert output.count("Written: ") == 6
     for command in (
         f"autograder check-bank {NAME}",
         "autograder build 01",
@@ -210,6 +210,8 @@ def test_check_bank_lists_every_todo_with_file_and_line(begun):
         f"tests/answers/{NAME}.py",
         f"solutions/{LESSON}/{LESSON}.py",
     }
+    todo = rf"makes_possible\.toml:\d+: {NAME} = .TODO"
+    assert len(re.findall(todo, result.stdout)) == 1
     for path, line in listed:
         assert "TODO" in (root / path).read_text().splitlines()[int(line) - 1]
     assert result.stdout.count("it has TODOs") == 5

@@ -58,7 +58,7 @@ def test_boxes_hold_the_names_and_notes_that_were_given(tmp_path):
         for side, expected in (("encoder", ENCODER), ("decoder", DECODER)):
             names = boxes(page, side).locator(".name").all_inner_texts()
             assert names == [box.name for box in expected]
-            notes = boxes(page, side).locator(".note").all_inner_texts()
+            notes = boxes(page, side).locator(".lv-note").all_inner_texts()
             assert notes == [NOTES[box.note] for box in expected]
         values = page.eval_on_selector_all(
             "button.box[data-value]", "all => all.map(e => e.dataset.value)"
@@ -152,7 +152,7 @@ def test_enter_leads_to_the_link_of_the_lesson(tmp_path):
 
 def test_states_are_marks_and_not_only_colours(tmp_path):
     with opened(tmp_path, drawn(parts=PARTS)) as page:
-        marks = page.locator("button .mark").all_inner_texts()
+        marks = page.locator("button .lv-mark").all_inner_texts()
         assert (marks.count("✓"), marks.count("●"), marks.count("○")) == (2, 1, 18)
         current = page.locator("button[data-state=current]")
         assert current.inner_text().startswith("●causal attention")

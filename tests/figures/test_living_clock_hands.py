@@ -25,14 +25,14 @@ def figure():
 
 def hands(page, which):
     return page.eval_on_selector_all(
-        f".clock .hand.{which}",
+        f".clock .hand.lv-{which}",
         "all => all.map(e => [Number(e.dataset.sine), Number(e.dataset.cosine)])",
     )
 
 
 def tips(page, which):
     return page.eval_on_selector_all(
-        f".clock .hand.{which} circle",
+        f".clock .hand.lv-{which} circle",
         "all => all.map(e => [e.cx.baseVal.value, -e.cy.baseVal.value])",
     )
 

@@ -53,7 +53,11 @@ def test_values_on_the_page_are_those_of_the_arrays(tmp_path):
     with opened(tmp_path, drawn()) as page:
         every = lines(page) | lines(page, "past")
         assert every == {i: weight for i, weight in np.ndenumerate(WEIGHTS) if weight}
-        expected = {".hidden": HIDDEN, ".state": STATES, ".context": WEIGHTS @ HIDDEN}
+        expected = {
+            ".hidden": HIDDEN,
+            ".state": STATES,
+            ".lv-context": WEIGHTS @ HIDDEN,
+        }
         for selector, array in expected.items():
             assert np.allclose(numbers_of(page, selector), array, atol=5e-5), selector
         shown_numbers = page.locator(".encoder .weight").all_inner_texts()

@@ -6,7 +6,7 @@ import pytest
 from course_lib import figures
 from tests.figures.living import assert_accessible, opened, page_text
 
-pytestmark = pytest.mark.thorough  # no lesson uses this view yet
+pytestmark = pytest.mark.thorough  # attention, softmax, steps and heads stand for all
 VOCABULARY = ["(start)", "(end)", "<b>low</b>", "שלום ", "is"]
 ALT = "Of five tokens two are probable."
 START = (0, 4)
@@ -200,6 +200,17 @@ def test_less_probable_tokens_are_summed_up(tmp_path):
             f"and 28 more tokens, together {sum(p[12:]):.2f}, 18 of them not cut; "
         )
         assert rest.inner_text().startswith(f"{summary}dotted line")
+
+
+def test_top_k_beyond_thirty_is_kept(tmp_path):
+    many, words = np.linspace(3, -3, 60), [f"token {i}" for i in range(60)]
+    figure = figures.next_token({(0,): many}, words, [0], alt=ALT, top_k=40)
+    with opened(tmp_path, figure) as page:
+        assert page.locator(".value").nth(1).inner_text() == "40"
+        expected = distribution(many, top_k=40)
+        assert_bars(page, dict([*expected.items()][:12]))
+        set_slider(page, "top-k", 41)
+        assert page.locator(".value").nth(1).inner_text() == "all"
 
 
 def test_next_token_view_is_accessible(figure, tmp_path):

@@ -140,7 +140,7 @@ def test_every_score_is_reached_by_arrow_keys_and_told(figure, tmp_path):
 
 def test_pointing_at_a_bar_chooses_its_row(figure, tmp_path):
     with opened(tmp_path, figure) as page:
-        page.locator(".weights .cell").nth(2).hover()
+        page.locator(".weights .lv-cell").nth(2).hover()
         assert_shows(page, 2.0, pointed=2)
         pressed = page.locator(".names [aria-pressed=true]")
         assert pressed.all_inner_texts() == ["שלום"]

@@ -63,11 +63,11 @@ def test_numbers_are_those_of_each_step(figure, tmp_path):
 def test_only_the_present_tile_has_scores(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         page.get_by_role("button", name="next").click()
-        assert page.locator(".cell.present").all_inner_texts() == [
+        assert page.locator(".lv-cell.present").all_inner_texts() == [
             *("3.00", "2.00", "0.00", "0.25")
         ]
-        assert page.locator(".cell.past").count() == 4
-        assert page.locator(".cell.future").count() == 7
+        assert page.locator(".lv-cell.past").count() == 4
+        assert page.locator(".lv-cell.future").count() == 7
         assert page.locator("output").inner_text() == "2 of 6"
 
 

@@ -28,7 +28,8 @@ GRADED = exercises_of(LESSON)
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy")
-    make_copy(folder, GRADED, load_release(COURSE, LESSON).own_code)
+    release = load_release(COURSE, LESSON)
+    make_copy(folder, GRADED, release.own_code, release.set_up)
     return folder
 
 
@@ -180,12 +181,27 @@ def test_watched_functions_are_the_courses_and_listed_ones(copy):
         assert f"{exercise.reference.__module__}.{exercise.name}" in watched[EVERY]
 
 
+def test_what_demonstrations_need_is_watched_and_what_the_set_up_imports_is_not(
+    tmp_path,
+):
+    set_up = "from course_lib.heads import split_heads\nfrom course_lib import figures"
+    shown = "figures.softmax([0.0], ['a'], alt='a')\nfrom course_lib import masks"
+    drawn = f"{shown}\nmasks.causal_mask(2)\nsplit_heads"
+    make_copy(tmp_path, [], [set_up, drawn], [set_up])
+    watched = watched_functions(tmp_path, [])[EVERY]
+    assert "course_lib.figures.dot_product.softmax_weights" in watched
+    assert "course_lib.masks.causal_mask" in watched
+    assert "course_lib.heads.split_heads" not in watched
+    assert "course_lib.arguments.floats" not in watched  # what that one calls
+
+
 @pytest.mark.thorough
 def test_copy_is_whole_for_every_lesson_with_exercises(tmp_path):
     for number, lesson in enumerate(Course(COURSE.root).lessons):
         if exercises := exercises_of(lesson):
-            cells = load_release(COURSE, lesson).own_code
-            make_copy(tmp_path / str(number), exercises, cells)
+            release = load_release(COURSE, lesson)
+            cells = release.own_code, release.set_up
+            make_copy(tmp_path / str(number), exercises, *cells)
             assert (tmp_path / str(number) / "engine" / "inside" / "child.py").exists()
 
 

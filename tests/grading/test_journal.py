@@ -268,7 +268,7 @@ def test_new_module_of_the_grader_changes_the_version(tmp_path, name):
 def test_whatever_a_submission_can_import_decides(tmp_path, lesson):
     release = load_release(COURSE, lesson)
     exercises = [load(name) for name in release.exercises]
-    make_copy(tmp_path, exercises, release.own_code)
+    make_copy(tmp_path, exercises, release.own_code, release.set_up)
     copied = {
         path.relative_to(tmp_path / "course").as_posix()
         for path in (tmp_path / "course" / "course_lib").rglob("*.*")

@@ -808,3 +808,25 @@ def jacobian_of_torchs_private_function(submission, world):
         "torch._softmax_backward_data(torch.eye(len(row), dtype=row.dtype),"
         " row.expand(len(row), -1).contiguous(), -1, row.dtype)",
     )
+
+
+DRAWN = """
+from course_lib.figures.dot_product import softmax_weights
+
+
+def softmax(x, axis=-1):
+    return np.apply_along_axis(softmax_weights, axis, np.asarray(x) * 1.0)
+"""
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+def softmax_that_a_picture_computes(submission, world):
+    submission.answer(SOFTMAX, DRAWN)
+
+
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+def softmax_that_a_picture_computes_by_another_name(submission, world):
+    kept = "bars = vars(figures.dot_product)['softmax_weights']"
+    submission.own(kept, above=SOFTMAX)
+    called = DRAWN.partition("\n\n\n")[2].replace("softmax_weights", "bars")
+    submission.answer(SOFTMAX, called)

@@ -420,7 +420,9 @@ def test_it_attends_to_what_a_known_word_is_said_of():
             _, by_attention = attention(pronoun.query_of_it(word), k, k)
             np.testing.assert_allclose(row, by_attention[0], atol=1e-12)
             most = np.isclose(row, row.max())
-            assert {*np.array(pronoun.sentence(word))[most]} == {*(nouns or pronoun.sentence(word))}
+            assert {*np.array(pronoun.sentence(word))[most]} == {
+                *(nouns or pronoun.sentence(word))
+            }
     assert len(pronoun.known_words()) == len({*pronoun.known_words()})
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course import Course
 from tests.site.book import make_site, small_course
 
 
@@ -20,3 +21,12 @@ def course(tmp_path_factory) -> Path:
 def site(course) -> Path:
     """Return the folder of the small book's pages."""
     return (course / "build" / "site").resolve()
+
+
+@pytest.fixture(scope="session")
+def whole_site() -> Path:
+    """Return the folder of the course's own book."""
+    root = Course.here().root
+    done = make_site(root)
+    assert done.returncode == 0, done.stderr
+    return (root / "build" / "site").resolve()

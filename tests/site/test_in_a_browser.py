@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from autograder.course import Course
 from tests.figures.living import ALIVE, assert_keys_stay
-from tests.site.book import LESSON, WORDS, make_site
+from tests.site.book import LESSON, WORDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 WIDTHS = {"phone": 360, "desk": 1280}
@@ -189,15 +189,6 @@ def test_axe_finds_no_violation(browser, site, name, width, theme):
             for node in each["nodes"]
         ]
         assert violations == []
-
-
-@pytest.fixture(scope="module")
-def whole_site():
-    """Return the folder of the course's own book."""
-    root = Course.here().root
-    done = make_site(root)
-    assert done.returncode == 0, done.stderr
-    return (root / "build" / "site").resolve()
 
 
 @pytest.mark.parametrize("lesson", Course.here().built_lessons[1:])

@@ -21,7 +21,7 @@ def test_each_refusal_is_named():
     for form in FORMS:
         if form.expected.startswith("refused"):
             names = {each.name for each in load(form.exercise).misconceptions}
-            given = form.expected.removeprefix("refused: ").split(" & ")
-            assert names.issuperset(given), form.name
+            misconceptions = form.expected.removeprefix("refused: ").split(" & ")
+            assert names.issuperset(misconceptions), form.name
         else:
             assert form.expected in ("full", "fine point open"), form.name

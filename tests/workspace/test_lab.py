@@ -24,9 +24,15 @@ from autograder.commands.app import app
 from autograder.course import Course, CourseError
 from autograder.workspace import lab
 from autograder.workspace.copies import older_copies, open_workspace
-from autograder.workspace.lab import SETTINGS, close_old_tabs, server_arguments
+from autograder.workspace.lab import (
+    SETTINGS,
+    close_old_tabs,
+    close_sidebars,
+    server_arguments,
+)
 
 ROOT = Course.here().root
+LAB = Path(sys.prefix, "share", "jupyter", "lab")
 FIRST, SECOND = "00_start_here", "01_dot_product_attention"
 NOTEBOOK = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
@@ -85,6 +91,20 @@ def test_closing_old_tabs_removes_nothing_else(course):
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
+def test_sidebars_are_closed_in_the_workspace_that_lab_opens(course):
+    from jupyterlab_server.workspaces_handler import WORKSPACE_EXTENSION, slugify
+
+    close_sidebars(course)
+    (path,) = (course.root / "work" / ".tabs").iterdir()
+    assert path.name == f"{slugify('default')}{WORKSPACE_EXTENSION}"
+    workspace = json.loads(path.read_text())
+    assert workspace["metadata"]["id"] == "default"
+    layout = workspace["data"]["layout-restorer:data"]
+    assert layout["left"]["collapsed"] and layout["right"]["collapsed"]
+    close_old_tabs(course)
+    assert list(path.parent.iterdir()) == []
+
+
 def test_lab_goes_on_where_home_cannot_be_written(course, monkeypatch, capsys):
     def refuse(course):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
@@ -113,17 +133,41 @@ def test_lab_names_copies_under_former_names(course, monkeypatch, capsys):
     assert sentence in capsys.readouterr().out
 
 
-def test_markdown_opens_in_a_viewer_that_lab_has():
+def overrides():
+    """Return our settings of plugins, and the schemas of these, by plugin."""
     settings = SETTINGS / "labconfig" / "default_setting_overrides.json"
-    lab_folder = Path(sys.prefix, "share", "jupyter", "lab")
-    code = [path.read_text(errors="replace") for path in lab_folder.rglob("*.js")]
-    for plugin, values in json.loads(settings.read_text()).items():
+    schemas = {}
+    for plugin in (ours := json.loads(settings.read_text())):
         extension, _, name = plugin.partition(":")
-        schema = lab_folder / "schemas" / extension / f"{name}.json"
-        properties = json.loads(schema.read_text())["properties"]
-        assert values.keys() <= properties.keys()
-        for viewer in values["defaultViewers"].values():
-            assert any(f'"{viewer}"' in text for text in code)
+        schema = LAB / "schemas" / extension / f"{name}.json"
+        schemas[plugin] = json.loads(schema.read_text())
+    return ours, schemas
+
+
+def test_settings_are_those_that_plugins_have():
+    ours, schemas = overrides()
+    for plugin, values in ours.items():
+        assert values.keys() <= schemas[plugin]["properties"].keys()
+
+
+def test_markdown_opens_in_a_viewer_that_lab_has():
+    code = [path.read_text(errors="replace") for path in LAB.rglob("*.js")]
+    viewers = overrides()[0]["@jupyterlab/docmanager-extension:plugin"]
+    for viewer in viewers["defaultViewers"].values():
+        assert any(f'"{viewer}"' in text for text in code)
+
+
+def test_what_is_left_in_the_toolbar_is_what_a_learner_needs():
+    plugin = "@jupyterlab/notebook-extension:panel"
+    ours, schemas = overrides()
+    items = {
+        each["name"] for each in schemas[plugin]["jupyter.lab.toolbars"]["Notebook"]
+    }
+    changed = {each["name"] for each in ours[plugin]["toolbar"]}
+    assert changed <= items  # or a name has changed, and an item is back
+    gone = {each["name"] for each in ours[plugin]["toolbar"] if each.get("disabled")}
+    assert {"run", "save", "interrupt", "restart"} <= items - gone
+    assert "cellType" in gone
 
 
 def test_settings_name_plugins_that_exist():
@@ -136,11 +180,10 @@ def test_settings_name_plugins_that_exist():
     ]
     for name in page["disabledExtensions"]:
         plugin = re.compile(rf"[\"'`]{re.escape(name)}[\"'`]")
-        if ":" in name:
-            assert any(plugin.search(text) for text in code), name
-        else:
-            assert (installed.parent / "labextensions" / name).is_dir()
-    assert not any("validate" in name for name in page["disabledExtensions"])
+        is_folder = (installed.parent / "labextensions" / name).is_dir()
+        is_part_of_lab = (LAB / "schemas" / name).is_dir()
+        is_plugin = any(plugin.search(text) for text in code)
+        assert is_plugin if ":" in name else is_folder or is_part_of_lab, name
 
 
 def test_settings_are_part_of_the_distribution():

@@ -32,8 +32,9 @@ RIGHT = """def softmax(x, axis=-1):
     exponentials = np.exp(1.0 * x - x.max(axis=axis, keepdims=True))
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
 ODD = 'def softmax(x):\n\treturn "ä → 𝛂"  \r\n\n\n'.replace("\r", "")
-NAMES = ["Check", "Hint", "Begin anew", "Bring back", "Home"]
+NAMES = ["Check", "Hint", "Start over", "Restore", "Home"]
 BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
+NUMBER = re.compile(r"\[\d+\]:")  # a cell's, once it has run
 SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
 
 browser = [
@@ -62,7 +63,9 @@ def lesson(stubs=True):
     for cell in cells:
         cell.metadata.pop("attention", None)
         if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.metadata["attention"] = {"stub": cell.source}
+            name = cell.metadata["nbgrader"]["grade_id"]
+            line = f"from course_lib.attention import {name}"
+            cell.metadata["attention"] = {"stub": cell.source, "course_version": line}
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
 
 
@@ -117,17 +120,18 @@ def server(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def opened(server, name, notebook, buttons=True):
+def opened(server, name, notebook, buttons=True, width=1100):
     """Open a notebook of its own in the server; errors in the console are failures.
 
     buttons : whether our buttons will be there
+    width : of the window
     """
     work, address, window = server
     path = work / f"{name}.ipynb"
     nbformat.write(notebook, path)
     errors, requests = [], []
     page = window.new_page()
-    page.set_viewport_size({"width": 1100, "height": 1300})
+    page.set_viewport_size({"width": width, "height": 1300})
     page.set_default_timeout(60_000)
     page.on("console", lambda each: errors.append(f"{each.type}: {each.text}"))
     page.on("pageerror", lambda error: errors.append(f"error: {error}"))
@@ -146,6 +150,20 @@ def opened(server, name, notebook, buttons=True):
     assert [each for each in errors if each.startswith(("error", "warning"))] == []
     hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
     assert hosts == {address.netloc}
+
+
+# Notes at each frame which heading of the home page can be seen.
+WATCH_HOME = """() => {
+    window.shownAtHome = [];
+    const note = () => {
+        for (const heading of document.querySelectorAll(".jp-MarkdownViewer h1")) {
+            const seen = heading.checkVisibility({ visibilityProperty: true });
+            if (seen) window.shownAtHome.push(heading.textContent);
+        }
+        requestAnimationFrame(note);
+    };
+    note();
+}"""
 
 
 def at_server(address, path):
@@ -189,18 +207,17 @@ def in_view(page, locator):
     return window["y"] - 1 <= box["y"] < window["y"] + window["height"]
 
 
-def right_edges(locator):
-    boxes = [each.bounding_box() for each in locator.all()]
-    return [box["x"] + box["width"] for box in boxes]
-
-
 def run(page, at):
     """Run a code cell, and wait for its number."""
     cell(page, at).locator(".jp-InputPrompt").click()
     page.keyboard.press("Control+Enter")
-    expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(
-        re.compile(r"\[\d+\]:")
-    )
+    expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(NUMBER)
+
+
+def has_run_since(prompt, before):
+    """Return whether a cell's prompt has a number, and another one than before."""
+    text = prompt.inner_text()
+    return bool(NUMBER.fullmatch(text)) and text != before
 
 
 def save(page):
@@ -282,7 +299,11 @@ class TestToolbar:
             )
         page.keyboard.press("Control+Shift+c")
         page.keyboard.type("course exercise")
-        for name in ("Check this exercise", "Begin this exercise anew"):
+        for name in (
+            "Check this exercise",
+            "Start this exercise over",
+            "Use the course's version",
+        ):
             entry = page.locator(".lm-CommandPalette-itemLabel", has_text=name)
             expect(entry).to_be_visible()
 
@@ -333,17 +354,17 @@ class TestToolbar:
         button(page, "Hint").click()
         expect(hints.first).to_have_attribute("open", "")
 
-    def test_begin_anew_keeps_the_answer_to_the_letter(self, page_and_path):
+    def test_start_over_keeps_the_answer_to_the_letter(self, page_and_path):
         page, path = page_and_path
         stub = answer_in(path).source
         write(page, SOFTMAX, ODD)
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         page.locator(".jp-Dialog .jp-mod-reject").click()
         assert cell(page, SOFTMAX).get_by_text("𝛂").count() == 1
-        press(page, "Begin anew")
-        page.get_by_text("Begin softmax anew?").wait_for()
+        press(page, "Start over")
+        page.get_by_text("Start softmax over?").wait_for()
         page.keyboard.press("Enter")
-        notice(page, "softmax begins anew; your answer is kept.")
+        notice(page, "softmax starts over; your answer is kept.")
         saved = answer_in(path)
         assert saved.source == stub
         (earlier,) = saved.metadata["attention"]["earlier"]
@@ -355,13 +376,13 @@ class TestToolbar:
         page.keyboard.press("Control+s")
         page.locator(".jp-mod-dirty").first.wait_for(state="detached")
         assert answer_in(path).source == ODD
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         accept(page)
         becomes_true(page, lambda: answer_in(path).source == stub)
         saved = answer_in(path)
         assert len(saved.metadata["attention"]["earlier"]) == 1  # none twice in a row
 
-    def test_bring_back_keeps_what_stood_there(self, server, request):
+    def test_restore_keeps_what_stood_there(self, server, request):
         notebook = lesson()
         earlier = [
             {"time": "2026-01-02T03:04:05+00:00", "source": ODD},
@@ -371,7 +392,7 @@ class TestToolbar:
         notebook.cells[SOFTMAX].source = RIGHT
         with opened(server, request.node.name, notebook) as (page, path):
             cell(page, SOFTMAX).locator(".cm-content").click()
-            press(page, "Bring back")
+            press(page, "Restore")
             dialog = page.locator(".jp-Dialog")
             expect(dialog.get_by_role("radio").first).to_be_focused()
             assert "2026" in dialog.locator("label").first.inner_text()
@@ -392,7 +413,7 @@ class TestToolbar:
     def test_older_copies_are_told_to_update(self, server, request):
         with opened(server, request.node.name, lesson(stubs=False)) as (page, path):
             before = path.read_text()
-            for name in ("Begin anew", "Bring back"):
+            for name in ("Start over", "Restore"):
                 button(page, name).click()
                 notices = page.get_by_text("too old for that: run autograder update")
                 expect(notices).to_have_count(1 + NAMES[2:4].index(name))
@@ -403,7 +424,7 @@ class TestToolbar:
         before = path.read_text()
         write(page, SOFTMAX, ODD)
         page.route("**/api/contents/*", lambda route: refuse(route))
-        button(page, "Begin anew").click()
+        button(page, "Start over").click()
         page.locator(".jp-Dialog .jp-mod-accept").click()
         notice(page, "could not be saved")
         assert path.read_text() == before
@@ -428,10 +449,107 @@ class TestToolbar:
             home.write_text("# The newer map\n")
             tabs = page.locator("#jp-main-dock-panel .lm-TabBar-tab")
             tabs.filter(has_text="test_home").click()
-            tabs.filter(has_text="home.md").click()
+            expect(tabs.first.locator(".lm-TabBar-tabLabel")).to_have_text("Home")
+            page.evaluate(WATCH_HOME)
+            tabs.first.click()
             page.get_by_role("heading", name="The newer map").wait_for()
+            assert "The map" not in page.evaluate("window.shownAtHome")
         finally:
             home.unlink(missing_ok=True)
+
+    def test_report_about_an_earlier_version_says_so(self, page_and_path):
+        page, _ = page_and_path
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        button(page, "Check").click()
+        check = cell(page, SOFTMAX + 1)
+        check.get_by_text("claims hold").first.wait_for()
+        mark = check.get_by_text("about an earlier version of your answer")
+        expect(mark).to_have_count(0)
+        write(page, SOFTMAX, WRONG[:-1])  # only typed
+        expect(mark).to_be_visible()
+        button(page, "Check").click()
+        cell(page, SOFTMAX).get_by_text("SyntaxError").first.wait_for()
+        expect(mark).to_be_visible()
+        write(page, SOFTMAX, WRONG)
+        expect(mark).to_have_count(0)  # as it was judged
+        write(page, SOFTMAX, RIGHT)
+        expect(mark).to_be_visible()
+        button(page, "Check").click()
+        check.get_by_text(re.compile(r"all \d+ claims hold")).first.wait_for()
+        expect(mark).to_have_count(0)
+
+    def test_course_version_is_a_button_after_two_failures(self, page_and_path):
+        page, path = page_and_path
+        line = "from course_lib.attention import softmax"
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        check = cell(page, SOFTMAX + 1)
+        prompt = check.locator(".jp-InputPrompt")
+        for _ in range(2):
+            before = prompt.inner_text()
+            button(page, "Check").click()
+            becomes_true(page, lambda old=before: has_run_since(prompt, old))
+        check.get_by_text("To go on and come back later").wait_for()
+        expect(check.get_by_text("add a cell")).to_have_count(0)  # words for other Labs
+        assert_accessible(page, ".attention-course-way-on")
+        check.get_by_role("button", name="Use the course's version").click()
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(line)
+        notice(page, "softmax is the course's version from here on")
+        expect(cells.nth(SOFTMAX + 1).locator(".jp-InputPrompt")).to_have_text(NUMBER)
+        save(page)
+        assert answer_in(path).source == WRONG
+
+        again = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
+        again.click()
+        expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(
+            "check(softmax)"
+        )
+        notice(page, "softmax is your own answer again.")
+
+    def test_course_version_goes_with_a_right_answer(self, page_and_path):
+        page, path = page_and_path
+        run(page, 1)
+        write(page, SOFTMAX, WRONG)
+        cells = page.locator(".jp-Notebook .jp-Cell")
+        n_cells = cells.count()
+        use_course_version(page)
+        expect(cells).to_have_count(n_cells + 1)
+        cell(page, SOFTMAX).locator(".jp-InputPrompt").click()
+        before = cell(page, SOFTMAX + 1).locator(".jp-InputPrompt").inner_text()
+        button(page, "Check").click()  # fails: the course's version is in use again
+        course_cell = cell(page, SOFTMAX + 1).locator(".jp-InputPrompt")
+        becomes_true(page, lambda: has_run_since(course_cell, before))
+        button(page, "Start over").click()
+        accept(page)
+        expect(cells).to_have_count(n_cells)
+        assert answer_in(path).metadata["attention"]["earlier"][0]["source"] == WRONG
+        write(page, SOFTMAX, RIGHT)
+        use_course_version(page)
+        expect(cells).to_have_count(n_cells + 1)
+        cell(page, SOFTMAX).locator(".jp-InputPrompt").click()
+        button(page, "Check").click()
+        page.get_by_text(re.compile(r"all \d+ claims hold")).first.wait_for()
+        expect(cells).to_have_count(n_cells)
+
+    @pytest.mark.parametrize("width", [1280, 390, 360])
+    def test_toolbar_has_words_at_every_width(self, server, request, width):
+        name = request.node.name
+        with opened(server, name, lesson(), width=width) as (page, _):
+            becomes_true(page, lambda: labels_in_view(page) == NAMES)
+            run_cell = page.locator(
+                '.jp-NotebookPanel-toolbar > [data-jp-item-name="run"]'
+            )
+            expect(run_cell).to_be_visible()
+            if width == 1280:
+                items = page.locator(".jp-NotebookPanel-toolbar > [data-jp-item-name]")
+                named = items.evaluate_all("all => all.map(e => e.dataset.jpItemName)")
+                assert [each for each in named[5:] if "popup" not in each] == OF_LAB
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width
+            text = page.locator(".jp-Notebook .jp-MarkdownOutput").first
+            assert text.bounding_box()["width"] > 0.8 * width - 100
 
     @pytest.mark.thorough
     def test_buttons_are_accessible_in_both_themes(self, page_and_path):
@@ -447,10 +565,6 @@ class TestToolbar:
             page.wait_for_timeout(1000)  # colours fade
             assert_accessible(page, '[data-jp-item-name^="attention-course:"]')
             page.screenshot(path=SCREENSHOTS / f"toolbar-{theme.lower()}.png")
-        page.keyboard.press("Control+b")
-        page.set_viewport_size({"width": 360, "height": 700})
-        page.locator('[data-jp-item-name="toolbar-popup-opener"]').wait_for()
-        becomes_true(page, lambda: max(right_edges(page.locator(BUTTONS))) <= 360)
 
     @pytest.mark.thorough
     def test_lab_works_without_the_extension(self, server):
@@ -513,6 +627,30 @@ class TestToolbar:
             }""",
         )
         assert answers == ["s", [str(i) for i in range(5, 25)], [[], [], [], []]]
+
+
+OF_LAB = [
+    "run",
+    "save",
+    "insert",
+    "interrupt",
+    "restart",
+    "spacer",
+    "executionProgress",
+]
+
+
+def labels_in_view(page):
+    """Return the words of our buttons that are in the toolbar, not in its overflow."""
+    labels = page.locator(f".jp-NotebookPanel-toolbar > {BUTTONS} span")
+    return [each.inner_text() for each in labels.all() if each.is_visible()]
+
+
+def use_course_version(page):
+    page.keyboard.press("Control+Shift+c")
+    page.keyboard.type("course's version")
+    name = "Use the course's version"
+    page.locator(".lm-CommandPalette-itemLabel", has_text=name).click()
 
 
 def refuse(route):

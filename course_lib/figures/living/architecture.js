@@ -11,7 +11,7 @@ function render({ model, el }) {
   const columns = [data.boxes.encoder, data.boxes.decoder];
   const rows = Math.max(...columns.map((column) => column.length));
   const view = element("div", {
-    class: `living-view living-architecture${data.small ? " small" : ""}${data.states ? " states" : ""}`,
+    class: `living-view living-architecture${data.small ? " lv-small" : ""}${data.states ? " states" : ""}`,
   });
   const said = element("div", { class: "said", "aria-live": "polite" });
   el.append(view);
@@ -20,9 +20,9 @@ function render({ model, el }) {
   const made = columns.map((column, side) =>
     column.map((box, row) => {
       const mark = box.state
-        ? element("span", { class: "mark", role: "img", "aria-label": `${box.state}: ` }, MARKS[box.state])
+        ? element("span", { class: "lv-mark", role: "img", "aria-label": `${box.state}: ` }, MARKS[box.state])
         : "";
-      const note = data.small ? "" : element("span", { class: "note" }, box.note);
+      const note = data.small ? "" : element("span", { class: "lv-note" }, box.note);
       const each = button(element("span", { class: "name" }, mark, box.name), () => press(each, side, row), {
         class: `box ${box.part.replace(/ /g, "-")}`,
         "data-part": box.part, "data-state": box.state, "data-value": box.parameters || null,
@@ -46,7 +46,7 @@ function render({ model, el }) {
   };
   const lines = [`each frame: one of ${data.n_layers} stacked layers`, ...data.totals];
   const key = Object.entries(MARKS).map(([state, mark]) =>
-    element("span", { class: "box", "data-state": state }, element("span", { class: "mark" }, mark), state));
+    element("span", { class: "box", "data-state": state }, element("span", { class: "lv-mark" }, mark), state));
   const notes = element(
     "div",
     { class: "notes" },
@@ -175,7 +175,7 @@ function render({ model, el }) {
 
   const caption = element(
     "p",
-    { class: "caption" },
+    { class: "lv-caption" },
     data.small
       ? "Blue: every cross-attention reads the encoder's output, as keys (k) and values (v). An outer arrow goes around a box: what enters the box is added to what leaves it."
       : `Blue: the memory${data.memory && ` ${data.memory}`}, which is the encoder's output, gives every cross-attention its keys (k) and values (v). The outer arrows are residual connections, x + f(x).`,

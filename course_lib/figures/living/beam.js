@@ -91,8 +91,8 @@ function render({ model, el }) {
       });
       const label = element("span", { class: "step" }, element("span", {}, "step "), String(t + 1));
       return [
-        element("div", { class: "row above", "data-t": t }, links),
-        element("div", { class: "row", "data-t": t }, label, element("div", { class: "nodes" }, ...made)),
+        element("div", { class: "lv-row above", "data-t": t }, links),
+        element("div", { class: "lv-row", "data-t": t }, label, element("div", { class: "nodes" }, ...made)),
       ];
     });
     const cards = nodes.map(({ made }) => made);
@@ -108,7 +108,7 @@ function render({ model, el }) {
         onpointerleave: () => parts.tree.contains(document.activeElement) || point(null),
         onkeydown: (event) => event.key === "Escape" && point(null),
       },
-      element("div", { class: "row" }, element("div", { class: "nodes" }, element("span", { class: "root" }, data.start))),
+      element("div", { class: "lv-row" }, element("div", { class: "nodes" }, element("span", { class: "root" }, data.start))),
       ...rows,
     );
   }

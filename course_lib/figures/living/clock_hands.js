@@ -25,14 +25,14 @@ function render({ model, el }) {
   function drawnHand(which, [sine, cosine]) {
     const tip = (length) => ({ x: length * sine, y: -length * cosine });
     const [end, dot] = [tip(which === "first" ? 38 : 38 - RADIUS.second), tip(38)];
-    return shape("g", { class: `hand ${which}`, "data-sine": sine, "data-cosine": cosine },
+    return shape("g", { class: `hand lv-${which}`, "data-sine": sine, "data-cosine": cosine },
       shape("line", { x1: 0, y1: 0, x2: end.x, y2: end.y }),
       shape("circle", { cx: dot.x, cy: dot.y, r: RADIUS[which] }));
   }
 
   function sample(which) {
     return shape("svg", { class: "sample", viewBox: "-50 -12 62 24", "aria-hidden": "true" },
-      shape("g", { class: `hand ${which}` },
+      shape("g", { class: `hand lv-${which}` },
         shape("line", { x1: -46, y1: 0, x2: which === "first" ? 0 : -8, y2: 0 }), shape("circle", { cx: 0, cy: 0, r: 8 })));
   }
 

@@ -109,8 +109,8 @@ function render({ model, el }) {
   const decoder = tokens.map((token, t) => ({
     context:
       t && data.contexts
-        ? bars(data.contexts[t - 1], { class: "context", "data-i": t - 1 })
-        : element("div", { class: t ? "context plain" : "none" }),
+        ? bars(data.contexts[t - 1], { class: "lv-context", "data-i": t - 1 })
+        : element("div", { class: t ? "lv-context plain" : "none" }),
     bars: bars(data.states[t], { class: "state", "data-i": t }),
     token: element("span", { class: t ? "token written" : "token" }, word(token)),
   }));
@@ -232,7 +232,7 @@ function render({ model, el }) {
       const start = to[0].state;
       for (const { right, y } of ends(from)) {
         svg.append(shape("path", {
-          class: step === m ? "first" : "first past",
+          class: step === m ? "lv-first" : "lv-first past",
           d: `M ${right + 2} ${y} C ${right + 60} ${y} ${start.left - 70} ${start.y} ${start.left - 2} ${start.y}`,
         }));
       }
@@ -252,7 +252,7 @@ function render({ model, el }) {
         svg.append(arrow([[context.right + 1, state.y], [state.left - 1, state.y]], { class: past }));
       }
       const d = `M ${context.x} ${context.bottom} V ${state.bottom + 4} H ${out} V ${state.y}`;
-      svg.append(shape("path", { class: "output", d }));
+      svg.append(shape("path", { class: "lv-output", d }));
     }
   }
 
@@ -301,7 +301,7 @@ function render({ model, el }) {
   }
 
   const legend = data.weights ? element("span", { class: "key" }, "query") : "";
-  const caption = element("p", { class: "caption" }, legend, data.weights ? ` = the state that attends. ` : "", data.caption);
+  const caption = element("p", { class: "lv-caption" }, legend, data.weights ? ` = the state that attends. ` : "", data.caption);
   view.append(controls, stage, said, caption);
   followMotion();
   still.addEventListener("change", followMotion);

@@ -50,7 +50,7 @@ function render({ model, el }) {
     tile.append(
       element("span", { class: "picture" }, painted(each.index, TILE)),
       ...(measure ? [element("span", { class: "track" }, element("span", { class: "bar" }))] : []),
-      ...(roles.length ? [element("span", { class: "mark" }, (few ? each.role : each.mark) || "\u00a0")] : []),
+      ...(roles.length ? [element("span", { class: "lv-mark" }, (few ? each.role : each.mark) || "\u00a0")] : []),
     );
     tile.addEventListener("pointerenter", () => tell(each));
     tile.addEventListener("keydown", (event) => event.key === "Delete" && measure && take(each, !each.out));
@@ -258,7 +258,7 @@ function render({ model, el }) {
         { class: `side ${side ? "above" : "left"}${tokens.length > MANY ? " many" : ""}`, "aria-hidden": "true", style: `--count: ${tokens.length}` },
         ...tokens.map((token) => element("span", {}, element("bdi", {}, token))),
       ));
-    const row = element("span", { class: "row" });
+    const row = element("span", { class: "lv-row" });
     const column = element("span", { class: "column" });
     const cells = element("div", { class: "matrix" });
     const track = (event) => {
@@ -274,7 +274,7 @@ function render({ model, el }) {
     parts.attended = attended;
     large.append(
       element("div", { class: "title" }, name, role, ...(measure ? [out, number] : [])),
-      element("div", { class: "table", style: `--shape: ${proportion}; max-width: ${6 + 2.6 * m}rem` }, sides[1], sides[0], cells),
+      element("div", { class: "lv-table", style: `--shape: ${proportion}; max-width: ${6 + 2.6 * m}rem` }, sides[1], sides[0], cells),
       element(
         "div",
         { class: "texts" },

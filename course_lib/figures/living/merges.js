@@ -109,7 +109,7 @@ function render({ model, el }) {
         const whole = JOINING.test(word.name);
         token.style.setProperty("--cells", span.cells.length);
         token.append(...(whole ? [span.text] : span.cells).map((cell) =>
-          element("span", { class: whole ? null : cell.length > 1 ? "cell wide" : "cell" }, cell)));
+          element("span", { class: whole ? null : cell.length > 1 ? "lv-cell wide" : "lv-cell" }, cell)));
         token.tell = () => {
           const since = origin(word, span);
           said.textContent = since

@@ -7,7 +7,8 @@ function render({ model, el }) {
   const data = model.get("data");
   const size = data.vocabulary.length;
   const SHOWN = 12; // bars; what is less probable is summed up in one line
-  const MOST_K = Math.min(size, 30); // of the slider; behind it is "all"
+  // Of the slider, whose next stop is "all": where it starts is on it, unless that is all.
+  const MOST_K = Math.min(size, Math.max(30, data.top_k < size ? data.top_k : 0));
   const state = {
     temperature: data.temperature,
     top_k: Math.min(data.top_k, MOST_K + (size > MOST_K ? 1 : 0)),
@@ -94,7 +95,7 @@ function render({ model, el }) {
   function makeBar(id, logit) {
     const bar = { id, logit, goesOn: id === data.end || Boolean(logitsAfter(id)) };
     bar.fill = element("span", { class: "fill" });
-    bar.mark = element("span", { class: "mark" });
+    bar.mark = element("span", { class: "lv-mark" });
     bar.why = element("span", { class: "why" });
     bar.number = element("span", { class: "number" });
     bar.row = button(

@@ -75,7 +75,7 @@ function render({ model, el }) {
     const block = element("div", { class: "bar" });
     const number = element("span", { class: "number", "data-strip": name, "data-i": i });
     const plot = element("div", { class: "plot" }, block, number);
-    return { block, number, plot, cell: element("div", { class: "cell" }, plot) };
+    return { block, number, plot, cell: element("div", { class: "lv-cell" }, plot) };
   }
 
   // A bar from zero to the value, on a scale from low to high, with its number at its end.

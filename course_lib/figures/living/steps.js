@@ -34,12 +34,12 @@ function render({ model, el }) {
     return cell;
   }
   const nothing = () => element("span", { role: "cell", class: "nothing" });
-  const blank = () => element("span", { role: "cell", class: "label blank" });
+  const blank = () => element("span", { role: "cell", class: "lv-label blank" });
   const line = (...children) => element("div", { role: "row", class: "line" }, ...children);
 
   // A part of the table: its label, and rows of numbers with what is beside them.
   function block(step, label, rows) {
-    const head = element("span", { role: "rowheader", class: "label", "data-of": step },
+    const head = element("span", { role: "rowheader", class: "lv-label", "data-of": step },
       ...[label].flat());
     return rows.map((row, i) =>
       line(i ? blank() : head, ...row));
@@ -55,7 +55,7 @@ function render({ model, el }) {
     tag(6), element("span", {}, " output"));
   const table = element(
     "div",
-    { role: "table", "aria-label": "one query through attention", class: "table" },
+    { role: "table", "aria-label": "one query through attention", class: "lv-table" },
     line(blank(), ...heads),
     ...block(1, [tag(1), " query and keys"], query.map((each, i) => [
       number("query", 1, i, 0, each),

@@ -18,7 +18,7 @@ function render({ model, el }) {
     element("thead", {}, element("tr", {}, element("td", {}), ...head)), element("tbody", {}, ...body),
   );
   const rows = data.queries.map((name, i) => {
-    const cells = data.keys.map((_, j) => element("td", { class: "cell", "data-i": i, "data-j": j }));
+    const cells = data.keys.map((_, j) => element("td", { class: "lv-cell", "data-i": i, "data-j": j }));
     const known = Array.from({ length: 2 + d }, () => element("td", { class: "known" }));
     const label = button(element("bdi", {}, name), () => choose(i), { class: "query", "aria-pressed": "false" });
     const row = element("tr", { class: "scores" }, element("th", { scope: "row" }, label), ...cells);
@@ -63,7 +63,7 @@ function render({ model, el }) {
       cells.forEach((cell, j) => {
         const present = holds(now, i, j);
         const past = !present && steps().slice(0, state.step).some((each) => holds(each, i, j));
-        cell.className = `cell ${present ? "present" : past ? "past" : "future"}`;
+        cell.className = `lv-cell ${present ? "present" : past ? "past" : "future"}`;
         cell.textContent = present ? rounded(data.scores[i][j]) : "";
         const label = present ? null : past ? "was there" : "comes later";
         if (label) cell.replaceChildren(element("span", { class: "hidden" }, label));

@@ -1,26 +1,31 @@
 // Predictions in a notebook: the choice is kept in the cell's metadata, and what explains
-// the run is covered until the choice was made and the cell below was run.
+// the run is covered until the choice was made and the cell below was run. Code that tells
+// the answer, as its metadata says, is covered too: that of the run until the choice.
 
 import { cover, offer, outcome, update } from "./choices.js";
 
 const COVERED = "attention-covered";
+const TELLS = "attention-tells";
 const WAIT = "Make a prediction and run the cell; the explanation appears here.";
+const WAIT_FOR_CODE = "Make a prediction; the code appears here.";
 const ADDED = ".attention-cover, .attention-outcome";
 // Ids that editors give to new cells, as Jupyter's do: eight hexadecimal digits or a UUID.
 const OWN = /^[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?$/;
 
 export const PREDICTIONS_STYLE = `
 .jp-Notebook .jp-MarkdownOutput.${COVERED}, .jp-Notebook .jp-MarkdownOutput > .${COVERED} { display: none; }
+.jp-Notebook .${TELLS} > .jp-Cell-inputWrapper .jp-InputArea-editor { display: none; }
 .jp-Notebook .attention-cover { margin: 0.3em 0; }
 .jp-Notebook .attention-cover button { color: var(--jp-content-font-color1); }
 `;
 
 /**
- * Return a notebook's predictions: {prediction, runs, explanation, next}, indices of cells.
+ * Return a notebook's predictions: indices of cells, {prediction, runs, explanation, code, next}.
  *
  * `runs` are the code cells right below, and `explanation` the course's text from there
- * to the next heading or prediction. `next` is that prediction, or -1: what stands above
- * its question explains, too. cells : {type, source, metadata, id}
+ * to the next heading or prediction; `code` are cells of code up to there that tell the
+ * answer. `next` is that prediction, or -1: what stands above its question explains, too.
+ * cells : {type, source, metadata, id}
  */
 export function predictionsOf(cells) {
   const rights = cells.map((cell) => ((cell.metadata.attention || {}).prediction || {}).right);
@@ -39,6 +44,7 @@ export function predictionsOf(cells) {
       prediction,
       runs: indices.slice(prediction + 1, Math.min(end, below)),
       explanation: indices.slice(end, below).filter(isText),
+      code: indices.slice(prediction + 1, below).filter((index) => (cells[index].metadata.attention || {}).tells),
       next: isNext ? below : -1,
     });
   });
@@ -58,6 +64,7 @@ export function watch(panel, cellsOf, report) {
       cell: widgets[each.prediction],
       runs: each.runs.map((index) => widgets[index]),
       explanation: each.explanation.map((index) => widgets[index]),
+      code: each.code.map((index) => widgets[index]),
       next: widgets[each.next],
     }));
   };
@@ -99,7 +106,7 @@ function wereRun(runs) {
   return ran.length === runs.length || ran.some((each) => each.model.outputs.length > 0);
 }
 
-function drawOne({ cell, runs, explanation, next }, open, draw) {
+function drawOne({ cell, runs, explanation, code, next }, open, draw) {
   const list = optionsOf(cell);
   const prediction = choiceOf(cell);
   const isChosen = Number.isInteger(prediction.choice);
@@ -116,20 +123,27 @@ function drawOne({ cell, runs, explanation, next }, open, draw) {
   const outputs = explanation.map((each) => each.node.querySelector(".jp-MarkdownOutput"));
   const parts = [...outputs, ...aboveQuestion(next)];
   const isOpen = open.has(cell.model);
+  const show = () => {
+    open.add(cell.model);
+    draw();
+  };
+  code.forEach((each) => coverCode(each, !isOpen && !(isChosen && runs.includes(each)), runs[0] === each, show));
   parts.forEach((each) => each?.classList.toggle(COVERED, !isOpen));
   const [first] = parts;
   if (!first) return; // none, or not yet drawn
   const box = first.parentNode.querySelector(":scope > .attention-cover");
   if (isOpen) box?.remove();
-  else if (!box) {
-    first.before(
-      cover(WAIT, () => {
-        open.add(cell.model);
-        draw();
-      })
-    );
-  }
+  else if (!box) first.before(cover(WAIT, show));
   if (list) say(first, isOut ? outcome(list, prediction) : "");
+}
+
+/** Cover the code of a cell or show it; in its place stands why, if `says` is true. */
+function coverCode(cell, isCovered, says, show) {
+  cell.node.classList.toggle(TELLS, isCovered);
+  const editor = cell.node.querySelector(".jp-InputArea-editor");
+  const box = cell.node.querySelector(".attention-cover");
+  if (!isCovered) box?.remove();
+  else if (says && !box) editor?.after(cover(WAIT_FOR_CODE, show));
 }
 
 /** Return a prediction's list of options, once it is drawn. */
