@@ -1592,7 +1592,8 @@ def geglu(x, w_gate, w_up, w_down):
     "grouped_query_attention",
     "Llama",
     expected="fine point open",
-    before="refused: nan_where_nothing_is_allowed & shapes_that_do_not_fit (13.5 of 16)",
+    before="refused: nan_where_nothing_is_allowed & shapes_that_do_not_fit "
+    "(13.5 of 16)",
 )
 def repeat_kv(q, k, v, may_attend=None):
     groups = q.size(-3) // k.size(-3)
