@@ -703,11 +703,32 @@ class TestPredictions:
     def test_first_cell_that_prints_uncovers(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             cell(page, NEXT).get_by_role("radio").first.check()
-            run(page, NEXT + 1)
             words = cell(page, NEXT + 3).locator("strong")
-            expect(words).to_be_hidden()
+            for at in (NEXT + 2, NEXT + 1):  # the first fails without the other
+                run(page, at)
+                expect(cell(page, at).get_by_text("NameError").first).to_be_visible(
+                    visible=at == NEXT + 2
+                )
+                expect(words).to_be_hidden()
             run(page, NEXT + 2)
             expect(words).to_be_visible()
+
+    def test_code_that_tells_waits_for_the_choice(self, server, request):
+        notebook = lesson_with_predictions()
+        for at in (PREDICTION + 1, EXPLANATION + 1):
+            notebook.cells[at].metadata["attention"] = {"tells": True}
+        with opened(server, request.node.name, notebook) as (page, _):
+            code = cell(page, PREDICTION + 1).locator(".cm-content")
+            more = cell(page, EXPLANATION + 1).locator(".cm-content")
+            note = page.get_by_text("the code appears here")
+            expect(note).to_have_count(1)
+            expect(code).to_be_hidden()
+            cell(page, PREDICTION).get_by_role("radio").first.check()
+            expect(code).to_be_visible()
+            expect(more).to_be_hidden()
+            expect(note).to_have_count(0)
+            run(page, PREDICTION + 1)
+            expect(more).to_be_visible()
 
     def test_own_notes_are_not_covered(self, server, request):
         notebook = lesson_with_predictions()
