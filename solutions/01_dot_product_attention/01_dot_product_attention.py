@@ -335,8 +335,8 @@ for size in (1.0, 4.0, 16.0):
 # %% [markdown]
 # A score far ahead gets nearly all the weight, and a small push makes almost no difference.
 #
-# How fast weight i changes with score j is a derivative. The table of all m × m derivatives,
-# for m scores, is the **Jacobian**. With weights $p$,
+# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
+# is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$
