@@ -498,7 +498,7 @@ def softmax_of_energies(state, keys, values, w_q, w_k, v, may_attend=None):
     return context_of(weights, values), weights
 
 
-@FORMS("additive_attention", "d2l 11.4", before="full")
+@FORMS("additive_attention", "d2l 11.4", expected="fine point open", before="full")
 def masked_with_minus_a_million(state, keys, values, w_q, w_k, v, may_attend=None):
     scores = additive_scores(state, keys, w_q, w_k, v)
     if may_attend is not None:
@@ -507,7 +507,12 @@ def masked_with_minus_a_million(state, keys, values, w_q, w_k, v, may_attend=Non
     return context_of(weights, values), weights
 
 
-@FORMS("additive_attention", "PyTorch seq2seq tutorials", before="full")
+@FORMS(
+    "additive_attention",
+    "PyTorch seq2seq tutorials",
+    expected="fine point open",
+    before="full",
+)
 def masked_with_minus_ten_thousand(state, keys, values, w_q, w_k, v, may_attend=None):
     scores = additive_scores(state, keys, w_q, w_k, v)
     if may_attend is not None:
