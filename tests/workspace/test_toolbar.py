@@ -77,14 +77,14 @@ def lesson_with_predictions():
     """Return a lesson with three predictions, the last without an explanation."""
     notebook = lesson()
     text = "\n".join([QUESTION, "", *(f"- {each}" for each in OPTIONS)])
-    again = text.replace("is *one*", "again: is one")
+    second = text.replace("is *one*", "again: is one")
     cells = [
         nbformat.v4.new_markdown_cell(text),
         nbformat.v4.new_code_cell("print(1 + 1)"),
         nbformat.v4.new_markdown_cell("It is two, **as ever**."),
         nbformat.v4.new_code_cell("print(2)"),
         nbformat.v4.new_markdown_cell("And *two* it stays."),
-        nbformat.v4.new_markdown_cell(f"So two is **more**.\n\n{again}"),
+        nbformat.v4.new_markdown_cell(f"So two is **more**.\n\n{second}"),
         nbformat.v4.new_code_cell("two = 2"),
         nbformat.v4.new_code_cell("print(two)"),
         nbformat.v4.new_markdown_cell("It is **still** two."),
