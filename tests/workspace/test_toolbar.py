@@ -519,6 +519,7 @@ class TestToolbar:
         becomes_true(page, lambda: has_run_since(course_cell, before))
         button(page, "Start over").click()
         accept(page)
+        notice(page, "softmax starts over; your answer is kept.")
         expect(cells).to_have_count(n_cells)
         assert answer_in(path).metadata["attention"]["earlier"][0]["source"] == WRONG
         write(page, SOFTMAX, RIGHT)
