@@ -99,10 +99,9 @@ cosines = (q @ longer.T) / lengths
 print("dot products:", (q @ longer.T).round(2), "cosines:", cosines.round(2))
 assert (q @ longer.T).argmax() == 1 and cosines.argmax() == 0
 assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
-angles = [np.degrees(np.arctan2(y, x)) for x, y in [*q, *k[:2]]]
-assert np.round(angles).tolist() == [2, 9, 50]
-across, up = k[1] - k[0]  # the bird leads where q @ (bird − cat) is above 0
-assert 11 < np.degrees(np.arctan(-across / up)) < 12
+assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
+# The bird leads where q @ (bird − cat) is above 0: from this angle on.
+assert 11 < np.degrees(np.arctan2(k[0, 0] - k[1, 0], k[1, 1] - k[0, 1])) < 11.5
 
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
