@@ -25,6 +25,8 @@ INVISIBLE = re.compile(
 # How the lines of a report begin.
 HOLDS, FAILS, OPEN, WHY, CLOSING = "  ✓ ", "  ✗ ", "  ○ ", "      ", "→ "
 CLAIMS = HOLDS, FAILS, OPEN
+# Of an answer; learners do not read it.
+AS_IN_SOLUTIONS = "the answer is as in the solutions, up to names, comments and layout."
 
 
 def visible(text: str) -> str:
@@ -103,8 +105,11 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
 
 
 def verdicts_html(exercise: ExerciseResult) -> str:
-    """Return an exercise's verdicts as a short stretch of HTML."""
-    page = region(exercise.exercise, *verdicts_of(exercise))
+    """Return an exercise's verdicts as a short stretch of HTML, for the instructor."""
+    verdicts = verdicts_of(exercise)
+    for_your_eyes = [f"For your eyes: {AS_IN_SOLUTIONS}"] * exercise.as_in_solutions
+    verdicts = verdicts._replace(notes=[*verdicts.notes, *for_your_eyes])
+    page = region(exercise.exercise, *verdicts)
     # MathJax takes what is between two of these for a formula, and a formula may hold a
     # link; in elements of their own they mark nothing. Our tags have neither.
     return page.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

@@ -80,11 +80,13 @@ class CellsReport:
     outputs : index of a cell to its outputs, in the form that ``inside.shell`` has
     answers : exercise to the kind of its value at its check, and at the end if
         that is another: "answer", "" for nothing, or the name of a type
+    forms : exercise to the forms of the functions in its cells (``inside.form``)
     """
 
     troubles: dict[int, Raised] = field(default_factory=dict)
     outputs: dict[int, list[Any]] = field(default_factory=dict)
     answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    forms: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def treat_malformed_as_crash() -> Iterator[None]:
 
 def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
     """Read what a child reports when its cells have run."""
-    troubles, outputs, answers = fields
+    troubles, outputs, answers, forms = fields
     return CellsReport(
         {
             read_cell_index(index, n_cells): _read_exception(raised)
@@ -128,6 +130,12 @@ def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
         {
             read_text(name, MAX_NAME_LENGTH): _read_answer_kinds(*kinds)
             for name, kinds in require_type(answers, dict).items()
+        },
+        {
+            read_text(name, MAX_NAME_LENGTH): [
+                read_text(each, MAX_NAME_LENGTH) for each in require_type(found, list)
+            ]
+            for name, found in require_type(forms, dict).items()
         },
     )
 

@@ -9,7 +9,7 @@ Messages to the child:
         one call after the other, with names bound to functions of these numbers
     ["answer", "value", value] or ["answer", "raised", types, text]
 Messages from it:
-    ["at", index] before each cell, ["ran", troubles, outputs, answers]
+    ["at", index] before each cell, ["ran", troubles, outputs, answers, forms]
     ["callback", token, number, arguments, keywords]
     ["outcome", token, kind, value, raised, changed arguments, shares memory,
      library calls] after each call
@@ -33,6 +33,7 @@ from autograder.checking.call import (
 )
 
 from . import library, shell, wire
+from .form import forms_of
 from .selection import chosen_cells, texts_behind
 
 MAX_MESSAGE_LENGTH = 2000  # characters of an exception's text
@@ -79,6 +80,7 @@ class SubmissionRunner:
         sources = [(role, text) for role, text, _ in map(cells.__getitem__, candidates)]
         chosen = {candidates[i] for i in chosen_cells(sources)}
         self.library_calls.start(self.names, texts_behind(cells))
+        forms = forms_of(cells)  # before a cell can change what that is
         troubles: dict[int, Raised] = {}
         outputs: dict[int, list[dict]] = {}
         for index, (role, source, exercise) in enumerate(cells):
@@ -95,9 +97,9 @@ class SubmissionRunner:
         answers = {exercise: self._answer_kinds(exercise) for exercise in self.at_check}
         try:
             raised = {index: _as_tuple(each) for index, each in troubles.items()}
-            self._send("ran", raised, outputs, answers)
+            self._send("ran", raised, outputs, answers, forms)
         except wire.TooLarge:  # of so many troubles none is worth an answer
-            self._send("ran", {}, {}, answers)
+            self._send("ran", {}, {}, answers, {})
 
     def call(
         self,
