@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autograder.checking.points import format_number
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
-from autograder.messages.report import SEVEN_DIGITS, Claim, region
+from autograder.messages.report import RIGHT_TO_FLOAT32, Claim, region
 
 # What moves a cursor, clears a terminal, or sets the title of a window.
 ANSI = re.compile(
@@ -100,7 +100,8 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
             for case, why in zip(_in_order(exercise), reasons, strict=False)
         ],
         closing,
-        [SEVEN_DIGITS] * exercise.is_single + [_flag(flag) for flag in exercise.flags],
+        [RIGHT_TO_FLOAT32] * exercise.is_single
+        + [_flag(flag) for flag in exercise.flags],
     )
 
 
