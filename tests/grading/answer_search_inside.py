@@ -166,10 +166,14 @@ def combinations(function, given):
             return
         names = ", ".join(name for name, _ in chosen)
         by_name = {
-            p.name: x for p, (_, x) in zip(needed, chosen) if p.kind is p.KEYWORD_ONLY
+            p.name: x
+            for p, (_, x) in zip(needed, chosen, strict=True)
+            if p.kind is p.KEYWORD_ONLY
         }
         by_place = [
-            x for p, (_, x) in zip(needed, chosen) if p.kind is not p.KEYWORD_ONLY
+            x
+            for p, (_, x) in zip(needed, chosen, strict=True)
+            if p.kind is not p.KEYWORD_ONLY
         ]
         yield names, by_place, by_name
         if also:
@@ -265,7 +269,9 @@ def ways(function, arguments, keywords, given):
         if not is_array(a) or a.ndim <= 2:
             return a
         lead = a.shape[:-2]
-        return a[tuple(i % n for i, n in zip(at[len(at) - len(lead) :], lead))]
+        return a[
+            tuple(i % n for i, n in zip(at[len(at) - len(lead) :], lead, strict=True))
+        ]
 
     lead = max((a.shape[:-2] for a in arrays), key=len)
 
@@ -360,7 +366,7 @@ def made_of(found):
 def search(module, name, names, expected, *values):
     """Return the forms in which a function gives what is expected, or parts of it."""
     signal.signal(signal.SIGALRM, ring)
-    given = dict(zip(names, values))
+    given = dict(zip(names, values, strict=True))
     try:
         function = getattr(importlib.import_module(module), name)
         returned = str(inspect.signature(function).return_annotation)
