@@ -1,4 +1,4 @@
-"""An answer as in the solutions: said to the instructor, and on no page of a learner."""
+"""Answers that are the course's own solutions: who is marked, and who is not."""
 
 import json
 from dataclasses import replace
