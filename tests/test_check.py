@@ -52,7 +52,8 @@ def scaled_scores(q, k):
     return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
 """
 HEAD = "from autograder import check"
-VISIBLE = sum(case.visible for case in load("scaled_scores").cases)
+CASES = load("scaled_scores").cases
+VISIBLE = sum(case.visible and not case.fine_point for case in CASES)
 ALL_HOLD = f"scaled_scores: solved, all {VISIBLE} claims hold"
 ONE_HOLDS = f"scaled_scores: 1 of {VISIBLE} claims hold"
 NONE_HOLDS = f"scaled_scores: 0 of {VISIBLE} claims hold"
@@ -143,7 +144,7 @@ def test_passed_check_shows_ticks_and_returns_none(notebook):
     assert lines[0] == ALL_HOLD
     assert all(line.startswith("  ✓ ") for line in lines[1:-1])
     assert lines[-1] == makes_possible("scaled_scores")
-    assert "point" not in plain(notebook["right checked"])
+    assert "points" not in plain(notebook["right checked"])
 
 
 def test_solved_exercise_gives_points_in_a_class_only(monkeypatch):
@@ -190,7 +191,7 @@ def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
     page = ElementTree.fromstring(reports()["wrong"].html())
     failed = [each for each in page.iter("li") if each.find("./div") is not None]
     folded = [each for each in page.iter("li") if each.find("./details") is not None]
-    verdicts = reports()["wrong"].result.cases
+    verdicts = reports()["wrong"].result.claims
     assert len(failed) == 1
     assert len(folded) == sum(each.status != "ok" for each in verdicts) - 1
     assert "q = [" in "".join(failed[0].itertext())  # numbers that can be retyped
@@ -331,7 +332,8 @@ def test_grade_may_be_partial(graded):
 
 def test_grading_runs_hidden_cases_and_shows_the_report(graded):
     report = plain(graded["right checked"])
-    assert f"all {len(load('scaled_scores').cases)} claims hold" in report
+    n_claims = sum(not case.fine_point for case in CASES)
+    assert f"all {n_claims} claims hold" in report
     assert "Every call ends in the same way." not in report
 
 
@@ -706,7 +708,7 @@ def test_report_data():
             verdict.case: verdict.status for verdict in reports()["wrong"].result.cases
         },
         "solved": False,
-        "open_fine_points": [],
+        "open_fine_points": ["whole_numbers"],
         "diagnosis": "no_scale",
         "evidence": None,
         "blamed": [],
