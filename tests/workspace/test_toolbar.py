@@ -521,9 +521,8 @@ class TestToolbar:
         expect(cells).to_have_count(n_cells)
 
     @pytest.mark.parametrize("width", [1280, 390, 360])
-    def test_toolbar_has_words_at_every_width(self, server, request, width):
-        name = request.node.name
-        with opened(server, name, lesson(), width=width) as (page, _):
+    def test_toolbar_has_words_at_every_width(self, server, width):
+        with opened(server, f"words-{width}", lesson(), width=width) as (page, _):
             becomes_true(page, lambda: labels_in_view(page) == NAMES)
             run_cell = page.locator(
                 '.jp-NotebookPanel-toolbar > [data-jp-item-name="run"]'
@@ -629,8 +628,8 @@ OF_LAB = [
 
 def labels_in_view(page):
     """Return the words of our buttons that are in the toolbar, not in its overflow."""
-    labels = page.locator(f".jp-NotebookPanel-toolbar > {BUTTONS} span")
-    return [each.inner_text() for each in labels.all() if each.is_visible()]
+    labels = f".jp-NotebookPanel-toolbar > {BUTTONS} .jp-ToolbarButtonComponent-label"
+    return [each.inner_text() for each in page.locator(labels).all()]
 
 
 def use_course_version(page):
