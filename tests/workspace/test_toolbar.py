@@ -531,22 +531,18 @@ class TestToolbar:
         expect(cells).to_have_count(n_cells)
 
     @pytest.mark.parametrize("width", [1280, 390, 360])
-    def test_toolbar_has_words_at_every_width(self, server, request, width):
-        name = request.node.name
-        with opened(server, name, lesson(), width=width) as (page, _):
+    def test_toolbar_has_words_at_every_width(self, server, width):
+        with opened(server, f"words-{width}", lesson(), width=width) as (page, _):
             becomes_true(page, lambda: labels_in_view(page) == NAMES)
-            run_cell = page.locator(
-                '.jp-NotebookPanel-toolbar > [data-jp-item-name="run"]'
-            )
-            expect(run_cell).to_be_visible()
             if width == 1280:
                 items = page.locator(".jp-NotebookPanel-toolbar > [data-jp-item-name]")
                 named = items.evaluate_all("all => all.map(e => e.dataset.jpItemName)")
                 assert [each for each in named[5:] if "popup" not in each] == OF_LAB
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width
-            text = page.locator(".jp-Notebook .jp-MarkdownOutput").first
-            assert text.bounding_box()["width"] > 0.8 * width - 100
+            if width < 640:  # nothing stands beside the lesson
+                text = page.locator(".jp-Notebook .jp-MarkdownOutput").first
+                becomes_true(page, lambda: text.bounding_box()["width"] > 0.8 * width)
 
     @pytest.mark.thorough
     def test_buttons_are_accessible_in_both_themes(self, page_and_path):
@@ -639,8 +635,8 @@ OF_LAB = [
 
 def labels_in_view(page):
     """Return the words of our buttons that are in the toolbar, not in its overflow."""
-    labels = page.locator(f".jp-NotebookPanel-toolbar > {BUTTONS} span")
-    return [each.inner_text() for each in labels.all() if each.is_visible()]
+    labels = f".jp-NotebookPanel-toolbar > {BUTTONS} .jp-ToolbarButtonComponent-label"
+    return [each.inner_text() for each in page.locator(labels).all()]
 
 
 def use_course_version(page):
