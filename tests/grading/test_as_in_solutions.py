@@ -1,4 +1,4 @@
-"""An answer as in the solutions: said to the instructor, and on no page of a learner."""
+"""An answer as in the solutions: told to the instructor, on no page of a learner."""
 
 import json
 from dataclasses import replace
