@@ -155,7 +155,7 @@ class _Run:
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
         self.n_known = self.n_invalid = self.n_flagged = self.n_copied = 0
-        self.strangers = _not_on_the_roster(gradebook, self.students)
+        self.unknown_students = _not_on_the_roster(gradebook, self.students)
         self._waits = bool(gradebook and gradebook.has_more_than_verdicts(lesson))
         self._unprinted: list[SubmissionResult] = []
         self.start = time.monotonic()
@@ -187,7 +187,7 @@ class _Run:
             terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
             terminal.warn(f"{student!r} is not graded: {fault}")
-        for sentence in self.strangers:
+        for sentence in self.unknown_students:
             terminal.warn(sentence)
         code = 0
         try:

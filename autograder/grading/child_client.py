@@ -133,9 +133,9 @@ def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
         },
         {
             read_text(name, MAX_NAME_LENGTH): [
-                read_text(each, MAX_NAME_LENGTH) for each in require_type(found, list)
+                read_text(each, MAX_NAME_LENGTH) for each in require_type(listed, list)
             ]
-            for name, found in require_type(forms, dict).items()
+            for name, listed in require_type(forms, dict).items()
         },
     )
 
@@ -284,17 +284,20 @@ class ChildClient:
         skipped: Sequence[int],
         seconds: float,
         total_seconds: float,
+        *,
+        with_forms: bool = True,
     ) -> CellsReport:
         """Run the cells in the child; raises ``ChildLost`` if it ends.
 
         skipped : indices of cells that do not run
         seconds, total_seconds : of each cell, and of all of them; over the latter the
             error has no cell, for any of them may have taken too long
+        with_forms : whether the report has the answers' forms
         """
         index, total = -1, TimeLeft(total_seconds, self.queue)
         try:
             sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
-            self._send(wire.pack(["run", sources, list(skipped)]))
+            self._send(wire.pack(["run", sources, list(skipped), with_forms]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
                 one = TimeLeft(min(seconds, max(total(), 0.0)), self.queue)
                 word, *fields = self._receive(one, wire.FROM_CELLS, index < 0)

@@ -122,7 +122,7 @@ def is_as_in_solutions(session: Session, exercise: str) -> bool:
 
     Names, comments, docstrings, annotations and layout play no part.
     """
-    forms = session.report.forms.get(exercise, ())
+    forms = (session.forms or {}).get(exercise, ())
     return not own_forms(exercise).isdisjoint(forms)
 
 

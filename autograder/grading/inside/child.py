@@ -4,7 +4,7 @@ Whatever it says may be a lie, since the submission's code shares its process; n
 that it could give away is here.
 
 Messages to the child:
-    ["run", cells, skipped]: each cell is (role, source, exercise)
+    ["run", cells, skipped, with forms]: each cell is (role, source, exercise)
     ["call", token, exercise, when, [(arguments, keywords), …], {name: number}]
         one call after the other, with names bound to functions of these numbers
     ["answer", "value", value] or ["answer", "raised", types, text]
@@ -74,13 +74,20 @@ class SubmissionRunner:
         self.output_room = MAX_OUTPUT_BYTES
         self.callback_lock = threading.Lock()
 
-    def run(self, cells: Sequence[CellToRun], skipped: Sequence[int]) -> None:
+    def run(
+        self,
+        cells: Sequence[CellToRun],
+        skipped: Sequence[int],
+        with_forms: bool = False,
+    ) -> None:
         """Run the chosen cells in order; report troubles, outputs and answers."""
         candidates = [i for i in range(len(cells)) if i not in skipped]
         sources = [(role, text) for role, text, _ in map(cells.__getitem__, candidates)]
         chosen = {candidates[i] for i in chosen_cells(sources)}
         self.library_calls.start(self.names, texts_behind(cells))
-        forms = forms_of(cells)  # before a cell can change what that is
+        forms = (
+            forms_of(cells) if with_forms else {}
+        )  # before a cell can change what that is
         troubles: dict[int, Raised] = {}
         outputs: dict[int, list[dict]] = {}
         for index, (role, source, exercise) in enumerate(cells):

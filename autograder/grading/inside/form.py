@@ -23,15 +23,15 @@ def forms_of(cells: Sequence[tuple[str, str, str]]) -> dict[str, list[str]]:
     cells : role, source and exercise of each; an answer's cell counts with all of its
         functions, whatever they are called, and an own one with those of its name
     """
-    found: dict[str, list[str]] = {}
+    forms: dict[str, list[str]] = {}
     exercises = {exercise for role, _, exercise in cells if role == "solution"}
     for role, source, exercise in cells:
         own = role == "own" and any(f"def {name}(" in source for name in exercises)
         if role == "solution" or own:
             for name, form in _forms(source):
                 if exercise or name in exercises:
-                    found.setdefault(exercise or name, []).append(form)
-    return found
+                    forms.setdefault(exercise or name, []).append(form)
+    return forms
 
 
 def _forms(source: str) -> list[tuple[str, str]]:
