@@ -98,7 +98,8 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
             text = prose(HOME_LINE.sub("", cell.source), lessons)
             text = HEADING.sub(_heading, text)
             if prediction := prediction_of(cell):
-                text = _prediction(text, cell.id, prediction["right"])
+                tells = cell.metadata[ANSWER_KEY].get("tells", False)
+                text = _prediction(text, cell.id, prediction["right"], tells)
             if text.strip():
                 page.cells.append(new_markdown_cell(text, id=cell.id))
         elif _is_solution(cell):
@@ -225,9 +226,15 @@ def _heading(match: re.Match[str]) -> str:
     return f"### Exercise: {name}\n\n{below}"
 
 
-def _prediction(text: str, name: str, right: int) -> str:
-    """Mark the list of options that ends a text, for the page's script."""
+def _prediction(text: str, name: str, right: int, tells: bool) -> str:
+    """Mark the list of options that ends a text, for the page's script.
+
+    tells : whether what stands above the question tells the answer to the prediction
+        before it; otherwise it belongs to this one, and is never covered
+    """
     above, _, options = text.rpartition("\n\n")
+    if not tells and "\n\n" in above and not re.search("^#", above, re.MULTILINE):
+        above = f'<div class="premise">\n\n{above}\n\n</div>'
     mark = f'<div class="prediction" data-name="{name}" data-right="{right}">'
     return f"{above}\n\n{mark}\n\n{options}\n\n</div>"
 

@@ -32,7 +32,7 @@ function answerBelow(prediction) {
   const below = all.slice(all.indexOf(prediction) + 1);
   const end = below.findIndex((each) => each.matches("section, h1, h2, h3, h4, h5, h6, .prediction"));
   const parts = end < 0 ? below : below.slice(0, end);
-  if (below[end]?.matches(".prediction")) parts.pop(); // its question
+  if (below[end]?.matches(".prediction")) parts.pop(); // its question, with its premise
   const inCell = (cell) =>
     cell.querySelectorAll(`:scope > .cell_output${cell.matches(".tag_tells") ? ", :scope > .cell_input" : ""}`);
   return parts.flatMap((each) => (each.matches("div.cell") ? [...inCell(each)] : [each]));
@@ -56,7 +56,8 @@ function setUp(prediction) {
     const text = parts.find((each) => !each.matches(".cell_output, .cell_input"));
     if (!line.parentNode) (text ?? parts[parts.length - 1]).before(line);
   };
-  const question = prediction.previousElementSibling?.textContent.trim() || "Your prediction";
+  const above = prediction.previousElementSibling;
+  const question = (above?.matches(".premise") ? above.lastElementChild : above)?.textContent.trim() || "Your prediction";
   offer(list, question, (choice) => {
     state.choice = choice;
     keepChoice(prediction, choice);

@@ -84,18 +84,24 @@ def one_is_softmax(student, rng):
     student.agrees(drawn(rng, 4, 4), 1)
 
 
-@exercise.case("Any number of axes may come first, also none")
+@exercise.case("Any number of leading axes is handled, none included")
 def leading_axes(student, rng):
     student.agrees(far_apart(rng, 2, 3, 5), 0.8)
     student.agrees(drawn(rng, 1, 6), 1.7)
     student.agrees(drawn(rng, 7), 1.3)
 
 
-@exercise.fine_point("At temperature 0 the first of the largest has probability 1")
+@exercise.case("At temperature 0 the largest logit has probability 1", weight=0.5)
 def temperature_of_zero(student, rng):
-    logits = torch.tensor([1.0, 3.0, -2.0, 3.0])
+    logits = torch.tensor([1.0, 3.0, -2.0, 2.0])
     student.expect(student(logits, 0), torch.tensor([0.0, 1.0, 0.0, 0.0]))
     student.agrees(drawn(rng, 3, 6), 0)
+
+
+@exercise.fine_point("Of equal logits at temperature 0 the first has probability 1")
+def equal_logits_at_zero(student, rng):
+    logits = torch.tensor([1.0, 3.0, -2.0, 3.0])
+    student.expect(student(logits, 0), torch.tensor([0.0, 1.0, 0.0, 0.0]))
     student.agrees(with_ties(rng, 4, 7), 0.0)
 
 

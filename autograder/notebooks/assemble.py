@@ -105,6 +105,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     if cell.kind == "prose":
         if cell.right is not None:
             metadata[ANSWER_KEY] = {"prediction": {"right": cell.right}}
+            if cell.tells:  # the answer to the prediction before it
+                metadata[ANSWER_KEY]["tells"] = True
         text = with_links(_with_heading(cell))
         return new_markdown_cell(text, id=name, metadata=metadata)
     text = cell.text

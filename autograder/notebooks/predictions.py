@@ -64,7 +64,11 @@ def with_predictions(path: Path, cells: Iterable[SourceCell]) -> list[SourceCell
 
 
 def _telling(cells: Sequence[SourceCell], at: int) -> Iterator[int]:
-    """Yield the cells of code below a cell that tell the answer, if it asks for one."""
+    """Yield the cells below a cell that tell the answer, if it asks for one.
+
+    These are cells of code and, where the next prediction comes before a heading, its
+    cell: what it says above its own question may be what explains this one.
+    """
     right = cells[at].right
     if right is None:
         return
@@ -76,6 +80,9 @@ def _telling(cells: Sequence[SourceCell], at: int) -> Iterator[int]:
         if cell.kind == "prose" and (
             HEADING.match(cell.text) or cell.right is not None
         ):
+            premise = cell.text.rpartition("\n\n")[0].rpartition("\n\n")[0]
+            if not HEADING.match(cell.text) and words & tokens(premise):
+                yield index
             return
         if cell.kind == "code" and words & tokens(without_assertions(cell.text)):
             yield index
@@ -93,8 +100,7 @@ def _seen_above(cells: Sequence[SourceCell], at: int) -> Iterator[str]:
         elif not is_covered:
             yield cell.text
         is_covered |= cell.right is not None
-    if not is_covered:
-        yield cells[at].text.rpartition("\n\n")[0]
+    yield cells[at].text.rpartition("\n\n")[0]
 
 
 def question_and_options(text: str) -> tuple[str, list[str]]:

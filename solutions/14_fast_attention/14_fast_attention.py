@@ -191,7 +191,7 @@ check(path_length)
 # Here are the columns of the paper's table 1, in your functions, for n = 1,024 and d = 512:
 
 # %%
-kinds = {"attention": None, "recurrence": None, "convolution": 3}
+kinds = {"attention": 0, "recurrence": 0, "convolution": 3}  # k, where it counts
 print("kind          operations  steps  path")
 table = {}
 for kind, k in kinds.items():
@@ -225,7 +225,7 @@ assert [path for path, _ in table.values()] == [1, 1023, 512]
 from itertools import product
 
 lengths, widths = [2**i for i in range(5, 15)], [64, 128, 256, 512, 1024]
-names = {"attention": None, "recurrence": None, "convolution, k = 3": 3}
+names = {"attention": 0, "recurrence": 0, "convolution, k = 3": 3}
 
 
 def over_sizes(count) -> dict:

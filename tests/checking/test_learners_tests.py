@@ -275,7 +275,7 @@ def test_different_answers_to_one_function_are_told_of():
     assert "depends on more than what the function returns" in evidence
 
 
-def test_what_a_function_refuses_is_refused_by_all_in_the_same_words():
+def test_all_functions_refuse_a_call_in_the_same_words():
     exercise = load("test_attention")
     calls = [
         ((), {}),
@@ -284,17 +284,17 @@ def test_what_a_function_refuses_is_refused_by_all_in_the_same_words():
         (([1], [2], [3]), {}),
     ]
     for arguments, keywords in calls:
-        told = set()
+        errors = set()
         for each in (*exercise.right.values(), *exercise.broken.values()):
             with pytest.raises(Exception) as raised:
                 under_test(each, exercise.contract)(*arguments, **keywords)
-            told.add((raised.type, str(raised.value)))
+            errors.add((raised.type, str(raised.value)))
             frames = {entry.name for entry in raised.traceback}
             assert frames <= {"_answer", "_asked", "function_under_test", *HERE}
-        assert len(told) == 1
+        assert len(errors) == 1
 
 
-HERE = {"test_what_a_function_refuses_is_refused_by_all_in_the_same_words"}
+HERE = {"test_all_functions_refuse_a_call_in_the_same_words"}
 
 
 def test_error_of_a_function_itself_is_told_by_its_kind_alone():

@@ -198,7 +198,7 @@ def test_what_is_no_file_in_a_submission_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("modes", "told"),
+    ("modes", "expected"),
     [
         ({}, []),
         ({".": 0o700, "gradebook.db": 0o666}, []),
@@ -209,7 +209,7 @@ def test_what_is_no_file_in_a_submission_is_named(tmp_path):
         ({"exchange": 0o1777}, []),
     ],
 )
-def test_what_others_may_read_or_change_is_said(tmp_path, monkeypatch, modes, told):
+def test_what_others_may_read_or_change_is_said(tmp_path, monkeypatch, modes, expected):
     root, exchange = tmp_path / "course", tmp_path / "exchange"
     root.mkdir(mode=0o700)
     exchange.mkdir(mode=0o755)
@@ -219,8 +219,8 @@ def test_what_others_may_read_or_change_is_said(tmp_path, monkeypatch, modes, to
     for name, mode in modes.items():
         (exchange if name == "exchange" else root / name).chmod(mode)
     lines = [str(line).strip() for line in doctor.mode_lines(Course(root))]
-    assert len(lines) == len(told), lines
-    for line, words in zip(lines, told, strict=True):
+    assert len(lines) == len(expected), lines
+    for line, words in zip(lines, expected, strict=True):
         assert words in line
 
 

@@ -571,7 +571,7 @@ INNER = (
 
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize("outer", [canvas_name, moodle_folder, moodle_flat])
-def test_folder_named_like_somebody_else_changes_nothing_of_theirs(
+def test_folder_named_like_another_student_changes_nothing(
     root, tmp_path, capsys, outer, inner
 ):
     own, later = moments(2)

@@ -41,7 +41,7 @@ BUDGET = Budget(call=20.0, submission=3000.0, children=1000, timeouts=1000)
 
 
 @dataclass
-class Found:
+class Answer:
     """A function that answers an exercise, or a part of it.
 
     forms : how, with the number of calls in which it does
@@ -100,7 +100,7 @@ def functions_of(engine: Engine) -> Iterator[tuple[str, str]]:
 
 
 def silent_functions(engine: Engine) -> list[tuple[str, str]]:
-    """Return those that nobody hears, but checks: these return what they are given."""
+    """Return those that nobody hears, but checks: these return what they take."""
     watched = {name for each in engine.sandbox.library.values() for name in each}
     every = [".".join(each) for each in functions_of(engine)]
     silent = [name for name in every if name not in watched]
@@ -111,22 +111,22 @@ def silent_functions(engine: Engine) -> list[tuple[str, str]]:
     ]
 
 
-def search(engine: Engine, functions: list[tuple[str, str]]) -> list[Found]:
+def search(engine: Engine, functions: list[tuple[str, str]]) -> list[Answer]:
     """Try functions on every exercise of a lesson; return what answers some call."""
     names = engine.release.exercises
     cells = [cell for cell in engine.release.cells if cell.role == "setup"]
     cells.append(own(INSIDE))
     for name in names:
-        text = f"def {name}(*given):\n    return search(*given)"
-        cells += [solution(name, text), check(name)]
+        source = f"def {name}(*arguments):\n    return search(*arguments)"
+        cells += [solution(name, source), check(name)]
     every = []
     with session_of(engine.sandbox, *cells, budget=BUDGET) as session:
         for name in names:
             calls = calls_of(load(name))
             for module, function in functions:
-                found = _tried(session, engine, name, calls, module, function)
-                if found is not None:
-                    every.append(found)
+                answer = _tried(session, engine, name, calls, module, function)
+                if answer is not None:
+                    every.append(answer)
     return every
 
 
@@ -137,13 +137,13 @@ def _tried(
     calls: list[tuple[dict[str, Any], Any]],
     module: str,
     function: str,
-) -> Found | None:
+) -> Answer | None:
     """Try one function on some calls; give it up after two that it does not answer."""
     forms: Counter[str] = Counter()
     session.flags.clear()
     n_tried = 0
-    for given, expected in calls:
-        asked = module, function, [*given], expected, *given.values()
+    for arguments, expected in calls:
+        asked = module, function, [*arguments], expected, *arguments.values()
         result = session.call(exercise, "check", asked, {}, {})
         if result.kind != "value":
             why = result.raised.message[:80] if result.raised else result.kind
@@ -158,7 +158,7 @@ def _tried(
     noticed = {flag.what for flag in session.flags if flag.exercise == exercise}
     dotted = f"{module}.{function}"
     lesson = engine.release.lesson
-    return Found(lesson, exercise, dotted, n_tried, dict(forms), noticed)
+    return Answer(lesson, exercise, dotted, n_tried, dict(forms), noticed)
 
 
 def main(arguments: list[str]) -> int:
@@ -177,10 +177,10 @@ def main(arguments: list[str]) -> int:
                 f"{len(every)} functions, {len(silent)} of them silent",
                 flush=True,
             )
-            for found in search(engine, functions):
-                print(f"  {found}", flush=True)
-                if not found.noticed:
-                    unnoticed.append(found)
+            for answer in search(engine, functions):
+                print(f"  {answer}", flush=True)
+                if not answer.noticed:
+                    unnoticed.append(answer)
     print(f"{len(unnoticed)} unnoticed")
     return 1 if unnoticed else 0
 

@@ -49,22 +49,22 @@ def parts(value, depth=2, path=""):
         yield from parts(each, depth - 1, path + step)
 
 
-def same(found, wanted):
-    found, wanted = plain(found), plain(wanted)
-    if isinstance(found, np.ndarray) and isinstance(wanted, np.ndarray):
-        if found.shape != wanted.shape or found.dtype.kind not in "biuf":
+def same(result, wanted):
+    result, wanted = plain(result), plain(wanted)
+    if isinstance(result, np.ndarray) and isinstance(wanted, np.ndarray):
+        if result.shape != wanted.shape or result.dtype.kind not in "biuf":
             return False
-        return np.allclose(found, wanted, rtol=1e-4, atol=1e-7, equal_nan=True)
+        return np.allclose(result, wanted, rtol=1e-4, atol=1e-7, equal_nan=True)
     numbers = (int, float, np.number)
-    if isinstance(found, numbers) and isinstance(wanted, numbers):
-        return bool(np.isclose(found, wanted, rtol=1e-4, atol=1e-9))
+    if isinstance(result, numbers) and isinstance(wanted, numbers):
+        return bool(np.isclose(result, wanted, rtol=1e-4, atol=1e-9))
     try:
-        return type(found) is type(wanted) and bool(found == wanted)
+        return type(result) is type(wanted) and bool(result == wanted)
     except Exception:
         return False
 
 
-def is_trivial(wanted, given):
+def is_trivial(wanted, provided):
     value = plain(wanted)
     if value is None or isinstance(value, bool):
         return True
@@ -74,20 +74,20 @@ def is_trivial(wanted, given):
         return True
     if isinstance(value, np.ndarray) and len(np.unique(value)) <= 1:
         return True
-    inner = [part for each in given for _, part in parts(each)]
+    inner = [part for each in provided for _, part in parts(each)]
     turned = [x.T for x in map(plain, inner) if isinstance(x, np.ndarray)]
     return any(same(each, wanted) for each in (*inner, *turned))
 
 
-def pools(given):
+def pools(provided):
     """Return what may be passed: arrays, whole numbers, fractions, functions, rest."""
-    arrays = {n: x for n, x in given.items() if is_array(plain(x))}
+    arrays = {n: x for n, x in provided.items() if is_array(plain(x))}
     lists = {n: x for n, x in arrays.items() if not is_array(x)}
     arrays = {n: plain(x) if n in lists else x for n, x in arrays.items()}
-    whole = {n: x for n, x in given.items() if type(x) is int}
-    parts_of = {n: x for n, x in given.items() if type(x) is float}
-    functions = {n: x for n, x in given.items() if callable(x)}
-    rest = {n: x for n, x in given.items() if n not in {*arrays, *whole, *functions}}
+    whole = {n: x for n, x in provided.items() if type(x) is int}
+    parts_of = {n: x for n, x in provided.items() if type(x) is float}
+    functions = {n: x for n, x in provided.items() if callable(x)}
+    rest = {n: x for n, x in provided.items() if n not in {*arrays, *whole, *functions}}
     rest |= lists
     made = {}
     floats = {n: x for n, x in arrays.items() if plain(x).dtype.kind == "f"}
@@ -120,7 +120,7 @@ def pools(given):
     )
 
 
-def choices(parameter, given, pool):
+def choices(parameter, provided, pool):
     arrays, whole, fractions, functions, rest = pool
     kind = str(parameter.annotation)
     if "Callable" in kind or "Function" in kind:
@@ -135,16 +135,16 @@ def choices(parameter, given, pool):
         chosen = fractions | whole
     else:
         chosen = rest | arrays | whole | fractions | functions
-    if parameter.name in given:
-        chosen = {parameter.name: given[parameter.name]} | chosen
+    if parameter.name in provided:
+        chosen = {parameter.name: provided[parameter.name]} | chosen
     return [*chosen.items()]
 
 
-def combinations(function, given):
+def combinations(function, provided):
     """Yield arguments by position and by name, with what they are called."""
-    straight = [*given.items()]
-    yield ", ".join(given), [x for _, x in straight], {}
-    pool = pools(given)
+    straight = [*provided.items()]
+    yield ", ".join(provided), [x for _, x in straight], {}
+    pool = pools(provided)
     parameters = inspect.signature(function).parameters.values()
     needed = [
         p
@@ -153,11 +153,11 @@ def combinations(function, given):
         and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     ]
     also = {
-        p.name: given[p.name]
+        p.name: provided[p.name]
         for p in parameters
-        if p.default is not p.empty and p.name in given
+        if p.default is not p.empty and p.name in provided
     }
-    options = [choices(p, given, pool) for p in needed]
+    options = [choices(p, provided, pool) for p in needed]
     if not all(options):
         return
     every = itertools.islice(itertools.product(*options), 20 * MOST_COMBINATIONS)
@@ -170,14 +170,14 @@ def combinations(function, given):
             for p, (_, x) in zip(needed, chosen, strict=True)
             if p.kind is p.KEYWORD_ONLY
         }
-        by_place = [
+        by_position = [
             x
             for p, (_, x) in zip(needed, chosen, strict=True)
             if p.kind is not p.KEYWORD_ONLY
         ]
-        yield names, by_place, by_name
+        yield names, by_position, by_name
         if also:
-            yield f"{names}, {', '.join(also)}", by_place, by_name | also
+            yield f"{names}, {', '.join(also)}", by_position, by_name | also
 
 
 def numpy_or_torch(value, kind):
@@ -222,7 +222,7 @@ def looped(function, arguments, keywords, turns):
 
     turns : (index, arguments) pairs and the shape of all indices
     """
-    found, shape = {}, None
+    result, shape = {}, None
     indices, shape = turns
     count = 0
     for own in indices:
@@ -230,9 +230,9 @@ def looped(function, arguments, keywords, turns):
         if count > MANY:
             return {}
         for path, part in parts(once(function, own, keywords)):
-            found.setdefault(path, []).append(plain(part))
+            result.setdefault(path, []).append(plain(part))
     stacked = {}
-    for path, each in found.items():
+    for path, each in result.items():
         try:
             whole = np.array(each)
             if len(each) == count and whole.dtype.kind in "biuf":
@@ -242,15 +242,15 @@ def looped(function, arguments, keywords, turns):
     return stacked
 
 
-def ways(function, arguments, keywords, given):
+def ways(function, arguments, keywords, provided):
     """Yield what a function gives as it is, and in loops."""
     try:
-        found = dict(parts(once(function, arguments, keywords)))
+        result = dict(parts(once(function, arguments, keywords)))
     except TooLong:
         return
     except Exception:
-        found = {}
-    yield "as it is", {path: plain(part) for path, part in found.items()}
+        result = {}
+    yield "as it is", {path: plain(part) for path, part in result.items()}
     arrays = [x for x in arguments if is_array(x)]
     if not arrays:
         return
@@ -293,7 +293,7 @@ def ways(function, arguments, keywords, given):
                 ]
                 yield [*own[:first], row, *others]
 
-    axis = given.get("axis", -1)
+    axis = provided.get("axis", -1)
     tries = []
     if x.ndim > 1:
         tries.append(("along the last axis", vectors(x), x.shape[:-1], -1))
@@ -312,22 +312,22 @@ def ways(function, arguments, keywords, given):
         tries.append(("per batch entry", matrices(), lead, -1))
     for name, turns, shape, back in tries:
         try:
-            found = looped(function, arguments, keywords, (turns, shape))
+            result = looped(function, arguments, keywords, (turns, shape))
         except TooLong:
             return
         except Exception:
             continue
         if back not in (-1, x.ndim - 1):
-            found = {
+            result = {
                 p: np.moveaxis(a, -1, back)
-                for p, a in found.items()
+                for p, a in result.items()
                 if a.ndim == x.ndim
             }
-        yield name, found
+        yield name, result
     if x.ndim > 1:
         for keep, same_rows in itertools.product((True, False), repeat=2):
             try:
-                found = looped(
+                result = looped(
                     function, arguments, keywords, (rows(keep), (*lead, x.shape[-2]))
                 )
             except TooLong:
@@ -335,18 +335,18 @@ def ways(function, arguments, keywords, given):
             except Exception:
                 continue
             if keep:
-                found = {
+                result = {
                     p: a[..., 0, :] if a.ndim > 2 and a.shape[-2] == 1 else a[..., 0]
-                    for p, a in found.items()
+                    for p, a in result.items()
                     if a.ndim > 1
                 }
-            yield f"row by row{', kept' * keep}{', others too' * same_rows}", found
+            yield f"row by row{', kept' * keep}{', others too' * same_rows}", result
 
 
-def made_of(found):
+def made_of(result):
     """Yield parts of a result, and what is quickly made of them."""
     arrays = {}
-    for path, part in found.items():
+    for path, part in result.items():
         yield path, part
         if isinstance(part, np.ndarray) and part.dtype.kind == "f" and part.ndim:
             arrays[path] = part
@@ -366,7 +366,7 @@ def made_of(found):
 def search(module, name, names, expected, *values):
     """Return the forms in which a function gives what is expected, or parts of it."""
     signal.signal(signal.SIGALRM, ring)
-    given = dict(zip(names, values, strict=True))
+    provided = dict(zip(names, values, strict=True))
     try:
         function = getattr(importlib.import_module(module), name)
         returned = str(inspect.signature(function).return_annotation)
@@ -383,17 +383,17 @@ def search(module, name, names, expected, *values):
         return None
     forms, end = [], time.monotonic() + SECONDS
     try:
-        for number, chosen in enumerate(combinations(function, given)):
-            called, by_place, by_name = chosen
-            every = ways(function, by_place, by_name, given)
-            for way, found in itertools.islice(every, 1 if number >= LOOPED else None):
-                passed = [*by_place, *by_name.values()]
-                found = {  # who only keeps what it is given answers nothing
+        for number, chosen in enumerate(combinations(function, provided)):
+            called, by_position, by_name = chosen
+            every = ways(function, by_position, by_name, provided)
+            for way, result in itertools.islice(every, 1 if number >= LOOPED else None):
+                passed = [*by_position, *by_name.values()]
+                result = {  # who only keeps what it is provided answers nothing
                     path: part
-                    for path, part in found.items()
+                    for path, part in result.items()
                     if not any(same(each, part) for each in passed)
                 }
-                for path, part in made_of(found):
+                for path, part in made_of(result):
                     for target, wanted in targets:
                         if same(part, wanted):
                             forms.append(

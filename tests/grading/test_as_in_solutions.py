@@ -24,7 +24,7 @@ def test_it_is_said_in_the_students_row_and_in_judge():
     assert WORDS not in line(graded("ben", answer("softmax"), OWN))
 
 
-def test_it_is_in_the_graded_notebook_and_in_nothing_that_learners_read():
+def test_mark_is_in_nothing_that_learners_read():
     assert WORDS in verdicts_html(PASTED)
     assert WORDS not in verdicts_html(OWN)
     assert WORDS not in str(verdicts_of(PASTED))

@@ -181,12 +181,14 @@ def test_watched_functions_are_the_courses_and_listed_ones(copy):
         assert f"{exercise.reference.__module__}.{exercise.name}" in watched[EVERY]
 
 
-def test_what_demonstrations_need_is_watched_and_what_the_set_up_imports_is_not(
+def test_what_demonstrations_need_is_watched(
     tmp_path,
 ):
     set_up = "from course_lib.heads import split_heads\nfrom course_lib import figures"
-    shown = "figures.softmax([0.0], ['a'], alt='a')\nfrom course_lib import masks"
-    drawn = f"{shown}\nmasks.causal_mask(2)\nsplit_heads"
+    demonstration = (
+        "figures.softmax([0.0], ['a'], alt='a')\nfrom course_lib import masks"
+    )
+    drawn = f"{demonstration}\nmasks.causal_mask(2)\nsplit_heads"
     make_copy(tmp_path, [], [set_up, drawn], [set_up])
     watched = watched_functions(tmp_path, [])[EVERY]
     assert "course_lib.figures.dot_product.softmax_weights" in watched

@@ -45,8 +45,8 @@ def forms(text, exercise="mean"):
 
 
 def form(text):
-    ((found,),) = forms(text).values()
-    return found
+    ((own,),) = forms(text).values()
+    return own
 
 
 def test_form_is_the_same_under_other_names_remarks_and_layout():
@@ -94,8 +94,8 @@ def test_form_has_no_nodes_of_what_is_left_out():
 
 def test_pasted_solution_has_the_form_of_the_courses_answer():
     for exercise in exercises_of():
-        found = forms(as_answer(exercise), exercise.name)
-        assert {*found.get(exercise.name, ())} <= own_forms(exercise.name)
+        own = forms(as_answer(exercise), exercise.name)
+        assert {*own.get(exercise.name, ())} <= own_forms(exercise.name)
     marked = [each for each in exercises_of() if own_forms(each.name)]
     assert len(marked) > 0.6 * len(exercises_of())
 

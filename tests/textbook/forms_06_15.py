@@ -1411,7 +1411,7 @@ def rows_appended(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
 @FORMS(
     "apply_temperature",
     "nanoGPT and CS336",
-    expected="fine point open",
+    expected="refused: nan_at_temperature_zero",
     before="refused: formula_alone (6.5 of 14)",
 )
 def softmax_of_the_quotient(logits, temperature):

@@ -5,6 +5,7 @@
 // null), n_layers, totals (lines), memory (its shape), small, states (whether there are any).
 
 const MARKS = { done: "✓", current: "●", "to come": "○" };
+const WORDS = { done: "in an earlier lesson", current: "in this lesson", "to come": "in a later lesson" };
 
 function render({ model, el }) {
   const data = model.get("data");
@@ -20,7 +21,7 @@ function render({ model, el }) {
   const made = columns.map((column, side) =>
     column.map((box, row) => {
       const mark = box.state
-        ? element("span", { class: "lv-mark", role: "img", "aria-label": `${box.state}: ` }, MARKS[box.state])
+        ? element("span", { class: "lv-mark", role: "img", "aria-label": `${WORDS[box.state]}: ` }, MARKS[box.state])
         : "";
       const note = data.small ? "" : element("span", { class: "lv-note" }, box.note);
       const each = button(element("span", { class: "name" }, mark, box.name), () => press(each, side, row), {
@@ -46,7 +47,7 @@ function render({ model, el }) {
   };
   const lines = [`each frame: one of ${data.n_layers} stacked layers`, ...data.totals];
   const key = Object.entries(MARKS).map(([state, mark]) =>
-    element("span", { class: "box", "data-state": state }, element("span", { class: "lv-mark" }, mark), state));
+    element("span", { class: "box", "data-state": state }, element("span", { class: "lv-mark" }, mark), WORDS[state]));
   const notes = element(
     "div",
     { class: "notes" },

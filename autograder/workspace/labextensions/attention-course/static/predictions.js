@@ -25,7 +25,7 @@ export const PREDICTIONS_STYLE = `
  *
  * `runs` are the code cells right below, and `explanation` the course's text from there
  * to the next heading or prediction; `code` are cells of code up to there that tell the
- * answer. `next` is that prediction, or -1: what stands above its question explains, too.
+ * answer. `next` is that prediction if it tells, too, above its own question; else -1.
  * cells : {type, source, metadata, id}
  */
 export function predictionsOf(cells) {
@@ -40,7 +40,7 @@ export function predictionsOf(cells) {
     while (below < cells.length && !isEnd(below)) below += 1;
     const indices = cells.map((_, index) => index);
     const isText = (index) => cells[index].type === "markdown" && !OWN.test(cells[index].id);
-    const isNext = isPrediction[below] && !/^\s*#/.test(cells[below].source);
+    const isNext = isPrediction[below] && (cells[below].metadata.attention || {}).tells;
     predictions.push({
       prediction,
       runs: indices.slice(prediction + 1, Math.min(end, below)),
