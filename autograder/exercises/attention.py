@@ -78,6 +78,8 @@ def as_many_keys_as_queries(student, rng):
     # values let `v @ weights` through.
     q, k = rng.normal(size=(5, 4)), rng.normal(size=(5, 4))
     student.agrees(q, k, rng.normal(size=(5, 5)))
+    q, k = rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+    student.agrees(q, k, rng.normal(size=(3, 3)))
 
 
 @exercise.case(
