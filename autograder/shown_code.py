@@ -56,7 +56,7 @@ def _essence(source: str) -> str:
 
 def _without(source: str, kinds: list[re.Pattern[str]]) -> str:
     """Return code without the statements that begin in one of some ways."""
-    kept: list[str] = []
+    remaining: list[str] = []
     open_brackets, goes_on = 0, False  # in a statement that goes
     definition: int | None = None  # how far the one is indented that a row is in
     is_gap = False
@@ -68,14 +68,18 @@ def _without(source: str, kinds: list[re.Pattern[str]]) -> str:
             if definition is None and DEFINITION.match(row):
                 definition = indent
         if goes_on or (definition is None and any(each.match(row) for each in kinds)):
-            while not goes_on and kept and re.match(rf" {{{indent}}}#", kept[-1]):
-                kept.pop()
+            while (
+                not goes_on
+                and remaining
+                and re.match(rf" {{{indent}}}#", remaining[-1])
+            ):
+                remaining.pop()
             open_brackets = open_brackets + _opened(row) if goes_on else _opened(row)
             goes_on, is_gap = open_brackets > 0 or row.endswith("\\"), True
-        elif row.strip() or not is_gap or (kept and kept[-1].strip()):
-            kept.append(row)
+        elif row.strip() or not is_gap or (remaining and remaining[-1].strip()):
+            remaining.append(row)
             is_gap = is_gap and not row.strip()
-    return "\n".join(kept).strip("\n")
+    return "\n".join(remaining).strip("\n")
 
 
 def _ends(definition: int | None, row: str, indent: int) -> bool:

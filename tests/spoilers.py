@@ -21,10 +21,10 @@ from autograder.workspace.answer_cell import prediction_of
 
 # Both readers return blocks in the page's order: {kind: "text", "code", "heading" or
 # "options", text}. Of an element that is not drawn, innerText would be all its text.
-SEEN = """
+READ = """
 const ATTRIBUTES = ["alt", "aria-label", "aria-description", "title", "placeholder"];
 const isSeen = (each) => each.checkVisibility();
-const seen = (element) => {
+const textOf = (element) => {
   if (!isSeen(element)) return "";
   const all = [element, ...element.querySelectorAll("*")].filter(isSeen);
   const said = all.flatMap((each) => ATTRIBUTES.map((name) => each.getAttribute(name)));
@@ -32,9 +32,9 @@ const seen = (element) => {
 };
 const HEADING = "h1, h2, h3, h4, h5, h6";
 const blocks = [];
-const add = (kind, element) => blocks.push({ kind, text: seen(element) });
+const add = (kind, element) => blocks.push({ kind, text: textOf(element) });
 """
-LAB_BLOCKS = f"""() => {{ {SEEN}
+LAB_BLOCKS = f"""() => {{ {READ}
 for (const cell of document.querySelectorAll(".jp-Notebook .jp-Cell")) {{
   const output = cell.querySelector(".jp-MarkdownOutput");
   const list = cell.querySelector("ul.attention-choices");
@@ -46,7 +46,7 @@ for (const cell of document.querySelectorAll(".jp-Notebook .jp-Cell")) {{
 }}
 return blocks;
 }}"""
-BOOK_BLOCKS = f"""() => {{ {SEEN}
+BOOK_BLOCKS = f"""() => {{ {READ}
 const read = (section) => {{
   for (const each of section.children) {{
     if (each.matches("section")) read(each);
@@ -106,25 +106,25 @@ def read_around(blocks: Iterable[Mapping[str, str]]) -> Iterator[tuple[str, str]
 
 def spoilers(prediction: Prediction, above: str, below: str) -> list[str]:
     """Return what is read below a prediction and tells it; none if nothing does."""
-    told = [row.strip() for row in below.split("\n") if ASSERTION.match(row)]
+    telling = [row.strip() for row in below.split("\n") if ASSERTION.match(row)]
     if without_assertions(below) == below.strip("\n"):
-        told = []  # those are in functions that the lesson shows
-    told += sorted(
+        telling = []  # those are in functions that the lesson shows
+    telling += sorted(
         distinctive(prediction.right, prediction.others, above) & tokens(below)
     )
     whole = " ".join(prediction.right.split()).rstrip(".")
     if len(whole.split()) > 1 and whole in " ".join(below.split()):
-        told.append(whole)
-    return told
+        telling.append(whole)
+    return telling
 
 
-def told_on(
+def spoilers_on(
     course: Course, lesson: str, blocks: Iterable[Mapping[str, str]]
 ) -> list[str]:
     """Return a sentence for each prediction that a page of a lesson gives away."""
     predictions, sentences = predictions_of(course, lesson), []
     read = list(read_around(blocks))
     for prediction, (above, below) in zip(predictions, read, strict=True):
-        if told := spoilers(prediction, above, below):
-            sentences.append(f"{prediction}: {', '.join(told)}")
+        if telling := spoilers(prediction, above, below):
+            sentences.append(f"{prediction}: {', '.join(telling)}")
     return sentences

@@ -16,7 +16,7 @@ WITH_AND_WITHOUT = {
     ),
     "alone": ("# So it is.\nassert 1", ""),
 }
-KEPT = [
+UNCHANGED = [
     "def test(\n    f,\n):\n    assert f(1) == 1\n\n    assert f(2) == 2",
     "class Test:\n    def test(self):\n        # So.\n        assert self",
     "assertion = 1\n# assert nothing",
@@ -30,7 +30,7 @@ def test_assertions_go(name):
     assert same_for_learners(code, without)
 
 
-@pytest.mark.parametrize("code", KEPT)
+@pytest.mark.parametrize("code", UNCHANGED)
 def test_assertions_of_functions_stay(code):
     assert without_assertions(code) == code
     assert without_assertions(f"{code}\n\nassert test") == code

@@ -228,7 +228,7 @@ class _Replayed:
         """
         runner = local_runner(each.function, memory=False)
         same, but_errors = True, True
-        n_shown, n_without_errors, by_kind_alone = 0, 0, False
+        n_telling, n_without_errors, by_kind_alone = 0, 0, False
         for call, correct, least in self._rows:
             result = runner(call.arguments, call.keywords)
             stops = result.raised and not correct.raised
@@ -245,11 +245,11 @@ class _Replayed:
             raised, learners = result.raised, call.result.raised
             only_kinds = raised and learners and not self._is_test
             if not only_kinds or _same_message(raised, learners):
-                n_shown += 1
+                n_telling += 1
                 n_without_errors += not stops
             else:
                 by_kind_alone = True
-        if same and n_shown >= (MIN_TELLING if by_kind_alone else 1):
+        if same and n_telling >= (MIN_TELLING if by_kind_alone else 1):
             return "all"
         if but_errors and n_without_errors >= MIN_TELLING:
             return "but errors"

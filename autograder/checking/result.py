@@ -93,6 +93,8 @@ class ExerciseResult:
         those with the course's versions of them
     report : what the learner reads, plain text
     evidence : where there is no diagnosis, a sentence that is true of every call
+    as_in_solutions : whether it is the course's own answer up to names, comments and
+        layout: for the instructor's eyes
     calls : evidence: every call of the learner's function, in order
     """
 
@@ -105,6 +107,7 @@ class ExerciseResult:
     flags: tuple[Flag, ...] = ()
     report: str = ""
     evidence: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    as_in_solutions: bool = field(default=False, metadata=LEFT_OUT_IF_EMPTY)
     calls: tuple[Call, ...] = field(default=(), compare=False, repr=False)
 
     @property

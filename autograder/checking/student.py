@@ -180,7 +180,7 @@ class StudentFunction:
 SINGLE = 4  # bytes of a float32
 
 
-class Comparison(NamedTuple):
+class ComparedResult(NamedTuple):
     """The first difference, or none: is_single if there is none in float32's digits."""
 
     difference: Difference | None
@@ -189,7 +189,7 @@ class Comparison(NamedTuple):
 
 def compare(
     call: Call, actual: Any, expected: Any, *, values: bool = True
-) -> Comparison:
+) -> ComparedResult:
     """Compare a call's result, or something computed from it, with what is expected.
 
     values : False compares the form only
@@ -200,13 +200,13 @@ def compare(
     least = least_precise(call).bytes_per_number
     difference = first_difference(actual, expected, values=values, least=least)
     if difference is None or difference.kind != "value" or call.precise or least < 8:
-        return Comparison(difference)
+        return ComparedResult(difference)
     if first_difference(actual, expected, single_inside=True):
-        return Comparison(difference)
-    return Comparison(None, is_single=True)
+        return ComparedResult(difference)
+    return ComparedResult(None, is_single=True)
 
 
-def compare_result(call: Call, expected: Any, *, values: bool = True) -> Comparison:
+def compare_result(call: Call, expected: Any, *, values: bool = True) -> ComparedResult:
     """Compare a call's whole result, its dtype too, with what is expected."""
     value, least = call.result.value, least_precise(call)
     compared = compare(call, value, expected, values=values)
@@ -216,8 +216,8 @@ def compare_result(call: Call, expected: Any, *, values: bool = True) -> Compari
     if lost is None:
         return compared
     if call.precise or bytes_per_number(lost.actual) < SINGLE:
-        return Comparison(lost)
-    return compared if compared.difference else Comparison(None, is_single=True)
+        return ComparedResult(lost)
+    return compared if compared.difference else ComparedResult(None, is_single=True)
 
 
 class Precision(NamedTuple):

@@ -23,6 +23,7 @@ from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.safe_html import AS_IN_SOLUTIONS
 from autograder.gradebook.service import GradeRecords
 from autograder.gradebook.settings import seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
@@ -153,8 +154,8 @@ class _Run:
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
         self.students = [each for each in students if each not in self.faults]
-        self.n_known = self.n_invalid = self.n_flagged = 0
-        self.strangers = _not_on_the_roster(gradebook, self.students)
+        self.n_known = self.n_invalid = self.n_flagged = self.n_copied = 0
+        self.unknown_students = _not_on_the_roster(gradebook, self.students)
         self._waits = bool(gradebook and gradebook.has_more_than_verdicts(lesson))
         self._unprinted: list[SubmissionResult] = []
         self.start = time.monotonic()
@@ -186,7 +187,7 @@ class _Run:
             terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
             terminal.warn(f"{student!r} is not graded: {fault}")
-        for sentence in self.strangers:
+        for sentence in self.unknown_students:
             terminal.warn(sentence)
         code = 0
         try:
@@ -219,6 +220,7 @@ class _Run:
         self.n_known += not graded.is_new
         self.n_invalid += result.status == "invalid"
         self.n_flagged += bool(result.flags)
+        self.n_copied += bool(result.as_in_solutions)
         if graded.submission.choice:
             terminal.warn(f"{result.student}: {graded.submission.choice}")
         self._unprinted.append(result)
@@ -257,7 +259,8 @@ class _Run:
         terminal.say(
             f"{self.n_graded} submissions in {seconds:.1f} s ({per_second:.1f}/s), "
             f"{self.n_known} of them as before, {self.n_invalid} "
-            f"invalid, {self.n_flagged} for review. Written: {path}"
+            f"invalid, {self.n_flagged} for review, {self.n_copied} with answers as in "
+            f"the solutions. Written: {path}"
         )
         for note in self.records.gradebook.notes if self.records.gradebook else ():
             terminal.warn(note)
@@ -340,6 +343,8 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
     remarks = [(each.exercise, _remarks(each)) for each in result.counted]
     marks += [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
     marks += ["the notebook: review"] * any(not flag.exercise for flag in result.flags)
+    if copied := result.as_in_solutions:
+        marks.append(f"as in the solutions: {', '.join(copied)}")
     return f"{row}  {'; '.join(marks)}".rstrip()
 
 
@@ -397,6 +402,7 @@ def result_in_words(result: SubmissionResult) -> str:
             for case in exercise.cases
         ]
         rows += map(_flag_in_words, exercise.flags)
+        rows += [f"  For your eyes: {AS_IN_SOLUTIONS}"] * exercise.as_in_solutions
     return "\n".join(rows)
 
 

@@ -1,5 +1,6 @@
 """What an instructor should look at: library calls, broken files, repairs, times."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from autograder.dashboard.class_results import Roster, StudentRow, rank_by_count
@@ -20,6 +21,18 @@ class LibraryCall:
     exercise: str
     function: str
     lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """An exercise with answers that are the course's own.
+
+    solved : how many students have solved it
+    """
+
+    exercise: str
+    students: tuple[str, ...]
+    solved: int
 
 
 @dataclass(frozen=True)
@@ -56,6 +69,26 @@ def library_calls(roster: Roster) -> list[LibraryCall]:
         LibraryCall(*key, tuple((student, lines[*key, student]) for student in who))
         for key, who in ranked
     ]
+
+
+def own_answers(roster: Roster) -> list[OwnAnswer]:
+    """Return the exercises with answers as in the solutions, the most frequent first.
+
+    Where most who have solved one write the same, that says little.
+    """
+    pairs = (
+        (exercise, row.student)
+        for row in roster.rows
+        for exercise in row.result.as_in_solutions
+    )
+    solved = Counter(
+        each.exercise
+        for row in roster.rows
+        for each in row.result.counted
+        if each.solved
+    )
+    ranked = rank_by_count(pairs, roster.order)
+    return [OwnAnswer(name, who, solved[name]) for name, who in ranked]
 
 
 def invalid(roster: Roster) -> list[Notice]:

@@ -121,6 +121,12 @@ def attention(roster: Roster) -> list[Attention]:
             "review",
         ),
         Attention(
+            "has answers as in the solutions",
+            "have answers as in the solutions",
+            tuple(row.student for row in rows if row.result.as_in_solutions),
+            "solutions",
+        ),
+        Attention(
             "has handed in and answered nothing",
             "have handed in and answered nothing",
             tuple(row.student for row in rows if row.readable and _is_empty(row)),

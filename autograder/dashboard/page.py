@@ -120,6 +120,7 @@ def render_page(
         blamed_exercises=misconceptions.blamed_exercises(roster),
         stopped_answers=misconceptions.stopped_answers(roster),
         library_calls=notices.library_calls(roster),
+        own_answers=notices.own_answers(roster),
         invalid=notices.invalid(roster),
         repairs=notices.repairs(roster),
         repaired=sum(bool(row.result.repairs) for row in roster.rows),

@@ -24,6 +24,7 @@ class ClassSummary:
     counted: int
     invalid: int
     review: int
+    as_in_solutions: int
     by_hand: int
     needs_manual_grade: int
     late: int
@@ -122,6 +123,7 @@ def summary(roster: Roster) -> ClassSummary:
         counted=len(points),
         invalid=len(roster.rows) - len(roster.readable),
         review=sum(bool(row.result.flags) for row in roster.rows),
+        as_in_solutions=sum(bool(row.result.as_in_solutions) for row in roster.rows),
         by_hand=sum(row.by_hand for row in roster.rows),
         needs_manual_grade=sum(row.needs_manual_grade for row in roster.rows),
         late=sum(row.penalty > 0 for row in roster.rows),

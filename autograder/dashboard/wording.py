@@ -173,6 +173,7 @@ def remarks(row: StudentRow) -> str:
     holds = {
         "could not be graded": not row.readable,
         "for review": bool(row.result.flags),
+        "as in the solutions": bool(row.result.as_in_solutions),
         "graded by hand": row.by_hand,
         "needs a manual grade": row.needs_manual_grade,
         f"{format_number(row.penalty)} taken off, late": row.penalty > 0,

@@ -18,6 +18,8 @@ exercise = Exercise(
         "course_lib.attention.softmax",
         "course_lib.masks.masked_softmax",
         *softmax_exercise.library,
+        "torch.logcumsumexp",
+        "torch.Tensor.logcumsumexp",
     ),
 )
 

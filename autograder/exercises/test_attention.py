@@ -116,7 +116,7 @@ def variants(
     calls = [((), n, 1.0)]
     calls += [((2, 3), n, 1.0)] if batch == "yes" else []
     calls += [((), 1, 1.0)] if single_query == "yes" else []
-    calls += [((), n, 1000.0)] if large_scores == "yes" else []
+    calls += [((), n, 4000.0)] if large_scores == "yes" else []
     wrong = False
     for leading, rows, size in calls:
         q = size * rng.normal(size=(*leading, rows, d_k))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autograder.checking.points import format_number
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
-from autograder.messages.report import SEVEN_DIGITS, Claim, region
+from autograder.messages.report import RIGHT_TO_FLOAT32, Claim, region
 
 # What moves a cursor, clears a terminal, or sets the title of a window.
 ANSI = re.compile(
@@ -25,6 +25,8 @@ INVISIBLE = re.compile(
 # How the lines of a report begin.
 HOLDS, FAILS, OPEN, WHY, CLOSING = "  ✓ ", "  ✗ ", "  ○ ", "      ", "→ "
 CLAIMS = HOLDS, FAILS, OPEN
+# Of an answer; learners do not read it.
+AS_IN_SOLUTIONS = "the answer is as in the solutions, up to names, comments and layout."
 
 
 def visible(text: str) -> str:
@@ -98,13 +100,17 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
             for case, why in zip(_in_order(exercise), reasons, strict=False)
         ],
         closing,
-        [SEVEN_DIGITS] * exercise.is_single + [_flag(flag) for flag in exercise.flags],
+        [RIGHT_TO_FLOAT32] * exercise.is_single
+        + [_flag(flag) for flag in exercise.flags],
     )
 
 
 def verdicts_html(exercise: ExerciseResult) -> str:
-    """Return an exercise's verdicts as a short stretch of HTML."""
-    page = region(exercise.exercise, *verdicts_of(exercise))
+    """Return an exercise's verdicts as a short stretch of HTML, for the instructor."""
+    verdicts = verdicts_of(exercise)
+    for_your_eyes = [f"For your eyes: {AS_IN_SOLUTIONS}"] * exercise.as_in_solutions
+    verdicts = verdicts._replace(notes=[*verdicts.notes, *for_your_eyes])
+    page = region(exercise.exercise, *verdicts)
     # MathJax takes what is between two of these for a formula, and a formula may hold a
     # link; in elements of their own they mark nothing. Our tags have neither.
     return page.replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

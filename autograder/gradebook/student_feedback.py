@@ -109,8 +109,8 @@ class ExerciseFeedback:
     @property
     def other_claims(self) -> list[Claim]:
         """All claims but those."""
-        shown = [self.first_failure, *self.open_fine_points]
-        return [each for each in self._claims if each not in shown]
+        above = [self.first_failure, *self.open_fine_points]
+        return [each for each in self._claims if each not in above]
 
     @property
     def _claims(self) -> Sequence[Claim]:

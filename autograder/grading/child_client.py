@@ -80,11 +80,13 @@ class CellsReport:
     outputs : index of a cell to its outputs, in the form that ``inside.shell`` has
     answers : exercise to the kind of its value at its check, and at the end if
         that is another: "answer", "" for nothing, or the name of a type
+    forms : exercise to the forms of the functions in its cells (``inside.form``)
     """
 
     troubles: dict[int, Raised] = field(default_factory=dict)
     outputs: dict[int, list[Any]] = field(default_factory=dict)
     answers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    forms: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def treat_malformed_as_crash() -> Iterator[None]:
 
 def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
     """Read what a child reports when its cells have run."""
-    troubles, outputs, answers = fields
+    troubles, outputs, answers, forms = fields
     return CellsReport(
         {
             read_cell_index(index, n_cells): _read_exception(raised)
@@ -128,6 +130,12 @@ def read_cells_report(fields: list[Any], n_cells: int) -> CellsReport:
         {
             read_text(name, MAX_NAME_LENGTH): _read_answer_kinds(*kinds)
             for name, kinds in require_type(answers, dict).items()
+        },
+        {
+            read_text(name, MAX_NAME_LENGTH): [
+                read_text(each, MAX_NAME_LENGTH) for each in require_type(listed, list)
+            ]
+            for name, listed in require_type(forms, dict).items()
         },
     )
 
@@ -276,17 +284,20 @@ class ChildClient:
         skipped: Sequence[int],
         seconds: float,
         total_seconds: float,
+        *,
+        with_forms: bool = True,
     ) -> CellsReport:
         """Run the cells in the child; raises ``ChildLost`` if it ends.
 
         skipped : indices of cells that do not run
         seconds, total_seconds : of each cell, and of all of them; over the latter the
             error has no cell, for any of them may have taken too long
+        with_forms : whether the report has the answers' forms
         """
         index, total = -1, TimeLeft(total_seconds, self.queue)
         try:
             sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
-            self._send(wire.pack(["run", sources, list(skipped)]))
+            self._send(wire.pack(["run", sources, list(skipped), with_forms]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
                 one = TimeLeft(min(seconds, max(total(), 0.0)), self.queue)
                 word, *fields = self._receive(one, wire.FROM_CELLS, index < 0)

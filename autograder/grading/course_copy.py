@@ -107,8 +107,8 @@ def demonstrated(needs: LessonNeeds, set_up: Sequence[str]) -> set[str]:
     An answer may use what the set-up imports by name, with what that needs in its turn;
     of a module that it imports as a whole, such as the figures, nothing.
     """
-    shown = needs.definitions - LessonNeeds(set_up).definitions
-    return {name for name in shown if not name.startswith(CHECKS)}
+    needed = needs.definitions - LessonNeeds(set_up).definitions
+    return {name for name in needed if not name.startswith(CHECKS)}
 
 
 def _write(path: Path, text: str) -> None:

@@ -9,7 +9,10 @@ limits. So this has a clock of its own, which runs while the sandbox does not.
 """
 
 import copy
+import functools
+import inspect
 import itertools
+import textwrap
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -31,6 +34,7 @@ from autograder.checking.call import (
 )
 from autograder.checking.exercise import Case, Exercise, Function
 from autograder.checking.judging import inputs_of, judge, judge_case
+from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import load
 from autograder.checking.result import (
     CaseStatus,
@@ -46,6 +50,7 @@ from autograder.grading.child_client import (
     key_of,
     planned_call,
 )
+from autograder.grading.inside.form import forms_of
 from autograder.grading.inside.library import ALSO_RECORDED
 from autograder.grading.session import Session, TimedOutOnce
 from autograder.messages.explanation import explain
@@ -102,7 +107,32 @@ def judge_all(
         if alone.points > results[answer.exercise.name].points:
             results[answer.exercise.name] = replace(alone, calls=())
     flags = _said_once({name: _flags(session, name) for name in results}, session)
-    return tuple(replace(result, flags=flags[name]) for name, result in results.items())
+    return tuple(
+        replace(
+            result,
+            flags=flags[name],
+            as_in_solutions=result.solved and is_as_in_solutions(session, name),
+        )
+        for name, result in results.items()
+    )
+
+
+def is_as_in_solutions(session: Session, exercise: str) -> bool:
+    """Decide whether a function in an answer's cell is the course's own.
+
+    Names, comments, docstrings, annotations and layout play no part.
+    """
+    forms = (session.forms or {}).get(exercise, ())
+    return not own_forms(exercise).isdisjoint(forms)
+
+
+@functools.cache
+def own_forms(exercise: str) -> frozenset[str]:
+    """Return the forms of the course's answer: in the teacher's notebook, and here."""
+    loaded = load(exercise)
+    texts = as_answer(loaded), textwrap.dedent(inspect.getsource(loaded.reference))
+    cells = [("solution", text, exercise) for text in texts]
+    return frozenset(forms_of(cells).get(exercise, ()))
 
 
 def _is_clear(result: ExerciseResult) -> bool:

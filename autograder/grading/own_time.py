@@ -71,7 +71,7 @@ class TimeLeft:
 
 
 def ask_for_sender(connection: socket.socket) -> None:
-    """Have the kernel say of each message who has sent it."""
+    """Turn on that the kernel names the sender of each message."""
     with contextlib.suppress(AttributeError, OSError):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
 

@@ -88,6 +88,11 @@ class SubmissionResult:
         """Everything that is to be reviewed."""
         return tuple(flag for each in self.counted for flag in each.flags)
 
+    @property
+    def as_in_solutions(self) -> tuple[str, ...]:
+        """Exercises whose answers are the course's own."""
+        return tuple(each.exercise for each in self.counted if each.as_in_solutions)
+
     def as_json(self) -> str:
         """Return the result as one line of JSON, the same bytes for the same result."""
         data = {**vars(self), "points": self.points, "max_points": self.max_points}

@@ -92,6 +92,7 @@ class Session:
         messages could tell it
     flags : calls of library functions in place of an answer
     called : exercises whose answers have been called
+    forms : exercise to the forms of its functions, as the first child reports them
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Session:
         self.flags: set[Flag] = set()
         self._watched = {name for each in sandbox.library.values() for name in each}
         self.called: set[str] = set()
+        self.forms: dict[str, list[str]] | None = None
         self._start, self._queue = time.monotonic(), ProcessorQueue("self")
         # In the queue for a processor: children that have ended, and we until now.
         self._waited = -self._queue.seconds()
@@ -396,7 +398,13 @@ class Session:
             seconds = self.budget.cell * factor, total_seconds
             try:
                 client = ChildClient(self._child)
-                self.report = client.run(self._cells_to_run, sorted(skipped), *seconds)
+                self.report = client.run(
+                    self._cells_to_run,
+                    sorted(skipped),
+                    *seconds,
+                    with_forms=self.forms is None,
+                )
+                self.forms = self.report.forms if self.forms is None else self.forms
                 self._client = client
             except ChildLost as lost:
                 self._end_child()

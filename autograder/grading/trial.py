@@ -122,13 +122,13 @@ def try_sandbox(course: Course) -> Trial:
                 with Session(sandbox, cells, budget) as session:
                     result = session.call("probe", "check", arguments, {}, {})
                     if not isinstance(result.value, dict):
-                        raise CourseError(_said(result))
+                        raise CourseError(_reason_of(result))
                     answer = result.value
                     [child] = _children(sandbox) - {beside}
                     return _trial(sandbox, child, beside, answer)
 
 
-def _said(result: CallResult) -> str:
+def _reason_of(result: CallResult) -> str:
     """Return why a child has tried nothing: in its own words, if it had any."""
     if result.raised:
         words = f"{result.raised.types[0]}: {result.raised.message}".strip(": ")

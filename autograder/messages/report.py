@@ -15,8 +15,9 @@ from autograder.messages.explanation import effort_to_retype, explain, same_reas
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
 HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
-SEVEN_DIGITS = (
-    "Your numbers are right to seven digits: something is computed in float32."
+# Whatever has cost the digits: float32 inside most often, or something tiny added.
+RIGHT_TO_FLOAT32 = (
+    "Your numbers are right to the precision of float32, and float64 has more digits."
 )
 
 
@@ -258,7 +259,9 @@ class CheckReport:
 
     def _all_notes(self) -> list[Note]:
         """Return the notes, and first what is said of the digits."""
-        return [SEVEN_DIGITS, *self.notes] if self.result.is_single else [*self.notes]
+        return (
+            [RIGHT_TO_FLOAT32, *self.notes] if self.result.is_single else [*self.notes]
+        )
 
     def _most_telling(self) -> int | None:
         """Return the index of the failed claim whose example is the easiest to retype.

@@ -52,8 +52,8 @@ def with_names(path: Path, cell: SourceCell) -> tuple[SourceCell, dict[str, str]
             raise SourceError(path, cell.line + statement.lineno, FORM)
     if above:
         raise SourceError(path, cell.line + above[0].lineno, FORM)
-    kept = [row for index, row in enumerate(rows) if index not in gone]
-    return replace(cell, text="\n".join(kept)), texts
+    remaining = [row for index, row in enumerate(rows) if index not in gone]
+    return replace(cell, text="\n".join(remaining)), texts
 
 
 def name_of(lesson: str, text: str) -> str:

@@ -116,9 +116,9 @@ def tokens(text: str) -> set[str]:
     >>> sorted(tokens("w_o, layer_norm"))
     ['layer', 'layer_norm', 'norm', 'w_o']
     """
-    found = [each.lower().replace(",", "") for each in WORD_OR_NUMBER.findall(text)]
-    words = (word for each in found for word in each.split("_") if len(word) > 2)
-    return {NUMBER_WORDS.get(each, each) for each in (*found, *words)}
+    names = [each.lower().replace(",", "") for each in WORD_OR_NUMBER.findall(text)]
+    words = (word for each in names for word in each.split("_") if len(word) > 2)
+    return {NUMBER_WORDS.get(each, each) for each in (*names, *words)}
 
 
 def distinctive(right: str, others: Iterable[str], above: str) -> set[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.gradebook.safe_html import visible
@@ -16,7 +17,6 @@ from autograder.grading.classroom import students_of, submission_path
 from autograder.grading.rebuild import normalised_source
 from autograder.grading.release import Release, load_release
 from autograder.grading.submission import Submission
-from autograder.notebooks.source import as_answer
 from autograder.similarity.tokens import CodeToken, tokens
 
 MAX_TOKENS = 6000  # of a student's in a lesson; the longest answers have 2,400

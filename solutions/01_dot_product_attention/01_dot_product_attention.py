@@ -73,18 +73,11 @@ figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
 
 # %% [markdown]
 # **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) until the
-# bird wins.
+# bird wins, and read the angle.
 #
 # It takes very little. The kitten may still point almost exactly the cat's way, and yet the
 # bird has the larger dot product, because its arrow is **longer**. The car has the opposite
 # problem: its arrow points nearly the kitten's way, but it is too short to matter.
-
-# %%
-turned = np.array([3.2, 0.7])  # a kitten that flies a little
-for name, arrow in {**keys_by_name, "kitten, turned": turned}.items():
-    angle = np.degrees(np.arctan2(arrow[1], arrow[0]))
-    print(f"{name}: {angle:.0f}°, dot product {turned @ arrow:.2f}")
-assert 11 < np.degrees(np.arctan((k[1, 0] - k[0, 0]) / (k[0, 1] - k[1, 1]))) < 11.5
 
 # %% [markdown]
 # Divide a dot product by both lengths, and what remains is the **cosine** of the angle
@@ -106,6 +99,9 @@ cosines = (q @ longer.T) / lengths
 print("dot products:", (q @ longer.T).round(2), "cosines:", cosines.round(2))
 assert (q @ longer.T).argmax() == 1 and cosines.argmax() == 0
 assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
+assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
+# The bird leads where q @ (bird − cat) is above 0: from this angle on.
+assert 11 < np.degrees(np.arctan2(k[0, 0] - k[1, 0], k[1, 1] - k[0, 1])) < 11.5
 
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
@@ -335,8 +331,8 @@ for size in (1.0, 4.0, 16.0):
 # %% [markdown]
 # A score far ahead gets nearly all the weight, and a small push makes almost no difference.
 #
-# How fast weight i changes with score j is a derivative. The table of all m × m derivatives,
-# for m scores, is the **Jacobian**. With weights $p$,
+# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
+# is the **Jacobian**. With weights $p$,
 #
 # $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
 # -p_i\, p_j & i \neq j. \end{cases}$$

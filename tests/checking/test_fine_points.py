@@ -22,7 +22,7 @@ from autograder.gradebook.safe_html import verdicts_html, verdicts_of
 from autograder.gradebook.student_feedback import ExerciseFeedback, _summary
 from autograder.grading.judging import _worded, no_answer
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.messages.report import SEVEN_DIGITS, CheckReport
+from autograder.messages.report import RIGHT_TO_FLOAT32, CheckReport
 from tests.dashboard.classes import graded, roster
 
 
@@ -217,9 +217,9 @@ def test_fine_points_wait_until_all_claims_hold():
 
 def test_seven_digits_are_noted_without_a_cross():
     text = str(report_on(lambda x: 2.0 * x.astype(np.float32) / 3 * np.float32(3)))
-    assert text.splitlines()[-1] == SEVEN_DIGITS
+    assert text.splitlines()[-1] == RIGHT_TO_FLOAT32
     assert "✗" not in text
-    assert SEVEN_DIGITS not in str(report_on(double))
+    assert RIGHT_TO_FLOAT32 not in str(report_on(double))
 
 
 def test_programs_read_that_it_is_solved():
@@ -270,7 +270,7 @@ def test_graded_report_notes_seven_digits():
     sentences = verdicts_of(
         graded_answer(lambda x: double(x).astype(np.float32) / 3 * 3)
     )
-    assert SEVEN_DIGITS in sentences.notes
+    assert RIGHT_TO_FLOAT32 in sentences.notes
 
 
 def test_grading_says_in_a_few_words_that_it_is_solved():

@@ -216,6 +216,14 @@ def test_course_version_gets_no_points_and_a_review(graded):
 
 
 @pytest.mark.sandbox
+def test_pasted_solutions_are_marked_for_the_instructor_alone(graded):
+    report = graded.folder / "build" / "report" / f"{LESSON}.html"
+    assert "As in the solutions (1)" in report.read_text(encoding="utf-8")
+    assert "as in the solutions" not in graded.page("nuru")
+    assert "as in the solutions" in graded.notebook("autograded", "nuru").read_text()
+
+
+@pytest.mark.sandbox
 def test_windows_line_ends_are_in_the_file_and_in_its_cells(graded):
     text = graded.notebook("submitted", "nuru").read_bytes()
     assert text.count(b"\r\n") == text.count(b"\n") > 1000

@@ -43,6 +43,8 @@ def assert_shows(page, query):
             "all => all.map(e => Number(e.dataset.value))",
         )
         np.testing.assert_allclose(on_page, numbers, atol=1e-9)
+    angle = float(page.get_attribute(".dq-where", "data-value"))
+    assert angle == pytest.approx(np.degrees(np.arctan2(query[1], query[0])))
     mean = float(page.get_attribute(".dq-answer b", "data-value"))
     assert mean == pytest.approx(softmax(dots) @ VALUES)
     texts = [f"{each:.1f}".replace("-", "−") for each in query]

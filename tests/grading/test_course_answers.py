@@ -1,7 +1,9 @@
 """No function of the course that a submission can reach answers an exercise unnoticed.
 
 Each function of the copy that takes as many arguments as an exercise is judged as the
-answer to it; functions that fit only with some code around them are listed by hand.
+answer to it. ``answer_search`` calls them in loops and along axes, on parts of the
+arguments, and looks at parts of their results. Some that fit only with more code around
+them are listed by hand.
 """
 
 import ast
@@ -14,6 +16,7 @@ from autograder.checking.judging import judge
 from autograder.checking.registry import exercises_of, load
 from autograder.grading.engine import Engine
 from autograder.grading.lesson_needs import LessonNeeds
+from tests.grading.answer_search import search, silent_functions
 from tests.grading.engines import SEED, SHORT, process_number
 from tests.grading.sessions import check, session_of, solution
 from tests.grading.test_every_lesson import QUICK, lessons
@@ -119,6 +122,21 @@ def test_no_function_of_the_course_is_an_answer_unnoticed(engine):
             if points > free[name] and not flags:
                 unnoticed.append((name, f"{module}.{function}", points))
     assert unnoticed == []
+
+
+@pytest.mark.thorough
+def test_no_silent_function_answers_in_loops_on_parts_or_by_parts_of_its_result(engine):
+    assert [*map(str, search(engine, silent_functions(engine)))] == []
+
+
+def test_search_finds_what_answers_in_a_loop_and_by_a_part():
+    with Engine(COURSE, QUICK[0], seed=SEED, worker=process_number()) as engine:
+        tiles = "course_lib.lessons.tile_steps", "record_tiles"
+        weights = "course_lib.figures.dot_product", "softmax_weights"
+        found = {(f.exercise, f.function): f for f in search(engine, [weights, tiles])}
+    assert found.keys() >= {("softmax", ".".join(each)) for each in (weights, tiles)}
+    for (_, function), each in found.items():
+        assert each.noticed == {function}
 
 
 # What a demonstration needs although it answers an exercise: it works, and is flagged.

@@ -33,19 +33,23 @@ def say(tree, data=b""):
 EMPTY = ["d"]
 # Trees as the wire writes them: ["l", …] is a list, ["t", …] a tuple, ["d", …] a dict.
 OUTCOME = ["l", "outcome", "TOKEN", "value", 7, None, None, False, ["l"]]
-RAN = ["l", "ran", EMPTY, EMPTY, ["d", "f", ["t", "answer", ""]]]
+RAN = ["l", "ran", EMPTY, EMPTY, ["d", "f", ["t", "answer", ""]], EMPTY]
 LIES = {
     "an outcome before it was asked for": [["l", "outcome", b"token", *OUTCOME[3:]]],
     "a report before the end": [RAN],
     "a report of nothing": [["l", "ran"]],
     "a report of too much": [[*RAN, 1, 2, 3]],
     "a report of numbers": [["l", "ran", 1, 2, 3]],
-    "a report of odd troubles": [["l", "ran", ["d", 0, ["t", 1]], EMPTY, EMPTY]],
+    "a report of odd troubles": [["l", "ran", ["d", 0, ["t", 1]], EMPTY, EMPTY, EMPTY]],
     "a trouble of no cell": [
-        ["l", "ran", ["d", 99, ["t", ["t", "E"], "", "", 0, ""]], EMPTY, EMPTY]
+        ["l", "ran", ["d", 99, ["t", ["t", "E"], "", "", 0, ""]], EMPTY, EMPTY, EMPTY]
     ],
-    "odd answers": [["l", "ran", EMPTY, EMPTY, ["d", "f", 3]]],
-    "answers of odd names": [["l", "ran", EMPTY, EMPTY, ["d", 3, ["t", "a", "b"]]]],
+    "odd answers": [["l", "ran", EMPTY, EMPTY, ["d", "f", 3], EMPTY]],
+    "answers of odd names": [
+        ["l", "ran", EMPTY, EMPTY, ["d", 3, ["t", "a", "b"]], EMPTY]
+    ],
+    "odd forms": [[*RAN[:5], ["d", "f", "abc"]]],
+    "forms that are no texts": [[*RAN[:5], ["d", "f", ["l", 3]]]],
     "a cell that is none": [["l", "at", 10**6]],
     "a cell below the first": [["l", "at", -1], ["l", "failed", "no sandbox"]],
     "a cell without an index": [["l", "at"]],
@@ -55,8 +59,10 @@ LIES = {
     "that it could not be shut in": [["l", "failed", "no sandbox"]],
     "a question nobody asked": [["l", "callback", 0, ["t"], EMPTY]],
     "bytes that are no tree": [b"\xc1\xc1\xc1"],
-    "a list that is a key": [["l", "ran", ["d", ["l"], 1], EMPTY, EMPTY]],
-    "a tensor of a wrong size": [["l", "ran", ["T", "float32", ["l", 9], 0, 4], 1, 2]],
+    "a list that is a key": [["l", "ran", ["d", ["l"], 1], EMPTY, EMPTY, EMPTY]],
+    "a tensor of a wrong size": [
+        ["l", "ran", ["T", "float32", ["l", 9], 0, 4], 1, 2, 3]
+    ],
 }
 
 

@@ -4,10 +4,10 @@ import textwrap
 
 import pytest
 
+from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import load
 from autograder.grading.judging import judge_all, plan_of
 from autograder.grading.session import Session
-from autograder.notebooks.source import as_answer
 from tests.grading.engines import SEED, SHORT
 from tests.grading.sessions import check, own, solution
 from tests.quick import all_but

@@ -222,6 +222,7 @@ BELOW = {
         "torch.func.hessian(lambda row: row.logsumexp(0))(x[0])",
         "torch.logsumexp",
     ),
+    "online_softmax": ("torch.ops.aten.logcumsumexp(x, -1)", "torch.logcumsumexp"),
     "causal_mask": (
         "torch.nn.Transformer.generate_square_subsequent_mask(3)",
         "torch.nn.modules.transformer._generate_square_subsequent_mask",

@@ -43,6 +43,7 @@ class Hostile:
         others
     invalid : a piece of the reason, if the whole file cannot be graded
     flagged : exercises that must be flagged for review
+    pasted : exercises whose answers must be marked as in the solutions
     seconds : the longest that grading may take, with the tests' short limits
     """
 
@@ -54,6 +55,7 @@ class Hostile:
     invalid: str = ""
     flagged: tuple[str, ...] = ()
     seconds: float = 20.0
+    pasted: tuple[str, ...] = ()
 
 
 CASES: dict[str, Hostile] = {}
@@ -67,6 +69,7 @@ def hostile(
     invalid: str = "",
     flagged: tuple[str, ...] = (),
     seconds: float = 20.0,
+    pasted: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Submission, World], None]], Callable]:
     """Add the decorated builder to the corpus."""
 
@@ -74,7 +77,7 @@ def hostile(
         name = build.__name__
         if name in CASES:
             raise ValueError(f"two hostile cases are called {name}")
-        expected = lost or {}, fails or {}, invalid, flagged, seconds
+        expected = lost or {}, fails or {}, invalid, flagged, seconds, pasted
         CASES[name] = Hostile(name, family, build, *expected)
         return build
 

@@ -3,7 +3,10 @@
 The course's own functions have no body while they are graded, so they earn nothing.
 """
 
+from autograder.checking.own_answer import as_answer
+from autograder.checking.registry import load
 from tests.hostile import hostile
+from tests.submissions import EXERCISES
 
 FAMILY = "answers with the library"
 BILINEAR, SOFTMAX, ATTENTION = "bilinear_scores", "softmax", "attention"
@@ -830,3 +833,38 @@ def softmax_that_a_picture_computes_by_another_name(submission, world):
     submission.own(kept, above=SOFTMAX)
     called = DRAWN.partition("\n\n\n")[2].replace("softmax_weights", "bars")
     submission.answer(SOFTMAX, called)
+
+
+# The others of the lesson have a statement or two: everybody writes the same.
+LONG_ENOUGH = (JACOBIAN, STEPS)
+
+
+@hostile(FAMILY, pasted=LONG_ENOUGH, seconds=5)
+def solutions_pasted(submission, world):
+    for name in EXERCISES:
+        submission.answer(name, as_answer(load(name)))
+
+
+RENAMED = """
+def slopes(weights: list) -> list:
+    # my own idea: first the diagonal
+    own: list = weights[..., np.newaxis] * np.eye(
+        weights.shape[-1], dtype=weights.dtype,
+    )
+
+    return (own - weights[..., :, np.newaxis] * weights[..., np.newaxis, :])
+
+
+softmax_jacobian = slopes
+"""
+
+
+@hostile(FAMILY, pasted=(JACOBIAN,), seconds=5)
+def solution_pasted_under_other_names_with_remarks(submission, world):
+    submission.answer(JACOBIAN, RENAMED)
+
+
+@hostile(FAMILY, pasted=(JACOBIAN,), seconds=5)
+def solution_pasted_into_a_cell_of_ones_own(submission, world):
+    submission.own(as_answer(load(JACOBIAN)), above=JACOBIAN)
+    submission.answer(JACOBIAN, "# see above")

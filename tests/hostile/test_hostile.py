@@ -98,6 +98,7 @@ def expect(case, result):
     # Ways to reach around the watch on libraries may be marked in any attack.
     around = () if case.family.startswith("answers") else ALSO_RECORDED
     assert {exercise for exercise, _ in flagged} >= {*case.flagged}
+    assert {*result.as_in_solutions} == {*case.pasted}
     marked = {exercise for exercise, what in flagged if what not in around}
     assert marked <= {*case.flagged}
     assert len(flagged) == len({*flagged})

@@ -34,9 +34,9 @@ from autograder.check import CALL_SECONDS
 from autograder.checking.call import local_runner, silenced
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge_case
+from autograder.checking.own_answer import as_answer
 from autograder.checking.student import StudentFunction
 from autograder.course import Course
-from autograder.notebooks.source import as_answer
 
 LIST = Path(__file__).with_name("survivors.csv")
 SEED = 1

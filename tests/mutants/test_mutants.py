@@ -2,8 +2,8 @@
 
 import pytest
 
+from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercise_names, load
-from autograder.notebooks.source import as_answer
 from tests.mutants import LIST, is_installed, listed, mutants, survives
 
 needs_cosmic_ray = pytest.mark.skipif(

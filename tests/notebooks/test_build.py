@@ -182,7 +182,7 @@ def test_learner_notebook_has_the_teachers_other_cells(released):
             assert mine.source == theirs.source
 
 
-def test_learner_notebook_asserts_only_in_functions_and_names_its_texts(released):
+def test_learner_reads_no_assertion_and_no_alternative_text(released):
     source, _, learner = released
     for each in learner.cells:
         if each.cell_type == "code":

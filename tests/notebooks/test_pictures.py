@@ -51,7 +51,7 @@ def test_text_that_is_no_literal_above_one_picture_is_refused(tmp_path, rows):
         read(tmp_path, *rows)
 
 
-def test_cell_is_refused_that_would_not_run_without_its_assertions(tmp_path):
+def test_loop_of_assertions_only_is_refused(tmp_path):
     with pytest.raises(SourceError, match="write assert all"):
         read(tmp_path, "for i in range(3):", "    assert i < 3")
 

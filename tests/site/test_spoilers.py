@@ -4,27 +4,27 @@ import pytest
 
 from autograder.course import Course
 from tests.site.book import LESSONS
-from tests.spoilers import BOOK_BLOCKS, told_on
+from tests.spoilers import BOOK_BLOCKS, spoilers_on
 
 pytestmark = pytest.mark.browser
 COURSE = Course.here()
 
 
-def told(browser, site, lesson):
+def given_away(browser, site, lesson):
     """Return a sentence for each prediction that a lesson's page gives away."""
     browser.goto(f"{site.as_uri()}/{lesson}/{lesson}.html")
     browser.evaluate("localStorage.clear()")
     browser.reload()
     browser.wait_for_load_state("load")
-    return told_on(COURSE, lesson, browser.evaluate(BOOK_BLOCKS))
+    return spoilers_on(COURSE, lesson, browser.evaluate(BOOK_BLOCKS))
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_small_book_gives_no_guess_away(browser, site, lesson):
-    assert told(browser, site, lesson) == []
+    assert given_away(browser, site, lesson) == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("lesson", COURSE.lessons)
 def test_book_gives_no_guess_away(browser, whole_site, lesson):
-    assert told(browser, whole_site, lesson) == []
+    assert given_away(browser, whole_site, lesson) == []

@@ -414,8 +414,8 @@ def corrected_learning_rate(
     weight_decay=0.0,
 ):
     m, v, t = adam_averages(gradient, state, betas)
-    rate = learning_rate * (1 - betas[1] ** t) ** 0.5 / (1 - betas[0] ** t)
-    parameter = parameter - rate * m / (v.sqrt() + eps)
+    step_size = learning_rate * (1 - betas[1] ** t) ** 0.5 / (1 - betas[0] ** t)
+    parameter = parameter - step_size * m / (v.sqrt() + eps)
     parameter = parameter - learning_rate * weight_decay * parameter
     return parameter, (m, v, t)
 
@@ -784,7 +784,7 @@ def encoder_parts(parameters, n_heads, may_attend):
 
 
 @FORMS("encoder_layer", "PyTorch nn.TransformerEncoderLayer", before="full")
-def either_place(x, parameters, n_heads, may_attend=None, norm_first=False):
+def either_norm(x, parameters, n_heads, may_attend=None, norm_first=False):
     attention, network, norm = encoder_parts(parameters, n_heads, may_attend)
     if norm_first:
         x = x + attention(norm(x, 1))
@@ -874,7 +874,7 @@ def decoder_parts(memory, parameters, n_heads, may_attend, memory_may_attend):
 
 
 @FORMS("decoder_layer", "PyTorch nn.TransformerDecoderLayer", before="full")
-def either_place_of_three(
+def either_norm_of_three(
     y,
     memory,
     parameters,
@@ -909,7 +909,7 @@ def three_sublayer_connections(
     norm_first=False,
 ):
     masks = may_attend, memory_may_attend
-    return either_place_of_three(y, memory, parameters, n_heads, *masks, True)
+    return either_norm_of_three(y, memory, parameters, n_heads, *masks, True)
 
 
 @FORMS(
@@ -928,7 +928,7 @@ def three_add_norms(
     norm_first=False,
 ):
     masks = may_attend, memory_may_attend
-    return either_place_of_three(y, memory, parameters, n_heads, *masks, False)
+    return either_norm_of_three(y, memory, parameters, n_heads, *masks, False)
 
 
 @FORMS(
@@ -1430,8 +1430,8 @@ def greedy_at_zero(logits, temperature):
 
 
 def scattered(probabilities, order, stays):
-    kept = torch.zeros_like(probabilities).scatter(-1, order, stays)
-    return kept / kept.sum(dim=-1, keepdim=True)
+    filtered = torch.zeros_like(probabilities).scatter(-1, order, stays)
+    return filtered / filtered.sum(dim=-1, keepdim=True)
 
 
 @FORMS(
@@ -1442,9 +1442,9 @@ def scattered(probabilities, order, stays):
 )
 def below_the_kth(probabilities, k):
     values, _ = torch.topk(probabilities, min(k, probabilities.size(-1)))
-    kept = probabilities.clone()
-    kept[kept < values[..., [-1]]] = 0
-    return kept / kept.sum(dim=-1, keepdim=True)
+    filtered = probabilities.clone()
+    filtered[filtered < values[..., [-1]]] = 0
+    return filtered / filtered.sum(dim=-1, keepdim=True)
 
 
 @FORMS(
@@ -1523,8 +1523,8 @@ def first_sum_above(probabilities, u):
 )
 def sorted_search(probabilities, u):
     sums = probabilities.cumsum(-1)
-    found = torch.searchsorted(sums, u.unsqueeze(-1).contiguous()).squeeze(-1)
-    return found.clamp(max=probabilities.size(-1) - 1)
+    token_ids = torch.searchsorted(sums, u.unsqueeze(-1).contiguous()).squeeze(-1)
+    return token_ids.clamp(max=probabilities.size(-1) - 1)
 
 
 @FORMS("rms_norm", "Hugging Face Llama", before="refused, no name (5 of 6)")
@@ -1835,7 +1835,7 @@ def divided_once(q, k, v, block, may_attend=None):
     expected="fine point open",
     before="refused: nan_without_keys (26 of 33)",
 )
-def divided_without_a_look(q, k, v, block, may_attend=None):
+def divided_by_any_sum(q, k, v, block, may_attend=None):
     output, total = flash(q, k, v, block, may_attend, -np.inf)
     return output / total
 

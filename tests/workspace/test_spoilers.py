@@ -9,7 +9,7 @@ from autograder.course import Course
 from autograder.system import find_browser
 from tests.browser import course_copy, lab_server, page_of
 from tests.quick import all_but
-from tests.spoilers import LAB_BLOCKS, Prediction, predictions_of, spoilers, told_on
+from tests.spoilers import LAB_BLOCKS, Prediction, predictions_of, spoilers, spoilers_on
 
 COURSE = Course.here()
 QUICK = ("07_from_numpy_to_pytorch",)
@@ -45,14 +45,14 @@ def test_lesson_gives_no_guess_away(lab, lesson):
     cells = len(nbformat.read(COURSE.learner(lesson), as_version=4).cells)
     counts = [cells, len(predictions_of(COURSE, lesson))]
     page.wait_for_function(DRAWN, arg=counts)
-    assert told_on(COURSE, lesson, page.evaluate(LAB_BLOCKS)) == []
+    assert spoilers_on(COURSE, lesson, page.evaluate(LAB_BLOCKS)) == []
 
 
 GRAD = Prediction("07", "**Predict:** what is `w.grad` now?", "12", ("6", "9"))
 
 
 @pytest.mark.parametrize(
-    "below, told",
+    "below, telling",
     [
         ("print(w.grad.item())", []),
         ("print(w.grad.item())\nassert w.grad.item() == 12", ["assert", "12"]),
@@ -62,8 +62,8 @@ GRAD = Prediction("07", "**Predict:** what is `w.grad` now?", "12", ("6", "9"))
         ("def test(f):\n    assert f(1)", []),
     ],
 )
-def test_what_tells_the_answer_is_noticed(below, told):
+def test_what_tells_the_answer_is_noticed(below, telling):
     above = "The derivative of w² at 3."
-    found = spoilers(GRAD, above, below)
-    assert [each.split()[0] for each in found] == told
+    rows = spoilers(GRAD, above, below)
+    assert [each.split()[0] for each in rows] == telling
     assert "12" not in spoilers(GRAD, f"{above} A dozen is 12.", below)

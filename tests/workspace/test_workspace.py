@@ -356,7 +356,7 @@ CLAIM = "# So it is.\nassert temperature == 1"
 
 
 def older_copy(learner):
-    """Give a lesson with assertions, below its code and in a cell of their own."""
+    """Release a lesson with assertions, below its code and in a cell of their own."""
     newer = Copy(learner.course, LESSON).newer
     cells = lesson_cells(try_it=f"temperature = 1.0\n{CLAIM}")
     cells.insert(2, new_code_cell(CLAIM, id="try-it-claims"))

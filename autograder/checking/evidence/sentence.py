@@ -52,19 +52,21 @@ def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
     where = _where(exercise, compared, failing)
     if where:
         return _right_but(where, len(failing), len(compared))
-    said = (_of_some(exercise, compared, ways[way]) for way in ORDER if way in ways)
-    return next(filter(None, said), "")
+    sentences = (
+        _of_some(exercise, compared, ways[way]) for way in ORDER if way in ways
+    )
+    return next(filter(None, sentences), "")
 
 
 def _of_some(
     exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
 ) -> str:
     """Return what is common to calls that fail in one way, where others do too."""
-    clause, told = _told(exercise, group)
+    clause, calls = _clause_and_calls(exercise, group)
     if not clause:
         return ""
-    where, rest = _where(exercise, compared, told), "; other calls are wrong too"
-    return _sentence(clause, where, len(told), len(compared), rest, group[0].way)
+    where, rest = _where(exercise, compared, calls), "; other calls are wrong too"
+    return _sentence(clause, where, len(calls), len(compared), rest, group[0].way)
 
 
 def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
@@ -148,12 +150,12 @@ def _of_all(
 ) -> str:
     """Return what is common to all failing calls, which fail in one way."""
     where = _where(exercise, compared, failing)
-    clause, told = _told(exercise, failing)
+    clause, calls = _clause_and_calls(exercise, failing)
     n, of = len(failing), len(compared)
     if not clause:
         return _right_but(where, n, of) if where else ""
     way = failing[0].way
-    if len(told) < n:
+    if len(calls) < n:
         return _of_some(exercise, compared, failing)
     if way == "changed":
         rest = "; every result is right"
@@ -168,7 +170,7 @@ def _of_all(
     return _sentence(clause, where, n, of, rest, way)
 
 
-def _told(
+def _clause_and_calls(
     exercise: Exercise, group: Sequence[Compared]
 ) -> tuple[str, Sequence[Compared]]:
     """Return a clause, and the calls that it holds of: all of a group, or the most.

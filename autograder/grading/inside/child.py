@@ -4,12 +4,12 @@ Whatever it says may be a lie, since the submission's code shares its process; n
 that it could give away is here.
 
 Messages to the child:
-    ["run", cells, skipped]: each cell is (role, source, exercise)
+    ["run", cells, skipped, with forms]: each cell is (role, source, exercise)
     ["call", token, exercise, when, [(arguments, keywords), …], {name: number}]
         one call after the other, with names bound to functions of these numbers
     ["answer", "value", value] or ["answer", "raised", types, text]
 Messages from it:
-    ["at", index] before each cell, ["ran", troubles, outputs, answers]
+    ["at", index] before each cell, ["ran", troubles, outputs, answers, forms]
     ["callback", token, number, arguments, keywords]
     ["outcome", token, kind, value, raised, changed arguments, shares memory,
      library calls] after each call
@@ -33,6 +33,7 @@ from autograder.checking.call import (
 )
 
 from . import library, shell, wire
+from .form import forms_of
 from .selection import chosen_cells, texts_behind
 
 MAX_MESSAGE_LENGTH = 2000  # characters of an exception's text
@@ -73,12 +74,20 @@ class SubmissionRunner:
         self.output_room = MAX_OUTPUT_BYTES
         self.callback_lock = threading.Lock()
 
-    def run(self, cells: Sequence[CellToRun], skipped: Sequence[int]) -> None:
+    def run(
+        self,
+        cells: Sequence[CellToRun],
+        skipped: Sequence[int],
+        with_forms: bool = False,
+    ) -> None:
         """Run the chosen cells in order; report troubles, outputs and answers."""
         candidates = [i for i in range(len(cells)) if i not in skipped]
         sources = [(role, text) for role, text, _ in map(cells.__getitem__, candidates)]
         chosen = {candidates[i] for i in chosen_cells(sources)}
         self.library_calls.start(self.names, texts_behind(cells))
+        forms = (
+            forms_of(cells) if with_forms else {}
+        )  # before a cell can change what that is
         troubles: dict[int, Raised] = {}
         outputs: dict[int, list[dict]] = {}
         for index, (role, source, exercise) in enumerate(cells):
@@ -95,9 +104,9 @@ class SubmissionRunner:
         answers = {exercise: self._answer_kinds(exercise) for exercise in self.at_check}
         try:
             raised = {index: _as_tuple(each) for index, each in troubles.items()}
-            self._send("ran", raised, outputs, answers)
+            self._send("ran", raised, outputs, answers, forms)
         except wire.TooLarge:  # of so many troubles none is worth an answer
-            self._send("ran", {}, {}, answers)
+            self._send("ran", {}, {}, answers, {})
 
     def call(
         self,

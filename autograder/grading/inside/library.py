@@ -45,6 +45,7 @@ OPERATORS = {
     "torch._safe_softmax": ("_safe_softmax",),
     "torch.sparse.softmax": ("_sparse_softmax",),
     "torch.logsumexp": ("logsumexp",),
+    "torch.logcumsumexp": ("logcumsumexp",),
     "torch.nn.functional.scaled_dot_product_attention": (
         "scaled_dot_product_attention",
         "_scaled_dot_product_attention_math",

@@ -1,7 +1,7 @@
 """The alternative texts of the lessons' pictures, by the names that the notebooks use.
 
 ``01.json`` holds those of lesson 01; ``autograder build`` writes it from the lesson's
-source, where each text stands beside its picture.
+source, where each text is above its picture.
 """
 
 import json

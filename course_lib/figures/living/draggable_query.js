@@ -163,7 +163,9 @@ function render({ model, el }) {
         fill.style.width = `${Math.min(100, 100 * Math.abs(what === "dot product" ? value / most : value))}%`;
       });
     });
-    where.textContent = `${name}: ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}`;
+    const angle = (Math.atan2(query[1], query[0]) * 180) / Math.PI;
+    where.textContent = `${name}: ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}; angle ${rounded(angle, 0)}\u00b0`;
+    where.dataset.value = angle;
     if (values) {
       const mean = total(all.weight.map((weight, j) => weight * values[j]));
       answer.replaceChildren(`${valueName} of ${name}: `, element("b", { "data-value": mean }, rounded(mean)));

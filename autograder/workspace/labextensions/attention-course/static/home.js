@@ -26,7 +26,6 @@ export function watchHome(lab, tell) {
       known.add(widget);
       widget.addClass(PAGE);
       name(widget);
-      widget.title.changed.connect(() => name(widget));
       setTimeout(() => putFirst(shell, widget)); // the shell is still at work on it
     }
   };
@@ -65,8 +64,15 @@ function isHome(widget) {
   return widget?.context?.localPath === HOME && Boolean(widget.content?.hasClass("jp-MarkdownViewer"));
 }
 
+/** Call a tab Home. JupyterLab renames the file with its tab: unless that is off, the tab keeps its name. */
 function name(widget) {
-  if (widget.title.label !== "Home") widget.title.label = "Home";
+  const renames = widget._onTitleChanged;
+  if (typeof renames !== "function" || !widget.title.changed.disconnect(renames, widget)) return;
+  const label = () => {
+    if (widget.title.label !== "Home") widget.title.label = "Home";
+  };
+  widget.title.changed.connect(label);
+  label();
 }
 
 function putFirst(shell, widget) {

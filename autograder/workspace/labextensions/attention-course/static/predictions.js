@@ -14,7 +14,8 @@ const OWN = /^[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?$/;
 
 export const PREDICTIONS_STYLE = `
 .jp-Notebook .jp-MarkdownOutput.${COVERED}, .jp-Notebook .jp-MarkdownOutput > .${COVERED} { display: none; }
-.jp-Notebook .${TELLS} > .jp-Cell-inputWrapper .jp-InputArea-editor { display: none; }
+.jp-Notebook .${TELLS} > .jp-Cell-inputWrapper .jp-InputArea-editor,
+.jp-Notebook .${TELLS}:not(:has(.attention-cover)) > .jp-Cell-inputWrapper { display: none; }
 .jp-Notebook .attention-cover { margin: 0.3em 0; }
 .jp-Notebook .attention-cover button { color: var(--jp-content-font-color1); }
 `;
@@ -100,9 +101,10 @@ function choiceOf(cell) {
   return (cell.model.getMetadata("attention") || {}).prediction || {};
 }
 
-/** Return whether one of the cells has shown what comes out, or all of them ran. */
+/** Return whether one of the cells has shown what comes out, or all ran; none that failed. */
 function wereRun(runs) {
-  const ran = runs.filter((each) => each.model.executionCount !== null);
+  const outputsOf = ({ outputs }) => Array.from({ length: outputs.length }, (_, index) => outputs.get(index).type);
+  const ran = runs.filter(({ model }) => model.executionCount !== null && !outputsOf(model).includes("error"));
   return ran.length === runs.length || ran.some((each) => each.model.outputs.length > 0);
 }
 

@@ -119,7 +119,10 @@ function drawWayOn(region, isOffered, inUse, use) {
     const button = row.appendChild(document.createElement("button"));
     button.type = "button";
     button.addEventListener("click", use);
-    button.addEventListener("keydown", (event) => event.stopPropagation()); // Enter is no command here
+    button.addEventListener("keydown", (event) => {
+      const presses = ["Enter", " "].includes(event.key) && !event.shiftKey && !event.ctrlKey;
+      if (presses) event.stopPropagation(); // else it would go into the cell as well
+    });
     const byHand = region.querySelector(".attention-by-hand");
     if (byHand) byHand.replaceWith(row);
     else region.append(row);

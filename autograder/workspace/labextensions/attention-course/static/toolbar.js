@@ -189,14 +189,15 @@ function activate(lab, tracker, palette, tell) {
   lab.app.contextMenu?.addItem({ command: commandOf(COURSE_VERSION), selector: ".jp-Notebook .jp-CodeCell", rank: 20 });
 }
 
-/** Put the strip of icons at the left away where the window is narrow; View brings it back. */
+/** Put the strips of icons at the sides away where the window is narrow; View brings them back. */
 function makeRoom(lab) {
   const command = "application:toggle-side-tabbar";
-  const args = { side: "left" };
-  const { commands } = lab.app;
+  const { commands, shell } = lab.app;
   if (window.innerWidth > NARROW || !commands.hasCommand(command)) return;
-  lab.app.shell.collapseLeft?.();
-  if (commands.isToggled(command, args)) commands.execute(command, args);
+  shell.collapseLeft?.();
+  for (const args of [{ side: "left" }, { side: "right" }]) {
+    if (commands.isToggled(command, args)) commands.execute(command, args);
+  }
 }
 
 function commandOf(button) {

@@ -1,0 +1,63 @@
+"""The course's own answer to an exercise, as the teacher's notebook has it."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+
+from autograder.checking.exercise import Exercise
+
+REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
+
+
+def as_answer(exercise: Exercise) -> str:
+    """Return a reference's source without the course's own checks of arguments.
+
+    An answer is called with what its docstring allows, and need not refuse the rest.
+    So ``arguments.whole("m ≥ 0", m)`` becomes m, its value, and what then does nothing
+    is left out, such as ``m = m``.
+    """
+    text = textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
+    text = _without(text, _is_refusal)
+    while checks := [node for node in ast.walk(ast.parse(text)) if _values(node)]:
+        check, values = checks[-1], _values(checks[-1])  # no other one is within it
+        written = ast.get_source_segment(text, check) or ""
+        value = ", ".join(map(ast.unparse, values))
+        is_name = isinstance(values[0], ast.Name) and len(values) == 1
+        text = text.replace(written, value if is_name else f"({value})")
+    return _without(text, _assigns_to_itself)
+
+
+def _is_refusal(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and ast.unparse(node).startswith(REFUSAL)
+
+
+def _assigns_to_itself(node: ast.AST) -> bool:
+    match node:
+        case ast.Assign(targets=[target], value=value):
+            return ast.unparse(target) == ast.unparse(value)
+    return False
+
+
+def _without(text: str, is_left_out: Callable[[ast.AST], bool]) -> str:
+    """Return a text without the rows of some statements."""
+    left_out = {
+        number
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.stmt) and is_left_out(node)
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    rows = enumerate(text.splitlines(), start=1)
+    return "\n".join(row for number, row in rows if number not in left_out)
+
+
+def _values(node: ast.AST) -> list[ast.expr]:
+    """Return the arguments that a check returns; none if this is no such check."""
+    match node:
+        case ast.Call(args=[ast.Constant(str()), ast.Starred(ast.Tuple(values))]):
+            pass
+        case ast.Call(args=[ast.Constant(str()), *values]):
+            pass
+        case _:
+            return []
+    return values if ast.unparse(node).startswith(REFUSAL) else []
