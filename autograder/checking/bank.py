@@ -186,6 +186,7 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
 
     matrix : of that exercise
     """
+    fine_points = {case.name for case in exercise.cases if case.fine_point}
     unnamed = [row.name for row in matrix.misconceptions if not row.diagnosed]
     faults = [
         *matrix.faults,
@@ -200,6 +201,7 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
         f"{row.keeps:.0%} of the points: at most {MAX_POINTS_SHARE:.0%}"
         for row in matrix.misconceptions
         if row.wrong_on_usual and row.keeps > MAX_POINTS_SHARE
+        if not fine_points.issuperset(row.caught_by)  # solved, so it keeps nearly all
     ]
     if exercise.is_test:  # its usual input is a right function: weak tests let it pass
         return faults

@@ -35,8 +35,11 @@ RELATIVE = {8: 1e-9, 4: 1e-4, 2: 2e-2}
 ABSOLUTE = {8: 1e-12, 4: 1e-6, 2: 2e-3}
 # Relative tolerance for what was computed in float32 from numbers of float64: a few
 # dozen roundings of 6e-8 each stay below it. Tighter than between numbers of float32,
-# so that 1e-4 written where 1e-5 is right stays visible.
+# so that 1e-4 written where 1e-5 is right stays visible. The absolute one is a share of
+# the largest expected number, also where that is far below 1, as learning rates are;
+# only what is 0 but for rounding is compared with 1.
 RELATIVE_SINGLE_INSIDE = 1e-5
+BUT_FOR_ROUNDING = 1e-9
 
 # What a number counts as, by its type's identity: a metaclass may redefine its hash.
 CATEGORIES = {
@@ -230,7 +233,7 @@ def _unequal_entries(actual: Any, expected: Any, comparison: _Comparison) -> np.
     if set(kinds) <= set("biu"):
         return theirs != ours
     if set(kinds) <= set("biufc"):
-        return ~_close(theirs, ours, *_tolerances(actual, expected, comparison))
+        return ~_close(theirs, ours, _tolerances(actual, expected, comparison))
     pairs = zip(theirs.ravel().tolist(), ours.ravel().tolist(), strict=True)
     wrong = [
         bool(_compare_form(*pair, comparison) or _compare_values(*pair, comparison))
@@ -257,29 +260,39 @@ def _numbers_agree(actual: Any, expected: Any, comparison: _Comparison) -> bool:
         pair = np.asarray(kind(actual)), np.asarray(kind(expected))
     except OverflowError:  # a whole number beyond every float
         return False
-    return bool(_close(*pair, *_tolerances(actual, expected, comparison)))
+    return bool(_close(*pair, _tolerances(actual, expected, comparison)))
 
 
-def _tolerances(
-    actual: Any, expected: Any, comparison: _Comparison
-) -> tuple[float, float]:
-    """Return the relative and the absolute tolerance of a comparison of these two."""
+class _Tolerances(NamedTuple):
+    """How far two numbers may be apart.
+
+    absolute : as a share of the largest expected number
+    smallest : what that number counts as if it is smaller
+    """
+
+    relative: float
+    absolute: float
+    smallest: float = 1.0
+
+
+def _tolerances(actual: Any, expected: Any, comparison: _Comparison) -> _Tolerances:
     sizes = bytes_per_number(actual), bytes_per_number(expected), comparison.least
     if min(sizes) == 8 and comparison.single_inside:
-        return RELATIVE_SINGLE_INSIDE, ABSOLUTE[4]
-    return RELATIVE[min(sizes)], ABSOLUTE[min(sizes)]
+        return _Tolerances(RELATIVE_SINGLE_INSIDE, ABSOLUTE[4], smallest=0.0)
+    return _Tolerances(RELATIVE[min(sizes)], ABSOLUTE[min(sizes)])
 
 
 def _close(
-    actual: np.ndarray, expected: np.ndarray, relative: float, absolute: float
+    actual: np.ndarray, expected: np.ndarray, tolerances: _Tolerances
 ) -> np.ndarray:
     """Return for each pair of numbers whether they are equal up to rounding."""
     common = np.result_type(actual, expected, float)
     actual = actual.astype(common, copy=False)
     expected = expected.astype(common, copy=False)
     sizes, finite = np.abs(expected), np.isfinite(expected)
-    largest = max(1.0, float(sizes.max(initial=0.0, where=finite)))
-    allowed = absolute * largest + relative * sizes
+    largest = float(sizes.max(initial=0.0, where=finite))
+    largest = max(largest, tolerances.smallest) if largest > BUT_FOR_ROUNDING else 1.0
+    allowed = tolerances.absolute * largest + tolerances.relative * sizes
     # As np.isclose(…, equal_nan=True), in a third of its time.
     close = (np.abs(actual - expected) <= allowed) & finite
     if close.all():

@@ -152,7 +152,8 @@ def whole_numbers(student, rng):
 
 @exercise.case("The queries, keys and values stay as they are", weight=0.5)
 def arguments_stay(student, rng):
-    q, k, v = (rng.integers(1, 9, size=size) for size in ((2, 4), (3, 4), (3, 2)))
+    # As many queries as keys: weightsᵀ v has a value here, and not only an exception.
+    q, k, v = (rng.integers(1, 9, size=size) for size in ((3, 4), (3, 4), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float))
 
 

@@ -63,7 +63,7 @@ def wider_models(student, rng):
     "The paper's base model (d_model 512, 4000 warm-up steps), and a wider one"
 )
 def base_model_of_the_paper(student, rng):
-    for step in (0, 1999, 3999, 99_999):
+    for step in (0, 1999, 3999, 6999, 99_999):
         student.agrees(step, 512, 4000)
     student.agrees(5999, 1024, 8000)
 

@@ -261,6 +261,21 @@ def test_tolerance_follows_less_precise_inputs():
     assert kind(rounded, np.array([1 / 3]), least=4) is None
 
 
+def test_float32_inside_is_measured_by_the_largest_number():
+    def differs(actual, expected):
+        pair = np.array(actual), np.array(expected)
+        return first_difference(*pair, single_inside=True) is not None
+
+    third = float(np.float32(1 / 3))
+    assert not differs([third], [1 / 3])
+    assert not differs([third, 1e-8], [1 / 3, 0.0])  # cancelled beside a third
+    assert not differs([1e-8], [0.0]) and not differs([1e-8], [1e-17])
+    assert differs([1.0001 / 3], [1 / 3])
+    assert differs([5.001e-4], [5e-4])  # a learning rate
+    assert differs([5e-4 + 1e-7], [5e-4])
+    assert not differs([third * 1e-6], [1e-6 / 3])
+
+
 def test_numpy_errors_do_not_end_a_comparison():
     with np.errstate(all="raise"):
         assert kind(np.array([1e308, np.nan]), np.array([-1e308, np.nan])) == "value"

@@ -306,3 +306,10 @@ def test_dashboard_counts_open_fine_points_apart():
 def test_book_names_fine_points():
     source = (Path(build.__file__).parent / "exercise.md.j2").read_text()
     assert '"a fine point, " if case.fine_point' in source
+
+
+def test_misconception_of_a_fine_point_may_keep_its_points():
+    exercise = with_fine_points()
+    exercise.usual(lambda rng: (np.array([100, 90], np.int8),))
+    faults = checks.matrix_faults(exercise, matrix(exercise))
+    assert not any("wrapped" in fault for fault in faults)
