@@ -25,5 +25,5 @@ def makes_possible(name: str) -> str:
 
 
 def course_version(exercise: Exercise) -> str:
-    """Return the line that replaces an answer by the course's own version."""
+    """Return the line that imports the course's own version of an answer."""
     return f"from {exercise.reference.__module__} import {exercise.name}"

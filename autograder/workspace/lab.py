@@ -102,7 +102,7 @@ def close_old_tabs(course: Course) -> None:
 
 
 def close_sidebars(course: Course) -> None:
-    """Write down that the sidebars are closed: JupyterLab opens files in a new folder.
+    """Write down that the sidebars are closed: a fresh JupyterLab opens files.
 
     Where that cannot be written, the list of files is open.
     """

@@ -104,7 +104,7 @@ def _stub(copy: Copy, cell: NotebookNode, exercise: str) -> str:
 
 
 def _remove_course_version(notebook: NotebookNode, cell: NotebookNode) -> None:
-    """Remove the cell below an answer that replaces it by the course's version."""
+    """Remove the cell below an answer that imports the course's version."""
     line = of_answer(cell).get("course_version")
     below = notebook.cells.index(cell) + 1
     for other in notebook.cells[below : below + 1]:

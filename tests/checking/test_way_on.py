@@ -4,6 +4,7 @@ import pytest
 
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.way_on import course_version, makes_possible
+from autograder.course import Course
 
 
 @pytest.mark.parametrize("name", exercise_names())
@@ -29,3 +30,8 @@ def test_line_of_the_course_version_imports_the_reference():
 
 def test_unknown_exercise_makes_nothing_possible():
     assert makes_possible("no_exercise") == ""
+
+
+def test_sentences_are_part_of_the_distribution():
+    pyproject = (Course.here().root / "pyproject.toml").read_text(encoding="utf-8")
+    assert '"exercises/*.toml"' in pyproject

@@ -126,8 +126,8 @@ def test_answers_of_the_learner_alone_keep_their_stub(built):
         assert ("attention" in cell.metadata) is is_answer
         if is_answer:
             course_version = "from course_lib.synthetic import double"
-            kept = {"stub": cell.source, "course_version": course_version}
-            assert cell.metadata["attention"] == kept
+            expected = {"stub": cell.source, "course_version": course_version}
+            assert cell.metadata["attention"] == expected
             assert STUB in cell.source
     answers = [cell for cell in teacher.cells if "attention" in cell.metadata]
     assert [[*cell.metadata["attention"]] for cell in answers] == [["course_version"]]

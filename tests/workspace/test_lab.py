@@ -189,7 +189,7 @@ def test_settings_name_plugins_that_exist():
 def test_settings_are_part_of_the_distribution():
     files = {path.relative_to(SETTINGS.parent) for path in SETTINGS.rglob("*.json")}
     pyproject = (ROOT / "pyproject.toml").read_text()
-    assert 'autograder = ["workspace/jupyter/**/*.json", ' in pyproject
+    assert ' "workspace/jupyter/**/*.json", ' in pyproject
     assert len(files) == 3
 
 

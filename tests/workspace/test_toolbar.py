@@ -497,8 +497,8 @@ class TestToolbar:
         save(page)
         assert answer_in(path).source == WRONG
 
-        again = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
-        again.click()
+        own = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
+        own.click()
         expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(
             "check(softmax)"
         )
@@ -513,9 +513,10 @@ class TestToolbar:
         use_course_version(page)
         expect(cells).to_have_count(n_cells + 1)
         cell(page, SOFTMAX).locator(".jp-InputPrompt").click()
-        before = cell(page, SOFTMAX + 1).locator(".jp-InputPrompt").inner_text()
-        button(page, "Check").click()  # fails: the course's version is in use again
         course_cell = cell(page, SOFTMAX + 1).locator(".jp-InputPrompt")
+        expect(course_cell).to_have_text(NUMBER)
+        before = course_cell.inner_text()
+        button(page, "Check").click()  # fails: the course's version is in use again
         becomes_true(page, lambda: has_run_since(course_cell, before))
         button(page, "Start over").click()
         accept(page)
@@ -540,7 +541,7 @@ class TestToolbar:
                 assert [each for each in named[5:] if "popup" not in each] == OF_LAB
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width
-            if width < 640:  # nothing stands beside the lesson
+            if width < 640:  # the lesson has the window to itself
                 text = page.locator(".jp-Notebook .jp-MarkdownOutput").first
                 becomes_true(page, lambda: text.bounding_box()["width"] > 0.8 * width)
 
