@@ -78,7 +78,7 @@ def check(answer: Any = None) -> float | None:
     if is_course_version(exercise, answer):
         print(
             f"{exercise.name}: this is the course's own version. You can go on with "
-            "it; what counts as solved is a version that you wrote yourself."
+            "it; only your own version counts as solved."
         )
         return 0.0 if grading else None
     cases = [case for case in exercise.cases if grading or case.visible]

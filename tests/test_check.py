@@ -352,7 +352,7 @@ def test_courses_version_earns_nothing(graded):
     (output,) = of_type(graded["course's checked"], "stream")
     assert output.text == (
         "scaled_scores: this is the course's own version. You can go on with it; "
-        "what counts as solved is a version that you wrote yourself.\n"
+        "only your own version counts as solved.\n"
     )
 
 

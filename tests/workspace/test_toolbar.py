@@ -685,7 +685,7 @@ class TestPredictions:
             )
             expect(cell(page, PREDICTION)).to_contain_text("your prediction")
             expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
-                "this came out"
+                "the result"
             )
             options.first.check()
             expect(explanation).to_contain_text("As you predicted: “It is two”.")
@@ -747,7 +747,7 @@ class TestPredictions:
     def test_choice_alone_does_not_tell_the_answer(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             cell(page, PREDICTION).get_by_role("radio").nth(2).check()
-            expect(cell(page, PREDICTION)).not_to_contain_text("this came out")
+            expect(cell(page, PREDICTION)).not_to_contain_text("the result")
             words = cell(page, EXPLANATION).locator("strong")
             expect(words).to_be_hidden()
             cell(page, EXPLANATION).get_by_role("button").click()
@@ -777,7 +777,7 @@ class TestPredictions:
             expect(page.get_by_role("heading", name="Another heading")).to_be_visible()
             run(page, THIRD + 1)
             cell(page, THIRD).get_by_role("radio").first.check()
-            expect(cell(page, THIRD)).to_contain_text("this came out")
+            expect(cell(page, THIRD)).to_contain_text("the result")
 
     @pytest.mark.thorough
     def test_predictions_are_accessible(self, server, request):

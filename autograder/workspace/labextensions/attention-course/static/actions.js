@@ -171,8 +171,8 @@ export async function startOver(lab, panel) {
   const { button } = await showDialog({
     title: `Start ${exercise.name} over?`,
     body:
-      "The text that the course gave you takes the place of your answer. " +
-      "Your answer is kept: Restore shows it.",
+      "This puts the course's starting text back in place of your answer. " +
+      "Your answer is kept: Restore brings it back.",
     buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Start over" })],
   });
   if (!button.accept) return "";
