@@ -136,9 +136,7 @@ _failures: Counter[tuple[str, bool]] = Counter()  # by exercise, and whether unw
 _failed_last: dict[str, str] = {}  # the answer's text, by exercise
 
 
-def _notes(
-    exercise: Exercise, result: ExerciseResult, judged: str
-) -> tuple[Note, ...]:
+def _notes(exercise: Exercise, result: ExerciseResult, judged: str) -> tuple[Note, ...]:
     """Offer the course's version once a check has failed often enough.
 
     judged : text of the answer's cell, "" if not known; to check the same again is no
