@@ -78,7 +78,7 @@ def check(answer: Any = None) -> float | None:
     if is_course_version(exercise, answer):
         print(
             f"{exercise.name}: this is the course's own version. You can go on with "
-            "it; what counts as solved is a version that you wrote yourself."
+            "it; only your own version counts as solved."
         )
         return 0.0 if grading else None
     cases = [case for case in exercise.cases if grading or case.visible]
@@ -87,9 +87,9 @@ def check(answer: Any = None) -> float | None:
             result = judge(exercise, local_runner_factory(answer), cases=cases)
     except KeyboardInterrupt:
         raise CheckStopped(f"{exercise.name} was being checked") from None
-    notes: tuple[Note, ...] = () if grading else _notes(exercise, result)
-    older = "" if grading else older_version(exercise.name, answer)
     judged = "" if grading else defining_cell(answer)
+    notes: tuple[Note, ...] = () if grading else _notes(exercise, result, judged)
+    older = "" if grading else older_version(exercise.name, answer)
     report = CheckReport(exercise, result, notes, older, judged)
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
@@ -133,17 +133,26 @@ def is_course_version(exercise: Exercise, answer: Any) -> bool:
 
 
 _failures: Counter[tuple[str, bool]] = Counter()  # by exercise, and whether unwritten
+_failed_last: dict[str, str] = {}  # the answer's text, by exercise
 
 
-def _notes(exercise: Exercise, result: ExerciseResult) -> tuple[Note, ...]:
-    """Offer the course's version once a check has failed often enough."""
+def _notes(exercise: Exercise, result: ExerciseResult, judged: str) -> tuple[Note, ...]:
+    """Offer the course's version once a check has failed often enough.
+
+    judged : text of the answer's cell, "" if not known; to check the same again is no
+        other attempt
+    """
     if result.solved:
         for is_unwritten in (False, True):
             del _failures[exercise.name, is_unwritten]
+        _failed_last.pop(exercise.name, None)
         return _after_solving(exercise, result)
     # Checking the stub first is no attempt, so the two are counted apart.
     attempt = exercise.name, result.is_unwritten
-    _failures[attempt] += 1
+    is_same = bool(judged) and _failed_last.get(exercise.name) == judged
+    if result.is_unwritten or not is_same:
+        _failures[attempt] += 1
+    _failed_last[exercise.name] = judged
     if _failures[attempt] < FAILURES_BEFORE_OFFER:
         return ()
     return (CourseVersion(exercise.name, course_version(exercise)),)

@@ -110,6 +110,8 @@ def notebook():
         "wrong again": WRONG,
         "wrong again checked": "check(scaled_scores)",
         "over several lines": "check(\n    scaled_scores,\n)",
+        "wrong otherwise": CRASH,
+        "wrong otherwise checked": "check(scaled_scores)",
         "warnings to errors": "import warnings\nwarnings.simplefilter('error')\n"
         "import numpy as np\nnp.seterr(all='raise')\n" + CHATTY,
         "warnings to errors checked": "check(scaled_scores)",
@@ -179,6 +181,8 @@ def test_second_failure_offers_the_courses_version(notebook):
     (output,) = of_type(notebook["wrong again checked"], "display_data")
     assert output.data[DATA_TYPE]["course_version"] is None  # the first since a success
     (output,) = of_type(notebook["over several lines"], "display_data")
+    assert output.data[DATA_TYPE]["course_version"] is None  # the same answer
+    (output,) = of_type(notebook["wrong otherwise checked"], "display_data")
     assert output.data[DATA_TYPE]["course_version"] == line
     html = output.data["text/html"]
     assert (
@@ -246,7 +250,8 @@ def test_two_failed_checks_offer_a_way_on_until_a_pass(notebook):
     assert offer not in plain(notebook["crash checked"])
     assert plain(notebook["wrong checked"]).splitlines()[-1] == offer
     assert offer not in plain(notebook["wrong again checked"])
-    assert offer in plain(notebook["over several lines"])
+    assert offer not in plain(notebook["over several lines"])
+    assert offer in plain(notebook["wrong otherwise checked"])
 
 
 def test_warnings_as_errors_do_not_harm_a_check(notebook):
@@ -352,7 +357,7 @@ def test_courses_version_earns_nothing(graded):
     (output,) = of_type(graded["course's checked"], "stream")
     assert output.text == (
         "scaled_scores: this is the course's own version. You can go on with it; "
-        "what counts as solved is a version that you wrote yourself.\n"
+        "only your own version counts as solved.\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
 dark pages. Where claims fail for one and the same reason, it is explained once. Fine
-points come apart, below the claims and once all of those hold; an open one has a ○.
+points that are open come apart, with a ○, below the claims and once all of those hold.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,9 @@ HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on bot
 # Whatever has cost the digits: float32 inside most often, or something tiny added.
 RIGHT_TO_FLOAT32 = (
     "Your numbers are right to the precision of float32, and float64 has more digits."
+)
+FINE_POINT_OPEN = (
+    "fine point: a detail that most code leaves open; your answer counts as solved"
 )
 
 
@@ -43,6 +46,13 @@ class Claim(NamedTuple):
         if self.fine_point:
             return f"fine point {'holds' if self.holds else 'open'}"
         return "holds" if self.holds else "does not hold"
+
+    @property
+    def aside(self) -> str:
+        """What is said of a fine point behind its sentence, "" of another claim."""
+        if not self.fine_point:
+            return ""
+        return f" ({self.words if self.holds else FINE_POINT_OPEN})"
 
 
 class NextStep(NamedTuple):
@@ -117,8 +127,7 @@ class CheckReport:
         lines = [self.headline, *(f"→ {sentence}" for sentence in self._diagnosis())]
         lines += [f"  {sentence}" for sentence in self._opening()]
         for claim in [*self._claims(), *self._fine_points()]:
-            words = f" ({claim.words})" if claim.fine_point else ""
-            lines.append(f"  {claim.mark} {claim.sentence}{words}")
+            lines.append(f"  {claim.mark} {claim.sentence}{claim.aside}")
             lines += [f"      {claim.why}"] if claim.why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
         lines += map(str, self._all_notes())
@@ -242,19 +251,19 @@ class CheckReport:
         return claims
 
     def _fine_points(self) -> list[Claim]:
-        """Return the fine points, once all claims hold: before, there is more to do.
+        """Return the open fine points, once all claims hold: before, there is more to do.
 
-        Where a misconception explains those that are open, it is said there, softly.
+        One that holds is told nobody: "all claims hold" says enough. Where a misconception explains those that are open, it is said there, softly.
         """
         if not self.result.solved or self.result.is_unwritten:
             return []
         cause = self._misconceptions() if self.result.open_fine_points else ""
         points = []
-        for verdict in self.result.fine_points:
+        for verdict in self.result.open_fine_points:
             why = explain(self.exercise, verdict)
             if why and cause:
                 why, cause = f"{why} {cause}", ""
-            points.append(Claim(verdict.status == "ok", verdict.claim, why, True))
+            points.append(Claim(False, verdict.claim, why, True))
         return points
 
     def _all_notes(self) -> list[Note]:
@@ -270,7 +279,7 @@ class CheckReport:
         """
         verdicts = self.result.claims
         if self.result.solved:
-            verdicts += self.result.fine_points
+            verdicts += self.result.open_fine_points
         failed = [
             (effort_to_retype(verdict), index)
             for index, verdict in enumerate(verdicts)
@@ -403,9 +412,7 @@ def _item(claim: Claim, *, folded: bool) -> str:
         f'<span role="img" style="color:{colour}" aria-label="{claim.words}">'
         f"{claim.mark}</span>"
     )
-    sentence = f"{sign} {sentence_html(claim.sentence)}"
-    if claim.fine_point:
-        sentence += f" ({claim.words})"
+    sentence = f"{sign} {sentence_html(claim.sentence)}{claim.aside}"
     if not claim.why:
         return f"<li>{sentence}</li>"
     why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'

@@ -85,8 +85,7 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
     steps = []
     if section:
         address = here.address(section).removeprefix(f"{lesson}/")
-        words = "Next: read on below, then " if outline.is_followed else "Next: "
-        steps.append(NextStep(words, section.title, address))
+        steps.append(NextStep("Next: ", section.title, address))
     if section is None or section.is_last:
         steps.append(_after_lesson(home, here, exercise, is_next=not section))
     return tuple(steps)

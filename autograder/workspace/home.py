@@ -33,7 +33,7 @@ ABOUT_POINTS = (
     "Points so far are those of the claims that you see; grading tries more inputs for "
     "the rest."
 )
-FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\nMade on .*\n\Z")
+FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\n(?:Updated|Made on) .*\n\Z")
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ def write_home(course: Course, home: Home | None = None) -> bool:
     time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     foot = (
         f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
-        f"Made on {time}; each check, `make lab` and `autograder update` make it anew. "
+        f"Updated {time}; rewritten by every check, `make lab` and `autograder update`. "
         "Write notes of your own elsewhere.\n"
     )
     write_atomically(path, text + foot)

@@ -43,7 +43,6 @@ class ExerciseOutline:
 
     cell : id of the heading's cell, "" if it has none
     section : the one that begins next below its check, None if there is none
-    is_followed : whether something stands between its check and that section
     """
 
     name: str
@@ -51,7 +50,6 @@ class ExerciseOutline:
     points: float
     cell: str = ""
     section: SectionOutline | None = None
-    is_followed: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,18 +181,17 @@ def _exercise(
     if at is None:
         return ExerciseOutline(name, minutes, 0.0, heading)
     titles = [
-        (index, match["title"].strip(), match.start() == 0)
+        (index, match["title"].strip())
         for index, cell in enumerate(cells)
         if (match := SECTION.search(cell.text or "")) and index > at
     ]
-    section, is_followed = None, False
+    section = None
     if titles:
-        below, title, is_first = titles[0]
+        below, title = titles[0]
         is_last = len(titles) == 1 and not HEADING.search(cells[below].text or "")
         section = SectionOutline(title, cells[below].id, is_last)
-        is_followed = below > at + 1 or not is_first
     points = cells[at].points
-    return ExerciseOutline(name, minutes, points, heading, section, is_followed)
+    return ExerciseOutline(name, minutes, points, heading, section)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

@@ -22,7 +22,7 @@ from autograder.gradebook.safe_html import verdicts_html, verdicts_of
 from autograder.gradebook.student_feedback import ExerciseFeedback, _summary
 from autograder.grading.judging import _worded, no_answer
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.messages.report import RIGHT_TO_FLOAT32, CheckReport
+from autograder.messages.report import FINE_POINT_OPEN, RIGHT_TO_FLOAT32, CheckReport
 from tests.dashboard.classes import graded, roster
 
 
@@ -193,7 +193,7 @@ def test_report_says_solved_and_explains_the_fine_point_softly():
     assert lines[:3] == [
         "  ✓ Positive numbers",
         "  ✓ Negative numbers",
-        "  ○ Small whole numbers do not overflow (fine point open)",
+        f"  ○ Small whole numbers do not overflow ({FINE_POINT_OPEN})",
     ]
     assert lines[3].endswith("Your numbers wrap. How large is an int8?")
     assert lines[3].startswith("      For x = [100, ")
@@ -210,9 +210,7 @@ def test_fine_points_wait_until_all_claims_hold():
     text = str(report_on(wraps_and_triples))
     assert text.startswith("double: 1 of 2 claims hold")
     assert "fine point" not in text and "whole numbers" not in text
-    assert str(report_on(double)).splitlines()[-1] == (
-        "  ✓ Small whole numbers do not overflow (fine point holds)"
-    )
+    assert "whole numbers" not in str(report_on(double))  # nothing to do about it
 
 
 def test_seven_digits_are_noted_without_a_cross():

@@ -203,7 +203,7 @@ def test_next_step_is_the_next_thing_on_the_page(learner):
     assert steps(FIRST, "softmax") == [NextStep("Next: ", "scaled_scores", address)]
     below, after = steps(SECOND, "project")
     assert str(after) == "After this lesson: 01 Dot products."
-    assert str(below) == "Next: read on below, then In three lines."
+    assert str(below) == "Next: In three lines."
     assert below.address == f"{SECOND}.ipynb#cell-id=closing"
     assert steps("notes", "softmax") == []
     assert steps(FIRST, "project") == []  # checked in a lesson that does not ask it

@@ -324,6 +324,10 @@ class TestToolbar:
         report.get_by_text("claims hold").first.wait_for()
         expect(page.get_by_role("status").get_by_text("claims hold")).to_be_attached()
         becomes_true(page, lambda: in_view(page, report))
+        focused = page.locator(".jp-Notebook.jp-mod-commandMode .jp-mod-active:focus")
+        expect(focused).to_contain_text("check(softmax)")
+        page.keyboard.press("Shift+Enter")  # in the notebook, not at the button
+        expect(focused).to_contain_text("Before similarity_attention")
 
         write(page, SOFTMAX, RIGHT)
         cell(page, SOFTMAX - 1).click()  # its heading, in command mode
@@ -482,7 +486,9 @@ class TestToolbar:
         write(page, SOFTMAX, WRONG)
         check = cell(page, SOFTMAX + 1)
         prompt = check.locator(".jp-InputPrompt")
-        for _ in range(2):
+        for source in (WRONG, WRONG, f"{WRONG}  # again"):  # the same counts once
+            expect(check.get_by_text("To go on and come back")).to_have_count(0)
+            write(page, SOFTMAX, source)
             before = prompt.inner_text()
             button(page, "Check").click()
             becomes_true(page, lambda old=before: has_run_since(prompt, old))
@@ -495,7 +501,7 @@ class TestToolbar:
         notice(page, "softmax is the course's version from here on")
         expect(cells.nth(SOFTMAX + 1).locator(".jp-InputPrompt")).to_have_text(NUMBER)
         save(page)
-        assert answer_in(path).source == WRONG
+        assert answer_in(path).source == f"{WRONG}  # again"
 
         own = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
         own.click()
@@ -686,7 +692,7 @@ class TestPredictions:
             )
             expect(cell(page, PREDICTION)).to_contain_text("your prediction")
             expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
-                "this came out"
+                "the result"
             )
             options.first.check()
             expect(explanation).to_contain_text("As you predicted: “It is two”.")
@@ -748,7 +754,7 @@ class TestPredictions:
     def test_choice_alone_does_not_tell_the_answer(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             cell(page, PREDICTION).get_by_role("radio").nth(2).check()
-            expect(cell(page, PREDICTION)).not_to_contain_text("this came out")
+            expect(cell(page, PREDICTION)).not_to_contain_text("the result")
             words = cell(page, EXPLANATION).locator("strong")
             expect(words).to_be_hidden()
             cell(page, EXPLANATION).get_by_role("button").click()
@@ -778,7 +784,7 @@ class TestPredictions:
             expect(page.get_by_role("heading", name="Another heading")).to_be_visible()
             run(page, THIRD + 1)
             cell(page, THIRD).get_by_role("radio").first.check()
-            expect(cell(page, THIRD)).to_contain_text("this came out")
+            expect(cell(page, THIRD)).to_contain_text("the result")
 
     @pytest.mark.thorough
     def test_predictions_are_accessible(self, server, request):

@@ -29,9 +29,10 @@ export function exerciseOf(panel) {
  * Run the answer and, if it runs through, its check; return the report's first line.
  *
  * Where the course's version is in use, it is again after a check that failed, and it
- * is put away after one that did not.
+ * is put away after one that did not. Where a button was pressed, the cell that tells
+ * the outcome is the active one then.
  */
-export async function check(lab, panel) {
+export async function check(lab, panel, { panel: pressed } = {}) {
   const exercise = present(panel);
   const { name, answer, check } = exercise;
   const notebook = panel.content;
@@ -40,6 +41,7 @@ export async function check(lab, panel) {
   // By cell, not by index: while one runs, the learner may insert or move others.
   if (!(await run(lab, panel, answerCell))) {
     if (!firstLine(answerCell)) throw new Error(`The answer of ${name} was not run: try again.`);
+    if (pressed) select(notebook, answerCell);
     await show(notebook, answerCell, answerCell.outputArea.node);
     if (firstLine(answerCell).startsWith("NameError")) offerCellsAbove(lab, panel, answerCell);
     return `${name}: the answer does not run. ${firstLine(answerCell)}`;
@@ -48,6 +50,7 @@ export async function check(lab, panel) {
   const isSolved = await run(lab, panel, checkCell);
   if (courseCell && isSolved) remove(panel, courseCell);
   else if (courseCell) await run(lab, panel, courseCell);
+  if (pressed) select(notebook, checkCell);
   await show(notebook, checkCell, checkCell.outputArea.node);
   return firstLine(checkCell);
 }
@@ -143,13 +146,14 @@ export async function hint(lab, panel) {
     const folded = drawn().find((details) => !details.open);
     if (!folded) continue;
     folded.open = true;
-    notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+    select(notebook, cell);
     await show(notebook, cell, folded);
     folded.querySelector("summary").focus({ preventScroll: true });
     return "";
   }
   if (!hints.length) return `${exercise.name} has no hints.`;
   const last = hints[hints.length - 1];
+  select(notebook, last.cell);
   await show(notebook, last.cell, last.details);
   return hints.length === 1
     ? `The only hint of ${exercise.name} is open.`
@@ -167,8 +171,8 @@ export async function startOver(lab, panel) {
   const { button } = await showDialog({
     title: `Start ${exercise.name} over?`,
     body:
-      "The text that the course gave you takes the place of your answer. " +
-      "Your answer is kept: Restore shows it.",
+      "This puts the course's starting text back in place of your answer. " +
+      "Your answer is kept: Restore brings it back.",
     buttons: [Dialog.cancelButton(), Dialog.okButton({ label: "Start over" })],
   });
   if (!button.accept) return "";
@@ -259,6 +263,18 @@ function present(panel) {
   const exercise = exerciseOf(panel);
   if (!exercise) throw new Error("This notebook is no lesson of the course.");
   return exercise;
+}
+
+/** Give the keyboard back to a notebook, in command mode, where nothing scrolls for it. */
+export function giveFocusBack(panel) {
+  const notebook = panel.content;
+  notebook.mode = "command";
+  notebook.activate();
+}
+
+function select(notebook, cell) {
+  const index = notebook.widgets.indexOf(cell);
+  if (index >= 0) notebook.activeCellIndex = index;
 }
 
 /** Bring a part of a cell into view: its top, if it is taller than the window. */

@@ -57,7 +57,7 @@ export function update(list, { right, choice }, isOut) {
     const [input, note] = [item.querySelector("input"), item.querySelector(".note")];
     if (!input) return;
     if (input.checked !== (index === choice)) input.checked = index === choice;
-    const parts = [index === choice && "your prediction", isOut && index === right && "✓ this came out"];
+    const parts = [index === choice && "your prediction", isOut && index === right && "✓ the result"];
     const text = isOut ? parts.filter(Boolean).join(", ") : "";
     if (note.textContent !== text) note.textContent = text;
   });

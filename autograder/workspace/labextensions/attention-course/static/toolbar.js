@@ -149,6 +149,7 @@ function activate(lab, tracker, palette, tell) {
         const work = `${button.id} ${panel?.id}`;
         if (running.has(work)) return; // a second click while the first is at work
         running.add(work);
+        const pressed = document.activeElement;
         try {
           const said = await button.action(lab, panel, args);
           if (said) say(lab, status, panel, said, button.id === "check");
@@ -156,6 +157,7 @@ function activate(lab, tracker, palette, tell) {
           tell(error);
         } finally {
           running.delete(work);
+          if (args.panel && isLeft(lab, panel, pressed)) actions.giveFocusBack(panel);
         }
       },
     });
@@ -198,6 +200,14 @@ function makeRoom(lab) {
   for (const args of [{ side: "left" }, { side: "right" }]) {
     if (commands.isToggled(command, args)) commands.execute(command, args);
   }
+}
+
+/** Return whether the keyboard is still at a button: there, Shift+Enter would press it again. */
+function isLeft(lab, panel, pressed) {
+  if (!panel || panel.isDisposed || lab.app.shell.currentWidget !== panel) return false;
+  const focused = document.activeElement;
+  if (panel.content.node.contains(focused)) return false; // the action has put it somewhere
+  return [pressed, document.body, null].includes(focused) || panel.toolbar.node.contains(focused);
 }
 
 function commandOf(button) {
