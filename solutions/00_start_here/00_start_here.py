@@ -53,9 +53,9 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # %% [markdown]
 # ## What this course is
 #
-# What you have just seen is **attention**, the idea inside today's large language models.
-# In these lessons you write it yourself, from a sum of three numbers to a Transformer that
-# translates, and then you look inside.
+# What you have seen at work is **attention**, the idea inside today's large language
+# models. In these lessons you write it yourself, from a sum of three numbers to a
+# Transformer that translates, and then you look inside.
 #
 # After this lesson you can
 #

@@ -511,8 +511,9 @@ assert torch.allclose(new, w)
 # of their squares; a step keeps the shares $\beta_1$ and $\beta_2$ of them. With the gradient $g$,
 #
 # $$m \leftarrow \beta_1\, m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2\, v + (1 - \beta_2)\, g^2$$
-#
-# Then it subtracts
+
+# %% [markdown]
+# From each parameter, Adam then subtracts
 #
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
