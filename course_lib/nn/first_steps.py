@@ -20,7 +20,7 @@ def gather_log_probabilities(log_p: Tensor, targets: Tensor) -> Tensor:
     targets : (...), token ids of the right tokens, 0 … vocab_size − 1
 
     Returns a tensor (...), one number per position: entry [b, i] is
-    log_p[b, i, targets[b, i]], also if others are −∞. The arguments stay as they are.
+    log_p[b, i, targets[b, i]], even if others are −∞. The arguments stay as they are.
     Source: Goodfellow et al. (2016), Deep Learning, section 5.5; PyTorch's ``nll_loss``
     has the opposite sign.
 

@@ -11,8 +11,8 @@
 # To see it happen, click this text and press **Shift + Enter** three times: each time, one
 # cell runs. Then **switch the last word**.
 #
-# **About 35 minutes.** You need Python, and matrix products as a first course teaches
-# them. You don't need to know anything about attention.
+# **About 35 minutes.** You need Python, and you should have multiplied two
+# matrices before. You don't need to know anything about attention.
 
 # %%
 from course_lib import figures
@@ -31,8 +31,8 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 # same lines inside a model that was trained by others.
 
 # %% [markdown]
-# The eleven weights add up to 1, whatever the last word is. So here is one that fits
-# neither the animal nor the street: *… because it was too late.*
+# The eleven weights add up to 1 (those you see are rounded), whatever the last word is. So
+# here is one that fits neither the animal nor the street: *… because it was too late.*
 #
 # **Predict:** where do the lines of *it* go now?
 #
@@ -53,9 +53,9 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # %% [markdown]
 # ## What this course is
 #
-# What you have been moving is **attention**, the idea inside today's large language models.
-# In these lessons you write it yourself, from a sum of three numbers to a Transformer that
-# translates, and then you look inside.
+# What you have seen at work is **attention**, the idea inside today's large language
+# models. In these lessons you write it yourself, from a sum of three numbers to a
+# Transformer that translates, and then you look inside.
 #
 # After this lesson you can
 #
@@ -72,7 +72,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 #   chosen an answer and run the cell.
 # - An **exercise** is a function that you write. The dots in its heading say how hard it is.
 # - The **check** below it says more than *wrong*: if your answer shows a typical
-#   misconception, it names it and asks a question that helps you on.
+#   misconception, it names it and asks a question that helps you to find the error.
 # - A **hint** opens with a click. There are two for each exercise.
 
 # %% [markdown]
@@ -89,7 +89,7 @@ from autograder import check
 from course_lib.lessons.environment import check_environment
 
 # %%
-check_environment()
+print(check_environment())
 
 # %% [markdown]
 # If that cell printed an error instead of a sentence, the error says what to do.
@@ -97,7 +97,7 @@ check_environment()
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# How does a weight come about? First, each word gets a **score**: how well it fits. Lesson
+# Where does a weight come from? First, each word gets a **score**: how well it fits. Lesson
 # 01 computes the scores, so take three of them for granted: *animal* 2, *street* 1,
 # *because* −1.
 #
@@ -115,8 +115,9 @@ scores = [2.0, 1.0, -1.0]
 print([score / sum(scores) for score in scores])
 
 # %% [markdown]
-# *because* gets a share of minus one half, and *animal* gets everything. A negative share
-# makes no sense, and the scores 2, 1 and −3, whose sum is 0, would have no shares at all.
+# *because* gets a share of minus one half, and the other two get one and a half between
+# them. A negative share makes no sense, and the scores 2, 1 and −3, whose sum is 0, would
+# have no shares at all.
 #
 # So first make every score positive in a way that keeps their order. The exponential
 # function does that: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
@@ -132,8 +133,8 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # every lesson.
 #
 # In the picture below, all three scores are divided by one number before they enter the
-# softmax. **Move the slider.** Can you give *animal* 99 % of the total? Can you give
-# *street* more than *animal*?
+# softmax. **Move the slider.** By what must you divide to give *animal* 99 % of the total?
+# And can you give *street* more than *animal*?
 
 # %%
 alt = "The scores 2, 1 and −1 become the shares 0.71, 0.26 and 0.04."
@@ -176,10 +177,10 @@ check(softmax_by_hand)
 # Each line of a check is one claim about your function, and no claim asks for more than the
 # contract says.
 #
-# Now get it wrong on purpose. Leave out the exponential, run your cell and the check again,
-# and read the message. The line with the arrow, at the top, names the misconception. Click
-# a ✗ to see what your function was given, what it returned and what was expected. Then
-# repair it.
+# If you haven't been wrong yet, be wrong on purpose: leave out the exponential, run your
+# cell and the check again, and read the message. The line with the arrow, at the top, names
+# the misconception. Click a ✗ to see what your function was given, what it returned and
+# what was expected. Then repair it.
 
 # %% [markdown]
 # ## Shapes
@@ -298,6 +299,10 @@ figures.signed_heatmap(table, *names, alt=alt)
 # %%
 print(sentences[..., np.newaxis].shape)
 print(sentences[..., np.newaxis, :].shape)
+
+# %% [markdown]
+# The colon stands for the last axis, the one of length 4, and the three dots for all axes
+# before it. The new axis lies between the two. Without the colon, it comes last.
 
 # %% [markdown]
 # ### Exercise: pairwise_sums

@@ -67,22 +67,29 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 # - [ ] From 50°, when it points at the bird
 
 # %%
+cat, bird = k[0], k[1]
+level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
+print(f"Cat and bird draw level at {level:.0f}°.")
+assert 11 < level < 11.5
+
+# %%
 alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
 names = {"xlabel": "alive", "ylabel": "flies"}
 figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
 
 # %% [markdown]
-# **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) until the
-# bird wins, and read the angle.
+# **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) up past
+# this angle, and watch the two dot products.
 #
 # It takes very little. The kitten may still point almost exactly the cat's way, and yet the
 # bird has the larger dot product, because its arrow is **longer**. The car has the opposite
-# problem: its arrow points nearly the kitten's way, but it is too short to matter.
+# problem: its arrow lies closer to the kitten's than the bird's does, but it is too short
+# to matter.
 
 # %% [markdown]
 # Divide a dot product by both lengths, and what remains is the **cosine** of the angle
-# between the two arrows. Go back to the kitten that can't fly, and make the bird's key 1.5
-# times as long.
+# between the two arrows. Go back to the kitten that hardly flies, and make the bird's key
+# 1.5 times as long.
 #
 # **Predict:** which key has the largest dot product with the kitten's query, and which the
 # largest cosine?
@@ -100,8 +107,6 @@ print("dot products:", (q @ longer.T).round(2), "cosines:", cosines.round(2))
 assert (q @ longer.T).argmax() == 1 and cosines.argmax() == 0
 assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
 assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
-# The bird leads where q @ (bird − cat) is above 0: from this angle on.
-assert 11 < np.degrees(np.arctan2(k[0, 0] - k[1, 0], k[1, 1] - k[0, 1])) < 11.5
 
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
@@ -120,15 +125,16 @@ assert 11 < np.degrees(np.arctan2(k[0, 0] - k[1, 0], k[1, 1] - k[0, 1])) < 11.5
 #
 # You knew at once what *it* means in each, so something in you looked back from *it* to
 # another word, and the last word decided which. At the end of this lesson, your own code
-# looks up both answers, and more for last words that you type.
-# The vectors that it compares, above all the query of *it*, are still made **by hand**. In
-# lesson 02, parameters that start as random numbers learn to make them.
+# finds both answers, and those for other last words that you choose. The vectors that it
+# compares are still made **by hand**, even the query of *it*, which matters most. In lesson
+# 02, parameters that start as random numbers learn to make them.
 
 # %% [markdown]
-# Below is the Transformer, the neural network behind today's language models. By the end of
-# lesson 09 you will have written all of it; this lesson is about its three boxes called
-# *attention*. **Point at a box**, or move between them with the arrow keys, and it says
-# what it does. You don't have to know the words yet.
+# Below is the Transformer, the neural network from which today's language models descend.
+# By the end of lesson 09 you will have written all of it; this lesson is about the four
+# highlighted boxes, the softmax and the three attentions. **Point at a box**, or move
+# between them with the arrow keys, and it says what it does. You don't have to know the
+# words yet.
 
 # %%
 alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
@@ -192,14 +198,14 @@ check(softmax)
 # **Predict:** how many legs is the mean of the values, weighted by the softmax?
 #
 # - [ ] 2.0, the plain mean of all three
-# - [ ] 3.1, halfway from there to the cat
+# - [ ] 3.0, halfway from there to the cat
 # - [x] 3.6, closer to cat than to bird
 # - [ ] 4.0, exactly what the cat has
 
 # %%
 scores = q @ k.T  # (1, 3): one row per query, one column per key
 weights = softmax(scores)
-print("scores:", scores, "weights:", [f"{weight:.4f}" for weight in weights[0]])
+print("scores:", scores, "weights:", weights.round(4))
 print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
@@ -218,8 +224,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 
 # %% [markdown]
 # If the arrow only grows, no cosine changes, but the weights do: a longer query is more
-# decided. At the origin all dot products are 0, so all weights are equal, as they were in
-# *too late*.
+# decided. At the origin all dot products are 0, so all weights are equal, as they were for
+# *too late* in lesson 00.
 #
 # *Dive into Deep Learning* calls such a weighted mean
 # [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
@@ -299,9 +305,9 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # Notice that the lines of *red* and *car* cross: each word attends to its translation at
 # another position. The printed rows are nearly *la*, *rouge*, *voiture*.
 #
-# What if two words belong together without being similar? *it* and *animal* share no
-# meaning, so no dot product of their meanings will join them. That is why queries and
-# keys become vectors of their own, made by learned parameters in lesson 02.
+# What if two words belong together without being similar? *it* and *animal* have little
+# meaning in common, so a dot product of their meanings will hardly join them. That is why
+# queries and keys become vectors of their own, made by learned parameters in lesson 02.
 
 # %% [markdown]
 # ## How large may a score be?
@@ -617,8 +623,9 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
 # Each query is answered on its own, and its answer moves with it. So the order of keys and
-# values does not matter, and shuffling the queries only shuffles the output's rows. But
-# language needs word order, so lesson 05 puts it back in.
+# values does not matter, as long as both are in the same order, and shuffling the queries
+# only shuffles the output's rows. But language needs word order, so lesson 05 puts it back
+# in.
 #
 # This is a good moment for a break.
 
@@ -778,10 +785,10 @@ for last_word in ("tired", "wide"):
 assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
 
 # %% [markdown]
-# **Type another last word.** All weights that you see were computed by your function. It
-# knows only words for which we wrote down a query: with any other, it is as helpless as the
-# dictionary was with the kitten. Try *old*, which fits both nouns, and *late*, which fits
-# neither.
+# **Type another last word.** All weights that you see come from `attention` in the cell
+# above, one row for each word for which we wrote down a query: any other word leaves it as
+# helpless as the kitten left the dictionary. Try *old*, which fits both nouns, and *late*,
+# which fits neither.
 
 # %%
 alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
@@ -799,8 +806,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 #   **values**.
 # - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
 #   and large d_k, most gradients vanish.
-# - Row i is query i, each row of weights sums to 1, and the order of keys and values does
-#   not matter.
+# - Row i is query i, each row of weights sums to 1, and keys and values may be reordered,
+#   if both are reordered together.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
 # (2015), section 3.1; Luong et al. (2015), section 3.1.

@@ -26,13 +26,13 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths
-# that meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of
-# *Attention Is All You Need* has 18 attentions, with norms and feed-forward networks between
-# them. **Who computes its gradients, and what happens to them then?**
+# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths that
+# meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of *Attention
+# Is All You Need* has 18 attention layers, with norms and feed-forward networks between them.
+# **Who computes its gradients, and how does the model learn from them?**
 #
 # At the end of this lesson a small model spells *attention* backwards. PyTorch computes its
-# gradients; the loss, the step that follows and the loop of its training are yours.
+# gradients; you write the loss, the optimizer's step and the training loop.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -54,8 +54,8 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
 
 # %% [markdown]
-# NumPy turns Python's numbers into 64-bit floats, PyTorch into 32-bit ones: half the memory, and
-# much faster on a GPU. The price is precision, since 24 binary digits are left of 53.
+# NumPy stores Python's floats in 64 bits, PyTorch in 32: half the memory, and much faster on a
+# GPU. The price is precision: 24 significant bits instead of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
@@ -80,7 +80,7 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# Every tensor also has a **device**: the processor in whose memory it is. All tensors of a
+# Every tensor also has a **device**: the processor whose memory holds it. All tensors of a
 # computation have to be on the same one; `.to(device)` moves them. On a computer without a
 # GPU there is only `cpu`.
 
@@ -164,7 +164,7 @@ print("gradient:", w.grad.item(), "which is 2 · 3 + 2")
 assert w.grad.item() == 8
 
 # %% [markdown]
-# Does that work for a softmax? In lesson 01 you wrote `softmax_jacobian`. Autograd gives one row
+# Does that work for a softmax? Ask `softmax_jacobian` of lesson 01. Autograd gives one row
 # of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns a tuple with
 # the gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the graph
 # for the next row. `detach()` returns the numbers without the graph, which NumPy insists on.
@@ -176,7 +176,7 @@ scores = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64, requires_grad=True)
 weights = scores.softmax(dim=-1)
 jacobian = [torch.autograd.grad(p, scores, retain_graph=True)[0] for p in weights]
 gap = np.abs(torch.stack(jacobian).numpy() - softmax_jacobian(weights.detach().numpy()))
-print("equal to your Jacobian:", bool(gap.max() < 1e-12))
+print("equal to the Jacobian of lesson 01:", bool(gap.max() < 1e-12))
 assert gap.max() < 1e-12
 
 # %% [markdown]
@@ -505,10 +505,15 @@ print("the same step:", torch.allclose(new, w))
 assert torch.allclose(new, w)
 
 # %% [markdown]
-# One learning rate for all numbers is hard to choose: large gradients make the steps too long,
-# and with small ones nothing moves. **Adam** (Kingma and Ba, 2015) divides each number's step by
-# the usual size of its gradients. It keeps moving averages, $m$ of the gradients and $v$ of their
-# squares; a step keeps the shares $\beta_1$ and $\beta_2$ of them. It subtracts
+# One learning rate for all numbers is hard to choose: large gradients make the steps too long, and
+# small ones make them too short to matter. **Adam** (Kingma and Ba, 2015) divides each number's
+# step by the usual size of its gradients. It keeps moving averages, $m$ of the gradients and $v$
+# of their squares; a step keeps the shares $\beta_1$ and $\beta_2$ of them. With the gradient $g$,
+#
+# $$m \leftarrow \beta_1\, m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2\, v + (1 - \beta_2)\, g^2$$
+
+# %% [markdown]
+# From each parameter, Adam then subtracts
 #
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$

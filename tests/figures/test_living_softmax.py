@@ -111,9 +111,46 @@ def test_view_without_jacobian_speaks_of_shares_alone(tmp_path):
         expected = "Divided by 32.00: the largest share is 0.27 (animal)."
         assert sentence(page) == expected
         page.locator(".names button").first.focus()
-        expected = "street: score 2.00, divided 0.06, share 0.26."
+        expected = "street: score 2.00 ÷ 32.00 = 0.06, share 0.26."
         assert sentence(page) == expected
         assert "weight" not in page.locator(".living-view").inner_text()
+
+
+def test_scale_of_scores_stays_and_long_bars_are_broken(tmp_path):
+    figure = figures.softmax([2.0, 1.0, -1.0], ["a", "b", "c"], alt=ALT)
+    with opened(tmp_path, figure) as page:
+        slider = page.get_by_label("divided by the temperature")
+        slider.focus()
+        for _ in range(2 * 8):
+            page.keyboard.press("ArrowLeft")
+        page.wait_for_function(SETTLED)
+        np.testing.assert_allclose(numbers_of(page, "scores"), [8.0, 4.0, -4.0])
+        drawn = page.eval_on_selector_all(
+            ".scores .plot",
+            "all => all.map(e => e.querySelector('.bar').offsetHeight / e.clientHeight)",
+        )
+        np.testing.assert_allclose(drawn, [4 / 6, 4 / 6, 2 / 6], atol=0.02)
+        broken = page.eval_on_selector_all(
+            ".scores .bar", "all => all.map(e => e.classList.contains('broken'))"
+        )
+        assert broken == [True, False, True]
+        assert page.locator(".title").first.inner_text() == (
+            "scores ÷ 0.250 (grey: before; broken: longer than drawn)"
+        )
+        ghost, bar = (
+            page.locator(f".scores .{each}").first.bounding_box()["width"]
+            for each in ("ghost", "bar")
+        )
+        assert ghost > bar, "what was before is seen behind a longer bar"
+
+
+def test_shown_divisor_is_the_one_that_divides(figure, tmp_path):
+    with opened(tmp_path, figure) as page:
+        page.get_by_label("scores divided by").focus()
+        for _ in range(33):
+            page.keyboard.press("ArrowLeft")
+            shown = page.locator("output").inner_text()
+            assert float(page.get_attribute("output", "data-value")) == float(shown)
 
 
 def test_divisor_without_name_is_a_temperature(tmp_path):
@@ -128,12 +165,12 @@ def test_every_score_is_reached_by_arrow_keys_and_told(figure, tmp_path):
         page.locator(".names button").first.focus()
         assert_shows(page, 2.0, pointed=0)
         assert sentence(page) == (
-            "street: score 2.00, divided 1.00, weight 0.23. If its divided score "
+            "street: score 2.00 ÷ 2.00 = 1.00, weight 0.23. If its divided score "
             "rises, its weight moves by 0.18 times as much, animal by −0.15, "
             "שלום by −0.02, <b>it</b> by −0.01."
         )
         page.keyboard.press("ArrowRight")
-        assert sentence(page).startswith("<b>it</b>: score −1.50, divided −0.75")
+        assert sentence(page).startswith("<b>it</b>: score −1.50 ÷ 2.00 = −0.75")
         page.keyboard.press("End")
         assert_shows(page, 2.0, pointed=3)
 

@@ -2,10 +2,12 @@
 // Jacobian's row of one score. data: scores, names, divisor (where the slider starts),
 // divided_by (what that divisor is called; null for a temperature), called (what the
 // weights are called) and jacobian (whether it is shown). The slider alone makes numbers
-// anew: the divided scores, their softmax, and its Jacobian.
+// anew: the divided scores, their softmax, and its Jacobian. The scale of the divided scores
+// stays as it is, so that they are seen to move; a bar too long for it is drawn broken.
 
 const NOTCHES = 8; // of the slider for a factor of 2
 const REACH = 5; // how many factors of 2 it goes up and down
+const ROOM = 2; // how many times as long as the scores a bar may be, if they start undivided
 
 function render({ model, el }) {
   const { scores, names, divisor: start, divided_by: dividedBy, called, jacobian } = model.get("data");
@@ -21,15 +23,21 @@ function render({ model, el }) {
 
   // --- what is drawn once, and filled by draw ---
 
+  // Three digits, all of which are shown: what is read off can be calculated again.
+  const divisorAt = (notches) =>
+    (notches ? Number((start * 2 ** (notches / NOTCHES)).toPrecision(3)) : start);
+  const exact = (divisor) => rounded(divisor, divisor < 0.0995 ? 4 : divisor < 0.9995 ? 3 : 2);
+  const longest = scores.map((score) => score * (start > 1 ? 1 : ROOM));
+  const [low, high] = [Math.min(0, ...longest), Math.max(0, ...longest)];
   const notch = () => Math.round(NOTCHES * Math.log2(state.divisor / start));
   const slider = element("input", {
     type: "range", min: -REACH * NOTCHES, max: REACH * NOTCHES, step: 1,
-    oninput: () => divide(start * 2 ** (slider.value / NOTCHES)),
+    oninput: () => divide(divisorAt(Number(slider.value))),
   });
   const shownDivisor = element("output", {});
   const starts = [...new Set([1, start])];
   const presets = starts.map((divisor) => button(
-    `÷ ${dividedBy && divisor === start ? `${dividedBy} = ` : ""}${rounded(divisor)}`,
+    `÷ ${dividedBy && divisor === start ? `${dividedBy} = ` : ""}${exact(divisor)}`,
     () => divide(divisor),
   ));
   const label = dividedBy === null ? "divided by the temperature" : "scores divided by";
@@ -81,8 +89,10 @@ function render({ model, el }) {
   // A bar from zero to the value, on a scale from low to high, with its number at its end.
   function set({ block, number }, value, low, high) {
     const span = high - low || 1;
-    const [bottom, top] = [Math.min(value, 0), Math.max(value, 0)];
-    place(block, value, low, high);
+    const drawn = Math.min(Math.max(value, low), high);
+    const [bottom, top] = [Math.min(drawn, 0), Math.max(drawn, 0)];
+    place(block, drawn, low, high);
+    block.classList.toggle("broken", drawn !== value);
     block.classList.toggle("negative", value < 0);
     number.textContent = short(value);
     number.dataset.value = value;
@@ -102,7 +112,7 @@ function render({ model, el }) {
     state.divisor = divisor;
     const { weights } = draw();
     const top = weights.indexOf(Math.max(...weights));
-    said.textContent = `Divided by ${rounded(divisor)}: the largest ${one} is ` +
+    said.textContent = `Divided by ${exact(divisor)}: the largest ${one} is ` +
       `${rounded(weights[top])} (${isolated(names[top])}).`;
   }
 
@@ -111,8 +121,8 @@ function render({ model, el }) {
     const { divided, weights, row } = draw();
     const others = all.filter((i) => i !== index).sort((a, b) => row[a] - row[b]);
     const told = others.slice(0, 3).map((i) => `${isolated(names[i])} by ${rounded(row[i])}`);
-    const here = `${isolated(names[index])}: score ${rounded(scores[index])}, divided ` +
-      `${rounded(divided[index])}, ${one} ${rounded(weights[index])}.`;
+    const here = `${isolated(names[index])}: score ${rounded(scores[index])} ÷ ` +
+      `${exact(state.divisor)} = ${rounded(divided[index])}, ${one} ${rounded(weights[index])}.`;
     said.textContent = !jacobian ? here : `${here} If its divided score ` +
       `rises, its weight moves by ${rounded(row[index])} times as much` +
       `${told.length ? `, ${told.join(", ")}` : ""}${others.length > 3 ? ", …" : "."}`;
@@ -123,8 +133,6 @@ function render({ model, el }) {
     const divided = scores.map((score) => score / divisor);
     const weights = softmaxOf(divided);
     const row = weights.map((weight, i) => weights[pointed] * ((i === pointed) - weight));
-    const high = Math.max(0, ...scores, ...divided);
-    const low = Math.min(0, ...scores, ...divided);
     for (const i of all) {
       set(above.bars[i], divided[i], low, high);
       place(ghosts[i], scores[i], low, high);
@@ -137,7 +145,9 @@ function render({ model, el }) {
     }
     const zero = `${(100 * high) / (high - low || 1)}%`;
     view.style.setProperty("--zero", zero);
-    above.title.textContent = `scores ÷ ${rounded(divisor)}${divisor === 1 ? "" : " (grey: before)"}`;
+    const tooLong = divided.some((score) => score < low || score > high);
+    const notes = [...(divisor === 1 ? [] : ["grey: before"]), ...(tooLong ? ["broken: longer than drawn"] : [])];
+    above.title.textContent = `scores ÷ ${exact(divisor)}${notes.length ? ` (${notes.join("; ")})` : ""}`;
     weightBars.title.textContent = `${called}: softmax of these, sum 1`;
     below.title.replaceChildren("Jacobian, row of ", element("bdi", {}, names[pointed]),
       ": how the weights move when this score rises");
@@ -146,8 +156,8 @@ function render({ model, el }) {
     tell(0, Math.max(...weights), `largest ${one}`);
     if (jacobian) tell(1, norm, "size of the Jacobian", norm < 0.01 ? 4 : 2);
     slider.value = notch();
-    slider.setAttribute("aria-valuetext", rounded(divisor));
-    shownDivisor.textContent = rounded(divisor);
+    slider.setAttribute("aria-valuetext", exact(divisor));
+    shownDivisor.textContent = exact(divisor);
     shownDivisor.dataset.value = divisor;
     presets.forEach((each, i) =>
       each.setAttribute("aria-pressed", String(starts[i] === divisor)));
