@@ -392,7 +392,7 @@ def test_words_about_an_exception_are_said_of_exceptions_only():
     assert judged(can, tripled).diagnosis == "tripled"
 
 
-def test_one_call_beside_exceptions_shows_nothing():
+def test_one_call_among_exceptions_shows_nothing():
     def tripled(x):
         return 3 * x
 
@@ -401,7 +401,7 @@ def test_one_call_beside_exceptions_shows_nothing():
     assert judged(stops_on_tables(words, 0), tripled).diagnosis == ""
 
 
-def test_one_call_beside_equal_kinds_of_errors_shows_nothing():
+def test_one_call_among_exceptions_of_one_kind_shows_nothing():
     def one_vector_of_five(x):
         if x.ndim == 2 or x.size != 5:
             raise ValueError("shapes (3,) and (4,)")

@@ -958,7 +958,7 @@ def test_nan_in_one_call_does_not_hide_a_wrong_shape():
     )
 
 
-def test_part_that_is_right_in_some_calls_is_not_called_wrong():
+def test_part_that_is_right_in_some_calls_is_not_told_of():
     def answer(q, k):
         right = softmax_of_scores(q, k)
         right["scores"] = np.sin(right["scores"]) ** 2
