@@ -315,8 +315,8 @@ def write_home(course: Course, home: Home | None = None) -> bool:
     time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     foot = (
         f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
-        f"Updated {time}; rewritten by every check, `make lab` and `autograder update`. "
-        "Write notes of your own elsewhere.\n"
+        f"Updated {time}; rewritten by every check, `make lab` and `autograder "
+        "update`. Write notes of your own elsewhere.\n"
     )
     write_atomically(path, text + foot)
     return True
