@@ -4,12 +4,14 @@ A function stays what it was until its cell runs without an error: after a slip 
 or an edit without a run, ``check`` would judge the version before in silence.
 """
 
+import functools
 import json
 import linecache
 import os
 import re
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,18 +29,24 @@ class RunCell(NamedTuple):
 _run_cells: list[RunCell] = []  # since ``watch_cells``
 
 
-def watch_cells() -> None:
-    """Note from now on which cells run; without effect outside Jupyter."""
+def watch_cells(also: Callable[[str], None]) -> None:
+    """Note from now on which cells run; without effect outside Jupyter.
+
+    also : is called with the text of each that ran without an error
+    """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None and hasattr(shell, "kernel"):
-        shell.events.register("post_run_cell", _note)
+        shell.events.register("post_run_cell", functools.partial(_note, also))
 
 
-def _note(result: Any) -> None:
+def _note(also: Callable[[str], None], result: Any) -> None:
     text = getattr(result.info, "raw_cell", None)
     if isinstance(text, str):
-        _run_cells.append(RunCell(text.strip(), time.time(), bool(result.success)))
+        cell = RunCell(text.strip(), time.time(), bool(result.success))
+        _run_cells.append(cell)
+        if cell.succeeded:
+            also(cell.text)
 
 
 def defining_cell(answer: Any) -> str:

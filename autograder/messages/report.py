@@ -251,9 +251,10 @@ class CheckReport:
         return claims
 
     def _fine_points(self) -> list[Claim]:
-        """Return the open fine points, once all claims hold: before, there is more to do.
+        """Return the fine points that are open, once all claims hold.
 
-        One that holds is told nobody: "all claims hold" says enough. Where a misconception explains those that are open, it is said there, softly.
+        Before, there is more to do; and of one that holds there is nothing to say.
+        Where a misconception explains those that are open, it is said there, softly.
         """
         if not self.result.solved or self.result.is_unwritten:
             return []

@@ -44,6 +44,9 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
             cell.source = with_functions(cell.source, course, link)
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
+    if len(cells) > 1 and cells[-1].cell_type == "markdown":
+        # In the last cell, not one of its own: a learner's copy keeps its cells.
+        cells[-1].source += f"\n\n{_links(source, onward=True)}"
     name = release_name(points_of(source))
     notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
@@ -57,14 +60,17 @@ def points_of(source: LessonSource) -> dict[str, float]:
     return {exercise.name: exercise.points for exercise in exercises if exercise}
 
 
-def _links(source: LessonSource) -> str:
-    """Return the links to the learner's home and to the lessons before and after."""
+def _links(source: LessonSource, *, onward: bool = False) -> str:
+    """Return the links to the learner's home and to the lessons before and after.
+
+    onward : whether to leave out the lesson before
+    """
     # The lessons' sources lie side by side: …/02_self_attention/02_self_attention.py
     course = Course(source.path.parents[2])
     lessons = course.lessons
     here = lessons.index(source.path.stem)
     links = ["[Home](../home.md)"]
-    if here > 0:
+    if here > 0 and not onward:
         links.append(_link(course, lessons[here - 1], "← {}"))
     if here + 1 < len(lessons):
         links.append(_link(course, lessons[here + 1], "{} →"))

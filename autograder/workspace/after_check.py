@@ -8,10 +8,11 @@ from autograder.course import Course
 from autograder.messages.report import NextStep, Note
 from autograder.workspace.copies import WORK
 from autograder.workspace.home import Home, write_home
-from autograder.workspace.outline import LessonOutline
+from autograder.workspace.outline import LessonOutline, read_outline
 from autograder.workspace.progress import (
     find_lesson_folder,
     keep_check,
+    keep_put_off,
     lock,
     reopen,
 )
@@ -65,6 +66,25 @@ def _keep_in(
         home = Home.of(course)
         write_home(course, home)
     return next_steps(home, lesson, exercise.name) if result.solved else ()
+
+
+def put_off(exercise: str) -> None:
+    """Note that the course's version of an exercise is in use, and write Home.
+
+    Nothing where no learner's copy runs this, or of another lesson's exercise.
+
+    Raises ``OSError`` if it cannot be written.
+    """
+    where = find_lesson_folder()
+    if where is None:
+        return
+    work, lesson = where
+    course = Course(work.parent)
+    outline = read_outline(course, lesson)
+    for each in outline.exercises:
+        if each.name == exercise and keep_put_off(work, lesson, exercise, each.points):
+            with lock(work):
+                write_home(course)
 
 
 def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:

@@ -102,17 +102,32 @@ class Home:
             return f"{minutes}{TIE}min"
         return "done" if lesson.exercises else ""
 
-    def next_in(self, lesson: LessonOutline, after: str = "") -> ExerciseOutline | None:
+    def next_in(
+        self, lesson: LessonOutline, after: str = "", *, unless_put_off: bool = False
+    ) -> ExerciseOutline | None:
         """Return a lesson's next exercise that is not solved, None if all are.
 
         after : the exercise below which to look first
+        unless_put_off : whether to leave out what the learner goes on without
         """
+        put_off = [each.name for _, each in self.put_off()] if unless_put_off else []
         names = [each.name for each in lesson.exercises]
         start = names.index(after) + 1 if after in names else 0
         for each in (*lesson.exercises[start:], *lesson.exercises[:start]):
-            if self.state(each) != "solved" and each.name != after:
+            if self.state(each) != "solved" and each.name not in (after, *put_off):
                 return each
         return None
+
+    def put_off(self) -> list[tuple[LessonOutline, ExerciseOutline]]:
+        """Return the exercises that the learner goes on without, in order."""
+        return [
+            (lesson, each)
+            for lesson in self.lessons
+            for each in lesson.exercises
+            if (known := self.progress.get(each.name))
+            and known.put_off
+            and not known.solved
+        ]
 
     def next_lesson(self, lesson: LessonOutline) -> LessonOutline | None:
         """Return the next lesson with something left to solve, None if all is."""
@@ -125,22 +140,24 @@ class Home:
     def continue_here(self) -> tuple[LessonOutline, ExerciseOutline] | None:
         """Return where to go on: in the lesson worked in last, or after it.
 
-        None if everything is solved.
+        What was put off comes when nothing else is left. None if everything is solved.
         """
         last = max(self.progress.values(), key=lambda each: each.checked, default=None)
         lessons = list(self.lessons)
         for index, lesson in enumerate(self.lessons):
             if last and lesson.lesson == last.lesson:
                 for each in lesson.exercises:
-                    if each.name == last.exercise and last.state != "solved":
+                    is_last = each.name == last.exercise
+                    if is_last and last.state != "solved" and not last.put_off:
                         return lesson, each
-                if exercise := self.next_in(lesson, after=last.exercise):
-                    return lesson, exercise
+                name = last.exercise
+                if following := self.next_in(lesson, name, unless_put_off=True):
+                    return lesson, following
                 lessons = lessons[index + 1 :] + lessons[:index]
         for lesson in lessons:
-            if exercise := self.next_in(lesson):
+            if exercise := self.next_in(lesson, unless_put_off=True):
                 return lesson, exercise
-        return None
+        return next(iter(self.put_off()), None)
 
     def data(self) -> dict[str, Any]:
         """Return all of it for programs to read."""
@@ -228,7 +245,12 @@ class Home:
         if not self.progress:
             return line
         name = self._exercise_link(lesson, exercise)
-        return f"{line}, exercise {name} · {exercise.minutes} min"
+        line += f", exercise {name} · {exercise.minutes} min"
+        later = [each for each in self.put_off() if each != here]
+        if later:
+            links = ", ".join(self._exercise_link(*each) for each in later)
+            line += f"\n\nPut off until later: {links}"
+        return line
 
     def _table(self) -> str:
         points = ("points so far", "---:") if self.in_class else ()
@@ -315,8 +337,8 @@ def write_home(course: Course, home: Home | None = None) -> bool:
     time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     foot = (
         f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
-        f"Updated {time}; rewritten by every check, `make lab` and `autograder update`. "
-        "Write notes of your own elsewhere.\n"
+        f"Updated {time}; rewritten by every check, `make lab` and `autograder "
+        "update`. Write notes of your own elsewhere.\n"
     )
     write_atomically(path, text + foot)
     return True

@@ -31,6 +31,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "attempts": (int,),
     "solved": (str, type(None)),
     "solved_before": (str, type(None)),
+    "put_off": (bool,),
 }
 TIMES = "checked", "solved", "solved_before"
 
@@ -47,6 +48,7 @@ class ExerciseProgress:
     attempts : checks of an answer; a stub is none
     solved : time of the first check at which all claims held, None if there is none
     solved_before : the same from before the exercise was started over
+    put_off : whether the learner has gone on with the course's version since
     """
 
     exercise: str
@@ -59,6 +61,7 @@ class ExerciseProgress:
     attempts: int = 1
     solved: str | None = None
     solved_before: str | None = None
+    put_off: bool = False
 
     def out_of(self, max_points: float) -> float:
         """Return the points if the exercise is worth something else by now."""
@@ -162,7 +165,7 @@ def reopen(work: Path, exercise: str) -> bool:
         return False
     with lock(work):
         before = _read(path)
-        if before is None or before.state == "open":
+        if before is None or (before.state == "open" and not before.put_off):
             return False
         after = replace(
             before,
@@ -171,8 +174,24 @@ def reopen(work: Path, exercise: str) -> bool:
             attempts=0,
             solved=None,
             solved_before=before.solved or before.solved_before,
+            put_off=False,
         )
         _write(path, after)
+    return True
+
+
+def keep_put_off(work: Path, lesson: str, exercise: str, max_points: float) -> bool:
+    """Note that the course's version goes in for an answer; return whether that is new.
+
+    Raises ``OSError`` if it cannot be written.
+    """
+    path = _path(work, exercise)
+    with lock(work):
+        before = _read(path)
+        if before and (before.put_off or before.solved):
+            return False
+        fresh = ExerciseProgress(exercise, lesson, 0, 0, 0, max_points, now(), 0)
+        _write(path, replace(before or fresh, put_off=True, checked=now()))
     return True
 
 
@@ -230,6 +249,7 @@ def _read(path: Path) -> ExerciseProgress | None:
         if not path.is_file():  # to read a pipe would wait for ever
             return None
         data = json.loads(path.read_text(encoding="utf-8"))
+        data = {"put_off": False, **data}  # an older file does not say
         values = {each.name: data[each.name] for each in fields(ExerciseProgress)}
         return ExerciseProgress(**values) if _is_valid(values, path) else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -80,9 +80,31 @@ def test_first_cell_ends_with_links_to_home_and_neighbours(lesson):
     assert links == []
 
 
+def test_last_cell_ends_with_links_onward(lesson):
+    index = COURSE.lessons.index(lesson)
+    source = LessonSource(COURSE.source(lesson))
+    text, line = teacher_notebook(source).cells[-1].source.rsplit("\n\n", 1)
+    assert text.endswith(source.cells[-1].text.rsplit("\n", 1)[-1])
+    links = re.findall(r"\[([^]]+)\]\(([^)]+)\)", line)
+    assert links.pop(0) == ("Home", "../home.md")
+    for name in COURSE.lessons[index + 1 :][:1]:
+        words, address = links.pop(0)
+        assert words.startswith(name[:2]) and words.endswith(" →")
+        assert address == f"../{name}/{name}.ipynb"
+    assert links == []
+
+
 def test_lesson_by_itself_links_home_only(assemble):
-    first = assemble(TOP + exercise_cells("double")).cells[0]
-    assert first.source.endswith("\n\n[Home](../home.md)")
+    cells = assemble(
+        TOP + exercise_cells("double") + "\n# %% [markdown]\n# End.\n"
+    ).cells
+    assert cells[0].source.endswith("\n\n[Home](../home.md)")
+    assert cells[-1].source == "End.\n\n[Home](../home.md)"
+
+
+def test_lesson_of_one_cell_has_one_line_of_links(assemble):
+    (cell,) = assemble("# %% [markdown]\n# # Title\n").cells
+    assert cell.source.count("home.md") == 1
 
 
 def test_first_cell_of_code_gets_no_links(assemble):

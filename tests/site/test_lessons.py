@@ -45,6 +45,10 @@ def notebook():
 def test_home_line_is_dropped_and_nothing_else(notebook):
     text = lesson_page(notebook, LESSONS).cells[0].source
     assert text.startswith("# Title\n") and "Home" not in text
+    end = new_notebook(
+        cells=[new_markdown_cell(f"## In three lines\n\nOne.\n\n{HOME}")]
+    )
+    assert lesson_page(end, LESSONS).cells[0].source.strip().endswith("One.")
     no_line = new_notebook(cells=[new_markdown_cell("[Home](x.md) is\n\n# Title")])
     assert lesson_page(no_line, LESSONS).cells[0].source.startswith("[Home](x.md)")
 

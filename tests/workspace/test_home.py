@@ -16,7 +16,7 @@ from autograder.workspace.after_check import next_steps
 from autograder.workspace.copies import Copy, open_workspace
 from autograder.workspace.home import Home, write_home
 from autograder.workspace.outline import read_outline, read_outlines
-from autograder.workspace.progress import keep_check, reopen
+from autograder.workspace.progress import keep_check, keep_put_off, reopen
 from tests.browser import course_copy
 from tests.checking.test_judging import double, judged, tiny
 from tests.workspace.course_of_two import FIRST, SECOND, Learner
@@ -100,6 +100,27 @@ def test_home_continues_where_the_learner_worked_last(learner, checks, expected)
     for exercise, lesson, holding in checks:
         keep(learner, exercise, lesson, holding)
     assert continues(learner) == expected
+
+
+def test_what_was_put_off_comes_last_and_is_named(learner):
+    keep(learner, "softmax", holding=1)
+    assert keep_put_off(learner.work, FIRST, "softmax", 8.0)
+    assert not keep_put_off(learner.work, FIRST, "softmax", 8.0)
+    assert continues(learner) == (FIRST, "scaled_scores")
+    write_home(learner.course)
+    link = f"[softmax]({FIRST}/{FIRST}.ipynb#cell-id=about-softmax)"
+    assert f"\n\nPut off until later: {link}\n" in learner.home
+    keep(learner, "scaled_scores")
+    assert continues(learner) == (SECOND, "project")
+    keep_put_off(learner.work, SECOND, "project", 8.0)  # never tried
+    assert continues(learner) == (FIRST, "softmax")
+    keep(learner, "softmax", holding=1)  # taken up again
+    assert continues(learner) == (FIRST, "softmax")
+    keep(learner, "softmax")
+    assert not keep_put_off(learner.work, FIRST, "softmax", 8.0)  # it is solved
+    assert continues(learner) == (SECOND, "project")
+    write_home(learner.course)
+    assert "Put off" not in learner.home  # the link above leads to it
 
 
 def test_home_counts_claims_and_minutes_and_no_points(learner):

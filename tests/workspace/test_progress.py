@@ -109,6 +109,31 @@ def test_first_solving_stays_whatever_is_tried_later(learner):
     assert later["holding"] < CLAIMS
 
 
+def test_course_version_puts_an_exercise_off_until_the_next_check(learner):
+    note = sys.modules["autograder.check"]._note_course_version
+    checked(WRONG)
+    note("from course_lib.attention import softmax, scaled_scores")  # no offer's line
+    note("from course_lib.attention import project")  # of another lesson
+    note("from course_lib.masks import softmax")
+    assert not learner.record()["put_off"]
+    note("from course_lib.attention import softmax")
+    record = learner.record()
+    assert (record["put_off"], record["attempts"]) == (True, 1)
+    assert "exercise [scaled_scores]" in learner.home
+    assert [*read_progress(learner.work)] == ["softmax"]
+    checked(WRONG)
+    assert not learner.record()["put_off"] and "exercise [softmax]" in learner.home
+
+
+def test_progress_of_an_older_version_is_read(learner):
+    keep(learner)
+    path = learner.work / ".progress" / "softmax.json"
+    record = learner.record()
+    del record["put_off"]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert read_progress(learner.work)["softmax"].attempts == 1
+
+
 def test_unwritten_stub_is_no_attempt(learner):
     checked(STUB)
     assert not (learner.work / ".progress").exists()

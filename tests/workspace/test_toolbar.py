@@ -503,8 +503,11 @@ class TestToolbar:
         save(page)
         assert answer_in(path).source == f"{WRONG}  # again"
 
-        own = cells.nth(SOFTMAX + 2).get_by_role("button", name="Use your own answer")
-        own.click()
+        report = cells.nth(SOFTMAX + 2)
+        report.get_by_text("This report is about your own answer").wait_for()
+        report.get_by_text("To come back to it").wait_for()
+        again = report.get_by_role("button", name="Use your own answer")
+        again.click()
         expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(
             "check(softmax)"
         )

@@ -5,6 +5,7 @@ import { exercisesOf } from "./lesson.js";
 
 const TYPE = "application/vnd.attention-course.check+json"; // autograder/messages/report.py
 const OLDER = "This report is about an earlier version of your answer. Check it again.";
+const ASIDE = "The course's version is in use for now. This report is about your own answer.";
 
 export const REPORTS_STYLE = `
 .jp-Notebook .attention-course-older { margin: 0 0 0.6em; padding: 0.4em 0.8em; font-weight: 600;
@@ -68,9 +69,9 @@ export function watchReports(panel, cellsOf, use, report) {
       if (!said) continue;
       const answer = notebook.widgets[exercise.answer].model.outputs.toJSON();
       const failed = answer.some((output) => output.output_type === "error");
-      drawOlder(region, isOlder(said, sources, failed));
       const line = courseLine(cells, exercise, said);
       const inUse = courseCellOf(cells, exercise, line) >= 0;
+      drawMark(region, isOlder(said, sources, failed) ? OLDER : inUse ? ASIDE : "");
       drawWayOn(region, Boolean(said.course_version), inUse, () => use(exercise.name));
     }
   };
@@ -94,15 +95,18 @@ export function watchReports(panel, cellsOf, use, report) {
   soon();
 }
 
-function drawOlder(region, older) {
-  const mark = region.querySelector(":scope > .attention-course-older");
-  if (!older) mark?.remove();
-  else if (!mark) {
-    const words = document.createElement("p");
-    words.className = "attention-course-older";
-    words.textContent = OLDER;
-    region.prepend(words);
+function drawMark(region, words) {
+  let mark = region.querySelector(":scope > .attention-course-older");
+  if (!words) {
+    mark?.remove();
+    return;
   }
+  if (!mark) {
+    mark = document.createElement("p");
+    mark.className = "attention-course-older";
+    region.prepend(mark);
+  }
+  if (mark.textContent !== words) mark.textContent = words;
 }
 
 function drawWayOn(region, isOffered, inUse, use) {
@@ -115,7 +119,7 @@ function drawWayOn(region, isOffered, inUse, use) {
   if (!row) {
     row = document.createElement("p");
     row.className = "attention-course-way-on";
-    row.append("To go on and come back later: ");
+    row.append("");
     const button = row.appendChild(document.createElement("button"));
     button.type = "button";
     button.addEventListener("click", use);
@@ -128,5 +132,7 @@ function drawWayOn(region, isOffered, inUse, use) {
     else region.append(row);
   }
   const button = row.firstElementChild;
-  if (button.textContent !== words) button.textContent = words;
+  if (button.textContent === words) return;
+  button.textContent = words;
+  row.firstChild.data = inUse ? "To come back to it: " : "To go on and come back later: ";
 }
