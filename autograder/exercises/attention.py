@@ -50,7 +50,9 @@ def usual(rng):
     return q, k, rng.normal(size=(2, 7, 6))
 
 
-@exercise.case("Two queries, three keys and three values give this mix", weight=0.5)
+@exercise.case(
+    "Two queries, three keys and three values give the right mix", weight=0.5
+)
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
     k = np.array([[0.0, 1.0, 0.0, 3.0], [1.0, 0.0, 1.0, 0.0], [3.0, 0.0, 1.0, 1.0]])
@@ -64,7 +66,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k, v), (output, weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=3.5)
+@exercise.case("Each sequence of a batch is handled by itself", weight=3.5)
 def leading_axes(student, rng):
     q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
     student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
@@ -94,7 +96,7 @@ def equal_keys(student, rng):
 
 
 @exercise.case(
-    "A key that fits far better than the others gives its value alone", weight=0.5
+    "Where one key fits far better than the others, the output is its value", weight=0.5
 )
 def one_key_wins(student, rng):
     q = 200.0 * np.eye(4)[[3, 0]]

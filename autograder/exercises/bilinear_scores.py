@@ -78,7 +78,7 @@ def entries_of_w(student, rng):
     student.expect(student(q, k, w), w[[3, 1, 0]][:, [2, 0]])
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", weight=3)
+@exercise.case("Each sequence of a batch is scored by itself", weight=3)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2,)))
     student.agrees(*inputs(rng, leading=(2, 3), d_k=8))

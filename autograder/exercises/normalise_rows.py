@@ -25,7 +25,7 @@ def usual(rng):
     return (rng.uniform(0.5, 4.0, size=(2, 5, 7)),)
 
 
-@exercise.case("Two rows that sum to 8 and to 10 give these shares", weight=0.5)
+@exercise.case("The rows (1, 2, 5) and (6, 3, 1) give eighths and tenths", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 2.0, 5.0], [6.0, 3.0, 1.0]])
     expected = np.array([[0.125, 0.25, 0.625], [0.6, 0.3, 0.1]])
@@ -143,8 +143,8 @@ def variants(
 
 exercise.option(
     "keepdims_missing",
-    "Your numbers below the fraction bar have lost the axis they were taken "
-    "over: broadcasting lays them along the columns, which fits only by luck.",
+    "Your sums have lost the axis they were summed over: broadcasting lays them "
+    "along the columns, which fits only by luck.",
     "Which shape must the sums have, so that there is one for each row and it "
     "reaches every column?",
     why="x.sum(axis=-1) drops the axis; a square table hides it, others raise.",

@@ -79,7 +79,7 @@ def single_score(student, rng):
     student.expect(student([0.0]), [1.0])
 
 
-@exercise.case("Scores near −50 give the same shares as scores near 0", weight=0.5)
+@exercise.case("Scores shifted by −50 give the same shares", weight=0.5)
 def scores_near_minus_fifty(student, rng):
     shares = student([-50.0, -49.0, -48.0])
     total = 1 + math.e + math.e**2
