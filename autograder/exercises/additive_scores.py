@@ -74,7 +74,9 @@ def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_hidden=9))
 
 
-@exercise.case("One query against six keys gives a table of one row", weight=0.5)
+@exercise.case(
+    "One query against six keys gives the right table of one row", weight=0.5
+)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=6, d_hidden=5))
 

@@ -129,16 +129,14 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the output after the change")
 
 
-@exercise.case(
-    "A long query leaves the rows of the other queries as they are", weight=0.5
-)
+@exercise.case("Beside a long query, the rows of all queries are right", weight=0.5)
 def one_long_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
     q[2] *= 5000.0  # e to the power of the other rows' scores minus its own is 0
     student.agrees(q, k, v)
 
 
-@exercise.case("A single query gives tables of one row", weight=0.5)
+@exercise.case("A single query gives the right tables of one row", weight=0.5)
 def single_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((1, 4), (7, 4), (7, 6)))
     student.agrees(q, k, v)

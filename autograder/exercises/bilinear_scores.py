@@ -86,7 +86,9 @@ def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), n=4, m=4, d_q=4, d_k=4))
 
 
-@exercise.case("One query against eight keys gives a table of one row", weight=0.5)
+@exercise.case(
+    "One query against eight keys gives the right table of one row", weight=0.5
+)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=8))
 

@@ -63,7 +63,9 @@ def all_sizes_equal(student, rng):
 
 
 @exercise.case(
-    "Tiny and huge rows side by side each sum to 1", visible=False, weight=0.5
+    "Tiny and huge rows side by side are each divided by their own sum",
+    visible=False,
+    weight=0.5,
 )
 def tiny_and_huge_rows(student, rng):
     x = np.array([[1e-9, 3e-9], [2.0, 6.0], [1e9, 3e9]])
@@ -72,7 +74,11 @@ def tiny_and_huge_rows(student, rng):
     student.agrees(x * rng.uniform(0.5, 4.0, size=(3, 2)))
 
 
-@exercise.case("A table of one row stays a table", visible=False, weight=0.5)
+@exercise.case(
+    "A table of one row is divided by its own sum, and stays a table",
+    visible=False,
+    weight=0.5,
+)
 def one_row(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(1, 4)))
 

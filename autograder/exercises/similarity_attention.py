@@ -98,9 +98,7 @@ def one_row_wins(student, rng):
         student.expect(student(y[winners] / 2 + 100.0 * rest, y), y[winners])
 
 
-@exercise.case(
-    "A long row of x leaves the mixes of the other rows as they are", weight=0.5
-)
+@exercise.case("Beside a long row of x, the mixes of all rows are right", weight=0.5)
 def one_long_row(student, rng):
     x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
     x[2] *= 5000.0  # e to the power of the other rows' products minus its own is 0
@@ -120,7 +118,9 @@ def arguments_stay(student, rng):
 
 
 @exercise.case(
-    "A batch of one sequence stays a batch of one", visible=False, weight=0.5
+    "A batch of one sequence gives a batch of one, with the right mixes",
+    visible=False,
+    weight=0.5,
 )
 def batch_of_one(student, rng):
     student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))

@@ -67,7 +67,7 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 3)))
 
 
-@exercise.case("With `axis`, the weights sum to 1 along that axis", weight=1.5)
+@exercise.case("With `axis`, the scores along that axis are normalised", weight=1.5)
 def along_the_axis(student, rng):
     x = rng.normal(size=(2, 3, 5, 7))
     for axis in (0, 1, -2):
@@ -96,7 +96,7 @@ def shift_changes_nothing(student, rng):
     student.expect(student(x + 1000.0), before)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights")
+@exercise.case("Scores as far from 0 as 10000 and −10000 give the right weights")
 def small_and_huge_rows(student, rng):
     # A square, so that what loses an axis does not stop; its mean is far from 0.
     x = np.array([[0.0, 1, 0, 1, 0]] * 5) + np.array([[0, 0, 9999, -1e4, 0]]).T
