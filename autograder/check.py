@@ -197,7 +197,7 @@ def _wrapped(text: str) -> str:
     rows = []
     for row in text.splitlines():
         margin = " " * (len(row) - len(row.lstrip()))
-        more = margin + ("" if row.lstrip()[:1] not in ("✓", "✗", "→") else "  ")
+        more = margin + ("" if row.lstrip()[:1] not in ("✓", "✗", "–", "→") else "  ")
         rows += textwrap.wrap(row, 88, initial_indent="", subsequent_indent=more)
     return "\n".join(rows)
 

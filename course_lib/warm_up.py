@@ -28,7 +28,7 @@ def softmax_by_hand(x: list[float]) -> list[float]:
 def normalise_rows(x: np.ndarray) -> np.ndarray:
     """Divide each row by its own sum.
 
-    x : (..., n, m), numbers ≥ 0, no row of zeros only; integers are allowed
+    x : (..., n, m), numbers ≥ 0, at least one above 0 in each row; integers are allowed
 
     Returns floats (..., n, m): the same proportions in each row, each summing to 1; x
     itself stays as it is.

@@ -38,12 +38,15 @@ class ClaimFailure(AssertionError):
         difference: Difference | None = None,
         what: str = "",
         sentence: str = "",
+        *,
+        not_tried: bool = False,
     ) -> None:
         """Keep the reason, the call that shows it and the difference in its result.
 
         what : for "differs", what was compared, if it is not the result itself; for
             "raised" and "no_error", the error that was asked for; else a message
         sentence : the whole explanation, where the case itself knows it
+        not_tried : whether the call has ended before the claim could be tried
         """
         super().__init__(reason)
         self.reason = reason
@@ -51,6 +54,7 @@ class ClaimFailure(AssertionError):
         self.difference = difference
         self.what = what
         self.sentence = sentence
+        self.not_tried = not_tried
 
 
 @runtime_checkable
@@ -124,9 +128,9 @@ class StudentFunction:
         """Assert that a call leaves its arguments as they were, whatever it returns."""
         call = self.record(*arguments)
         if call.result.kind != "value":
-            raise ClaimFailure(call.result.kind, call)
+            raise ClaimFailure(call.result.kind, call, not_tried=True)
         if call.result.value is None:
-            raise ClaimFailure("none", call)
+            raise ClaimFailure("none", call, not_tried=True)
         difference = first_difference(call.result.arguments, call.arguments)
         if difference:
             raise ClaimFailure("changed", call, difference)

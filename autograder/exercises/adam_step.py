@@ -103,7 +103,7 @@ def any_shape(student, rng):
         student.agrees(*after(3, rng, *shape, dtype=torch.float32), 0.5, (0.75, 0.25))
 
 
-@exercise.case("Where every gradient was 0, the parameter stays as it is", weight=0.5)
+@exercise.case("The step is right where every gradient was 0, too", weight=0.5)
 def gradients_of_zero(student, rng):
     gradient = drawn(rng, 2, 3)
     gradient[0, 1:] = 0.0

@@ -100,7 +100,7 @@ def one_state(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source", weight=1.5)
+@exercise.case("Each source of a batch is handled by itself", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), m=4))  # here a missing axis fits too
     student.agrees(*inputs(rng, leading=(2, 3), m=5))

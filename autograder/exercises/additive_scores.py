@@ -69,12 +69,14 @@ def one_matrix_each(student, rng):
     student.agrees(*inputs(rng, (4,), n=4, m=4, d_q=4, d_k=4, d_hidden=4))
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", weight=2.5)
+@exercise.case("Each sequence of a batch is scored by itself", weight=2.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_hidden=9))
 
 
-@exercise.case("One query against six keys gives a table of one row", weight=0.5)
+@exercise.case(
+    "One query against six keys gives the right table of one row", weight=0.5
+)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=6, d_hidden=5))
 

@@ -50,7 +50,9 @@ def usual(rng):
     return q, k, rng.normal(size=(2, 7, 6))
 
 
-@exercise.case("Two queries, three keys and three values give this mix", weight=0.5)
+@exercise.case(
+    "Two queries, three keys and three values give the right mix", weight=0.5
+)
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
     k = np.array([[0.0, 1.0, 0.0, 3.0], [1.0, 0.0, 1.0, 0.0], [3.0, 0.0, 1.0, 1.0]])
@@ -64,7 +66,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k, v), (output, weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=3.5)
+@exercise.case("Each sequence of a batch is handled by itself", weight=3.5)
 def leading_axes(student, rng):
     q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
     student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
@@ -94,7 +96,7 @@ def equal_keys(student, rng):
 
 
 @exercise.case(
-    "A key that fits far better than the others gives its value alone", weight=0.5
+    "Where one key fits far better than the others, the output is its value", weight=0.5
 )
 def one_key_wins(student, rng):
     q = 200.0 * np.eye(4)[[3, 0]]
@@ -127,16 +129,14 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the output after the change")
 
 
-@exercise.case(
-    "A long query leaves the rows of the other queries as they are", weight=0.5
-)
+@exercise.case("Beside a long query, the rows of all queries are right", weight=0.5)
 def one_long_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
     q[2] *= 5000.0  # e to the power of the other rows' scores minus its own is 0
     student.agrees(q, k, v)
 
 
-@exercise.case("A single query gives tables of one row", weight=0.5)
+@exercise.case("A single query gives the right tables of one row", weight=0.5)
 def single_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((1, 4), (7, 4), (7, 6)))
     student.agrees(q, k, v)

@@ -54,7 +54,9 @@ def usual(rng):
     return rng.normal(size=4), rng.normal(size=(7, 4)), rng.normal(size=(7, 6))
 
 
-@exercise.case("One query, three keys and three values give these numbers step by step")
+@exercise.case(
+    "One query, three keys and three values give the right numbers step by step"
+)
 def small_example_by_hand(student, rng):
     q1 = np.array([1.0, 2.0, 0.0, 1.0])
     k = np.array([[0.0, 0.0, 3.0, 0.0], [2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 4.0, 1.0]])
@@ -99,7 +101,7 @@ def equal_keys(student, rng):
 
 
 @exercise.case(
-    "A key that fits far better than the others gives its value alone", weight=0.5
+    "Where one key fits far better than the others, the output is its value", weight=0.5
 )
 def one_key_wins(student, rng):
     q1, k = 200.0 * np.eye(4)[3], 200.0 * np.eye(4)[[0, 3, 2]]

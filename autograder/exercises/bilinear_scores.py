@@ -78,7 +78,7 @@ def entries_of_w(student, rng):
     student.expect(student(q, k, w), w[[3, 1, 0]][:, [2, 0]])
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", weight=3)
+@exercise.case("Each sequence of a batch is scored by itself", weight=3)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2,)))
     student.agrees(*inputs(rng, leading=(2, 3), d_k=8))
@@ -86,7 +86,9 @@ def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(4,), n=4, m=4, d_q=4, d_k=4))
 
 
-@exercise.case("One query against eight keys gives a table of one row", weight=0.5)
+@exercise.case(
+    "One query against eight keys gives the right table of one row", weight=0.5
+)
 def one_query(student, rng):
     student.agrees(*inputs(rng, n=1, m=8))
 

@@ -65,7 +65,7 @@ def to_be_added(student, rng):
     student.agrees(rng.random((3, 5)) < 0.5, "additive")
 
 
-@exercise.case("Masks for batches and heads keep their shape", weight=1.5)
+@exercise.case("Masks for batches and heads are converted, in their shape", weight=1.5)
 def leading_axes(student, rng):
     may_attend = np.swapaxes(rng.random((2, 3, 7, 5)) < 0.5, -1, -2)
     for to in CONVENTIONS:

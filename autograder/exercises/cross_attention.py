@@ -365,7 +365,7 @@ exercise.option(
 )
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes turned around: with axes in front, your code stops "
+    "Your keys have all their axes reversed: with axes in front, your code stops "
     "or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 7, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",

@@ -149,7 +149,7 @@ def one_step(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered source by source", weight=1.5)
+@exercise.case("Each source of a batch is handled by itself", weight=1.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), m=5))
 

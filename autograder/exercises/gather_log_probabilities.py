@@ -53,7 +53,9 @@ def small_example_by_hand(student, rng):
     student.agrees(draw_log_p(rng, 2, 3), draw_targets(rng, 3, 2))
 
 
-@exercise.case("A batch of sequences gives one number per position", weight=2)
+@exercise.case(
+    "Each position of a batch of sequences gets the number of its own target", weight=2
+)
 def batch_of_sequences(student, rng):
     student.agrees(draw_log_p(rng, 2, 5, 7), draw_targets(rng, 7, 2, 5))
     student.agrees(draw_log_p(rng, 3, 4, 9), draw_targets(rng, 4, 3, 4))
@@ -77,7 +79,10 @@ def as_many_positions_as_tokens(student, rng):
     student.agrees(draw_log_p(rng, 2, 3, 4, 4), draw_targets(rng, 4, 2, 3, 4))
 
 
-@exercise.case("A single sequence, or a single position, keeps its axes", weight=0.5)
+@exercise.case(
+    "A single sequence, or a single position, gives the right numbers in its axes",
+    weight=0.5,
+)
 def axes_of_length_one(student, rng):
     student.agrees(draw_log_p(rng, 1, 4, 5), draw_targets(rng, 5, 1, 4))
     student.agrees(draw_log_p(rng, 3, 1, 5), draw_targets(rng, 5, 3, 1))

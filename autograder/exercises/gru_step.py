@@ -99,7 +99,7 @@ def one_token(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("A batch is answered token by token", weight=2.5)
+@exercise.case("Each token of a batch is handled by itself", weight=2.5)
 def leading_axes(student, rng):
     student.agrees(*inputs(rng, leading=(2, 3), d_in=5))
 

@@ -42,7 +42,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(np.array([first, second])), np.array(rows))
 
 
-@exercise.case("A batch of sequences is joined sequence by sequence", weight=2)
+@exercise.case("Each sequence of a batch is joined by itself", weight=2)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 4)))
     student.agrees(rng.normal(size=(2, 7, 3, 5, 4)))

@@ -25,7 +25,7 @@ def usual(rng):
     return (rng.uniform(0.5, 4.0, size=(2, 5, 7)),)
 
 
-@exercise.case("Two rows that sum to 8 and to 10 give these shares", weight=0.5)
+@exercise.case("The rows (1, 2, 5) and (6, 3, 1) give eighths and tenths", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 2.0, 5.0], [6.0, 3.0, 1.0]])
     expected = np.array([[0.125, 0.25, 0.625], [0.6, 0.3, 0.1]])
@@ -63,7 +63,9 @@ def all_sizes_equal(student, rng):
 
 
 @exercise.case(
-    "Tiny and huge rows side by side each sum to 1", visible=False, weight=0.5
+    "Tiny and huge rows side by side are each divided by their own sum",
+    visible=False,
+    weight=0.5,
 )
 def tiny_and_huge_rows(student, rng):
     x = np.array([[1e-9, 3e-9], [2.0, 6.0], [1e9, 3e9]])
@@ -72,7 +74,11 @@ def tiny_and_huge_rows(student, rng):
     student.agrees(x * rng.uniform(0.5, 4.0, size=(3, 2)))
 
 
-@exercise.case("A table of one row stays a table", visible=False, weight=0.5)
+@exercise.case(
+    "A table of one row is divided by its own sum, and stays a table",
+    visible=False,
+    weight=0.5,
+)
 def one_row(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(1, 4)))
 
@@ -143,8 +149,8 @@ def variants(
 
 exercise.option(
     "keepdims_missing",
-    "Your numbers below the fraction bar have lost the axis they were taken "
-    "over: broadcasting lays them along the columns, which fits only by luck.",
+    "Your sums have lost the axis they were summed over: broadcasting lays them "
+    "along the columns, which fits only by luck.",
     "Which shape must the sums have, so that there is one for each row and it "
     "reaches every column?",
     why="x.sum(axis=-1) drops the axis; a square table hides it, others raise.",

@@ -24,7 +24,7 @@ def usual(rng):
     return rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
 
 
-@exercise.case("Two rows in a and three in b give these six vectors of size 2")
+@exercise.case("Two rows in a and three in b give six vectors of size 2")
 def small_example_by_hand(student, rng):
     a = np.array([[1.0, 2.0], [5.0, 4.0]])
     b = np.array([[10.0, 0.0], [20.0, 70.0], [40.0, 30.0]])
@@ -51,7 +51,7 @@ def as_many_rows_in_both(student, rng):
 
 
 @exercise.fine_point(
-    "Whole numbers in a or b leave the fractions of the other as they are"
+    "If only one of a and b holds whole numbers, the result still has fractions"
 )
 def whole_numbers_and_fractions(student, rng):
     a, b = np.array([[3, 8, 1]]), np.array([[0.5, 0.25, -0.75], [1.5, 0.0, 0.125]])
@@ -156,7 +156,7 @@ exercise.option(
 )
 exercise.option(
     "added_as_they_are",
-    "Your a and b are paired as NumPy does it: row i of a with row i of b.",
+    "Your code adds a + b as they are: row i of a meets only row i of b.",
     "Which shape could you give to a, so that each of its rows meets every row of b?",
     why="Broadcasting is hoped to form all pairs by itself.",
     pairs="as they are",

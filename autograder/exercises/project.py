@@ -63,7 +63,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), expected)
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=2.5)
+@exercise.case("Each sequence of a batch is handled by itself", weight=2.5)
 def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng)

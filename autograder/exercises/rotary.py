@@ -49,7 +49,7 @@ def small_example_by_hand(student, rng):
 
 
 @exercise.case(
-    "A batch is turned sequence by sequence, with all sizes alike too", weight=2.5
+    "Each sequence of a batch is turned by itself, with all sizes alike too", weight=2.5
 )
 def leading_axes(student, rng):
     # With sizes alike a wrong axis gives the right shape: only the numbers show it.

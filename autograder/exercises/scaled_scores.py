@@ -43,7 +43,7 @@ def divided_by_root_of_d_k(student, rng):
     student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))
 
 
-@exercise.case("A batch of sequences is scored sequence by sequence", weight=3)
+@exercise.case("Each sequence of a batch is scored by itself", weight=3)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
@@ -302,8 +302,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_reversed",
-    "Your keys have all their axes turned round: with a batch, the sequences are "
-    "turned as well.",
+    "Your keys have all their axes reversed: with a batch, the sequences change "
+    "places as well.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
     table="all axes",

@@ -78,7 +78,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_q, w_k, w_v), (output[:, np.newaxis], weights))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=2)
+@exercise.case("Each sequence of a batch is handled by itself", weight=2)
 def batch_of_sequences(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), *parameters(rng))
 
@@ -227,7 +227,7 @@ def variants(
 
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes turned around: with axes in front, your code stops "
+    "Your keys have all their axes reversed: with axes in front, your code stops "
     "or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 5, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",

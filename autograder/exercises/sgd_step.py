@@ -79,7 +79,7 @@ def other_learning_rates(student, rng):
         student.agrees(*arguments, learning_rate)
 
 
-@exercise.case("Where a gradient is 0, the parameter stays as it is", weight=0.5)
+@exercise.case("The step is right where a gradient is 0, too", weight=0.5)
 def gradient_of_zero(student, rng):
     parameters, gradients = drawn(rng, w=(2, 4), b=4), drawn(rng, w=(2, 4), b=4)
     gradients["w"][0, 1:] = 0.0

@@ -44,7 +44,7 @@ def usual(rng):
     return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
 
 
-@exercise.case("Two rows that attend to three rows give this mix", weight=0.5)
+@exercise.case("Two rows that attend to three rows give the right mix", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
     y = np.array([[0.0, 2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
@@ -54,7 +54,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, y), np.array([first, second]))
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=3.5)
+@exercise.case("Each sequence of a batch is handled by itself", weight=3.5)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
     student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
@@ -85,7 +85,8 @@ def longer_rows_weigh_more(student, rng):
 
 
 @exercise.case(
-    "A row of y that fits far better than the others comes back alone", weight=0.5
+    "Where one row of y fits far better than the others, the mix is that row",
+    weight=0.5,
 )
 def one_row_wins(student, rng):
     x, y = 100.0 * np.eye(4)[[3, 0]], 200.0 * np.eye(4)[[0, 2, 3]]
@@ -97,9 +98,7 @@ def one_row_wins(student, rng):
         student.expect(student(y[winners] / 2 + 100.0 * rest, y), y[winners])
 
 
-@exercise.case(
-    "A long row of x leaves the mixes of the other rows as they are", weight=0.5
-)
+@exercise.case("Beside a long row of x, the mixes of all rows are right", weight=0.5)
 def one_long_row(student, rng):
     x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
     x[2] *= 5000.0  # e to the power of the other rows' products minus its own is 0
@@ -119,7 +118,9 @@ def arguments_stay(student, rng):
 
 
 @exercise.case(
-    "A batch of one sequence is answered as a batch of one", visible=False, weight=0.5
+    "A batch of one sequence gives a batch of one, with the right mixes",
+    visible=False,
+    weight=0.5,
 )
 def batch_of_one(student, rng):
     student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))
@@ -322,8 +323,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_reversed",
-    "Your rows that are attended to have all their axes turned round: with a "
-    "batch, the sequences are turned as well.",
+    "Your y has all its axes reversed: with a batch, the sequences change places "
+    "as well.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
     turned="all axes",

@@ -57,7 +57,8 @@ def usual(rng):
 
 
 @exercise.case(
-    "The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give these weights", weight=0.5
+    "The rows (ln 3, 0, ln 4) and (0, 0, ln 2) give weights of eighths and quarters",
+    weight=0.5,
 )
 def small_example_by_hand(student, rng):
     x = np.log([[3.0, 1.0, 4.0], [1.0, 1.0, 2.0]])
@@ -66,16 +67,14 @@ def small_example_by_hand(student, rng):
     student.agrees(rng.normal(size=(2, 3)))
 
 
-@exercise.case("The weights sum to 1 along the axis that is asked for", weight=1.5)
+@exercise.case("With `axis`, the scores along that axis are normalised", weight=1.5)
 def along_the_axis(student, rng):
     x = rng.normal(size=(2, 3, 5, 7))
     for axis in (0, 1, -2):
         student.agrees(x, axis=axis)
 
 
-@exercise.case(
-    "Without an axis each row of a table, a batch or a vector counts alone", weight=3
-)
+@exercise.case("Without `axis`, each row is normalised by itself", weight=3)
 def without_an_axis(student, rng):
     # In a square table, sums laid along the wrong axis still have the right shape.
     table = np.log([[1.0, 3.0], [1.0, 1.0]])
@@ -97,7 +96,7 @@ def shift_changes_nothing(student, rng):
     student.expect(student(x + 1000.0), before)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights")
+@exercise.case("Scores as far from 0 as 10000 and −10000 give the right weights")
 def small_and_huge_rows(student, rng):
     # A square, so that what loses an axis does not stop; its mean is far from 0.
     x = np.array([[0.0, 1, 0, 1, 0]] * 5) + np.array([[0, 0, 9999, -1e4, 0]]).T
@@ -313,7 +312,7 @@ exercise.option(
 )
 exercise.option(
     "keepdims_missing",
-    "Your largest scores and your sums have lost the axis they were taken over: "
+    "Your largest scores and your sums have lost the axis they were taken along: "
     "broadcasting lays them along the wrong axis.",
     "Which shape must they have, so that there is one for each row?",
     why="max and sum drop their axis unless they are told to keep it.",
@@ -321,7 +320,7 @@ exercise.option(
 )
 exercise.option(
     "keepdims_missing_in_the_sum",
-    "Your sums have lost the axis they were taken over: broadcasting lays them along "
+    "Your sums have lost the axis they were summed over: broadcasting lays them along "
     "the wrong axis.",
     "Which shape must the sums have, so that there is one for each row?",
     why="keepdims is set for the maximum and forgotten for the sum.",
@@ -329,7 +328,7 @@ exercise.option(
 )
 exercise.option(
     "keepdims_missing_in_the_maximum",
-    "Your largest scores have lost the axis they were taken over: broadcasting lays "
+    "Your largest scores have lost the axis they were taken along: broadcasting lays "
     "them along the wrong axis.",
     "Which shape must they have, so that there is one for each row?",
     why="keepdims is set for the sum and forgotten for the maximum.",

@@ -50,7 +50,7 @@ def shares_sum_to_one(student, rng):
     student.expect(sum(shares), 1.0, what="the sum of the shares")
 
 
-@exercise.case("Negative scores get positive shares too", visible=False, weight=1.5)
+@exercise.case("Negative scores get the right shares too", visible=False, weight=1.5)
 def negative_scores(student, rng):
     student.agrees([-1.5, 2.0, -0.25, 0.5])
     student.agrees([-1.5, float(rng.uniform(3, 5)), -0.25, 0.5])
@@ -79,7 +79,7 @@ def single_score(student, rng):
     student.expect(student([0.0]), [1.0])
 
 
-@exercise.case("Scores near −50 give the same shares as scores near 0", weight=0.5)
+@exercise.case("Scores shifted by −50 give the same shares", weight=0.5)
 def scores_near_minus_fifty(student, rng):
     shares = student([-50.0, -49.0, -48.0])
     total = 1 + math.e + math.e**2

@@ -40,7 +40,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, 3), np.array(heads))
 
 
-@exercise.case("A batch of sequences is cut sequence by sequence", weight=2)
+@exercise.case("Each sequence of a batch is cut by itself", weight=2)
 def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 5, 12)), 3)
     student.agrees(rng.normal(size=(2, 7, 5, 12)), 3)

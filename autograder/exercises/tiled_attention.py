@@ -103,7 +103,7 @@ def growing_and_falling(student, rng):
     student.agrees(np.concatenate([q, -q]), k, v, 3)
 
 
-@exercise.case("A batch of sequences is answered sequence by sequence", weight=2)
+@exercise.case("Each sequence of a batch is handled by itself", weight=2)
 def leading_axes(student, rng):
     student.agrees(*drawn(rng, 2, 3), 3)
     student.agrees(*drawn(rng, 3, n=4, m=4), 2)

@@ -5,8 +5,9 @@ and on feedback pages. The layout is that of ``messages.report``; here the verdi
 data from the journal, and every word in them may be a learner's.
 """
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from autograder.checking.points import format_number
@@ -24,7 +25,9 @@ INVISIBLE = re.compile(
 )
 # How the lines of a report begin.
 HOLDS, FAILS, OPEN, WHY, CLOSING = "  ✓ ", "  ✗ ", "  ○ ", "      ", "→ "
-CLAIMS = HOLDS, FAILS, OPEN
+NOT_TRIED = "  – "
+CLAIMS = HOLDS, FAILS, OPEN, NOT_TRIED
+ENDED = re.compile(r" \(not tried: ([^()]+)\)$")  # what is said behind such a claim
 # Of an answer; learners do not read it.
 AS_IN_SOLUTIONS = "the answer is as in the solutions, up to names, comments and layout."
 
@@ -96,8 +99,10 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
         diagnosis,
         _opening(lines),
         [
-            Claim(case.status == "ok", _claim(case), why, case.fine_point)
-            for case, why in zip(_in_order(exercise), reasons, strict=False)
+            Claim(case.status == "ok", _claim(case), why, case.fine_point, ended)
+            for case, why, ended in zip(
+                _in_order(exercise), reasons, _not_tried(lines), strict=False
+            )
         ],
         closing,
         [RIGHT_TO_FLOAT32] * exercise.is_single
@@ -151,6 +156,15 @@ def _reasons(exercise: ExerciseResult, lines: Sequence[str]) -> list[str]:
     if reasons and len(reasons) != len(exercise.cases):
         return [visible(case.why) for case in _in_order(exercise)]
     return reasons
+
+
+def _not_tried(lines: Sequence[str]) -> Iterator[str]:
+    """Yield for each claim why it could not be tried, or "", and then "" for ever."""
+    for line in lines:
+        if line.startswith(CLAIMS):
+            ended = ENDED.search(line) if line.startswith(NOT_TRIED) else None
+            yield ended[1] if ended else ""
+    yield from itertools.repeat("")
 
 
 def _claim(case: CaseVerdict) -> str:

@@ -49,6 +49,21 @@ NO_VALUES = {
     "output": "returns more data than can be graded",
     "untried": "is not called any more",
 }
+# The same of a claim that could not be tried, because the call has ended before.
+NOT_TRIED = {
+    "raised": "the call ended in an error",
+    "none": "the call returned None",
+    "timeout": "the call did not come to an end",
+    "crashed": "the call ended the whole Python process",
+    "output": "the call returned more data than can be graded",
+    "untried": "the call was not made",
+}
+
+
+def not_tried(verdict: CaseVerdict) -> str:
+    """Return why a claim could not be tried; "" if it was."""
+    failure = verdict.failure
+    return NOT_TRIED[failure.reason] if failure and failure.not_tried else ""
 
 
 def explain(exercise: Exercise, verdict: CaseVerdict) -> str:

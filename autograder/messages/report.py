@@ -1,8 +1,9 @@
 """What a learner reads below an exercise: a check's report as text, HTML and data.
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
-dark pages. Where claims fail for one and the same reason, it is explained once. Fine
-points that are open come apart, with a ○, below the claims and once all of those hold.
+dark pages. A claim that could not be tried, because the call ended before, has a –.
+Where claims fail for one and the same reason, it is explained once. Fine points that
+are open come apart, with a ○, below the claims and once all of those hold.
 """
 
 from collections.abc import Sequence
@@ -11,10 +12,16 @@ from typing import Any, NamedTuple
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.result import ExerciseResult
-from autograder.messages.explanation import effort_to_retype, explain, same_reason
+from autograder.messages.explanation import (
+    effort_to_retype,
+    explain,
+    not_tried,
+    same_reason,
+)
 
 DATA_TYPE = "application/vnd.attention-course.check+json"
 HOLDS, FAILS, CLOSING = "#2e8b57", "#d9534f", "#b8860b"  # contrast ≥ 3 on both pages
+NOT_TRIED = "#808080"
 # Whatever has cost the digits: float32 inside most often, or something tiny added.
 RIGHT_TO_FLOAT32 = (
     "Your numbers are right to the precision of float32, and float64 has more digits."
@@ -28,31 +35,44 @@ class Claim(NamedTuple):
     """A line of the report: whether the claim holds, and why it does not.
 
     fine_point : whether the answer is solved without it
+    not_tried : why the claim could not be tried; "" if it was
     """
 
     holds: bool
     sentence: str
     why: str
     fine_point: bool = False
+    not_tried: str = ""
 
     @property
     def mark(self) -> str:
-        """✓, ✗ or, for a fine point that does not hold, ○."""
-        return "✓" if self.holds else "○" if self.fine_point else "✗"
+        """✓, ✗, – if not tried or, for a fine point that does not hold, ○."""
+        if self.holds:
+            return "✓"
+        return "○" if self.fine_point else "–" if self.not_tried else "✗"
 
     @property
     def words(self) -> str:
         """What the mark says."""
         if self.fine_point:
             return f"fine point {'holds' if self.holds else 'open'}"
+        if self.not_tried:
+            return "not tried"
         return "holds" if self.holds else "does not hold"
 
     @property
-    def aside(self) -> str:
-        """What is said of a fine point behind its sentence, "" of another claim."""
-        if not self.fine_point:
-            return ""
-        return f" ({self.words if self.holds else FINE_POINT_OPEN})"
+    def remark(self) -> str:
+        """What stands in brackets behind the sentence, or ""."""
+        if self.fine_point:
+            return self.words if self.holds else FINE_POINT_OPEN
+        return f"{self.words}: {self.not_tried}" if self.not_tried else ""
+
+    @property
+    def colour(self) -> str:
+        """That of the mark."""
+        if self.holds:
+            return HOLDS
+        return CLOSING if self.fine_point else NOT_TRIED if self.not_tried else FAILS
 
 
 class NextStep(NamedTuple):
@@ -127,7 +147,8 @@ class CheckReport:
         lines = [self.headline, *(f"→ {sentence}" for sentence in self._diagnosis())]
         lines += [f"  {sentence}" for sentence in self._opening()]
         for claim in [*self._claims(), *self._fine_points()]:
-            lines.append(f"  {claim.mark} {claim.sentence}{claim.aside}")
+            remark = f" ({claim.remark})" if claim.remark else ""
+            lines.append(f"  {claim.mark} {claim.sentence}{remark}")
             lines += [f"      {claim.why}"] if claim.why else []
         lines += [f"→ {sentence}" for sentence in self._closing()]
         lines += map(str, self._all_notes())
@@ -244,7 +265,8 @@ class CheckReport:
             why = "" if is_common else explain(self.exercise, verdict)
             if reason in explained:
                 why = f"Here it {reason} too."
-            claims.append(Claim(verdict.status == "ok", verdict.claim, why))
+            holds, ended = verdict.status == "ok", not_tried(verdict)
+            claims.append(Claim(holds, verdict.claim, why, not_tried=ended))
             # What a hidden claim ends in may spell its input: it is no longer short.
             if reason and verdict.visible and not is_common:
                 explained.add(reason)
@@ -408,12 +430,13 @@ def _standing_out(sentence: str) -> str:
 
 
 def _item(claim: Claim, *, folded: bool) -> str:
-    colour = HOLDS if claim.holds else CLOSING if claim.fine_point else FAILS
     sign = (
-        f'<span role="img" style="color:{colour}" aria-label="{claim.words}">'
+        f'<span role="img" style="color:{claim.colour}" aria-label="{claim.words}">'
         f"{claim.mark}</span>"
     )
-    sentence = f"{sign} {sentence_html(claim.sentence)}{claim.aside}"
+    sentence = f"{sign} {sentence_html(claim.sentence)}"
+    if claim.remark:
+        sentence += f" ({claim.remark})"
     if not claim.why:
         return f"<li>{sentence}</li>"
     why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'

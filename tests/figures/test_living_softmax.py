@@ -127,7 +127,8 @@ def test_scale_of_scores_stays_and_long_bars_are_broken(tmp_path):
         np.testing.assert_allclose(numbers_of(page, "scores"), [8.0, 4.0, -4.0])
         drawn = page.eval_on_selector_all(
             ".scores .plot",
-            "all => all.map(e => e.querySelector('.bar').offsetHeight / e.clientHeight)",
+            "all => all.map(e =>"
+            " e.querySelector('.bar').offsetHeight / e.clientHeight)",
         )
         np.testing.assert_allclose(drawn, [4 / 6, 4 / 6, 2 / 6], atol=0.02)
         broken = page.eval_on_selector_all(

@@ -5,6 +5,7 @@ sentences; the claim stands above it.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import torch
 from autograder.checking.call import CallResult, Raised, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
+from autograder.gradebook.safe_html import verdicts_html
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 from tests.checking.test_judging import (
@@ -496,6 +498,54 @@ def test_changed_argument_is_explained(argument, answer, message):
         student.leaves_unchanged(argument)
 
     assert explained(exercise, answer) == message
+
+
+def leaving_x():
+    """Return an exercise with a claim about values, and one about the argument."""
+    exercise = about(double, X)
+
+    @exercise.case("The argument x stays as it is")
+    def stays(student, rng):
+        student.leaves_unchanged(X)
+
+    return exercise
+
+
+@pytest.mark.parametrize(
+    ("answer", "ended"),
+    [
+        (lambda x: x.missing, "the call ended in an error"),
+        (lambda x: None, "the call returned None"),
+    ],
+)
+def test_claim_that_could_not_be_tried_has_its_own_mark(answer, ended):
+    exercise = leaving_x()
+    result = judged(exercise, answer)
+    report = CheckReport(exercise, result)
+    line = f"  – The argument x stays as it is (not tried: {ended})"
+    assert (result.n_holding, result.points, result.solved) == (0, 0.0, False)
+    assert str(report).startswith("double: 0 of 2 claims hold\n")
+    assert line in str(report).splitlines()
+    assert "  ✗ It is so" in str(report).splitlines()
+    graded = replace(result, report=str(report))
+    for page in (report.html(), verdicts_html(graded)):
+        assert 'aria-label="not tried">–</span> The argument x stays' in page
+        assert f"(not tried: {ended})" in page
+        assert page.count('aria-label="does not hold">✗') == 1
+
+
+@pytest.mark.parametrize("ending", ["timeout", "crashed", "output", "untried"])
+def test_claim_is_not_tried_however_the_call_ends(ending):
+    exercise = leaving_x()
+    result = judge(exercise, lambda names: lambda *_: CallResult(ending))
+    report = str(CheckReport(exercise, result))
+    assert "  – The argument x stays as it is (not tried: the call " in report
+
+
+def test_claim_that_was_tried_has_a_cross():
+    report = report_of(leaving_x(), changing)
+    assert "  ✗ The argument x stays as it is\n" in report
+    assert "not tried" not in report
 
 
 def test_changed_argument_of_any_number_is_named():
