@@ -76,7 +76,9 @@ def leading_axes(student, rng):
     student.agrees(rng.normal(size=(2, 3, 5, 7)), 3)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give finite weights", weight=2)
+@exercise.case(
+    "Scores as far from 0 as 10000 and −10000 give the right weights", weight=2
+)
 def scores_of_any_size(student, rng):
     e = math.e
     # The largest score is in the first block, in the second, in the last; rows are far
