@@ -302,8 +302,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_reversed",
-    "Your keys have all their axes reversed: with a batch, the sequences change "
-    "places as well.",
+    "Your keys have all their axes reversed: with a batch, the sequences are exchanged "
+    "as well.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
     table="all axes",

@@ -150,8 +150,8 @@ def test_shown_divisor_is_the_one_that_divides(figure, tmp_path):
         page.get_by_label("scores divided by").focus()
         for _ in range(33):
             page.keyboard.press("ArrowLeft")
-            shown = page.locator("output").inner_text()
-            assert float(page.get_attribute("output", "data-value")) == float(shown)
+            sentence = page.locator("output").inner_text()
+            assert float(page.get_attribute("output", "data-value")) == float(sentence)
 
 
 def test_divisor_without_name_is_a_temperature(tmp_path):

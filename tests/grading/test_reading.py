@@ -316,7 +316,7 @@ def test_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
         read_submission(path)
 
 
-def test_json_to_look_at_shows_what_no_eye_sees_and_reads_as_before():
+def test_json_to_look_at_escapes_what_no_eye_sees():
     value = {"name": "Zoë √ \u202e\x9b\u200b 🎓", "tag": "\U000e0041"}
     text = json_to_look_at(value, indent=1)
     assert text.replace("\n", "").isprintable()

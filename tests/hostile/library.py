@@ -829,8 +829,8 @@ def softmax_that_a_picture_computes(submission, world):
 
 @hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
 def softmax_that_a_picture_computes_by_another_name(submission, world):
-    kept = "bars = vars(figures.dot_product)['softmax_weights']"
-    submission.own(kept, above=SOFTMAX)
+    bars = "bars = vars(figures.dot_product)['softmax_weights']"
+    submission.own(bars, above=SOFTMAX)
     called = DRAWN.partition("\n\n\n")[2].replace("softmax_weights", "bars")
     submission.answer(SOFTMAX, called)
 

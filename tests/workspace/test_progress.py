@@ -109,7 +109,7 @@ def test_first_solving_stays_whatever_is_tried_later(learner):
     assert later["holding"] < CLAIMS
 
 
-def test_course_version_puts_an_exercise_off_until_the_next_check(learner):
+def test_course_version_puts_an_exercise_off(learner):
     note = sys.modules["autograder.check"]._note_course_version
     checked(WRONG)
     note("from course_lib.attention import softmax, scaled_scores")  # no offer's line

@@ -506,8 +506,8 @@ class TestToolbar:
         report = cells.nth(SOFTMAX + 2)
         report.get_by_text("This report is about your own answer").wait_for()
         report.get_by_text("To come back to it").wait_for()
-        again = report.get_by_role("button", name="Use your own answer")
-        again.click()
+        own_answer = report.get_by_role("button", name="Use your own answer")
+        own_answer.click()
         expect(cells.nth(SOFTMAX + 1).locator(".cm-content")).to_have_text(
             "check(softmax)"
         )
