@@ -33,7 +33,7 @@ def test_commands_are_targets_of_the_makefile():
     assert {*chain(*TESTED[1:]), "site"} <= targets()
 
 
-def test_changes_are_tested_as_by_ci_run_and_nights_as_by_test_all():
+def test_changes_run_ci_run_and_nights_run_test_all():
     events, by_change, each_night = TESTED
     assert events == ["push", "pull_request"]
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
