@@ -209,6 +209,7 @@ def in_view(page, locator):
 
 def run(page, at):
     """Run a code cell, and wait for its number."""
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
     cell(page, at).locator(".jp-InputPrompt").click()
     page.keyboard.press("Control+Enter")
     expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(NUMBER)
