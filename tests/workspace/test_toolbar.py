@@ -493,6 +493,7 @@ class TestToolbar:
             before = prompt.inner_text()
             button(page, "Check").click()
             becomes_true(page, lambda old=before: has_run_since(prompt, old))
+            page.wait_for_timeout(2000)  # a click while it scrolls would be ignored
         check.get_by_text("To go on and come back later").wait_for()
         expect(check.get_by_text("add a cell")).to_have_count(0)  # words for other Labs
         assert_accessible(page, ".attention-course-way-on")
