@@ -147,7 +147,7 @@ def as_many_numbers_as_rows(student, rng):
     student.agrees(running_sum, rng.normal(size=(5, 5)), [3, 0, 4, 1, 2])
 
 
-@exercise.case("A gap of some millionths is a gap", weight=1, pays_alone=False)
+@exercise.case("A gap of some millionths is a gap", weight=1)
 def tiny_gap(student, rng):
     gap = student(add_tiny_positions, np.zeros((4, 2)), [1, 2, 3, 0])
     student.expect(gap, 3e-6)

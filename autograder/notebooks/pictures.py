@@ -60,7 +60,7 @@ def name_of(lesson: str, text: str) -> str:
     """Return the name of an alternative text.
 
     >>> name_of("01_attention", "Three dots.")
-    '01-2e14'
+    '01-e35e'
     """
     number = lesson.partition("_")[0]
     return f"{number}-{sha256(text.encode()).hexdigest()[:4]}"

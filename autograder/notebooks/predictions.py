@@ -74,14 +74,16 @@ def _telling(cells: Sequence[SourceCell], at: int) -> Iterator[int]:
         return
     question, options = question_and_options(cells[at].text)
     above = "\n".join(_seen_above(cells, at))
-    words = distinctive(options.pop(right), options, f"{above}\n{question}")
+    answer = options.pop(right)
+    words = distinctive(answer, options, f"{above}\n{question}")
     for index in range(at + 1, len(cells)):
         cell = cells[index]
         if cell.kind == "prose" and (
             HEADING.match(cell.text) or cell.right is not None
         ):
             premise = cell.text.rpartition("\n\n")[0].rpartition("\n\n")[0]
-            if not HEADING.match(cell.text) and words & tokens(premise):
+            tells = bool(words & tokens(premise)) or answer.rstrip(".") in premise
+            if not HEADING.match(cell.text) and tells:
                 yield index
             return
         if cell.kind == "code" and words & tokens(without_assertions(cell.text)):

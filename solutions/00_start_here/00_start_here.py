@@ -68,7 +68,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # ## How a lesson works
 #
 # - **Run** a cell with Shift + Enter. If you edit it, run it again.
-# - **Predict** first where a lesson asks you to: the explanation appears once you have
+# - **Make a prediction** where a lesson asks for one: the explanation appears once you have
 #   chosen an answer and run the cell.
 # - An **exercise** is a function that you write. The dots in its heading say how hard it is.
 # - The **check** below it says more than *wrong*: if your answer shows a typical

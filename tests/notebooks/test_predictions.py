@@ -19,7 +19,7 @@ def test_options_are_a_list_with_the_right_one_in_metadata(tmp_path):
     path = write_lesson(tmp_path, TOP + PREDICTION)
     cells = teacher_notebook(LessonSource(path)).cells
     (cell,) = [each for each in cells if prediction_of(each)]
-    assert cell.source == "**Predict:** how many?\n\n- One.\n- Two."
+    assert cell.source.startswith("**Predict:** how many?\n\n- One.\n- Two.\n\n")
     assert cell.metadata == {"attention": {"prediction": {"right": 1}}}
 
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
 from autograder.demo.sample_class import (
     _definitions,
     _dependencies,
     _lines,
-    right_answer,
 )
 
 COURSE = Course.here()
@@ -44,7 +44,7 @@ REMARKS = ("# my idea", "# see the lecture", "# TODO: nicer", "# this was hard")
 @functools.cache
 def spellings(exercise: str) -> tuple[str, ...]:
     """Return ways to answer an exercise, without docstrings: the right ones first."""
-    texts = [right_answer(exercise)]
+    texts = [as_answer(load(exercise))]
     module = importlib.import_module(f"tests.answers.{exercise}")
     source = inspect.getsource(module)
     functions, imports = _definitions(source)

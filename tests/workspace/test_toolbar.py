@@ -96,7 +96,9 @@ def lesson_with_predictions():
     for number, cell in enumerate(cells):
         cell.id = f"predictions-{number}"
         if "**Predict:**" in cell.source:
-            cell.metadata["attention"] = {"prediction": {"right": 0}}
+            # The second one's first sentence is about the answer to the first.
+            tells = {"tells": True} if "more" in cell.source else {}
+            cell.metadata["attention"] = {"prediction": {"right": 0}} | tells
     notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
     return notebook
 
