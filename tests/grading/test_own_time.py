@@ -118,11 +118,7 @@ def test_busy_machine_takes_no_time_from_a_call(sandbox):
     budget = replace(SHORT, call=0.5)
     cells = own(COMPUTES), check("f"), check("g")
     with session_of(sandbox, *cells, budget=budget) as session, busy(8):
-        start = time.monotonic()
-        result = call(session, "f", 0.45)
-        # Beside four others on each processor it has taken longer than its limit,
-        # twice as much on the last try.
-        took = time.monotonic() - start
-        assert result.kind == "value"
-        assert took > 2 * budget.call or os.cpu_count() > 4
+        # Twice the time on the last try. Beside four others on each processor it takes
+        # several times as long by the clock.
+        assert call(session, "f", 0.7).kind == "value"
         assert call(session, "g", 1.2).kind == "timeout"
