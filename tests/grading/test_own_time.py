@@ -4,7 +4,6 @@ import contextlib
 import multiprocessing
 import os
 import socket
-import time
 from dataclasses import replace
 
 import pytest
@@ -102,7 +101,6 @@ def busy(count):
 
 
 COMPUTES = """
-import time
 def f(seconds):
     while time.process_time() < seconds:
         sum(range(1000))

@@ -97,7 +97,7 @@ def lesson_with_predictions():
         cell.id = f"predictions-{number}"
         if "**Predict:**" in cell.source:
             # The second one's first sentence is about the answer to the first.
-            tells = {"tells": True} if "more" in cell.source else {}
+            tells = {"tells": True} if "**more**" in cell.source else {}
             cell.metadata["attention"] = {"prediction": {"right": 0}} | tells
     notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
     return notebook
