@@ -101,6 +101,7 @@ def busy(count):
 
 
 COMPUTES = """
+import time
 def f(seconds):
     while time.process_time() < seconds:
         sum(range(1000))
