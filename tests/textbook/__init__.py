@@ -1,8 +1,8 @@
 """The field's own code, written anew, with what each form must get.
 
 A form is how a paper, a textbook or a well-known repository writes an exercise, in the
-exercise's signature. ``forms_*.py`` hold them, by lessons. A careful teacher calls them
-right, or wrong by a convention that the exercise fixes: then the report has to name it.
+exercise's signature. ``forms_NN.py`` holds those of lesson NN. A careful teacher calls
+them right, or wrong by a convention that the exercise fixes: then the report names it.
 """
 
 from collections.abc import Callable
@@ -75,6 +75,6 @@ def verdict(result: ExerciseResult) -> str:
     """Return what a form got, in the words of ``Form.expected``."""
     if result.passed:
         return "full"
-    if getattr(result, "solved", False):
+    if result.solved:
         return "fine point open"
     return f"refused: {result.diagnosis}" if result.diagnosis else "refused, no name"
