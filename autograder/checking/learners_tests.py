@@ -101,7 +101,7 @@ class LearnersTest(Exercise):
         """
 
         def run(student: StudentFunction, rng: np.random.Generator) -> None:
-            _hold_sittings(student, rng, broken, self.right, visible)
+            _hold_sittings(self, student, rng, broken, visible)
 
         run.__name__ = name
         self.case(claim, weight=weight, visible=visible)(run)
@@ -504,19 +504,18 @@ def _sittings(
 
 
 def _hold_sittings(
+    exercise: LearnersTest,
     student: StudentFunction,
     rng: np.random.Generator,
     broken: Function,
-    right: Mapping[str, Function],
     visible: bool,
 ) -> None:
     """Raise ``ClaimFailure`` unless a test catches the broken version and no other."""
     student.has_compared = True
-    contract = next(iter(right.values()))
-    for sitting in _sittings(rng, broken, right):
+    for sitting in _sittings(rng, broken, exercise.right):
         student.start_afresh()
         for function, how in sitting:
-            verdict = verdict_of(student, function, contract)
+            verdict = verdict_of(student, function, exercise.contract)
             if verdict.way in (("passes",) if how else CAUGHT):
                 continue
             if how and verdict.way == "answers":
