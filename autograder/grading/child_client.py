@@ -299,8 +299,10 @@ class ChildClient:
             sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
             self._send(wire.pack(["run", sources, list(skipped), with_forms]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
-                one = TimeLeft(min(seconds, max(total(), 0.0)), self.queue)
-                word, *fields = self._receive(one, wire.FROM_CELLS, index < 0)
+                one = TimeLeft(seconds, self.queue)
+                word, *fields = self._receive(
+                    lambda one=one: min(one(), total()), wire.FROM_CELLS, index < 0
+                )
                 with treat_malformed_as_crash():
                     if word == "ran":
                         return read_cells_report(fields, len(cells))

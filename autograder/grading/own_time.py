@@ -4,7 +4,8 @@ Limits of time hold what a submission does, not what else the machine does. Linu
 for each thread how long it was ready and had to wait for a processor (the second number
 in ``/proc/PID/schedstat``, in nanoseconds). That is taken off the time by the clock: so
 sleeping counts, computing counts, and standing in the queue behind others does not. A
-last resort by the clock remains, for a submission that stands in its own way.
+submission with n processes and threads stands in its own way too: an nth is taken off.
+A last resort by the clock remains.
 
 Where the kernel does not count, or the process is not known, nothing is taken off.
 """
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 LAST_RESORT = 10  # times the limit, by the clock
+CROWD = 100  # more of a submission's processes and threads are not counted
 CREDENTIALS = struct.Struct("3i")  # process, user and group of who has sent a message
 
 
@@ -29,14 +31,29 @@ class ProcessorQueue:
         self.process = process
 
     def seconds(self) -> float:
-        """Return the seconds of its first thread since it began."""
+        """Return the seconds of its first thread since it began.
+
+        Of n processes and threads of its own, an nth: the rest was for each other.
+        """
         if not self.process:
             return 0.0
         try:
             text = Path(f"/proc/{self.process}/schedstat").read_text("ascii")
-            return int(text.split()[1]) / 1e9
+            waited = int(text.split()[1]) / 1e9
         except (OSError, ValueError, IndexError):
             return 0.0
+        return waited if self.process == "self" else waited / _n_threads(self.process)
+
+
+def _n_threads(process: int | str) -> int:
+    """Return the threads of a process and of all below it, 1 where none are listed."""
+    found, processes = 0, [str(process)]
+    while processes and found < CROWD:
+        with contextlib.suppress(OSError):  # ended, or a kernel without these lists
+            for task in Path(f"/proc/{processes.pop()}/task").iterdir():
+                found += 1
+                processes += (task / "children").read_text("ascii").split()
+    return max(found, 1)
 
 
 class TimeLeft:
@@ -60,7 +77,7 @@ class TimeLeft:
         left = self._end - time.monotonic()
         if left > 0:
             return left
-        return left + min(self._waited() - self._before, self._most)
+        return left + min(max(self._waited() - self._before, 0.0), self._most)
 
     def extend(self, seconds: float) -> None:
         """Add what was not the submission's own doing."""

@@ -3,7 +3,10 @@
 import contextlib
 import multiprocessing
 import os
+import signal
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -62,6 +65,32 @@ def test_last_resort_is_by_the_clock(clock):
 @pytest.mark.parametrize("process", [0, 2**22 + 1, "no/such"])
 def test_process_that_is_not_known_has_waited_for_nothing(process):
     assert ProcessorQueue(process).seconds() == 0
+
+
+CROWD = """
+import os, threading, time
+for _ in range(3):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+if os.fork():
+    print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_crowd_of_its_own_shares_the_wait(monkeypatch):
+    command = [sys.executable, "-c", CROWD]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            assert own_time._n_threads(process.pid) == 5
+            queue = ProcessorQueue(process.pid)
+            shared = queue.seconds()
+            monkeypatch.setattr(own_time, "_n_threads", lambda process: 1)
+            assert queue.seconds() == pytest.approx(5 * shared, rel=0.1)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_sender_is_the_process_that_sends_and_its_words_stay():

@@ -206,7 +206,7 @@ def minus_infinity_at_the_first_position(submission, world):
 
 @hostile(FAMILY, lost=WRONG)
 def nearly_right_numbers(submission, world):
-    twist(submission, "answer + 1e-5")
+    twist(submission, "answer * (1 + 1e-4) + 1e-4")
 
 
 @hostile(FAMILY, lost=WRONG)
@@ -240,7 +240,7 @@ def right_numbers_in_half_precision(submission, world):
     twist(submission, "answer.astype(np.float16)")
 
 
-@hostile(FAMILY, lost=WRONG)
+@hostile(FAMILY)
 def right_numbers_in_single_precision(submission, world):
     twist(submission, "answer.astype(np.float32)")
 
@@ -442,8 +442,11 @@ def text_of_a_hundred_megabytes(submission, world):
 
 @hostile(
     FAMILY,
-    lost={"softmax": "wrong"},
-    fails={"softmax": ("whole_numbers", "arguments_stay")},
+    lost={"softmax": "wrong", "similarity_attention": "wrong"},
+    fails={
+        "softmax": ("whole_numbers", "arguments_stay"),
+        "similarity_attention": ("whole_numbers",),  # it calls the learner's softmax
+    },
 )
 def result_that_is_the_argument(submission, world):
     above = "def into(x, answer):\n    x[...] = answer\n    return x\n"

@@ -379,9 +379,7 @@ while True:
 """
 
 
-# Its own processes keep it waiting for a processor, which is taken off: only the last
-# resort by the clock, ten times its limits, ends it.
-@hostile(FAMILY, seconds=150)
+@hostile(FAMILY, seconds=25)
 def forks_without_end(submission, world):
     submission.own(FORK_BOMB)
 
