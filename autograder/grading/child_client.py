@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -299,10 +300,8 @@ class ChildClient:
             sources = [(cell.role, cell.source, cell.exercise) for cell in cells]
             self._send(wire.pack(["run", sources, list(skipped), with_forms]))
             for _ in range(2 * len(cells) + 1):  # a cell runs twice at most
-                one = TimeLeft(seconds, self.queue)
-                word, *fields = self._receive(
-                    lambda one=one: min(one(), total()), wire.FROM_CELLS, index < 0
-                )
+                left = partial(_least, TimeLeft(seconds, self.queue), total)
+                word, *fields = self._receive(left, wire.FROM_CELLS, index < 0)
                 with treat_malformed_as_crash():
                     if word == "ran":
                         return read_cells_report(fields, len(cells))
@@ -424,6 +423,10 @@ class ChildClient:
         if message[0] == "failed" and starting:
             raise SandboxFailure(f"a child could not be isolated: {message[-1]}")
         return message
+
+
+def _least(*seconds_left: Callable[[], float]) -> float:
+    return min(each() for each in seconds_left)
 
 
 @contextlib.contextmanager
