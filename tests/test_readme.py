@@ -1,8 +1,9 @@
-"""What the README shows is what the course does."""
+"""What the README and the pages beside it show is what the course does."""
 
 import re
 
 import numpy as np
+import pytest
 
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
@@ -15,6 +16,12 @@ from course_lib.figures.cover import cover, cover_svg
 ROOT = Course.here().root
 PARTS = (authors, instructors, learners)
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *sorted(ROOT.glob("docs/*.md")),
+    *(ROOT / name / "README.md" for name in ("hub", "autograder/grading")),
+]
+TEXTS = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def no_scale_message():
@@ -71,25 +78,36 @@ def test_sums_above_the_table_are_those_of_the_lessons():
 
 def test_named_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in set(re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE)):
+    for target in set(re.findall(r"(?:^|`)make (\w+)", TEXTS, re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
 def test_named_commands_exist():
-    text = README + (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     commands = {
         each.name for part in PARTS for each in part.commands.registered_commands
     }
-    for name in set(re.findall(r"(?:bin/|`)autograder ([a-z][a-z-]*)", text)):
+    for name in set(re.findall(r"(?:bin/|`)autograder ([a-z][a-z-]*)", TEXTS)):
         assert name in commands, name
 
 
-def test_linked_files_exist():
-    pages = ("README.md", "CONTRIBUTING.md", "autograder/grading/README.md")
-    folders = *ROOT.glob("docs/*.md"), ROOT / "hub" / "README.md"
-    for path in (*(ROOT / name for name in pages), *folders):
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text("utf-8")):
-            assert (path.parent / link).exists(), f"{path} links {link}"
+def headings_of(page):
+    """Return the anchors of a page's headings, as Git hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name + page.name)
+def test_linked_files_and_headings_exist(page):
+    for link, heading in re.findall(
+        r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text("utf-8")
+    ):
+        path = page.parent / link if link else page
+        assert path.exists(), f"{page} links {link}"
+        if heading:
+            assert heading in headings_of(path), f"{page} links {link}#{heading}"
 
 
 def test_engine_page_names_every_module():

@@ -148,14 +148,14 @@ def test_only_the_control_group_can_be_done_without():
     assert "8 GiB" in lines[-1].text
 
 
-def test_readme_shows_these_lines(monkeypatch):
+def test_page_on_grading_has_these_lines(monkeypatch):
     monkeypatch.setattr(doctor.platform, "machine", lambda: "x86_64")
     lines = doctor.isolation_lines(SOUND, Limits())
-    readme = (COURSE.root / "README.md").read_text(encoding="utf-8")
-    assert "\n".join(map(str, lines)) in readme
+    page = (COURSE.root / "docs" / "grading.md").read_text(encoding="utf-8")
+    assert "\n".join(map(str, lines)) in page
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     ours = replace(SOUND, users=frozenset({1000}))
-    assert f"`{doctor.isolation_lines(ours, Limits())[2].text}`" in readme
+    assert f"`{doctor.isolation_lines(ours, Limits())[2].text}`" in page
 
 
 def test_packages_that_differ_from_the_lock_are_named(monkeypatch, tmp_path):

@@ -1,7 +1,7 @@
 """What a term's grades should be, by a model that knows nothing of the course's code.
 
 It holds facts (who handed in what and when, what people have entered), and all numbers
-follow from them by a few rules of the README.
+follow from them by a few rules of docs/grading.md.
 """
 
 import math

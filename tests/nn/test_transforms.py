@@ -1,7 +1,7 @@
 """What PyTorch makes of the modules: ``torch.export``, ``compile``, ``vmap``, ``func``.
 
-What is supported stands in the README; ``torch.jit`` is not. The recurrent translator
-can be compiled, in several graphs, since its encoder asks the batch for its lengths.
+docs/data-and-models.md says what is supported; ``torch.jit`` is not. The recurrent
+translator can be compiled, in several graphs, since its encoder asks for lengths.
 """
 
 import pytest
