@@ -26,7 +26,7 @@ from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
-from autograder.notebooks.source import LessonSource
+from autograder.grading.release import load_release
 
 HEAD = re.compile(r"^# === (wrong|right): (.*)\n(?:# differs: (.*)\n)?", re.MULTILINE)
 
@@ -82,13 +82,11 @@ def function_of(answer: UnseenAnswer) -> Callable[..., Any]:
 
 def _names(exercise: Exercise) -> dict[str, Any]:
     """Return what the set-up cells import, and right answers to earlier exercises."""
-    source = LessonSource(Course.here().source(exercise.lesson))
-    earlier = [each.name for each in source.exercises]
-    earlier = earlier[: earlier.index(exercise.name)]
+    release = load_release(Course.here(), exercise.lesson)
+    earlier = release.exercises[: release.exercises.index(exercise.name)]
     names: dict[str, Any] = {}
-    for cell in source.cells[:2]:
-        if cell.kind == "code":
-            exec(cell.text, names)
+    for cell in release.set_up:
+        exec(cell, names)
     uses = {*earlier, *exercise.uses}
     return names | {name: load(name).reference for name in uses}
 

@@ -47,6 +47,7 @@ def main(folder: Path, exercises: list[str]) -> None:
                 "number": answer.number,
                 "right": answer.right,
                 "about": answer.about,
+                "solved": result.solved,
                 "passed": result.passed,
                 "points": result.points,
                 "of": result.max_points,
