@@ -127,6 +127,7 @@ def variants(
     combined_by="and",
     which="all",
     two_needed=False,
+    returned_in_the_loop=False,
     stacked="after broadcasting",
     axis=0,
     true_means="may attend",
@@ -136,6 +137,8 @@ def variants(
 ):
     if two_needed:
         _ = masks[1]
+    if returned_in_the_loop:
+        return masks[0] & masks[1] if len(masks) > 1 else None
     if written_into == "the third mask":
         return np.logical_and(*masks)
     if stacked == "before broadcasting":
@@ -144,6 +147,7 @@ def variants(
     chosen = {
         "all": masks,
         "the first two": masks[:2],
+        "the first and the last": masks[:1] + masks[-1:],
         "the first": masks[:1],
         "the last": masks[-1:],
         "all but the first": masks[1:] or masks,
@@ -170,7 +174,7 @@ def variants(
         may_attend = np.bool_(may_attend)
     else:
         may_attend = functools.reduce(OPERATORS[combined_by], chosen)
-    if which.startswith("the "):
+    if which in ("the first", "the last"):
         may_attend = np.broadcast_to(may_attend, shape).copy()
     if true_means == "blocked":
         may_attend = ~may_attend
@@ -269,6 +273,20 @@ exercise.option(
     "What does a third mask change in your result?",
     why="A causal and a padding mask are all that most models have.",
     which="the first two",
+)
+exercise.option(
+    "returned_in_the_loop",
+    "Your loop ends after the second mask, and a single mask gives None.",
+    "Where does your `return` stand: in the loop, or below it?",
+    why="`return` is indented like the line above it.",
+    returned_in_the_loop=True,
+)
+exercise.option(
+    "first_and_last_only",
+    "Your mask is that of the first and the last mask.",
+    "Which mask does each step of your loop begin with?",
+    why="Each step combines masks[0] with a mask, and the result so far is lost.",
+    which="the first and the last",
 )
 exercise.option(
     "first_mask_left_out",
