@@ -66,9 +66,11 @@ def journey(tmp_path_factory):
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         check = cell_with(page, "check(softmax)")
-        check.get_by_text("CheckFailed").wait_for()
+        error = check.get_by_text("CheckFailed")
+        error.wait_for(state="attached")
         check.get_by_text("is not written yet").first.wait_for()
         stops["stub"] = output_of(check)
+        stops["error"] = error.is_visible()
         after = cell_with(page, "weights = softmax(scores)")
         stops["after the stub"] = after.locator(".jp-OutputArea-output").count()
         check.scroll_into_view_if_needed()
@@ -109,6 +111,11 @@ def test_run_all_stops_at_the_first_stub(journey):
     assert "softmax is not written yet" in journey["stub"]
     assert "Traceback" not in journey["stub"]
     assert journey["after the stub"] == 0
+
+
+def test_error_of_a_failed_check_is_out_of_sight(journey):
+    assert "CheckFailed" in journey["stub"]  # for programs
+    assert not journey["error"]
 
 
 def test_wrong_answer_is_named(journey):
