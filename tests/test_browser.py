@@ -62,6 +62,12 @@ def journey(tmp_path_factory):
         page.locator(".jp-Notebook").wait_for()
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         picture(page, "1-open")
+        buttons = page.locator('[data-jp-item-name^="attention-course:"] jp-button')
+        titles = buttons.evaluate_all("all => all.map(each => each.title)")
+        stops["titles"] = titles
+        stops["code"] = page.locator(".jp-CodeCell .cm-content").first.get_attribute(
+            "class"
+        )
         stops["title"] = page.title()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
@@ -105,6 +111,15 @@ def journey(tmp_path_factory):
 
 def test_lesson_opens(journey):
     assert journey["title"].startswith(LESSON[:12])
+
+
+def test_tooltips_name_the_shortcuts(journey):
+    check, hint, *_ = journey["titles"]
+    assert check.endswith("(Alt+Shift+Enter)") and hint.endswith("(Alt+Shift+H)")
+
+
+def test_long_lines_of_code_are_wrapped(journey):
+    assert "cm-lineWrapping" in journey["code"]
 
 
 def test_run_all_stops_at_the_first_stub(journey):

@@ -53,6 +53,10 @@ def opened(browser, site, name, *, theme="light", width=1280):
             browser.remove_listener(event, listener)
 
 
+CUT_OFF = """() => [...document.querySelectorAll("article pre")].filter(
+    each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
+
+
 def settle(page, name):
     """Wait until a page is as it stays: formulas, search results, colours."""
     if name == LESSON:
@@ -177,6 +181,7 @@ def test_no_page_scrolls_sideways_on_a_phone(browser, site, name):
         page.wait_for_load_state("load")
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= WIDTHS["phone"]
+        assert page.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.parametrize("name, width, theme", VIEWS)
