@@ -62,13 +62,21 @@ def journey(tmp_path_factory):
         page.locator(".jp-Notebook").wait_for()
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         picture(page, "1-open")
+        buttons = page.locator('[data-jp-item-name^="attention-course:"] jp-button')
+        titles = buttons.evaluate_all("all => all.map(each => each.title)")
+        stops["titles"] = titles
+        stops["code"] = page.locator(".jp-CodeCell .cm-content").first.get_attribute(
+            "class"
+        )
         stops["title"] = page.title()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         check = cell_with(page, "check(softmax)")
-        check.get_by_text("CheckFailed").wait_for()
+        error = check.get_by_text("CheckFailed")
+        error.wait_for(state="attached")
         check.get_by_text("is not written yet").first.wait_for()
         stops["stub"] = output_of(check)
+        stops["error"] = error.is_visible()
         after = cell_with(page, "weights = softmax(scores)")
         stops["after the stub"] = after.locator(".jp-OutputArea-output").count()
         check.scroll_into_view_if_needed()
@@ -105,10 +113,24 @@ def test_lesson_opens(journey):
     assert journey["title"].startswith(LESSON[:12])
 
 
+def test_tooltips_name_the_shortcuts(journey):
+    check, hint, *_ = journey["titles"]
+    assert check.endswith("(Alt+Shift+Enter)") and hint.endswith("(Alt+Shift+H)")
+
+
+def test_long_lines_of_code_are_wrapped(journey):
+    assert "cm-lineWrapping" in journey["code"]
+
+
 def test_run_all_stops_at_the_first_stub(journey):
     assert "softmax is not written yet" in journey["stub"]
     assert "Traceback" not in journey["stub"]
     assert journey["after the stub"] == 0
+
+
+def test_error_of_a_failed_check_is_out_of_sight(journey):
+    assert "CheckFailed" in journey["stub"]  # for programs
+    assert not journey["error"]
 
 
 def test_wrong_answer_is_named(journey):

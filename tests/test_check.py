@@ -22,7 +22,15 @@ from autograder.check import CheckStopped, NotAnExercise, local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.checking.way_on import makes_possible
-from autograder.messages.report import CLOSING, DATA_TYPE, FAILS, HOLDS, CheckReport
+from autograder.messages.report import (
+    CLOSING,
+    DATA_TYPE,
+    FAILED,
+    FAILS,
+    HOLDS,
+    CheckReport,
+)
+from autograder.workspace.lab import EXTENSIONS
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
 from tests.checking.test_judging import double, judged, tiny
@@ -189,6 +197,14 @@ def test_second_failure_offers_the_courses_version(notebook):
         '<p class="attention-by-hand">To go on' in html
         and f"<code>{line}</code>" in html
     )
+
+
+def test_only_a_failed_report_hides_the_error_below():
+    pages = {name: reports()[name].html() for name in ("wrong", "right")}
+    failed = {name for name, page in pages.items() if f'class="{FAILED}"' in page}
+    assert failed == {"wrong"}
+    script = EXTENSIONS / "attention-course" / "static" / "reports.js"
+    assert f":has(.{FAILED})" in script.read_text()
 
 
 def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
@@ -639,7 +655,9 @@ def test_html_is_well_formed_without_markup_of_the_learner(name):
     allowed = {"div", "strong", "p", "ul", "li", "span", "code", "details", "summary"}
     assert {element.tag for element in page.iter()} <= allowed
     attributes = {key for element in page.iter() for key in element.attrib}
-    assert attributes <= {"style", "role", "aria-label"}
+    assert attributes <= {"style", "role", "aria-label", "class"}
+    classes = {element.get("class", FAILED) for element in page.iter()}
+    assert classes == {FAILED}
 
 
 @pytest.mark.parametrize("name", reports())

@@ -19,6 +19,12 @@ from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_cell, outline_of
 
 HOME_LINE = re.compile(r"^\[[^\]]*\]\([^)]*home\.md\).*\n*", re.MULTILINE)
+# What a lesson says only to those who have cells to run.
+IN_NOTEBOOK = re.compile(
+    r'(?:(?<=\S)\s)?<span class="in-notebook">.*?</span>', re.DOTALL
+)
+EMPTY_ITEM = re.compile(r"^-(?:\n|\Z)", re.MULTILINE)
+STUB = "raise NotImplementedError"  # of the body, as texts and checks call it
 MADE_POSSIBLE = re.compile(r'<p class="attention-possible">.*?</p>', re.DOTALL)
 HEADING = re.compile(r"^### Exercise: (\w+)(?: · (.+))?$", re.MULTILINE)
 # In a text, what a mention of a lesson must not stand in: code, formulas, links, tags.
@@ -95,7 +101,7 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
     page = NotebookNode(notebook | {"cells": []})
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            text = prose(HOME_LINE.sub("", cell.source), lessons)
+            text = prose(for_reading(HOME_LINE.sub("", cell.source)), lessons)
             text = HEADING.sub(_heading, text)
             if prediction := prediction_of(cell):
                 tells = cell.metadata[ANSWER_KEY].get("tells", False)
@@ -122,7 +128,7 @@ def hints(notebook: NotebookNode, name: str, lessons: Collection[str]) -> str:
         heading = HEADING.search(cell.source)
         if cell.cell_type == "markdown" and heading and heading[1] == name:
             _, _, below = cell.source[heading.start() :].partition("\n")
-            return prose(below.strip("\n"), lessons)
+            return prose(for_reading(below).strip("\n"), lessons)
     raise ValueError(f"there is no heading '### Exercise: {name}'")
 
 
@@ -139,7 +145,7 @@ def contract(source: str) -> str:
 
     source : the cell, with nbgrader's marks around the body
     """
-    return f"```python\n{_parts(source)[0]}\n    ...\n```\n"
+    return f"```python\n{_parts(source)[0]}\n    {STUB}\n```\n"
 
 
 def folded_solution(source: str) -> str:
@@ -162,6 +168,17 @@ def _parts(source: str) -> tuple[str, str]:
     """Return what stands above the solution, and the solution."""
     above, _, rest = source.partition(f"\n{BEGIN}\n")
     return above, rest.partition(f"\n{END}")[0]
+
+
+def for_reading(text: str) -> str:
+    r"""Return a text of a lesson without what it says only of running cells.
+
+    >>> for_reading('Look<span class="in-notebook"> and run the cell</span>.')
+    'Look.'
+    >>> for_reading('- <span class="in-notebook">Run a cell.</span>\n- Read.')
+    '- Read.'
+    """
+    return EMPTY_ITEM.sub("", IN_NOTEBOOK.sub("", text)).strip()
 
 
 def prose(text: str, lessons: Collection[str]) -> str:

@@ -116,6 +116,8 @@ class MadePossible(NamedTuple):
 
 
 Note = str | NextStep | CourseVersion | MadePossible
+# A report above a CheckFailed: our extension of JupyterLab hides the error's own line.
+FAILED = "attention-failed"
 CLASSES = {CourseVersion: "attention-by-hand", MadePossible: "attention-possible"}
 
 
@@ -165,6 +167,7 @@ class CheckReport:
             self._closing(),
             self._all_notes(),
             unfolded=self._most_telling(),
+            name_of_class="" if self.result.solved else FAILED,
         )
 
     def data(self) -> dict[str, Any]:
@@ -390,6 +393,7 @@ def region(
     notes: Sequence[Note] = (),
     *,
     unfolded: int | None = None,
+    name_of_class: str = "",
 ) -> str:
     """Return a report as a short stretch of HTML without scripts.
 
@@ -398,6 +402,7 @@ def region(
     opening : other sentences above the claims
     closing : sentences below them that stand out
     unfolded : index of the one claim whose reason is shown; all are if None
+    name_of_class : of the whole report, for a page's style
     """
     parts = [f"<strong>{escape(headline)}</strong>"]
     parts += [_standing_out(sentence) for sentence in diagnosis]
@@ -412,7 +417,8 @@ def region(
     parts += [_standing_out(sentence) for sentence in closing]
     parts += [_note_html(note) for note in notes]
     label = f"check of {escape(name)}"
-    return f'<div role="region" aria-label="{label}">{"".join(parts)}</div>'
+    mark = f' class="{name_of_class}"' if name_of_class else ""
+    return f'<div role="region" aria-label="{label}"{mark}>{"".join(parts)}</div>'
 
 
 def _note_html(note: Note) -> str:

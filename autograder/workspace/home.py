@@ -370,9 +370,15 @@ def _of(part: float, whole: float) -> str:
 
 
 def _duration(minutes: int) -> str:
+    """Return a time in words; in half hours, so that each solved lesson shows.
+
+    >>> _duration(110), _duration(33 * 60 + 15), _duration(33 * 60 - 20)
+    ('110 minutes', 'about 33 hours', 'about 32½ hours')
+    """
     if minutes < 120:
         return f"{minutes} minutes"
-    return f"about {round(minutes / 60)} hours"
+    hours, half = divmod(round(minutes / 30), 2)
+    return f"about {hours}{'½' * half} hours"
 
 
 def _plain(text: str) -> str:

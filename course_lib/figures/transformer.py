@@ -62,13 +62,13 @@ ENCODER: tuple[Box, ...] = (
     Box("feed-forward", "feed-forward", "feed-forward", ("x",), "x", FEED_FORWARD_TEXT),
     Box("add & norm", "norm", "norm", ("x",), "x", NORM_TEXT),
     Box(
-        "norm",
+        "last norm",
         "norm",
         "norm",
         ("x",),
         "memory",
-        "the encoder's last norm; its output is the memory, and every layer of the "
-        "decoder attends to it",
+        "one more norm after all layers, as in PyTorch; its output is the memory, and "
+        "every layer of the decoder attends to it",
     ),
 )
 DECODER: tuple[Box, ...] = (
@@ -104,7 +104,14 @@ DECODER: tuple[Box, ...] = (
     Box("add & norm", "norm", "norm", ("y",), "y", NORM_TEXT),
     Box("feed-forward", "feed-forward", "feed-forward", ("y",), "y", FEED_FORWARD_TEXT),
     Box("add & norm", "norm", "norm", ("y",), "y", NORM_TEXT),
-    Box("norm", "norm", "norm", ("y",), "y", "the decoder's last norm"),
+    Box(
+        "last norm",
+        "norm",
+        "norm",
+        ("y",),
+        "y",
+        "one more norm after all layers, as in PyTorch",
+    ),
     Box(
         "@ embedding.T",
         "embedding",

@@ -8,8 +8,8 @@
 # What was too tired? The animal, so that is what *it* means. Now put *wide* in place of
 # *tired*: *it* is still the same two letters, and yet it means the street.
 #
-# To see it happen, click this text and press **Shift + Enter** three times: each time, one
-# cell runs. Then **switch the last word**.
+# To see it happen, <span class="in-notebook">click this text and press
+# **Shift + Enter** three times: each time, one cell runs. Then</span> **switch the last word**.
 #
 # **About 35 minutes.** You need Python, and you should have multiplied two
 # matrices before. You don't need to know anything about attention.
@@ -67,18 +67,23 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # %% [markdown]
 # ## How a lesson works
 #
-# - **Run** a cell with Shift + Enter. If you edit it, run it again.
+# - <span class="in-notebook">**Run** a cell with Shift + Enter. If you edit it, run it again. On a
+#   touch screen, tap the cell and then ▶ in the toolbar.</span>
 # - **Make a prediction** where a lesson asks for one: the explanation appears once you have
-#   chosen an answer and run the cell.
+#   chosen an answer<span class="in-notebook"> and run the cell</span>.
 # - An **exercise** is a function that you write. The dots in its heading say how hard it is.
 # - The **check** below it says more than *wrong*: if your answer shows a typical
 #   misconception, it names it and asks a question that helps you to find the error.
 # - A **hint** opens with a click. There are two for each exercise.
 
 # %% [markdown]
-# Nothing that you type can break the course: this notebook is your own copy, and a newer
-# version of the lesson keeps your answers. If something looks odd, use the menu **Kernel →
-# Restart Kernel and Run up to Selected Cell**.
+# <span class="in-notebook">Five buttons in the toolbar work on the exercise that you are at:
+# *Check* (Alt + Shift + Enter) and *Hint* (Alt + Shift + H), *Start over* and *Restore* for
+# your answer, and *Home*, which shows what you have solved.</span>
+#
+# <span class="in-notebook">Nothing that you type can break the course: this notebook is your own
+# copy, and a newer version of the lesson keeps your answers. If something looks odd, use the
+# menu **Kernel → Restart Kernel and Run up to Selected Cell**.</span>
 
 # %%
 import math
@@ -92,7 +97,8 @@ from course_lib.lessons.environment import check_environment
 print(check_environment())
 
 # %% [markdown]
-# If that cell printed an error instead of a sentence, the error says what to do.
+# <span class="in-notebook">If that cell printed an error instead of a sentence, the error says what
+# to do.</span>
 
 # %% [markdown]
 # ## Shares from scores, by hand
@@ -177,10 +183,10 @@ check(softmax_by_hand)
 # Each line of a check is one claim about your function, and no claim asks for more than the
 # contract says.
 #
-# If you haven't been wrong yet, be wrong on purpose: leave out the exponential, run your
-# cell and the check again, and read the message. The line with the arrow, at the top, names
-# the misconception. Click a ✗ to see what your function was given, what it returned and
-# what was expected. Then repair it.
+# <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave out the
+# exponential, run your cell and the check again, and read the message. The line with the
+# arrow, at the top, names the misconception. Click a ✗ to see what your function was given,
+# what it returned and what was expected. Then repair it.</span>
 
 # %% [markdown]
 # ## Shapes

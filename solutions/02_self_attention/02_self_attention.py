@@ -614,8 +614,9 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # %% [markdown]
 # ### Exercise: self_attention_gradients
 #
-# A stretch: go back from the output to x and the three matrices. To skip it, run the
-# check twice; it then says how to go on with the course's version.
+# A stretch: go back from the output to x and the three matrices.
+# <span class="in-notebook">To skip it, run the check twice; it then says how to go on with the
+# course's version.</span>
 #
 # <details><summary>Hint 1</summary>
 #

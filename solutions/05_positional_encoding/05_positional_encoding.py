@@ -827,7 +827,8 @@ figures.attention_weights(trained_here.weights(16, start=100), later, later, alt
 #
 # </details>
 #
-# To skip it, put the line `from course_lib.positions import rotary` into its cell.
+# <span class="in-notebook">To skip it, put the line `from course_lib.positions import rotary` into
+# its cell.</span>
 
 # %%
 from course_lib.positions import rotary  # exercise

@@ -354,8 +354,8 @@ alt = "First a and t are joined, then m and at; mat and s are the two tokens of 
 figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
 
 # %% [markdown]
-# Now try words of your own. Change the list `chosen` (any lower-case words) and run
-# both cells. The toy's five merges are made in each word, one after the other, whether
+# <span class="in-notebook">Now try words of your own. Change the list `chosen` (any
+# lower-case words) and run both cells.</span> The toy's five merges are made in each word, one after the other, whether
 # the toy had the word or not. **Press "merge"** below the cells, or move the slider,
 # and guess each time what comes next.
 #

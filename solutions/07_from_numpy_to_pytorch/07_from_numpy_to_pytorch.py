@@ -920,8 +920,8 @@ theirs.load_state_dict(start)
 adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
-# Before you run it, find in it each line of your own loop. (`theirs.eval()` returns the module
-# itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of logits
+# Find in it each line of your own loop<span class="in-notebook"> before you run it</span>.
+# (`theirs.eval()` returns the module itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of logits
 # for each target.) What would happen if `zero_grad` came between `backward` and `step`? If
 # `eval()` were missing, or `deepcopy`?
 

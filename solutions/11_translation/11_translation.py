@@ -874,8 +874,8 @@ assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) 
 # %% [markdown]
 # ## You type, it translates
 #
-# Change the text and run the cell: the small translator writes, and shows what else it might
-# have written. (It knows numbers below a million. What does it do with a larger one? With
+# The small translator translates what you type, and shows what else it might have written.
+# <span class="in-notebook">Change the text and run the cell.</span> (It knows numbers below a million. What does it do with a larger one? With
 # *hundred four*? With your name?)
 
 # %%
@@ -916,8 +916,8 @@ assert (counts["children"], counts["sleeping"]) == (0, 4)
 # A word that never occurs in 31,335 texts, like *children*, or only a few times, like *sleeping*,
 # can barely be learned: its subwords mean something else. No loss, schedule or search fixes that;
 # other pairs would. (Characters that are new to it become an unknown token. A text may have 256
-# tokens at most. To see what the model attended to, run the cell under *And what it attended to*
-# once more.)
+# tokens at most. <span class="in-notebook">To see what the model attended to, run
+# the cell under *And what it attended to* once more.</span>)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError

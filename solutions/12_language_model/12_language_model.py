@@ -1312,7 +1312,8 @@ def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list
 
 
 # %% [markdown]
-# Change the speaker, the seed and the three settings, and run both cells again:
+# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
+# again:</span>
 
 # %% tags=["nbval-ignore-output"]
 prompt = tokenizer.encode("\n**JULIET**\n")

@@ -1095,8 +1095,8 @@ batches = [lines[i : i + 50] for i in range(0, 1000, 50)]
 vectors = torch.cat([encoder.sentence_vectors(each, encode=encode) for each in batches])
 
 # %% [markdown]
-# Change the question, and run the cells from here on again. (*It is cold outside*? *I saw
-# a ghost last night*?)
+# <span class="in-notebook">Change the question, and run the cells from here on again. (*It is
+# cold outside*? *I saw a ghost last night*?)</span>
 
 # %% tags=["nbval-ignore-output"]
 question = "Something is wrong in this country."

@@ -156,7 +156,10 @@ def test_states_are_marks_and_not_only_colours(tmp_path):
         assert (marks.count("✓"), marks.count("●"), marks.count("○")) == (2, 1, 18)
         current = page.locator("button[data-state=current]")
         assert current.inner_text().startswith("●causal attention")
-        assert page.get_by_role("button", name="current: causal attention").count() == 1
+        assert (
+            page.get_by_role("button", name="in this lesson: causal attention").count()
+            == 1
+        )
         assert page.locator(".key").inner_text().split("\n")[0].startswith("✓")
 
 

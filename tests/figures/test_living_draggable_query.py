@@ -100,6 +100,25 @@ def test_query_is_dragged_and_brought_back(figure, tmp_path):
         assert_shows(page, QUERY)
 
 
+OVERLAPPING = """() => {
+    const parts = [...document.querySelectorAll(".dq-name, .dq-tip")];
+    const [boxes, slack] = [parts.map(each => each.getBoundingClientRect()), 1];
+    const meets = (a, b) => a.left + slack < b.right && b.left + slack < a.right
+        && a.top + slack < b.bottom && b.top + slack < a.bottom;
+    return boxes.flatMap((a, i) => boxes.slice(i + 1).filter(b => meets(a, b))
+        .map(() => parts[i].textContent));
+}"""
+
+
+def test_names_never_overlap_as_the_query_turns(tmp_path):
+    for degrees in (-2, 0, 5, 9, 11, 13, 15, 18, 25, 40, 50):
+        angle = np.radians(degrees)
+        query = 3.2 * np.array([np.cos(angle), np.sin(angle)])
+        figure = figures.draggable_query("kitten", query, KEYS, alt=ALT, **AXES)
+        with opened(tmp_path, figure) as page:
+            assert page.evaluate(OVERLAPPING) == [], degrees
+
+
 def test_query_at_the_origin_has_equal_weights(tmp_path):
     figure = figures.draggable_query("q", [0.0, 0.0], KEYS, alt=ALT, **AXES, **ALL)
     with opened(tmp_path, figure) as page:

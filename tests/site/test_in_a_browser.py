@@ -53,6 +53,10 @@ def opened(browser, site, name, *, theme="light", width=1280):
             browser.remove_listener(event, listener)
 
 
+CUT_OFF = """() => [...document.querySelectorAll("article pre")].filter(
+    each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent)"""
+
+
 def settle(page, name):
     """Wait until a page is as it stays: formulas, search results, colours."""
     if name == LESSON:
@@ -83,7 +87,7 @@ def test_formulas_are_typeset_without_a_network(browser, site):
 def test_living_picture_answers_pointing_and_keys(browser, site):
     with opened(browser, site, LESSON) as page:
         pictures = page.locator(".living[data-live='yes']")
-        picture = pictures.filter(has_text=WORDS[-1]).first
+        picture = pictures.filter(has_text=WORDS[1]).locator("visible=true").first
         picture.wait_for()
         assert not picture.locator("> img").is_visible()
         words = picture.locator("[data-side='query'], .query, text, button")
@@ -98,7 +102,7 @@ def test_living_picture_answers_pointing_and_keys(browser, site):
 
 def test_print_has_static_pictures_and_no_solution(browser, site):
     with opened(browser, site, LESSON) as page:
-        page.locator(".living[data-live='yes']").first.wait_for()
+        page.locator(".living[data-live='yes']").first.wait_for(state="attached")
         page.emulate_media(media="print")
         assert page.locator(".living > img").first.is_visible()
         assert page.locator(".living-view").first.is_hidden()
@@ -127,7 +131,9 @@ def test_prediction_covers_the_answer_until_a_choice(browser, site):
         covers = page.locator(".attention-cover")
         count = covers.count()
         came_out = page.locator(".cell_output").filter(has_text="[1.0, 0.5, -0.5]")
-        options = page.get_by_role("radiogroup").first.get_by_role("radio")
+        options = page.get_by_role("radiogroup", name="divide 2, 1").get_by_label(
+            "0.67"
+        )
         assert covers.first.is_visible() and came_out.is_hidden()
         violations = (
             Axe().run(page, context=".bd-article", options=AXE).violations_count
@@ -145,7 +151,7 @@ def test_prediction_covers_the_answer_until_a_choice(browser, site):
         assert options.first.is_checked() and came_out.is_visible()
         page.evaluate("localStorage.clear()")
         page.reload()
-        page.get_by_role("button", name="Show it anyway").first.click()
+        page.get_by_role("button", name="Show it anyway").nth(1).click()
         assert came_out.is_visible()
         assert page.get_by_text("You predicted").count() == 0
 
@@ -177,6 +183,7 @@ def test_no_page_scrolls_sideways_on_a_phone(browser, site, name):
         page.wait_for_load_state("load")
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= WIDTHS["phone"]
+        assert page.evaluate(CUT_OFF) == []
 
 
 @pytest.mark.parametrize("name, width, theme", VIEWS)

@@ -1,5 +1,7 @@
 """A lesson as a page: what is left out, folded and linked."""
 
+import re
+
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -14,7 +16,14 @@ from autograder.book.lessons import (
     solution_cell,
 )
 from autograder.checking.registry import load
+from autograder.course import Course
+from autograder.notebooks.assemble import teacher_notebook
+from autograder.notebooks.source import LessonSource
 
+RUNNING = re.compile(
+    r"Shift ?\+|toolbar|Kernel →|"
+    r"\brun\W+(?:the|this|both|your|each)\s+(?:cells?|check)\b"
+)
 LESSONS = ["00_start_here", "01_dot_product_attention"]
 HOME = "[Home](../home.md) · [← Start](../00_start_here/00_start_here.ipynb) · [→](b)"
 ANSWER = '''def double(x):
@@ -73,9 +82,29 @@ def test_heading_is_short_and_leads_to_a_page(notebook):
 def test_solution_is_folded_below_its_contract(notebook):
     text = lesson_page(notebook, LESSONS).cells[2].source
     above, _, folded = text.partition('<details class="solution">')
-    assert '"""Return twice x."""\n    ...' in above and "2 * x" not in above
+    assert (
+        '"""Return twice x."""\n    raise NotImplementedError' in above
+        and "2 * x" not in above
+    )
     assert "```python\ndef double(x):\n    return 2 * x\n```" in folded
     assert "SOLUTION" not in text and folded.rstrip().endswith("</details>")
+
+
+def test_words_of_running_cells_are_left_out():
+    only = '<span class="in-notebook">Run the\ncell.</span>'
+    texts = [only, f"- {only}\n- Read.", f"One.\n\n{only} Two.", f"One{only}."]
+    cells = map(new_markdown_cell, [*texts, f"a, {only} b"])
+    page = lesson_page(new_notebook(cells=[*cells]), LESSONS)
+    expected = ["- Read.", "One.\n\n Two.", "One.", "a, b"]
+    assert [cell.source for cell in page.cells] == expected
+
+
+@pytest.mark.parametrize("lesson", Course.here().lessons)
+def test_no_page_asks_to_run_a_cell(lesson):
+    source = LessonSource(Course.here().source(lesson))
+    page = lesson_page(teacher_notebook(source), [])
+    texts = [cell.source for cell in page.cells if cell.cell_type == "markdown"]
+    assert [text for text in texts if RUNNING.search(text)] == []
 
 
 def test_outputs_lead_to_pages_and_keep_html_only(notebook):
@@ -130,7 +159,7 @@ def test_hints_are_what_stands_below_the_heading(notebook):
 def test_signature_of_several_lines_stays_whole():
     source = ANSWER.replace("(x):", "(\n    x,\n):").replace('"""R', 'r"""R')
     assert "```python\ndef double(\n    x,\n):\n    return" in folded_solution(source)
-    assert 'r"""Return twice x."""\n    ...' in contract(source)
+    assert 'r"""Return twice x."""\n    raise NotImplementedError' in contract(source)
 
 
 def test_function_to_be_mended_is_broken_and_its_solution_folded():

@@ -69,7 +69,7 @@ def test_exercise_page_has_contract_and_visible_claims(site, exercise):
     first_line = exercise.reference.__doc__.strip().splitlines()[0]
     code = part.find(id="contract").find("pre").get_text()
     assert first_line in code and code.startswith(f"def {exercise.name}(")
-    assert code.rstrip().endswith('"""\n    ...')
+    assert code.rstrip().endswith('"""\n    raise NotImplementedError')
     claims = [each.get_text() for each in part.select("#what-the-check-claims li")]
     visible = [case for case in exercise.cases if case.visible]
     assert len(claims) == len(visible)

@@ -56,10 +56,7 @@ function render({ model, el }) {
     aim(made, key);
     return made;
   });
-  const labels = keys.map((key, j) => {
-    const [x, y] = at(key);
-    return shape("text", { class: "dq-name", x: x + 6, y: y - 6, "aria-hidden": "true" }, names[j]);
-  });
+  const labels = names.map((each) => shape("text", { class: "dq-name", "aria-hidden": "true" }, each));
   const arrowOfQuery = ray({ class: "dq-query" });
   const label = shape("text", { class: "dq-name dq-query-name", "aria-hidden": "true" }, name);
   const handle = shape("g", {
@@ -67,6 +64,36 @@ function render({ model, el }) {
     "aria-valuemin": low, "aria-valuemax": high, onkeydown: press,
   }, shape("circle", { class: "dq-reach", r: 24 }), shape("circle", { class: "dq-tip", r: 9 }));
   svg.append(...rays, ...labels, arrowOfQuery, label, handle);
+
+  // Names give way to the handle and to each other. places: [x, y, anchor], the best first.
+  function put(text, places, taken) {
+    const width = text.getComputedTextLength() || 8 * text.textContent.length;
+    const boxes = places.map(([x, y, anchor]) => {
+      const left = x - width * { start: 0, middle: 0.5, end: 1 }[anchor];
+      return { left, right: left + width, top: y - 12, bottom: y + 4 };
+    });
+    const meets = (one, other) =>
+      one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+    const isFree = (box) => !taken.some((each) => meets(box, each)) && box.left > -22 && box.right < SIDE + 14;
+    const chosen = Math.max(boxes.findIndex((box) => box.bottom < SIDE && isFree(box)), 0);
+    const [x, y, anchor] = places[chosen];
+    text.setAttribute("x", x);
+    text.setAttribute("y", y);
+    text.setAttribute("text-anchor", anchor);
+    taken.push(boxes[chosen]);
+  }
+
+  function putNames() {
+    const [x, y] = at(query);
+    const taken = [{ left: x - 11, right: x + 11, top: y - 11, bottom: y + 11 }];
+    keys.forEach((key, j) => {
+      const [a, b] = at(key);
+      put(labels[j], [[a + 6, b - 6, "start"], [a + 6, b + 18, "start"], [a - 8, b - 8, "end"], [a - 8, b + 20, "end"]], taken);
+    });
+    const middle = Math.min(Math.max(x, 24), SIDE - 12);
+    put(label, [[middle, y + 26, "middle"], [middle, y - 16, "middle"], [x + 14, y + 5, "start"], [middle, y + 44, "middle"],
+      [middle, y - 34, "middle"], [x - 14, y + 5, "end"]], taken);
+  }
 
   function move(x, y) {
     const near = (number) => Math.round(Math.min(Math.max(number, low), high) / STEP) * STEP;
@@ -147,9 +174,6 @@ function render({ model, el }) {
     handle.setAttribute("transform", `translate(${x} ${y})`);
     handle.setAttribute("aria-valuenow", query[0].toFixed(1));
     handle.setAttribute("aria-valuetext", `${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}`);
-    label.setAttribute("x", Math.min(Math.max(x, 24), SIDE - 12));
-    label.setAttribute("y", y > SIDE - 28 ? y - 16 : y + 26);
-    label.setAttribute("text-anchor", "middle");
     names.forEach((_, j) => {
       rays[j].classList.toggle("dq-first", j === first);
       labels[j].classList.toggle("dq-first", j === first);
@@ -163,6 +187,7 @@ function render({ model, el }) {
         fill.style.width = `${Math.min(100, 100 * Math.abs(what === "dot product" ? value / most : value))}%`;
       });
     });
+    putNames(); // after the winner's name has become bold
     const angle = (Math.atan2(query[1], query[0]) * 180) / Math.PI;
     where.textContent = `${name}: ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}; angle ${rounded(angle, 0)}\u00b0`;
     where.dataset.value = angle;

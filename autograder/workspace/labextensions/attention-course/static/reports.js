@@ -4,6 +4,7 @@
 import { exercisesOf } from "./lesson.js";
 
 const TYPE = "application/vnd.attention-course.check+json"; // autograder/messages/report.py
+const ERROR = '[data-mime-type="application/vnd.jupyter.stderr"]';
 const OLDER = "This report is about an earlier version of your answer. Check it again.";
 const ASIDE = "The course's version is in use for now. This report is about your own answer.";
 
@@ -14,6 +15,8 @@ export const REPORTS_STYLE = `
 .jp-Notebook .attention-course-way-on button { font: inherit; color: var(--jp-content-font-color1);
   background: transparent; padding: 0.3em 0.9em; border: 1px solid currentColor; border-radius: 4px;
   cursor: pointer; }
+/* A failed check ends with an error, for programs: its only line is the report's first one. */
+.jp-Notebook .jp-OutputArea-child:has(.attention-failed) ~ .jp-OutputArea-child:has(${ERROR}) { display: none; }
 @media (max-width: 640px) {
   .jp-Notebook .jp-OutputArea-output > [role="region"] { padding-left: 6px; }
 }
