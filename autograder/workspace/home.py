@@ -207,7 +207,7 @@ class Home:
         if left:
             totals.append(f"{_duration(left)} left")
         parts = [
-            "# Home",
+            "# The Attention Course",
             self._continue_line(),
             " · ".join(totals),
             self._table(),
@@ -243,7 +243,8 @@ class Home:
         verb = "Continue" if self.progress else "Start"
         line = f"**{verb} here:** {self._link(lesson)}"
         if not self.progress:
-            return line
+            question = f" *{_plain(lesson.question)}*" if lesson.question else ""
+            return f"{line} · {lesson.minutes} min.{question}"
         name = self._exercise_link(lesson, exercise)
         line += f", exercise {name} · {exercise.minutes} min"
         later = [each for each in self.put_off() if each != here]
