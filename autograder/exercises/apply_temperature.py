@@ -210,8 +210,8 @@ AT_ZERO = {
 }
 SCALED = {
     "multiplied": lambda logits, temperature: (logits * temperature).softmax(-1),
-    "multiplied, at 0 too": lambda logits, temperature: (
-        (logits * temperature).softmax(-1)
+    "multiplied, at 0 too": lambda logits, temperature: (logits * temperature).softmax(
+        -1
     ),
     "not, at 0 too": lambda logits, temperature: logits.softmax(-1),
     "probabilities, at 0 too": lambda logits, temperature: (
