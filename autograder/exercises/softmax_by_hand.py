@@ -505,7 +505,7 @@ exercise.option(
     "Your scores are divided by their sum first, and then go into the powers: "
     "nothing divides the powers.",
     "In which order does the recipe divide and take powers?",
-    why="The two steps of the recipe change places.",
+    why="The two steps of the recipe come in the other order.",
     numerator="power of the quotient",
 )
 exercise.option(

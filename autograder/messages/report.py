@@ -353,10 +353,10 @@ class CheckReport:
         """Return what the misconceptions are, each with its question."""
         bank = {each.name: each for each in self.exercise.misconceptions}
         known = [bank[name] for name in self.result.misconceptions if name in bank]
-        said = [f"{each.diagnosis} {each.question}" for each in known]
-        if len(said) != 2:
-            return " ".join(said)
-        one, other = said
+        sentences = [f"{each.diagnosis} {each.question}" for each in known]
+        if len(sentences) != 2:
+            return " ".join(sentences)
+        one, other = sentences
         if known[0].question == known[1].question:
             one = known[0].diagnosis
         return f"Two things at once. One: {one} The other: {other}"
