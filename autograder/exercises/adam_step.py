@@ -210,6 +210,8 @@ def variants(
         m_hat, v_hat = m_used * share_1, v_used * share_2
     else:
         m_hat, v_hat = m_used / share_1, v_used / share_2
+    if used == "gradient above":
+        m_hat = g
     below = {
         "√(v̂ + eps)": lambda: torch.sqrt(v_hat + eps),
         "√v̂": lambda: v_hat.sqrt(),
@@ -249,6 +251,7 @@ def variants(
     new_state = new_m, new_v, steps.get(step_is, step + 1)
     return {
         "change": (new - parameter, new_state),
+        "change to subtract": (change, new_state),
         "one tuple": (new, *new_state),
         "a list": (new, [*new_state]),
         "m, v alone": (new, new_state[:2]),
@@ -361,6 +364,22 @@ exercise.option(
     why="The first step is number 1, and 1 is added to that: cs231n/cs231n.github.io, "
     "issue 179.",
     counted="from 2",
+)
+exercise.option(
+    "gradient_above_the_fraction_bar",
+    "Your change has the gradient itself above the fraction bar, where m̂ belongs: "
+    "m is computed, and has no part in the parameter.",
+    "Which of your numbers would differ if m were all zeros?",
+    why="RMSprop divides the gradient itself, and v is the new idea.",
+    used="gradient above",
+)
+exercise.option(
+    "change_to_subtract_returned",
+    "Your first result is the change: it is neither multiplied by the learning rate "
+    "nor subtracted from the parameter.",
+    "What should come out if the learning rate is 0?",
+    why="The last line of the docstring's list is forgotten.",
+    returns="change to subtract",
 )
 for shares, name, diagnosis, why in (
     (

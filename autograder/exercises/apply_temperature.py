@@ -153,7 +153,9 @@ def variants(
     wanted = temperature
     if temperature == 0 and zero == "as 1":
         temperature = 1.0
-    if temperature == 0 and zero != "divided by 0":
+    if temperature == 0 and zero == "divided by 0":
+        result = torch.full_like(logits, math.nan)
+    elif temperature == 0 and not scaled.endswith("at 0 too"):
         result = AT_ZERO[zero](logits)
     elif scaled != "divided":
         result = SCALED[scaled](logits, temperature)
@@ -163,11 +165,20 @@ def variants(
         result = powers / powers.sum(-1, keepdim=True)
     else:
         largest = logits.max(-1, keepdim=True).values
+        largest = largest if axis == "the last" else 0
         result = AXES[axis]((logits - largest) / temperature)
     if returns == "logits" and wanted > 0:
         result = logits / temperature
-    elif returns == "logarithms":
-        result = result.log()
+    elif returns == "products" and wanted > 0:
+        result = logits * temperature
+    elif returns == "quotients, at 0 too":
+        result = logits / wanted
+    elif returns == "products, at 0 too":
+        result = logits * wanted
+    elif returns == "powers of e" and wanted > 0:
+        result = (logits / temperature).exp()
+    elif returns == "logarithms" and wanted > 0:
+        result = (logits / temperature).log_softmax(-1)
     if overwritten == "divided" and wanted > 0:
         logits /= wanted
     return result
@@ -199,8 +210,18 @@ AT_ZERO = {
 }
 SCALED = {
     "multiplied": lambda logits, temperature: (logits * temperature).softmax(-1),
+    "multiplied, at 0 too": lambda logits, temperature: (logits * temperature).softmax(
+        -1
+    ),
+    "not, at 0 too": lambda logits, temperature: logits.softmax(-1),
+    "probabilities, at 0 too": lambda logits, temperature: (
+        logits.softmax(-1) / temperature
+    ),
     "not at all": lambda logits, temperature: logits.softmax(-1),
     "probabilities": lambda logits, temperature: logits.softmax(-1) / temperature,
+    "probabilities, multiplied": lambda logits, temperature: (
+        logits.softmax(-1) * temperature
+    ),
     "probabilities, softmax again": lambda logits, temperature: (
         logits.softmax(-1) / temperature
     ).softmax(-1),
@@ -233,9 +254,25 @@ exercise.option(
     scaled="multiplied",
 )
 exercise.option(
+    "multiplied_at_zero_too",
+    "Your probabilities are those of the logits times the temperature: they get "
+    "sharper as it rises, and at 0 all tokens have the same.",
+    "Should the difference between two logits grow or shrink when it gets hotter?",
+    why="In physics the inverse temperature is a factor, and code calls both by one "
+    "name.",
+    scaled="multiplied, at 0 too",
+)
+exercise.option(
+    "softmax_at_every_temperature",
+    "Your probabilities are the softmax at every temperature, 0 included.",
+    "Which step of your code uses `temperature`, and does softmax notice it?",
+    why="A quotient that is computed and not used changes nothing.",
+    scaled="not, at 0 too",
+)
+exercise.option(
     "temperature_left_out",
     "Your probabilities are the softmax at every temperature above 0.",
-    "Which step of your code uses `temperature`?",
+    "Which step of your code uses `temperature`, and does softmax notice it?",
     why="A quotient that is computed and not used changes nothing.",
     scaled="not at all",
 )
@@ -246,6 +283,21 @@ exercise.option(
     "What do the numbers in a row sum to, before and after your division?",
     why="The temperature is applied to what is there: probabilities.",
     scaled="probabilities",
+)
+exercise.option(
+    "probabilities_divided_at_zero_too",
+    "Your numbers are the softmax divided by the temperature: they sum to 1 / "
+    "temperature, and at 0 there is no such number.",
+    "What do the numbers in a row sum to, before and after your division?",
+    why="The temperature is applied to what is there: probabilities.",
+    scaled="probabilities, at 0 too",
+)
+exercise.option(
+    "probabilities_multiplied",
+    "Your numbers are the softmax times the temperature: they sum to the temperature.",
+    "What do the numbers in a row sum to, before and after your product?",
+    why="The temperature is applied to what is there: probabilities.",
+    scaled="probabilities, multiplied",
 )
 exercise.option(
     "softmax_taken_twice",
@@ -301,7 +353,7 @@ exercise.option(
 )
 exercise.option(
     "nan_at_temperature_zero",
-    "Your probabilities are NaN at temperature 0: that is 0 divided by 0.",
+    "Your probabilities are NaN at temperature 0: nothing can be divided by 0.",
     "Which token should come for sure at temperature 0, and does it need a division?",
     why="logits / temperature is the formula, and 0 is a temperature that people set.",
     zero="divided by 0",
@@ -395,6 +447,42 @@ exercise.option(
     why="In Hugging Face's library the temperature is a logits processor, and softmax "
     "follows later.",
     returns="logits",
+)
+exercise.option(
+    "products_returned",
+    "Your result is logits times the temperature: they are multiplied where the "
+    "docstring divides, and no softmax follows.",
+    "Should two logits move apart or together when it gets hotter, and what should "
+    "each row of the result sum to?",
+    why="In physics the inverse temperature is a factor; and in Hugging Face's library "
+    "softmax follows later.",
+    returns="products",
+)
+exercise.option(
+    "logits_returned_at_zero_too",
+    "Your result is logits divided by the temperature, not probabilities; at "
+    "temperature 0, that is a division by 0.",
+    "What should each row of the result sum to?",
+    why="In Hugging Face's library the temperature is a logits processor, and softmax "
+    "follows later.",
+    returns="quotients, at 0 too",
+)
+exercise.option(
+    "products_returned_at_zero_too",
+    "Your result is logits times the temperature: they are multiplied where the "
+    "docstring divides, and no softmax follows, not even at temperature 0.",
+    "Should two logits move apart or together when it gets hotter, and what should "
+    "each row of the result sum to?",
+    why="In physics the inverse temperature is a factor; and in Hugging Face's library "
+    "softmax follows later.",
+    returns="products, at 0 too",
+)
+exercise.option(
+    "powers_of_e_returned",
+    "Your result is powers of e, which nothing divides by their sum.",
+    "What should each row of the result sum to?",
+    why="exp makes every number positive, which looks like the whole of softmax.",
+    returns="powers of e",
 )
 exercise.option(
     "logarithms_returned",

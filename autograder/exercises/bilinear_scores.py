@@ -129,6 +129,8 @@ def variants(
     if roles == "k, q":
         q, k = k, q
         w = w.T
+    elif roles == "k, q, with w as it is":
+        q, k = k, q
     w = {
         "w": lambda: w,
         "wᵀ": lambda: w.T,
@@ -138,8 +140,10 @@ def variants(
         "diagonal": lambda: w * np.eye(*w.shape),
         "(w + wᵀ) / 2": lambda: (w + w.T) / 2,
         "sizes": lambda: np.abs(w),
-    }[parameters]()
+    }.get(parameters, lambda: w)()
     asked = q @ w
+    if parameters == "w, on both sides":
+        k = k @ w
     if returned == "cosines":
         asked = asked / np.linalg.norm(asked, axis=-1, keepdims=True)
         k = k / np.linalg.norm(k, axis=-1, keepdims=True)
@@ -369,6 +373,22 @@ exercise.option(
     "Where a row taken out of k is multiplied in place, whose numbers change?",
     why="A row of an array is a view; *= on it writes into the caller's keys.",
     overwritten="k, query by query",
+)
+exercise.option(
+    "roles_changed",
+    "Your queries and keys have changed roles: your entry [i, j] is key i times w "
+    "times query j; where d_q is not d_k, that stops.",
+    "Which vector stands to the left of w in the formula?",
+    why="k @ w @ q.T reads like q @ w @ k.T.",
+    roles="k, q, with w as it is",
+)
+exercise.option(
+    "keys_through_w_too",
+    "Your keys go through w as well as your queries; where d_k is not d_q, that can "
+    "stop.",
+    "How often does w stand in the formula for one score?",
+    why="Queries and keys are both projected in most pictures of attention.",
+    parameters="w, on both sides",
 )
 exercise.family(
     families.squeezed(),

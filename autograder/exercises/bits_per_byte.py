@@ -127,6 +127,7 @@ def utf_8(text):
 
 LENGTHS = {
     "bytes": utf_8,
+    "nothing": lambda text: 1,
     "characters": len,
     "words": lambda text: len(text.split()),
     "UTF-16": lambda text: len(text.encode("utf-16")),
@@ -179,6 +180,10 @@ def variants(
         per_byte = total.exp() / n
     elif unit == "logarithm of the sum":
         per_byte = total.log2() / n
+    elif unit == "log2 of each loss":
+        per_byte = wide.log2().sum() / n
+    elif unit == "perplexity per token":
+        per_byte = wide.mean().exp()
     per_byte = {
         "nats": lambda: per_byte,
         "bits · (ln 2)²": lambda: per_byte * math.log(2),
@@ -191,6 +196,8 @@ def variants(
         "whole bits": lambda: (total / math.log(2)).ceil() / n,
         "perplexity of the sum": lambda: per_byte,
         "logarithm of the sum": lambda: per_byte,
+        "log2 of each loss": lambda: per_byte,
+        "perplexity per token": lambda: per_byte,
     }.get(unit, lambda: per_byte / math.log(2))()
     if returns == "a tensor" or per_byte.ndim:
         return per_byte
@@ -451,4 +458,26 @@ exercise.option(
     "Does `losses /= …` make a new tensor, or write into the caller's?",
     why="`losses /= math.log(2)` is the first half of the formula, in place.",
     written="into losses",
+)
+exercise.option(
+    "bits_of_the_whole_text",
+    "Your result is the bits of the whole text, which nothing divides by its length.",
+    "Per what does the name of the function count the bits?",
+    why="The last division is forgotten.",
+    divided_by="nothing",
+)
+exercise.option(
+    "log2_of_each_loss",
+    "Your code takes log2 of each loss, which is a logarithm itself.",
+    "By which number do you turn nats into bits?",
+    why="Bits and log2 belong together: the loss is taken for a probability.",
+    unit="log2 of each loss",
+)
+exercise.option(
+    "perplexity_per_token",
+    "Your result is the perplexity per token: e to the power of the mean loss.",
+    "Which of tokens and bytes does the docstring divide by, and is any power of e "
+    "in it?",
+    why="Perplexity is the best-known number of a language model.",
+    unit="perplexity per token",
 )

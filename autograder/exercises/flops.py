@@ -187,6 +187,8 @@ WINDOW = {
     "both sides": lambda n, d, k: 4 * n * min(n, 2 * k + 1) * d,
     "one more": lambda n, d, k: 4 * n * min(n, k + 1) * d,
     "k²": lambda n, d, k: 4 * min(n, k) ** 2 * d,
+    "k² not cut": lambda n, d, k: 4 * k**2 * d,
+    "as a convolution": lambda n, d, k: 2 * k * n * d**2,
     "n k d²": lambda n, d, k: 4 * n * min(n, k) * d**2,
     "k d": lambda n, d, k: 4 * min(n, k) * d,
     "ends": lambda n, d, k: 4 * d * read_inside(n, k),
@@ -213,6 +215,7 @@ CONVOLUTION = {
     "depthwise": lambda n, d, k: 2 * k * n * d,
     "k n² d": lambda n, d, k: 2 * k * n**2 * d,
     "two products": lambda n, d, k: 4 * k * n * d**2,
+    "valid, not cut": lambda n, d, k: 2 * k * (n - k + 1) * d**2,
     "valid": lambda n, d, k: 2 * k * max(n - k + 1, 0) * d**2,
     "ends": lambda n, d, k: 2 * d**2 * read_inside(n, k),
     "k cut": lambda n, d, k: 2 * min(n, k) * n * d**2,
@@ -674,4 +677,26 @@ exercise.option(
     "What do the kinds that need no k do with it, by the docstring?",
     why="`if k is not None and k < 1` stands before the kinds are told apart.",
     k_elsewhere="checked",
+)
+exercise.option(
+    "window_of_k_squared_not_cut",
+    "Your window has k² pairs, whatever n is.",
+    "How many positions attend, and to how many does each attend?",
+    why="A window is taken for a short sequence of k positions.",
+    window="k² not cut",
+)
+exercise.option(
+    "window_counted_as_a_convolution",
+    "Your window is counted like a convolution: k products with a (d, d) matrix for "
+    "each position.",
+    "Which two products does a window share with attention?",
+    why="Both read k positions.",
+    window="as a convolution",
+)
+exercise.option(
+    "convolution_without_its_ends_not_cut",
+    "Your convolution has n − k + 1 positions: those near an end are left out.",
+    "What does the docstring say of positions near the ends?",
+    why="Without padding a convolution has n − k + 1 results.",
+    convolution="valid, not cut",
 )

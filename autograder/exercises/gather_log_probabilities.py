@@ -198,6 +198,7 @@ PICKED = {
         torch.arange(len(targets)), targets
     ],
     "rows": lambda log_p, targets: log_p[targets],
+    "columns of axis 1": lambda log_p, targets: log_p[:, targets],
     "from a one-hot product": _from_one_hot,
     "the largest": lambda log_p, targets: log_p.max(dim=-1).values,
 }
@@ -418,5 +419,13 @@ exercise.option(
     "What does the underscore at the end of `unsqueeze_` say?",
     why="gather wants targets with a last axis, and unsqueeze_ gives it in place.",
     overwritten="targets",
+)
+exercise.option(
+    "columns_of_axis_one",
+    "Your targets are indices for axis 1, and all of them are used for every row, "
+    "not each for its own.",
+    "How many numbers does the docstring promise for each position?",
+    why="[:, targets] reads like 'the columns of the targets'.",
+    picked="columns of axis 1",
 )
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -151,6 +151,8 @@ def variants(
         inputs, targets = inputs.T, targets.T
     elif form == "both in one tensor":
         return torch.stack([inputs, targets])
+    if ids == "positions":
+        return positions, positions + step
     if ids == "floats":
         inputs, targets = inputs.float(), targets.float()
     if overwritten == "starts":
@@ -301,6 +303,13 @@ exercise.option(
     "Does `starts += 1` make a new tensor, or write into the caller's?",
     why="The same lines make the targets, after `starts += 1`.",
     overwritten="starts",
+)
+exercise.option(
+    "positions_returned",
+    "Your result holds positions in the text, not the tokens that stand there.",
+    "What do these positions have to index?",
+    why="The positions are the hard part, and look like token ids.",
+    ids="positions",
 )
 exercise.family(
     families.results_exchanged(),

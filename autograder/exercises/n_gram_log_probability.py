@@ -177,6 +177,8 @@ def variants(
         contexts = [whole[::-1][len(whole) - n_ :] for n_ in range(len(whole) + 1)]
     elif shorter == "−0":
         contexts[0] = whole
+    if shorter == "longest first":
+        contexts = contexts[::-1]
     if read == "longest alone":
         contexts = contexts[-1:]
     elif read == "longest that is counted":
@@ -624,4 +626,13 @@ exercise.option(
     "Whose list does `context.pop(0)` shorten?",
     why="while context: … context.pop(0) walks to the empty context.",
     written="into the context",
+)
+exercise.option(
+    "longest_context_first",
+    "Your mixture begins with the whole context and ends with the empty one, so the "
+    "shortest context decides most.",
+    "Which context's counts should come last, so that the others are what it is "
+    "mixed with?",
+    why="The formula names the longest context first.",
+    shorter="longest first",
 )

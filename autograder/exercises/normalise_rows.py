@@ -103,6 +103,10 @@ def variants(
 ):
     if axes == "two":
         _, _ = x.shape
+    if axes == "a column of sums":
+        return x / x.sum(axis=-1)[:, np.newaxis]
+    if axes == "turned and turned back":
+        return (x.T / x.sum(axis=-1)).T
     if along == "all but the first":
         along = tuple(range(1, x.ndim))
     line = {"axis": along, "keepdims": keepdims}
@@ -348,6 +352,23 @@ exercise.option(
     "Can a share of something be negative?",
     why="'Normalising' data often means the z-score.",
     returned="z-scores",
+)
+exercise.option(
+    "new_axis_in_second_position",
+    "Your sums get their new axis in second position: right for a single table, and "
+    "wrong, or an error, with a batch in front.",
+    "Where does [:, np.newaxis] put the new axis in sums of shape (2, 5), and where "
+    "do they need it?",
+    why="[:, np.newaxis] makes a column of a vector, as every introduction shows.",
+    axes="a column of sums",
+)
+exercise.option(
+    "turned_and_turned_back",
+    "Your table is turned by .T and back: right for a single table, and wrong, or "
+    "an error, with a batch in front.",
+    "For an array of shape (2, 5, 7), what is the shape of its .T?",
+    why="(x.T / sums).T is the usual way to divide rows without keepdims.",
+    axes="turned and turned back",
 )
 exercise.family(
     families.squeezed(),

@@ -198,6 +198,7 @@ def variants(
                 "below": middle - below,
                 "exchanged": below - above,
                 "absolute": abs(above - below),
+                "added": above + below,
                 "second": above - 2 * middle + below,
             }.get(sides, above - below)
         divisor = {
@@ -237,6 +238,9 @@ def variants(
         return torch.tensor((above - below) / (2 * h), dtype=torch.float64)
     if shape == "one number":
         return float((f(x + h) - f(x - h)) / (2 * h))
+    if shape == "one number, of float64":
+        above, below = f(x.double() + h), f(x.double() - h)
+        return float((above - below) / (2 * h))
     if shape == "sum":
         return gradient.sum()
     return gradient.reshape(x.shape)
@@ -473,5 +477,19 @@ exercise.option(
     "Does your answer write into the tensor `x`, or into a copy?",
     why="x.double() and x.detach() copy nothing where nothing has to be converted.",
     overwritten="x",
+)
+exercise.option(
+    "values_added",
+    "Your two values of f are added, not subtracted.",
+    "What should the gradient be of a function that always returns 1?",
+    why="A sign is mistyped.",
+    sides="added",
+)
+exercise.option(
+    "one_number_of_float64",
+    "Your code moves all numbers of x at once, and its result is one number.",
+    "How many numbers has the gradient?",
+    why="The formula is typed in as it stands: f returns a number, and so does this.",
+    shape="one number, of float64",
 )
 exercise.family(families.squeezed(), families.as_numpy())

@@ -173,6 +173,7 @@ def variants(
             "of each block, not rescaled": own,
             "of the first block": own if start == 0 else largest,
             "none": np.zeros_like(largest),
+            "not stored": np.maximum(largest, own),
         }.get(maximum, np.maximum(largest, own))
         powers = np.exp(part - higher)
         new = powers.sum(**of_rows)
@@ -189,13 +190,18 @@ def variants(
             total = (total + new) * factor
         else:
             total = total * factor + new
-        largest = higher
+        largest = largest if maximum == "not stored" else higher
         powers_so_far.append(powers)
         sums_so_far.append(total + 0 * powers)
         own_sums.append(new + 0 * powers)
 
     if keepdims == "in the loop":
         largest, total = largest[..., 0], total[..., 0]
+    if divisor == "none, both returned":
+        return largest, total
+    if numerators == "by no maximum":
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.moveaxis(np.exp(rows) / total, -1, axis)
     if sums == "of all rows":
         total = total.sum()
     if divisor.startswith(("the sum so far", "the sum of each block")):
@@ -415,6 +421,28 @@ exercise.option(
     why="In the loop the axis is put in where it is needed, and behind the loop it is "
     "forgotten.",
     keepdims="in the loop",
+)
+exercise.option(
+    "maximum_not_stored",
+    "Your maximum is never stored: after the loop it is −∞, as before.",
+    "What does your variable for the maximum hold when the second block comes?",
+    why="The new maximum has a name of its own, and the old one keeps its number.",
+    maximum="not stored",
+)
+exercise.option(
+    "no_maximum_in_the_end",
+    "Your last line takes e to the power of the scores as they are; your sum is of "
+    "exponentials that have the maximum taken off.",
+    "By which factor is each exponential in your sum smaller than one above it?",
+    why="The maximum is taken off in the loop, and forgotten after it.",
+    numerators="by no maximum",
+)
+exercise.option(
+    "maximum_and_sum_returned",
+    "Your result is the maximum and the sum of each row: no weights are made of them.",
+    "What does the docstring promise to return?",
+    why="The two numbers are what the lesson speaks of.",
+    divisor="none, both returned",
 )
 exercise.family(
     families.squeezed(),

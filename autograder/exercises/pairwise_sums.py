@@ -113,6 +113,10 @@ def variants(
     one, other = a.reshape(n, 1, -1), b.reshape(1, m, -1)
     if pairs == "as they are":
         return compute(a, b)
+    if pairs == "a in columns, b as a batch":
+        return compute(a[:, :, np.newaxis], b[np.newaxis, :, :])
+    if pairs == "a in columns, b in rows":
+        return compute(a[:, :, np.newaxis], b[:, np.newaxis, :])
     if pairs == "one to one":
         return compute(a[:m], b[:n])
     if pairs == "every number with every number":
@@ -347,6 +351,26 @@ exercise.option(
     "Does `row = a[i]` make a copy of the row?",
     why="row = a[i] is a view, and += writes through it into a.",
     pairs="rows of b added up, in a",
+)
+exercise.option(
+    "new_axis_of_a_at_its_end",
+    "Your a gets its new axis at the end, so each of its numbers has an entry of "
+    "its own where a row should have one; unless sizes are equal, that stops.",
+    "Which of the axes of (n, m, d) does a lack: the one for the rows of b, or the "
+    "one for the numbers?",
+    why="a[:, :, np.newaxis] looks like a[:, np.newaxis] of the example, with one axis "
+    "more.",
+    pairs="a in columns, b as a batch",
+)
+exercise.option(
+    "new_axes_one_too_far",
+    "Your a has its new axis at the end, and your b in the middle: each is one axis "
+    "further than it should be; unless sizes are equal, that stops.",
+    "Write the shape of the result above those of a and b: which axis of the result "
+    "does each of them lack?",
+    why="The example had a[:, np.newaxis] and b[np.newaxis, :], and a row has one axis "
+    "more.",
+    pairs="a in columns, b in rows",
 )
 exercise.family(
     families.squeezed(),

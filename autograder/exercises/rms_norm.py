@@ -169,6 +169,8 @@ def variants(
         below = mean_square.clamp(min=eps).sqrt()
     else:
         below = torch.sqrt(mean_square + eps)
+    if averaged == "roots":
+        below = mean(torch.sqrt(squares + eps))
     if root == "none":
         below = below**2
     above = differences if centred in ("in both", "above") else x
@@ -413,6 +415,14 @@ exercise.option(
     "Which tensor does your code write to, and who else holds it?",
     why="x.mul_(…) and x /= … save memory, and change the residual stream.",
     written="into x",
+)
+exercise.option(
+    "mean_of_roots",
+    "Your root is drawn before the mean is taken: the rows are divided by the mean "
+    "size of their numbers.",
+    "In which order are the three letters of RMS applied to the numbers?",
+    why="RMS is read from left to right.",
+    averaged="roots",
 )
 exercise.family(
     families.squeezed(),

@@ -138,6 +138,12 @@ def variants(
     overwritten="nothing",
 ):
     n_tokens = probabilities.shape[-1]
+    if returns == "as if all were equally probable":
+        return (u * n_tokens).long()
+    if returns == "number of small probabilities":
+        return (probabilities.double() <= u.double().unsqueeze(-1)).sum(-1)
+    if returns == "sums along the first axis":
+        return (probabilities.cumsum(0) <= u.unsqueeze(-1)).sum(-1)
     used = NUMBERS[number](u.double()).unsqueeze(-1)
     order = torch.arange(n_tokens).expand(probabilities.shape)
     if summed in ("sorted", "sorted, ranks"):
@@ -348,5 +354,28 @@ exercise.option(
     "Does cumsum_ make a new tensor, or write into the caller's?",
     why="cumsum_ and += in a loop over a row save a tensor.",
     overwritten="probabilities",
+)
+exercise.option(
+    "all_stretches_equally_long",
+    "Your stretches are all equally long: the probabilities play no part.",
+    "How often should a token of probability 1/4 come?",
+    why="u times the number of choices is how one draws among equals.",
+    returns="as if all were equally probable",
+)
+exercise.option(
+    "small_probabilities_counted",
+    "Your result is how many probabilities are u or less: they are compared one by "
+    "one, and never summed.",
+    "Where on the line does the stretch of the third token begin?",
+    why="The running sum, cumsum, is forgotten.",
+    returns="number of small probabilities",
+)
+exercise.option(
+    "sums_along_the_first_axis",
+    "Your sums run along the first axis: where there is a batch, they add up over "
+    "its rows.",
+    "Along which axis do the tokens of one row lie?",
+    why="cumsum(0) is right for a single row.",
+    returns="sums along the first axis",
 )
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

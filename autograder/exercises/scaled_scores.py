@@ -130,6 +130,9 @@ def variants(
     divisor |= {"√size": q.size**0.5, "√len(k)": len(k) ** 0.5, "1": 1.0}
     divisor |= {"√axis 1 of q": q.shape[1] ** 0.5, "√axis 1 of k": k.shape[1] ** 0.5}
     divisor |= {"√(d_k − 1)": max(d_k - 1, 1) ** 0.5, "d_k²": d_k**2}
+    if returned == "root of the quotient":
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(scores / d_k)
     if returned == "rounded down":
         return scores // divisor[scale]
     if scale != "none":
@@ -394,6 +397,13 @@ exercise.option(
     "What does `k /= …` do to the array that the caller holds?",
     why="`k /= …` and `k *= …` look like a new k, and change the old one.",
     overwritten="k",
+)
+exercise.option(
+    "root_of_the_quotient",
+    "Your root is drawn from the whole quotient: a negative dot product gives NaN.",
+    "What stands under the root in the formula, and what does not?",
+    why="A bracket closes too late: np.sqrt(q @ k.T / d_k).",
+    returned="root of the quotient",
 )
 exercise.family(
     families.squeezed(),

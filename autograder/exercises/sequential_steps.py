@@ -142,10 +142,17 @@ def variants(
         kind = "attention" if kind == "recurrence" else "recurrence"
     if roles == "attention and recurrence":
         kind = {"attention": "recurrence", "recurrence": "attention"}.get(kind, kind)
+    if returns == "orders":
+        return "O(n)" if kind == "recurrence" else "O(1)"
+    if returns == "the path" and kind != "recurrence":
+        n_back = max(width(n, k) - 1, 1)
+        return min(n - 1, 1) if kind == "attention" else up(n - 1, n_back)
     if kind == "recurrence":
         steps = STEPS[recurrence](n, k)
     elif at_once != "1":
         steps = STEPS[at_once](n, k)
+    elif attention == "2, and a window's" and kind in ("attention", "window"):
+        steps = 2
     elif kind == "attention":
         steps = STEPS[attention](n, k)
     else:
@@ -378,4 +385,18 @@ exercise.option(
     "What is done with k, by the docstring?",
     why="An argument without effect looks like an error of the caller.",
     missing="not elsewhere",
+)
+exercise.option(
+    "orders_of_growth",
+    "Your result is how the steps grow, as a text.",
+    "Which type does the docstring promise, and which number is it for n = 9?",
+    why="The paper's table has O(n) and O(1).",
+    returns="orders",
+)
+exercise.option(
+    "two_steps_of_attention",
+    "Your attention and window take two steps.",
+    "What does the docstring say of all that a position computes at one go?",
+    why="Scores come first, and the weighted sum after them.",
+    attention="2, and a window's",
 )

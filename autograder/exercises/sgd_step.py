@@ -157,6 +157,11 @@ CHANGES = {
         learning_rate * gradient
     ),
     "gradient": lambda gradient, parameter, learning_rate: gradient,
+    "parameter − learning_rate · (parameter − gradient)": (
+        lambda gradient, parameter, learning_rate: (
+            parameter - learning_rate * (parameter - gradient)
+        )
+    ),
     "gradient / learning_rate": lambda gradient, parameter, learning_rate: (
         gradient / learning_rate
     ),
@@ -337,5 +342,13 @@ exercise.option(
     "Whose gradients are they, and may the caller still need them?",
     why="zero_grad follows step in every training loop.",
     overwritten="gradients, by zeros",
+)
+exercise.option(
+    "learning_rate_times_the_parameter_too",
+    "Your learning rate multiplies the parameter as well: what you return is "
+    "learning_rate · (parameter − gradient).",
+    "What should come out if the learning rate is 0?",
+    why="A pair of brackets too many.",
+    change="parameter − learning_rate · (parameter − gradient)",
 )
 exercise.family(families.as_numpy(), families.as_list("a tensor"))

@@ -122,6 +122,8 @@ def variants(
     may_attend = {
         "up to the query": (j > i - width) & (j <= i),
         "from the query on": (j >= i) & (j < i + width),
+        "before the query, one too few": (j > i - width) & (j < i),
+        "all": (j > i - width) | (j <= i),
         "before the query": (j >= i - width) & (j < i),
         "on both sides": abs(j - i) < width,
         "half on each side": abs(j - i) <= width // 2,
@@ -329,5 +331,19 @@ exercise.option(
     "Which two values does a mask called may_attend have?",
     why="PyTorch's nn.Transformer.generate_square_subsequent_mask gives these numbers.",
     holds="to add",
+)
+exercise.option(
+    "query_itself_blocked",
+    "Your windows lack the query's own key: they hold keys i − width + 1 … i − 1.",
+    "May a query attend to its own position?",
+    why="< stands where <= was meant.",
+    window="before the query, one too few",
+)
+exercise.option(
+    "everything_open",
+    "Your mask lets every query attend to every key.",
+    "A window has two edges: must a key be inside both of them, or is one enough?",
+    why="The two comparisons are joined by | instead of &.",
+    window="all",
 )
 exercise.family(families.squeezed(), families.as_list())

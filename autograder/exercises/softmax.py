@@ -169,6 +169,8 @@ def variants(
         "what is above 500": lambda: x - np.minimum(x, 500),
     }
     shifted = x - offset[subtracted]() if subtracted in offset else x
+    if subtracted == "nothing, divided by the largest":
+        shifted = x / x.max(**line)
     if subtracted == "score from the largest":
         shifted = x.max(**line) - x
     bases = {"2": np.exp2, "none": lambda _: x, "left out": lambda number: number}
@@ -514,6 +516,15 @@ exercise.option(
     "Whose array is x, and who may still need the scores?",
     why="np.exp(x, out=x) and x /= … save an array and spend the caller's.",
     overwritten="weights",
+)
+exercise.option(
+    "divided_by_the_largest_score",
+    "Your scores are divided by the largest one before exp, where it should be "
+    "subtracted: their distances change, and with a largest score of 0 you get NaN.",
+    "Which of the two leaves the distances between scores as they are: taking the "
+    "same number off each, or dividing each by it?",
+    why="Dividing by the largest is how other things are normalised.",
+    subtracted="nothing, divided by the largest",
 )
 exercise.family(
     families.squeezed(),

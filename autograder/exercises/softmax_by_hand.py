@@ -109,6 +109,8 @@ def variants(
     returned="list",
     overwritten="nothing",
 ):
+    if numerator == "power of the quotient":
+        return [base ** (score / sum(x)) for score in x]
     scores = {
         "score": lambda: [*x],
         "−score": lambda: [-score for score in x],
@@ -120,6 +122,7 @@ def variants(
     if numerator == "1 minus the power":
         powers = [1 - power for power in powers]
     above = {"score": scores, "square": [score**2 for score in scores]}
+    above["score above the smallest"] = [score - min(scores) for score in scores]
     above = above.get(numerator, powers)
     summed = powers if numerator == "score, over powers" else above
     if numerator == "score, over powers":
@@ -496,4 +499,20 @@ exercise.option(
     "Whose list is x, and who may need its order?",
     why="x.sort() sorts the list itself; sorted(x) makes a new one.",
     overwritten="x, sorted",
+)
+exercise.option(
+    "powers_of_quotients",
+    "Your scores are divided by their sum first, and then go into the powers: "
+    "nothing divides the powers.",
+    "In which order does the recipe divide and take powers?",
+    why="The two steps of the recipe come in the other order.",
+    numerator="power of the quotient",
+)
+exercise.option(
+    "distances_from_the_smallest",
+    "Your numbers are how far each score is above the smallest one, divided by "
+    "their sum: there are no powers.",
+    "Which share does your smallest score get, and should any share be 0?",
+    why="Subtracting the smallest score makes all numbers positive, or 0.",
+    numerator="score above the smallest",
 )

@@ -138,6 +138,10 @@ def variants(
         return p * (1 - p)
     if returned == "np.diag":
         return np.diag(p * (1 - p))
+    if returned == "np.diag(p)":
+        return np.diag(p)
+    if returned == "np.outer":
+        return np.outer(p, p)
     if batch == "mixed":
         products = p.reshape(-1, n).T @ p.reshape(-1, n)
     elif batch == "np.diag":
@@ -164,12 +168,15 @@ def variants(
             "−p_i p_j": None,
             "0": 0 * p_i,
             "p_i p_j": p_i * p_j,
+            "p_i p_j, on the diagonal too": p_i * p_j,
             "p_i (1 − p_j)": p_i * (1 - p_j),
             "−p_i": -p_i + 0 * p_j,
             "−p_j": -p_j + 0 * p_i,
             "−p_i (1 − p_j)": -p_i * (1 - p_j),
         }[others],
     )
+    if others == "p_i p_j, on the diagonal too":
+        jacobian = diagonal + products
     if on_it is not None:
         jacobian = np.where(same, on_it, jacobian)
     if off_it is not None:
@@ -201,6 +208,30 @@ exercise.option(
     why="Softmax is taken for a function that treats each score by itself, and np.diag "
     "makes the table.",
     returned="np.diag",
+)
+exercise.option(
+    "weights_by_np_diag",
+    "Your result is np.diag(p): for one row of weights, the weights themselves on the "
+    "diagonal and 0 elsewhere.",
+    "Which case of the formula is 0, and what is p_i multiplied by where i = j?",
+    why="np.diag(p) is the first half of diag(p) − p pᵀ, and the second is forgotten.",
+    returned="np.diag(p)",
+)
+exercise.option(
+    "np_outer_alone",
+    "Your result is np.outer(p, p): all products of two weights, with a plus sign, as "
+    "if there were one row only.",
+    "Which sign has a product of two different weights in the formula, and what is "
+    "different where i = j?",
+    why="np.outer(p, p) is the second half of diag(p) − p pᵀ, without its minus.",
+    returned="np.outer",
+)
+exercise.option(
+    "products_added_to_the_diagonal",
+    "Your products p_i p_j are added everywhere, on the diagonal too: p_i + p_i p_i.",
+    "If one weight grows, where does its share come from?",
+    why="diag(p) − p pᵀ is remembered with a plus.",
+    others="p_i p_j, on the diagonal too",
 )
 exercise.option(
     "derivative_of_a_sigmoid",

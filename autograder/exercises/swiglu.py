@@ -167,6 +167,7 @@ def variants(
         "multiplied": lambda: gate * up,
         "added": lambda: gate + up,
         "gate alone": lambda: gate,
+        "up alone, through SiLU": lambda: activation(up),
         "1 + gate": lambda: (1 + gate) * up,
         "gate, 1 − gate": lambda: gate + (1 - gate) * up,
         "matrices multiplied": lambda: gate @ up.transpose(-1, -2) @ up,
@@ -177,6 +178,8 @@ def variants(
     if down == "none":
         return hidden
     result = hidden @ w_down
+    if silu_of == "the result":
+        return activation(result)
     result = {
         "nothing": lambda: result,
         "silu": lambda: activation(result),
@@ -415,6 +418,21 @@ exercise.option(
     "Which tensor does your code write to, and who else holds it?",
     why="Results go back to where they came from, row by row.",
     written="into x",
+)
+exercise.option(
+    "gate_left_out",
+    "Your result does not depend on w_gate: that is a network without a gate.",
+    "Which of your arguments has no part in the result?",
+    why="A feed-forward network has two matrices, as in lesson 09.",
+    joined="up alone, through SiLU",
+)
+exercise.option(
+    "silu_after_w_down",
+    "Your SiLU comes last, after w_down, and the two branches are multiplied as "
+    "they are.",
+    "Which of the branches goes through SiLU before the two meet?",
+    why="An activation often stands at the end of a layer.",
+    silu_of="the result",
 )
 exercise.family(
     families.squeezed(),

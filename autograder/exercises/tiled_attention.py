@@ -300,6 +300,7 @@ def variants(
             "of the first block": own if start == 0 else largest,
             "of all queries": np.maximum(largest, scores.max()),
             "none": np.zeros_like(largest),
+            "not stored": np.maximum(largest, own),
         }.get(maximum, np.maximum(largest, own))
         if nothing_so_far == "block left out" and np.isinf(higher).any():
             continue
@@ -323,10 +324,12 @@ def variants(
         if divided.startswith("in each block"):
             powers = powers / np.where(new == 0.0, 1.0, new)
         total = (0.0 if sums == "of the last block" else total * total_factor) + new
+        if sums == "so far, the output of the last block":
+            output_factor = 0.0
         output = output * output_factor + powers @ v[..., keys, :]
         if divided == "on the way":
             output = output / np.where(total == 0.0, 1.0, total)
-        largest = higher
+        largest = largest if maximum == "not stored" else higher
 
     if divided == "in each block, averaged":
         output = output / len(starts)
@@ -667,6 +670,21 @@ def scaled(q, size):
     return q / size**0.5
 
 
+exercise.option(
+    "maximum_not_stored",
+    "Your maximum is never stored, so the old one is −∞ in every block: the factor "
+    "is 0, and only the last block is left.",
+    "What does your variable for the maximum hold when the second block comes?",
+    why="The new maximum has a name of its own, and the old one keeps its number.",
+    maximum="not stored",
+)
+exercise.option(
+    "output_of_the_last_block",
+    "Your output holds the values of the last block alone, over the sum of all blocks.",
+    "What happens to the output of the earlier blocks when a new one comes?",
+    why="= stands where a sum was meant.",
+    sums="so far, the output of the last block",
+)
 exercise.family(
     families.squeezed(),
     families.as_list(),

@@ -123,6 +123,7 @@ def variants(
     k = {
         "one more": k + 1,
         "one fewer": k - 1,
+        "one fewer, at least one": max(k - 1, 1),
         "never all": min(k, n_tokens - 1),
     }.get(many, k)
     order = order_of(probabilities, chosen, ties)
@@ -133,6 +134,8 @@ def variants(
     last = probabilities.gather(-1, order[..., min(k, n_tokens) - 1 :][..., :1])
     if ties == "all of them":
         stays = probabilities >= last
+    elif ties == "none of them, for any k":
+        stays = probabilities > last
     elif ties == "none of them" and k < n_tokens:
         stays = probabilities > last
     elif ties == "none where one is out" and k < n_tokens:
@@ -161,6 +164,16 @@ def variants(
         "by softmax of all": lambda: filtered.softmax(-1),
         "to equal shares": lambda: (
             stays.to(filtered.dtype) / stays.sum(-1, keepdim=True)
+        ),
+        "by k": lambda: filtered / k,
+        "not, −∞ for the others": lambda: filtered.masked_fill(
+            filtered == 0, -torch.inf
+        ),
+        "by softmax, above 0": lambda: filtered.masked_fill(
+            filtered == 0, -torch.inf
+        ).softmax(-1),
+        "to equal shares, above 0": lambda: (
+            (filtered > 0).to(filtered.dtype) / (filtered > 0).sum(-1, keepdim=True)
         ),
         "by the largest": lambda: filtered / filtered.amax(-1, keepdim=True),
     }.get(renormalised, lambda: filtered / total)()
@@ -217,8 +230,8 @@ exercise.option(
 )
 exercise.option(
     "equals_of_one_that_is_out_dropped",
-    "Your code drops the most probable token that is out, and all that are as probable "
-    "as it.",
+    "Your code lets only those tokens stay that are more probable than the best one "
+    "that is out: its equals are dropped too.",
     "If four tokens are equally probable, how many of them are more probable than the "
     "best one that should go?",
     why="A threshold at index k of the sorted row, with >, is right where no two are "
@@ -368,5 +381,49 @@ exercise.option(
     "Does your answer write into `probabilities`, or into a new tensor?",
     why="probabilities[mask] = 0 and masked_fill_ change the caller's.",
     overwritten="probabilities",
+)
+exercise.option(
+    "one_token_too_few_but_for_one",
+    "Your code lets k − 1 tokens stay, and one for k = 1.",
+    "How many tokens does the docstring let stay for k = 2?",
+    why="Counting from 0, the k-th token has the number k − 1.",
+    many="one fewer, at least one",
+)
+exercise.option(
+    "k_th_dropped_for_any_k",
+    "Your code drops the k-th token, and all that are as probable as it; for k of "
+    "the vocabulary or more, the least probable one.",
+    "Does the k-th probability pass the comparison with itself?",
+    why="> stands where >= was meant.",
+    ties="none of them, for any k",
+)
+exercise.option(
+    "divided_by_k",
+    "Your probabilities are divided by k.",
+    "What does a row of your result sum to?",
+    why="A mean of k numbers is divided by k.",
+    renormalised="by k",
+)
+exercise.option(
+    "minus_infinity_and_not_renormalised",
+    "Your tokens that are out have −∞, and those that stay have what they had.",
+    "Which number is the probability of a token that can never come, and what "
+    "should a row sum to?",
+    why="Most programs filter logits, not probabilities, and softmax follows.",
+    renormalised="not, −∞ for the others",
+)
+exercise.option(
+    "softmax_of_those_above_zero",
+    "Your probabilities went through a softmax once more: their ratios have changed.",
+    "If one token is twice as probable as another, should it still be so afterwards?",
+    why="Most programs filter logits, not probabilities, and softmax follows.",
+    renormalised="by softmax, above 0",
+)
+exercise.option(
+    "equal_shares_above_zero",
+    "All tokens that have a probability above 0 in your result have the same.",
+    "If one token is twice as probable as another, should it still be so afterwards?",
+    why="A mask divided by its sum sums to 1.",
+    renormalised="to equal shares, above 0",
 )
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

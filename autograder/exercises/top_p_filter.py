@@ -189,6 +189,7 @@ CROSSING = {
         (before - ordered.roll(1, -1) < p) | (torch.arange(sums.shape[-1]) < 2)
     ),
     "1 − p": lambda before, sums, ordered, p: before < 1 - p,
+    "each 1 − p or more": lambda before, sums, ordered, p: ordered >= 1 - p,
     "each p or more": lambda before, sums, ordered, p: ordered >= p,
     "a share of the largest": lambda before, sums, ordered, p: (
         ordered >= p * ordered.amax(-1, keepdim=True)
@@ -409,5 +410,12 @@ exercise.option(
     "Does your answer write into `probabilities`, or into a new tensor?",
     why="probabilities[mask] = 0 and masked_fill_ change the caller's.",
     overwritten="probabilities",
+)
+exercise.option(
+    "each_compared_with_the_rest",
+    "Your code compares each token's own probability with 1 − p.",
+    "Does the docstring speak of the probability of one token, or of several together?",
+    why="1 − p is what may be left out, and it is taken for a limit for each token.",
+    crossing="each 1 − p or more",
 )
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -348,9 +348,14 @@ def variants(
             if steps == "before gradient_of":
                 parameters, carried = step(parameters, gradients, carried)
                 gradients = zeros()
-            if zeroed == "for each batch" and steps == "one per batch":
+            if zeroed == "for each batch" and steps in (
+                "one per batch",
+                "one per epoch, of the last batch",
+            ):
                 gradients = zeros()
             at = before if goes_on_from == "the epoch's start" else parameters
+            if goes_on_from == "the last step, with gradients of the start":
+                at = start
             before_batch = gradients
             value, gradients = gradient_of(at, batch, gradients)
             if zeroed == "never, added twice":
@@ -370,7 +375,7 @@ def variants(
             values.append(value)
             if evaluated == "after each batch":
                 evaluate()
-        if steps == "one per epoch":
+        if steps.startswith("one per epoch"):
             parameters, carried = step(parameters, gradients, carried)
             gradients = zeros()
         if evaluated == "after the epoch":
@@ -612,6 +617,21 @@ exercise.option(
     "Which batches tell how good the model is on new data?",
     why="`batches` is the name at hand in the loop.",
     evaluated_on="batches",
+)
+exercise.option(
+    "gradients_of_the_first_parameters",
+    "Your gradients are always those at the parameters of the beginning, however "
+    "many steps were made.",
+    "Which parameters does the second call of gradient_of get?",
+    why="The argument is used where the new parameters have another name.",
+    goes_on_from="the last step, with gradients of the start",
+)
+exercise.option(
+    "one_step_per_epoch_of_the_last_batch",
+    "Your code makes one step per epoch, with the gradients of the last batch alone.",
+    "How many steps does an epoch of two batches have?",
+    why="The line with the step is not indented far enough.",
+    steps="one per epoch, of the last batch",
 )
 for held_out_loss, name, diagnosis, question, why in (
     (

@@ -353,14 +353,16 @@ class CheckReport:
         return "" if self._common_reason() else self.result.evidence
 
     def _misconceptions(self) -> str:
-        """Return what the misconceptions are, and the question of the first one."""
+        """Return what the misconceptions are, each with its question."""
         bank = {each.name: each for each in self.exercise.misconceptions}
         known = [bank[name] for name in self.result.misconceptions if name in bank]
-        if not known:
-            return ""
-        sentences = " ".join(each.diagnosis for each in known)
-        several = "Two things at once. " if len(known) > 1 else ""
-        return f"{several}{sentences} {known[0].question}"
+        sentences = [f"{each.diagnosis} {each.question}" for each in known]
+        if len(sentences) != 2:
+            return " ".join(sentences)
+        one, other = sentences
+        if known[0].question == known[1].question:
+            one = known[0].diagnosis
+        return f"Two things at once. One: {one} The other: {other}"
 
     def _without_points(self) -> str:
         """Return why claims that hold pay nothing yet, and what changes that, or "".

@@ -23,7 +23,7 @@ alt = "Too tired or hungry: it attends most to animal. Too wide or icy: to stree
 figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 
 # %% [markdown]
-# A thick line says that *it* **attends to** a word: that its meaning comes mostly from there.
+# A thick line means that *it* **attends to** a word: most of its meaning comes from there.
 # The number under each word is its **weight**.
 #
 # Don't be too impressed yet, because nobody trained this. We chose the numbers behind the
@@ -32,7 +32,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 
 # %% [markdown]
 # The eleven weights add up to 1 (those you see are rounded), whatever the last word is. So
-# here is one that fits neither the animal nor the street: *… because it was too late.*
+# try a last word that fits neither the animal nor the street: *… because it was too late.*
 #
 # **Predict:** where do the lines of *it* go now?
 #
@@ -98,14 +98,14 @@ print(check_environment())
 
 # %% [markdown]
 # <span class="in-notebook">If that cell printed an error instead of a sentence, the error says what
-# to do.</span>
+# to do. Otherwise you are ready to build what moved the lines.</span>
 
 # %% [markdown]
 # ## Shares from scores, by hand
 #
-# Where does a weight come from? First, each word gets a **score**: how well it fits. Lesson
-# 01 computes the scores, so take three of them for granted: *animal* 2, *street* 1,
-# *because* −1.
+# Where does a weight come from? First, each word gets a **score** that says how well it
+# fits. Lesson 01 computes the scores, so take three of them for granted here: *animal* 2,
+# *street* 1, *because* −1.
 #
 # Then the scores become **shares**: positive numbers that add up to 1, larger where the
 # score is larger. A natural first idea is to divide each score by the sum of all scores.
@@ -187,6 +187,9 @@ check(softmax_by_hand)
 # exponential, run your cell and the check again, and read the message. The line with the
 # arrow, at the top, names the misconception. Click a ✗ to see what your function was given,
 # what it returned and what was expected. Then repair it.</span>
+#
+# Your function turns one list of scores into weights. A whole sentence needs a list for
+# every word, and for that you need arrays.
 
 # %% [markdown]
 # ## Shapes
@@ -239,8 +242,9 @@ divided = square / square.sum(axis=-1)
 print(divided, "row sums:", divided.sum(axis=-1))
 
 # %% [markdown]
-# There is no error, and yet it is wrong: the rows sum to 0.625 and 1.25. Broadcasting starts
-# from the right, so the first *column* was divided by 4 and the second by 8.
+# There is no error, and yet the result is wrong, because the rows sum to 0.625 and 1.25.
+# Broadcasting starts from the right, so the first *column* was divided by 4 and the second
+# by 8.
 #
 # That is why the checks of this course use arrays of many different shapes, among them a
 # square one.
@@ -270,10 +274,12 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Attention compares each word of one sentence with each word of another. Below, `a` has 3
-# entries and `b` has 2, so there are 3 × 2 pairs. Broadcasting makes the table of pairs
-# without a loop, if you give `a` an axis of length 1 where `b` has its entries, and the
-# other way round. `np.newaxis` adds such an axis.
+# Dividing rows by their sums is the last step of a softmax for many words at once. The
+# first step of attention is a table of scores, because it compares each word of one
+# sentence with each word of another. Below, `a` has 3 entries and `b` has 2, so there are 3
+# × 2 pairs. Broadcasting makes the table of pairs without a loop if you give `a` an axis of
+# length 1 where `b` has its entries, and the other way round. `np.newaxis` adds such an
+# axis.
 
 # %%
 a = np.array([1.0, 2.0, 3.0])  # (3,)
@@ -337,14 +343,16 @@ check(pairwise_sums)
 # %% [markdown]
 # ## The notation of all lessons
 #
-# You don't need to know these words yet. Come back whenever a letter looks strange.
+# You have written all the tools that lesson 01 needs to build attention. It calls things by
+# the names below. You don't have to learn them now: come back when you meet one that you
+# don't know.
 
 # %% [markdown]
-# | letter | meaning |
+# | name | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys |
-# | `d_model` | numbers that describe one token (a word, or a piece of one) |
-# | `d_k`, `d_v` | numbers in a query or key, numbers in a value |
+# | `d_model` | how many numbers describe one token (a word or part of a word) |
+# | `d_k`, `d_v` | how many numbers a query or key has, and a value |
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
 # | `k (..., m, d_k)` | keys, one per row: what each entry is filed under |
 # | `v (..., m, d_v)` | values, one per row: what is handed out |
@@ -353,14 +361,14 @@ check(pairwise_sums)
 # | `output (..., n, d_v)` | `weights @ v` |
 
 # %% [markdown]
-# | letter | meaning |
+# | name | meaning |
 # |---|---|
 # | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (09) |
 # | `d_ff` | width of the feed-forward network (09) |
 # | `vocab_size` | number of known tokens (06) |
 # | `x (..., n, d_model)` | tokens, one per row |
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
-# | `may_attend` | a table of truth values (a **mask**): `True` means "may attend" |
+# | `may_attend` | a **mask**: a table of `True` ("may attend") and `False` |
 #
 # Three habits: tokens are **rows**. Leading axes (sentences, heads) are carried along
 # unchanged. *Weights* always means attention weights; what is learned is called

@@ -3,6 +3,8 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
+# Run two code cells, and see a dictionary fail at *kitten*. Soon after, you drag its arrow.
+#
 # After this lesson you can
 #
 # - write softmax and attention so that they work for any shapes and any scores;
@@ -57,14 +59,14 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
 # %% [markdown]
 # The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
-# 50°. As things are, the cat's key has the largest dot product with the kitten.
+# 50°. In this position, the cat's key has the largest dot product with the kitten.
 #
-# **Predict:** now turn the kitten upwards. From what angle on does *bird* win?
+# **Predict:** now turn the kitten upwards. At what angle does *bird* begin to win?
 #
-# - [x] From 11°, still close to the cat
-# - [ ] From 30°, halfway from cat to bird
-# - [ ] From 40°, closer to the bird
-# - [ ] From 50°, when it points at the bird
+# - [x] At 11°, still close to the cat
+# - [ ] At 30°, halfway from cat to bird
+# - [ ] At 40°, closer to the bird
+# - [ ] At 50°, when it points at the bird
 
 # %%
 cat, bird = k[0], k[1]
@@ -81,14 +83,14 @@ figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
 # **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) up past
 # this angle, and watch the two dot products.
 #
-# It takes very little. The kitten may still point almost exactly the cat's way, and yet the
+# It takes very little. The kitten still points almost exactly the cat's way, and yet the
 # bird has the larger dot product, because its arrow is **longer**. The car has the opposite
 # problem: its arrow lies closer to the kitten's than the bird's does, but it is too short
 # to matter.
 
 # %% [markdown]
 # Divide a dot product by both lengths, and what remains is the **cosine** of the angle
-# between the two arrows. Go back to the kitten that hardly flies, and make the bird's key
+# between the two arrows. Go back to the kitten that barely flies, and make the bird's key
 # 1.5 times as long.
 #
 # **Predict:** which key has the largest dot product with the kitten's query, and which the
@@ -306,16 +308,19 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # another position. The printed rows are nearly *la*, *rouge*, *voiture*.
 #
 # What if two words belong together without being similar? *it* and *animal* have little
-# meaning in common, so a dot product of their meanings will hardly join them. That is why
-# queries and keys become vectors of their own, made by learned parameters in lesson 02.
+# meaning in common, so a dot product of their meanings will barely connect them. That is
+# why queries and keys become vectors of their own, made by learned parameters in lesson 02.
 
 # %% [markdown]
 # ## How large may a score be?
 #
-# If all numbers of a query and a key are independent, with mean 0 and variance 1, each
-# product $q_i k_i$ has variance 1, and the variances of independent terms add up, so the dot
-# product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23 for 512: the
-# scores lie further apart.
+# The Transformer divides its scores by $\sqrt{d_k}$, the root of how many numbers a query
+# has. In this section you find out what happens without it.
+#
+# Suppose all numbers of a query and a key are independent, with mean 0 and variance 1. Then
+# each product $q_i k_i$ has variance 1, and because the variances of independent terms add
+# up, the dot product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23
+# for 512, so the scores lie further apart.
 
 # %% [markdown]
 # Does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -457,7 +462,7 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # %% [markdown]
 # ### Exercise: scaled_scores
 #
-# Write the scores as every Transformer computes them: dot products of all queries with
+# Write the scores as the Transformer computes them: dot products of all queries with
 # all keys, divided by $\sqrt{d_k}$.
 #
 # <details><summary>Hint 1</summary>
@@ -602,7 +607,7 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 # **Predict:** what happens to the output if keys and values are shuffled together?
 #
 # - [ ] Its rows are shuffled in the same way.
-# - [ ] Its numbers change, and so it is another output.
+# - [ ] Its numbers change.
 # - [x] Nothing: not one of its numbers changes.
 
 # %%
@@ -627,7 +632,7 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # only shuffles the output's rows. But language needs word order, so lesson 05 puts it back
 # in.
 #
-# This is a good moment for a break.
+# This is a good moment for a break. After it, your `attention` finds out what *it* means.
 
 # %% [markdown]
 # ## Other ways to score

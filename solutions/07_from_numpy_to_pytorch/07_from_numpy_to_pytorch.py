@@ -31,8 +31,19 @@ from course_lib import figures
 # Is All You Need* has 18 attention layers, with norms and feed-forward networks between them.
 # **Who computes its gradients, and how does the model learn from them?**
 #
-# At the end of this lesson a small model spells *attention* backwards. PyTorch computes its
-# gradients; you write the loss, the optimizer's step and the training loop.
+# Here is a first answer. How fast does the area of a square grow with its side?
+
+# %%
+side = torch.tensor(3.0, requires_grad=True)
+area = side**2
+area.backward()
+print("The area grows by", side.grad.item(), "per unit of the side.")
+assert side.grad.item() == 6
+
+# %% [markdown]
+# That is the derivative of side², and no line of yours says how to find it. At the end of this
+# lesson a small model spells *attention* backwards: PyTorch computes its gradients, and you write
+# the loss, the optimizer's step and the training loop.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -54,8 +65,8 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
 
 # %% [markdown]
-# NumPy stores Python's floats in 64 bits, PyTorch in 32: half the memory, and much faster on a
-# GPU. The price is precision: 24 significant bits instead of 53.
+# NumPy stores Python's floats in 64 bits and PyTorch in 32, which takes half the memory and is much
+# faster on a GPU. The price is precision: 24 significant bits instead of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
@@ -212,8 +223,8 @@ print("x, w_q, w_k and w_v, all equal:", bool(max(gaps) < 1e-12))
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# Two derivations agree, which proves little if both share a misconception. There is a test
-# that needs no derivation at all: **measure**. Move one number of x up by a small step, and
+# Two derivations agree, which proves little if both rest on the same mistake. There is a test that
+# needs no derivation at all: **measure**. Move one number of x up by a small step, and
 # down by the same step, and see how far the loss moves:
 #
 # $$\frac{\partial f}{\partial x_i} \approx
@@ -387,9 +398,10 @@ assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 # %% [markdown]
 # ## Picking one number per position
 #
-# A loss needs something to compare with. At each position our model will give a log-probability
-# to each of 26 letters, and from each such row the loss takes one number: the one for the right
-# letter. Here are three positions and five letters.
+# You know how to get gradients, but gradients of what? The model that spells backwards needs a
+# loss. At each position it gives a log-probability to each of 26 letters, and from each such row
+# the loss takes one number: the one for the right letter. Here are three positions and five
+# letters.
 
 # %%
 log_p = torch.randn(3, 5).log_softmax(dim=-1)
@@ -680,8 +692,8 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # %% [markdown]
 # ## The loop
 #
-# All the parts are there. **Training** repeats three calls for each batch: set the gradients
-# to zero, compute them, make a step. One pass through all batches is an **epoch**. After
+# All the parts are there, and only the loop is missing before the model can spell. **Training**
+# repeats three calls for each batch: set the gradients to zero, compute them, make a step. One pass through all batches is an **epoch**. After
 # each epoch the model is measured on data that it is never trained on, which is called
 # **held out**.
 #
@@ -875,9 +887,9 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 # %% [markdown]
 # ## Why the best, and why held out?
 #
-# The same model once more, with **eight words** to learn from, and for 60 epochs.
+# Train the same model once more, but on **eight words** only, and for 60 epochs.
 #
-# **Predict:** where does its loss on held-out words end?
+# **Predict:** where is its loss on held-out words after the last epoch?
 #
 # - [x] clearly above 3.3
 # - [ ] near 3.3, as before the training
@@ -908,9 +920,9 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 # %% [markdown]
 # ## The same loop in PyTorch's words
 #
-# This is how you will meet it in other people's programs. The optimizer holds the module's
-# parameters and changes them in place, their gradients are in `grad`, and two calls switch the
-# modes.
+# This is how you will meet the training loop in other people's programs. The optimizer holds the
+# module's parameters and changes them in place, their gradients are in `grad`, and two calls switch
+# the modes.
 
 # %%
 import copy
@@ -950,17 +962,17 @@ adam.zero_grad()
 assert all(p.grad is None for p in theirs.parameters())
 
 # %% [markdown]
-# The same parameters, batches, dropout and optimizer, so the same losses. (In later epochs
-# they drift apart, because tiny differences of rounding grow from step to step.)
+# The parameters, batches, dropout and optimizer are the same, so the losses are too. (In later
+# epochs they drift apart, because tiny rounding differences grow with each step.)
 #
-# And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters: nothing
-# would be learned, and no error raised. Without `eval()` the held-out losses would include
+# And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters: without an
+# error, nothing would be learned. Without `eval()` the held-out losses would include
 # dropout; without `deepcopy` the best would be the last.
 #
 # The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more
 # around it: a progress bar, several processes, a way to go on after a stop. But in its
-# `train_step` you will find the lines above. There `zero_grad` comes last: what counts is that
-# it comes between two steps.
+# `train_step` you will find the lines above. There `zero_grad` comes last, which is fine, as it
+# comes between two steps.
 
 # %% [markdown]
 # ## In three lines

@@ -37,8 +37,9 @@ from course_lib.nn.attention import attention
 
 # %% [markdown]
 # Here is the Transformer of lesson 09 once more. A language model has no source, and therefore no
-# encoder, no memory and no cross-attention: what remains of the picture is the right column without
-# its middle. The parts that you rewrite in this lesson are orange. **Point at one** to see where.
+# encoder, no memory and no cross-attention, so only the right column remains, without its middle.
+# You rewrite the orange parts in this lesson. **Point at an orange part**, and it names the section
+# in which you do so.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -46,7 +47,7 @@ from autograder import check
 from course_lib import figures
 
 sections = {"softmax": "From logits to text", "causal attention": "Grouped queries"}
-sections |= {"feed-forward": "A gate", "norm": "A norm without a mean"}
+sections |= {"feed-forward": "A gated network", "norm": "A norm without a mean"}
 
 # %%
 alt = "Lit: norm, feed-forward, causal attention and softmax; all the rest is done."
@@ -106,7 +107,7 @@ gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
 named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
 
 # %% [markdown]
-# **Predict:** which share of its parameters is the embedding of the tokens?
+# **Predict:** how much of the model is its token embedding, counted in parameters?
 #
 # - [ ] About 3 %
 # - [x] About 30 %
@@ -119,8 +120,8 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# (The paper's table 2 says 117 million. Anyone who counts the published parameters gets 124 million,
-# as you did.) The larger the model, the smaller this share.
+# (The paper's table 2 says 117 million. Anyone who counts the published parameters gets 124
+# million, as you did.) In a larger model, the embedding is a smaller part.
 
 # %% [markdown]
 # ## One long sequence
@@ -161,8 +162,8 @@ print(f"{len(token_ids):,} tokens, {n_windows:,} windows with their targets")
 assert len(token_ids) == 626_021 and n_windows == 625_957
 
 # %% [markdown]
-# Windows may overlap. At position 625,957, the last 64 tokens begin (positions count from 0): no
-# token comes after them, so their last target is missing.
+# Windows may overlap. Counting from 0, the last 64 tokens begin at position 625,957. They can be
+# read, but no token comes after them, so their last target is missing.
 
 # %% [markdown]
 # ### Exercise: language_model_batch
@@ -500,14 +501,14 @@ print(f"The Tempest repeats {in_the_play:.0%} of its sequences of four tokens")
 assert 0.02 < in_the_play < 0.12
 
 # %% [markdown]
-# A sequence counts as repeated if it has come before in the same piece; the pieces are as long as
-# the greedy text.
+# Here a sequence counts as repeated if it occurred earlier in the same text. For a fair comparison,
+# the play was cut into texts as long as the greedy one.
 #
-# **Predict:** which share of its sequences does the greedy text repeat?
+# **Predict:** how many of the greedy text's sequences of four tokens are repeated?
 #
 # - [x] More than half
 # - [ ] About one in five
-# - [ ] The same: almost none
+# - [ ] As few as in the play
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
@@ -761,7 +762,7 @@ for temperature in (0.3, 1.0):
 # %% [markdown]
 # In the held-out lines, 9 % of the words do not occur in the eight plays.
 #
-# **Predict:** and of the words that the model writes at temperature 1?
+# **Predict:** and how many of the words that the model writes at temperature 1 do not occur there?
 #
 # - [x] At least twice as many
 # - [ ] About 9 %
@@ -944,7 +945,7 @@ assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 # per norm. Zhang and Sennrich (2019) argue that it is the division that helps.
 
 # %% [markdown]
-# ## A gate
+# ## A gated network
 #
 # The feed-forward network of 2017 is $\max(0, x W_1) W_2$. Today's has a **gate**: two
 # matrices make two vectors from x, and one is multiplied by the other, number by number (⊙).

@@ -59,8 +59,8 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # - **convolution**: each position reads the k positions up to its own, with k matrices that are the same
 #   everywhere: its *kernel*, which slides over the sequence.
 #
-# A multiplication and an addition are an operation each, so a vector of d numbers times a (d, d) matrix
-# costs 2d². Only the large products are counted; attention's projections are left out.
+# Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
+# matrix costs 2d². Only the large products are counted; attention's projections are left out.
 
 # %% [markdown]
 # ### Exercise: flops
@@ -104,14 +104,15 @@ for n in (64, 512, 4096):
 assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 
 # %% [markdown]
-# 4n²d = 4nd² where n = d. For shorter sequences attention needs fewer operations, for longer ones
-# recurrence. The sentences to be translated had some 30 tokens, so n² cost little: the four projections
+# Attention needs 4n²d operations and recurrence 4nd², which is the same where n = d. For shorter
+# sequences attention needs fewer, for longer ones recurrence. The sentences to be translated had some 30 tokens, so n² cost little: the four projections
 # of attention, left out here as in the paper, need 8nd² for every n.
 
 # %% [markdown]
-# ## What has to wait, and how far it is
+# ## Steps that wait, and the longest path
 #
-# Operations are not all. Table 1 of *Attention Is All You Need* has two more columns:
+# The number of operations is only one of the costs. Table 1 of *Attention Is All You Need* has two more
+# columns:
 #
 # - **sequential operations**: how many steps have to wait for each other, however many processors there
 #   are;
@@ -146,7 +147,8 @@ check(sequential_steps)
 # A position of a causal convolution with k = 3 reads itself and the two before it. So after one layer, it
 # knows of 3 positions.
 #
-# **Predict:** of 1,025 positions, after how many layers does the last one know of the first?
+# **Predict:** in a sequence of 1,025 positions, after how many layers does the last one know of the
+# first?
 #
 # - [ ] 10
 # - [ ] 342
@@ -279,7 +281,7 @@ def timed(name: str) -> np.ndarray:
 # %% [markdown]
 # With d = 64, attention and recurrence have the same number of operations at n = 64.
 #
-# **Predict:** from about which n on does attention take *longer*?
+# **Predict:** at about which n does attention begin to take *longer* than recurrence?
 #
 # - [ ] About 2,000
 # - [x] About 700
@@ -297,8 +299,9 @@ for d in (64, 256):
 assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
 
 # %% [markdown]
-# The same operations, and far from the same time: at n = d = 64 the recurrence takes eight times as long.
-# Its 64 steps are small products that wait for each other, and each has to be started separately. With d =
+# The operations are equally many, but the times are far apart: at n = d = 64 the recurrence takes eight
+# times as long, because its 64 steps are small products that wait for each other, and each has to be
+# started separately. With d =
 # 256 the products are larger, and the crossing is nearer to n = d. (A GPU wants thousands of things to do
 # at once. There the gap should be wider; it was not measured here.)
 
@@ -335,8 +338,8 @@ assert round(exponents["attention", 64], 1) == 2.4
 assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "attention")
 
 # %% [markdown]
-# Recurrence and convolution do what the formula says. Attention does worse. The operations grow with n²
-# exactly, so something else must grow faster. What?
+# Recurrence and convolution grow as the formula says, but attention grows faster. Its operations grow
+# with n² exactly, so something else must be slowing it down. What?
 #
 # > **Common mistake: "attention is quadratic, so it is slower than recurrence".** The exponent says how
 # > time *grows*, not how long it is: with d = 64, attention is ahead up to about 700 tokens.
@@ -408,8 +411,9 @@ print(f"{traffic.median('addition'):.0f} picoseconds: {times:.0f} times as long"
 assert 18 < times < 26
 
 # %% [markdown]
-# So what does attention do? For each of its n × n weights, with d_k = 64, the two products have 256
-# operations. Scale and softmax have about six, on numbers that are read and written again and again.
+# So what does attention spend its time on? For each of its n × n weights, with d_k = 64, the two products
+# have 256 operations. Scaling and softmax have only about six, but on numbers that are read and written
+# again and again.
 #
 # Here are the parts for n = 4,096, each with the memory for its result already allocated.
 
@@ -570,7 +574,7 @@ from course_lib.tiling import tiled_attention  # exercise
 check(tiled_attention)
 
 # %% [markdown]
-# Does it give what attention gives? Here are 700 queries and 1,000 keys, in float64, next to the attention
+# Does it agree with attention? Here are 700 queries and 1,000 keys, in float64, next to the attention
 # of lesson 01 with its whole table:
 
 # %%
@@ -819,8 +823,7 @@ assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": 
 # dropout. So measure where you compute, and with your own options.
 
 # %% [markdown]
-# What does it matter? Eight heads of 64 numbers, 2,048 tokens
-# (`course_lib/experiments/sdpa_backends.py`):
+# How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens (`course_lib/experiments/sdpa_backends.py`):
 
 # %%
 backends = record.read("sdpa_backends")

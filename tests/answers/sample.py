@@ -138,6 +138,11 @@ def drawn_anew(probabilities, u):
 
 
 @answers.other
+def most_probable_token_up_to_u(probabilities, u):
+    return probabilities.masked_fill(probabilities > u.unsqueeze(-1), -1).argmax(-1)
+
+
+@answers.also("all_stretches_equally_long")
 def share_of_the_vocabulary(probabilities, u):
     return (u * probabilities.shape[-1]).long()
 

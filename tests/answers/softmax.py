@@ -104,10 +104,16 @@ def scores_over_the_sum_of_their_sizes(x, axis=-1):
     return x / np.abs(x).sum(axis, keepdims=True)
 
 
-@answers.other
-def divided_by_the_largest_score(x, axis=-1):
+@answers.also("divided_by_the_largest_score")
+def quotients_with_the_largest(x, axis=-1):
     powers = np.exp(x / x.max(axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)
+
+
+@answers.other
+def squares_of_the_weights(x, axis=-1):
+    powers = np.exp(x - x.max(axis, keepdims=True))
+    return (powers / powers.sum(axis, keepdims=True)) ** 2
 
 
 @answers.correct

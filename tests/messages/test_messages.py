@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.check import local_runner_factory
 from autograder.checking.call import CallResult, Raised, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
+from autograder.checking.registry import load
 from autograder.gradebook.safe_html import verdicts_html
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
@@ -994,3 +996,19 @@ def test_every_explanation_is_two_sentences_without_jargon():
 )
 def test_explanation_can_be_read_and_typed_again(spec, answer, end):
     assert explained(about(spec, X), answer).endswith(end)
+
+
+def test_each_of_two_misconceptions_has_its_question():
+    exercise = load("softmax_jacobian")
+
+    def softmax_jacobian(p):  # 0 off the diagonal, and p_i on it
+        return p[..., np.newaxis] * np.eye(p.shape[-1])
+
+    result = judge(exercise, local_runner_factory(softmax_jacobian))
+    assert result.misconceptions == ("diagonal_only", "weights_on_the_diagonal")
+    bank = {each.name: each for each in exercise.misconceptions}
+    one, other = (bank[name] for name in result.misconceptions)
+    assert (
+        f"Two things at once. One: {one.diagnosis} {one.question} "
+        f"The other: {other.diagnosis} {other.question}"
+    ) in str(CheckReport(exercise, result, ()))
