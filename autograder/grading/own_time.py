@@ -47,13 +47,13 @@ class ProcessorQueue:
 
 def _n_threads(process: int | str) -> int:
     """Return the threads of a process and of all below it, 1 where none are listed."""
-    found, processes = 0, [str(process)]
-    while processes and found < CROWD:
+    count, processes = 0, [str(process)]
+    while processes and count < CROWD:
         with contextlib.suppress(OSError):  # ended, or a kernel without these lists
             for task in Path(f"/proc/{processes.pop()}/task").iterdir():
-                found += 1
+                count += 1
                 processes += (task / "children").read_text("ascii").split()
-    return max(found, 1)
+    return max(count, 1)
 
 
 class TimeLeft:
