@@ -282,6 +282,22 @@ def enter_lesson(
     return sentences + retired_exercises(connection, lesson, cells)
 
 
+def enter_retired(
+    connection: sqlite3.Connection, notebook: str, points: Mapping[str, float]
+) -> None:
+    """Enter exercises that the lesson no longer has, for who is graded on them.
+
+    They have no source, by which it is known that they are gone.
+    """
+    cells = GradebookCells("")
+    for name, worth in points.items():
+        cells.graded[CHECK + name] = (worth, "code")
+        cells.solutions[name] = ()
+    cells = without_dropped(connection, notebook, cells)
+    _write_graded(connection, notebook, cells)
+    _add_open_comments(connection, notebook)
+
+
 def _new_points(
     lesson: str, before: GradebookCells, cells: GradebookCells
 ) -> list[str]:
@@ -353,16 +369,7 @@ def _write_cells(
     connection.execute(
         "UPDATE notebook SET kernelspec = ? WHERE id = ?", (cells.kernelspec, notebook)
     )
-    for name, row in cells.graded.items():
-        cell = _base_cell(connection, notebook, name, "GradeCell")
-        connection.execute(
-            "INSERT OR REPLACE INTO grade_cells (id, max_score, cell_type) "
-            "VALUES (?, ?, ?)",
-            (cell, *row),
-        )
-    for name in cells.solutions:
-        cell = _base_cell(connection, notebook, name, "SolutionCell")
-        connection.execute("INSERT OR IGNORE INTO solution_cells VALUES (?)", (cell,))
+    _write_graded(connection, notebook, cells)
     for name, row in cells.sources.items():
         connection.execute(
             "INSERT INTO source_cell "
@@ -373,6 +380,22 @@ def _write_cells(
             "source = excluded.source, checksum = excluded.checksum",
             (name, notebook, *row),
         )
+
+
+def _write_graded(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
+    """Write the cells that have a grade or a comment."""
+    for name, row in cells.graded.items():
+        cell = _base_cell(connection, notebook, name, "GradeCell")
+        connection.execute(
+            "INSERT OR REPLACE INTO grade_cells (id, max_score, cell_type) "
+            "VALUES (?, ?, ?)",
+            (cell, *row),
+        )
+    for name in cells.solutions:
+        cell = _base_cell(connection, notebook, name, "SolutionCell")
+        connection.execute("INSERT OR IGNORE INTO solution_cells VALUES (?)", (cell,))
 
 
 def _base_cell(

@@ -6,13 +6,14 @@ learner hands in is the subject of ``reading`` and ``rebuild``.
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from autograder.checking.registry import exercise_names
+from autograder.checking.own_answer import as_stub
+from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.course import Course, CourseError
-from autograder.releases import ANSWER_KEY
+from autograder.releases import ANSWER_KEY, Points, known_releases, last_points
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
@@ -91,6 +92,78 @@ def load_release(course: Course, lesson: str) -> Release:
     if fault := _fault(release):
         raise CourseError(f"{course.relative(path)} {fault}: {make}")
     return release
+
+
+def load_all_releases(course: Course, lesson: str) -> Release:
+    """Load a lesson with what any of its releases had; raises ``CourseError``."""
+    release = load_release(course, lesson)
+    releases = known_releases(course, lesson, release.points)
+    return with_retired(release, releases, last_points(releases))
+
+
+def with_retired(
+    release: Release, releases: Mapping[str, Points], exercises: Collection[str]
+) -> Release:
+    """Return the lesson with the cells of exercises that it no longer has.
+
+    releases : of the lesson, the oldest first
+    exercises : those wanted, of any release; what cannot be judged any more is left out
+
+    Each stands below the exercise below which it stood last: answers may need those
+    above.
+    """
+    last = last_points(releases)
+    gone = {
+        name: last[name]
+        for name in exercises
+        if name not in release.exercises and name in last and has_bank(name)
+    }
+    if not gone:
+        return release
+    names, cells = {*gone}, list(release.cells)
+    for points in reversed([*releases.values()]):
+        above = ""
+        for name in points:
+            if name in names:
+                names.remove(name)
+                _insert(cells, _cells_of(name, cells), above)
+            if any(cell.exercise == name for cell in cells):
+                above = name
+    return replace(release, cells=tuple(cells), points={**release.points, **gone})
+
+
+def has_bank(exercise: str) -> bool:
+    """Return whether the course can still judge an exercise."""
+    try:
+        load(exercise)
+    except (UnknownExercise, ImportError, AttributeError):
+        return False
+    return True
+
+
+def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Return the exercises that cells check, in their order."""
+    return tuple(cell.exercise for cell in cells if cell.role == "check")
+
+
+def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
+    """Return the cells of an exercise that the lesson no longer has, as they were."""
+    taken = {cell.id for cell in others}
+    ids = [each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")]
+    return [
+        Cell("solution", as_stub(load(name)), name, ids[0]),
+        Cell("check", f"check({name})", name, ids[1]),
+    ]
+
+
+def _insert(cells: list[Cell], new: list[Cell], above: str) -> None:
+    """Insert cells below the check of an exercise; "": above the first exercise."""
+    if above:
+        at = [cell.grade_id for cell in cells].index(CHECK + above) + 1
+    else:
+        firsts = (i for i, cell in enumerate(cells) if cell.role == "solution")
+        at = next(firsts, len(cells))
+    cells[at:at] = new
 
 
 def _read_cell(cell: dict[str, Any]) -> Cell:

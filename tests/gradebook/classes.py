@@ -7,6 +7,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook as NbgraderGradebook
 
+from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.course import Course
 from autograder.dashboard.class_results import StudentRow
@@ -54,12 +55,14 @@ def grade_class(root, lost=None, *, excuse=None):
     course = Course(root)
     gradebook = Gradebook(course)
     gradebook.open_lesson(LESSON)
-    points = load_release(course, LESSON).points
+    today = load_release(course, LESSON).points
 
     def judge(tasks):
         for task in tasks:
             exercises = []
-            for name, worth in points.items():
+            names = [c.exercise for c in task.cells or () if c.role == "check"]
+            for name in today if task.cells is None else names:
+                worth = today[name] if name in today else load(name).points
                 earned = max(0.0, worth - (lost or {}).get((task.student, name), 0.0))
                 case = CaseVerdict("case", "It holds", "ok", earned, worth, True)
                 exercises.append(ExerciseResult(name, earned, worth, (case,)))
