@@ -127,17 +127,24 @@ def numbers(root):
     for row in table:
         each = [row[name] for name in row if name.startswith(f"{LESSON}.")]
         assert sum(map(float, filter(None, each))) == float(row[f"{LESSON} points"])
-    canvas = read_csv(export(course, [LESSON], "canvas", on_warning=str))[1:]
+    possible, *canvas = read_csv(export(course, [LESSON], "canvas", on_warning=str))
     moodle = read_csv(export(course, [LESSON], "moodle", on_warning=str))
     for name, student, table in (
         ("canvas", "SIS Login ID", canvas),
         ("moodle", "Username", moodle),
     ):
-        maximum = {s: g.max_points for s, g in grades.items()}
-        outputs[name] = {
-            row[student]: (float(row[LESSON]), maximum[row[student]]) for row in table
-        }
+        outputs[name] = {row[student]: lms_numbers(row, possible) for row in table}
     return outputs
+
+
+def lms_numbers(row, possible):
+    """Return the points in a row of a file for a system, and what its column is out of.
+
+    possible : the row of greatest points, in the same columns
+    """
+    columns = [name for name in row if name.partition(" (")[0] == LESSON]
+    (column,) = (name for name in columns if row[name] not in ("", "-"))
+    return float(row[column]), float(possible[column])
 
 
 def read_csv(path):

@@ -136,8 +136,9 @@ def test_canvas_file_names_who_was_graded_on_less(root):
     path = export(Course(root), [LESSON], "canvas", on_warning=notes.append)
     assert read_csv(path)[0][LESSON] == f"{ALL + WORTH:g}"
     (note,) = notes
-    assert note.startswith(f"{LESSON}: 1 students were graded on an earlier release")
-    assert "(amara)" in note
+    assert note.startswith(f"{LESSON}: not everybody was graded on {ADDED}. ")
+    assert f"'{LESSON} ({ALL:g} points)' has amara. " in note
+    assert f"`autograder drop {ADDED}` lets it count for nobody" in note
     export(Course(root), [LESSON], "csv", on_warning=notes.append)
     assert len(notes) == 1
 

@@ -8,10 +8,10 @@ import shutil
 
 import pytest
 
+from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
-from autograder.checking.registry import load
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
 from tests.submissions import LESSON, MAX_POINTS, open_course
@@ -75,6 +75,6 @@ def test_file_for_a_system_says_each_ones_own_maximum(root, kind):
     assert (amara[LESSON], amara[own]) == (f"{ALL:g}", empty)
     assert (ben[LESSON], ben[own]) == (empty, f"{REST:g}")
     (note,) = notes
-    assert f"{REST:g} points (ben)" in note
+    assert f"'{own}' has ben" in note
     assert "amara" not in note
     assert f"`autograder drop {REMOVED}`" in note
