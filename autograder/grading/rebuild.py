@@ -208,7 +208,8 @@ class _Rebuilding:
                 self.add_own(above, mine)
         matched = [self.pairs[i] for i in sorted(self.pairs)]
         missing = [j for j in range(len(self.released)) if j not in matched]
-        for kind, indices in (("moved", moved(matched)), ("missing", missing)):
+        placed = [j for j in matched if not self.released[j].is_gone]
+        for kind, indices in (("moved", moved(placed)), ("missing", missing)):
             self.repairs[kind] += [self.released[j].id for j in indices]
 
     def add_matched(self, mine: SubmittedCell, j: int) -> None:

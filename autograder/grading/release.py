@@ -29,6 +29,7 @@ class Cell:
     id : as in the notebook; verdicts do not depend on it
     is_code : only code can run
     to_mend : whether it is there to be changed, as broken functions are
+    is_gone : whether the lesson no longer has it: where it stood is not known
     """
 
     role: Role
@@ -37,6 +38,7 @@ class Cell:
     id: str = ""
     is_code: bool = True
     to_mend: bool = False
+    is_gone: bool = False
 
     @property
     def grade_id(self) -> str:
@@ -109,8 +111,8 @@ def with_retired(
     releases : of the lesson, the oldest first
     exercises : those wanted, of any release; what cannot be judged any more is left out
 
-    Each stands below the exercise below which it stood last: answers may need those
-    above.
+    Each stands right above the exercise above which it stood last: it may need what is
+    further above, and whatever the learner has added there.
     """
     last = last_points(releases)
     gone = {
@@ -122,13 +124,13 @@ def with_retired(
         return release
     names, cells = {*gone}, list(release.cells)
     for points in reversed([*releases.values()]):
-        above = ""
-        for name in points:
+        at = len(cells)
+        for name in reversed([*points]):
             if name in names:
                 names.remove(name)
-                _insert(cells, _cells_of(name, cells), above)
-            if any(cell.exercise == name for cell in cells):
-                above = name
+                cells[at:at] = _cells_of(name, cells)
+            solutions = [cell.exercise * (cell.role == "solution") for cell in cells]
+            at = solutions.index(name) if name in solutions else at
     return replace(release, cells=tuple(cells), points={**release.points, **gone})
 
 
@@ -151,19 +153,9 @@ def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
     taken = {cell.id for cell in others}
     ids = [each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")]
     return [
-        Cell("solution", as_stub(load(name)), name, ids[0]),
-        Cell("check", f"check({name})", name, ids[1]),
+        Cell("solution", as_stub(load(name)), name, ids[0], is_gone=True),
+        Cell("check", f"check({name})", name, ids[1], is_gone=True),
     ]
-
-
-def _insert(cells: list[Cell], new: list[Cell], above: str) -> None:
-    """Insert cells below the check of an exercise; "": above the first exercise."""
-    if above:
-        at = [cell.grade_id for cell in cells].index(CHECK + above) + 1
-    else:
-        firsts = (i for i, cell in enumerate(cells) if cell.role == "solution")
-        at = next(firsts, len(cells))
-    cells[at:at] = new
 
 
 def _read_cell(cell: dict[str, Any]) -> Cell:

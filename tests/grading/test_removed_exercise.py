@@ -1,17 +1,24 @@
 """Judge what an earlier release of a lesson had, with the real engine and commands."""
 
+import contextlib
+import re
 import shutil
+import sqlite3
 import sys
 
+import nbformat
 import pytest
 
 from autograder.checking.registry import load
 from autograder.commands import app as cli
+from autograder.commands import grade as grade_module
 from autograder.course import Course
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
+from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.opened import change_lesson
-from tests.submissions import LESSON, MAX_POINTS, Submission, open_course
+from tests.grading.engines import engine_of
+from tests.submissions import EXERCISES, LESSON, MAX_POINTS, Submission, open_course
 
 REMOVED = "bilinear_scores"
 WORTH = load(REMOVED).points
@@ -41,6 +48,12 @@ def root(original, tmp_path, monkeypatch):
     return folder
 
 
+@pytest.fixture(scope="module")
+def engine(original):
+    with engine_of(Course(original)) as started:
+        yield started
+
+
 @pytest.fixture
 def call(monkeypatch, capsys):
     """Call the command line here; return exit code, output and errors."""
@@ -58,35 +71,100 @@ def call(monkeypatch, capsys):
     return called
 
 
-def test_judge_and_grade_say_the_same_of_an_earlier_release(root, call):
+@pytest.fixture
+def judge(call, engine, monkeypatch):
+    """Call ``judge`` for a student, with an engine that has been started already."""
+    ready = contextlib.nullcontext(engine)
+    monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
+    return lambda student: call(
+        "judge", f"submitted/{student}/{LESSON}/{LESSON}.ipynb"
+    )
+
+
+def hand_in_todays(root, student):
+    """Hand in the lesson as it is now, whose notebook does not say so."""
     todays = Submission()
     todays.notebook.cells = [
         cell for cell in todays.notebook.cells if not cell.get("id").endswith(REMOVED)
     ]
     todays.notebook.metadata.pop("attention_release")
-    todays.write(root, "cara")
-    code, out, err = call("grade", "01", "--jobs", "1")
-    assert code == 0, err
-    rows = dict(line.split(maxsplit=1) for line in out.splitlines()[:3])
-    assert rows["amara"].startswith(f"{ALL} of {ALL}")
-    assert rows["ben"].startswith(f"{ALL} of {ALL}")
-    assert rows["cara"].startswith(f"{REST} of {REST}")
+    todays.write(root, student)
+
+
+def test_judge_judges_what_its_release_had(root, judge):
+    hand_in_todays(root, "cara")
     for student, most in (("amara", ALL), ("ben", ALL), ("cara", REST)):
-        path = f"submitted/{student}/{LESSON}/{LESSON}.ipynb"
-        code, out, err = call("judge", path)
+        code, out, err = judge(student)
+        assert (code, err) == (0, "")
         assert out.startswith(f"{LESSON}: {most} of {most} points"), (student, out)
         assert (f"{WORTH:g} of {WORTH:g}: {REMOVED}" in out) == (most == ALL)
         assert "In the gradebook" not in out
-    assert "bilinear_scores(q" in (root / f"autograded/amara/{LESSON}/{LESSON}.ipynb").read_text()
+        assert "Put right" not in out or student == "ben"  # whose marks are gone
 
 
-def test_judge_of_an_earlier_release_names_the_misconception(root, call):
+def test_wrong_answer_to_a_removed_exercise_is_diagnosed(root, judge):
     submission = Submission()
-    submission.answer(
-        REMOVED, right_answer(REMOVED).replace("return ", "return 2 * ")
-    )
-    path = submission.write(root, "amara")
-    code, out, err = call("judge", str(path))
+    submission.answer(REMOVED, right_answer(REMOVED).replace("return ", "return 2 * "))
+    submission.write(root, "amara")
+    code, out, err = judge("amara")
     assert (code, err) == (0, "")
-    assert f"of {ALL} points" in out
-    assert not out.startswith(f"{LESSON}: {ALL} of")
+    points = re.match(rf"{LESSON}: ([\d.]+) of {ALL} points", out)
+    assert float(REST) <= float(points[1]) < float(ALL)
+
+
+def test_judge_leaves_out_what_is_dropped(root, judge, call):
+    assert call("drop", REMOVED)[0] == 0
+    code, out, err = judge("amara")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{LESSON}: {REST} of {REST} points")
+    assert f"Counts for nobody: {REMOVED}" in out
+    assert call("drop", REMOVED, "--undo")[0] == 0
+    assert judge("amara")[1].startswith(f"{LESSON}: {ALL} of {ALL} points")
+
+
+def test_judge_says_where_the_gradebook_says_otherwise(root, judge):
+    points = {name: load(name).points for name in EXERCISES}
+    gradebook = Gradebook(Course(root))
+    gradebook.enter(LESSON, [GradebookEntry("amara", points | {"softmax": 2.0})])
+    _, out, _ = judge("amara")
+    less = MAX_POINTS - load("softmax").points
+    assert f"In the gradebook: {less + 2:g} of {ALL} (`autograder grade 01`" in out
+    with sqlite3.connect(root / "gradebook.db") as connection:
+        connection.execute("UPDATE grade SET manual_score = 1 WHERE auto_score = 2")
+    _, out, _ = judge("amara")
+    assert f"In the gradebook: {less + 1:g} of {ALL} (softmax: by hand)" in out
+
+
+def test_judge_excuses_whom_the_gradebook_excuses(root, judge):
+    submission = Submission()
+    for name in ("softmax", "check-softmax"):
+        del submission.notebook.cells[submission.index(name)]
+    submission.write(root, "amara")
+    assert judge("amara")[1].splitlines()[0].endswith(f"of {ALL} points")
+    Gradebook(Course(root)).excuse_missing(LESSON, ["amara"], excuse=True)
+    rest = MAX_POINTS - load("softmax").points
+    assert judge("amara")[1].splitlines()[0].endswith(f"of {rest:g} points")
+
+
+def test_judge_without_a_usable_gradebook_says_so(root, judge):
+    (root / "gradebook.db").write_text("no database")
+    code, out, err = judge("amara")
+    assert code == 0
+    assert out.startswith(f"{LESSON}: {ALL} of {ALL} points")
+    assert "judged as if nothing were dropped or excused" in err
+
+
+@pytest.mark.thorough
+def test_grade_says_the_same_as_judge(root, judge, call):
+    hand_in_todays(root, "cara")
+    code, out, err = call("grade", "01", "--jobs", "1")
+    assert code == 0, err
+    rows = dict(line.split(maxsplit=1) for line in out.splitlines()[:3])
+    for student, most in (("amara", ALL), ("ben", ALL), ("cara", REST)):
+        assert rows[student].startswith(f"{most} of {most}")
+        assert judge(student)[1].startswith(f"{LESSON}: {most} of {most} points")
+    graded = root / f"autograded/amara/{LESSON}/{LESSON}.ipynb"
+    notebook = nbformat.read(graded, as_version=4)
+    (check,) = (c for c in notebook.cells if c.id == f"check-{REMOVED}")
+    assert check.metadata.nbgrader.points == WORTH
+    assert check.outputs[-1]["data"]["text/plain"] == str(WORTH)
