@@ -226,7 +226,9 @@ def sandbox_of(
 def lost_bank(lesson: str, exercises: Collection[str]) -> str:
     """Return a sentence on exercises of a release that cannot be judged any more."""
     names = ", ".join(sorted(exercises))
-    files = " and ".join(f"autograder/exercises/{name}.py" for name in sorted(exercises))
+    files = " and ".join(
+        f"autograder/exercises/{name}.py" for name in sorted(exercises)
+    )
     commands = " and ".join(f"`autograder drop {name}`" for name in sorted(exercises))
     return (
         f"its release of {lesson} had {names}, which the course can no longer judge: "

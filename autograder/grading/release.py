@@ -151,7 +151,9 @@ def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
 def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
     """Return the cells of an exercise that the lesson no longer has, as they were."""
     taken = {cell.id for cell in others}
-    ids = [each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")]
+    ids = [
+        each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")
+    ]
     return [
         Cell("solution", as_stub(load(name)), name, ids[0], is_gone=True),
         Cell("check", f"check({name})", name, ids[1], is_gone=True),

@@ -232,9 +232,7 @@ class Verdicts:
     def _add_fault(self, submission: Submission, fault: str, reason: str = "") -> None:
         """Add a fault of the grader without a key, so that it is tried again."""
         last_line = fault.strip().split("\n")[-1]
-        reason = (
-            reason or f"the grader itself failed, please report this: {last_line}"
-        )
+        reason = reason or f"the grader itself failed, please report this: {last_line}"
         result = SubmissionResult(
             submission.student, self.lesson, "invalid", (), reason
         )

@@ -3,15 +3,18 @@
 Who has a notebook of the earlier release is judged on it, whenever that is.
 """
 
-import json
 import shutil
 
 import pytest
 
-from autograder.checking.registry import load
-from autograder.course import Course
+from autograder.checking.registry import UnknownExercise, load
+from autograder.commands import gradebook as gradebook_commands
+from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
+from autograder.grading import release as release_module
+from autograder.grading.journal import Journal
+from autograder.releases import keep_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
 from tests.submissions import LESSON, MAX_POINTS, open_course
@@ -78,3 +81,131 @@ def test_file_for_a_system_says_each_ones_own_maximum(root, kind):
     assert f"'{own}' has ben" in note
     assert "amara" not in note
     assert f"`autograder drop {REMOVED}`" in note
+
+
+def drop(root, exercise, *, undo=False, lesson="01"):
+    assert gradebook_commands.drop(Course(root), exercise, lesson, undo=undo) == 0
+
+
+def test_release_that_the_gradebook_has_lost_is_entered_when_needed(root):
+    hand_in(root, "amara")
+    change_lesson(root, drop=REMOVED)
+    book = Gradebook(Course(root))
+    book.open_lesson(LESSON)  # nobody is graded: what is gone is gone
+    assert REMOVED not in book.worth(LESSON)
+    hand_in(root, "ben")
+    for _ in range(2):
+        grade_class(root, {("amara", REMOVED): 2.0})
+        assert agreed(root) == {"amara": (ALL - 2, ALL), "ben": (REST, REST)}
+    assert book.worth(LESSON)[REMOVED] == WORTH
+    (sentence,) = book.open_lesson(LESSON)
+    assert sentence.startswith(f"no longer in {LESSON}: {REMOVED}; ")
+
+
+@pytest.mark.parametrize("graded_first", [True, False])
+def test_removed_exercise_is_dropped_and_restored(root, capsys, graded_first):
+    hand_in(root, "amara")
+    if graded_first:
+        grade_class(root)
+    change_lesson(root, drop=REMOVED)
+    hand_in(root, "ben")
+    drop(root, REMOVED)
+    grade_class(root)
+    assert agreed(root) == dict.fromkeys(["amara", "ben"], (REST, REST))
+    notes = []
+    rows = read_csv(export(Course(root), [LESSON], "canvas", on_warning=notes.append))
+    assert [row[LESSON] for row in rows] == [f"{REST:g}"] * 3
+    assert notes == []
+    drop(root, REMOVED, undo=True)
+    grade_class(root)
+    assert agreed(root) == {"amara": (ALL, ALL), "ben": (REST, REST)}
+    capsys.readouterr()
+
+
+def test_exercise_of_a_term_s_middle_counts_for_who_had_it(root):
+    hand_in(root, "before")
+    change_lesson(root, add="pairwise_sums")
+    hand_in(root, "with-it")
+    worth = load("pairwise_sums").points
+    change_lesson(root, points={"pairwise_sums": worth})
+    hand_in(root, "with-it")
+    Gradebook(Course(root)).open_lesson(LESSON)
+    change_lesson(root, drop="pairwise_sums")
+    hand_in(root, "after")
+    for _ in range(2):
+        grade_class(root)
+        assert agreed(root) == {
+            "before": (ALL, ALL),
+            "with-it": (ALL + worth, ALL + worth),
+            "after": (ALL, ALL),
+        }
+
+
+def test_points_changed_after_a_removal_count_for_everybody(root):
+    hand_in(root, "amara")
+    grade_class(root)
+    change_lesson(root, drop=REMOVED, points={"attention": 20.0})
+    hand_in(root, "ben")
+    grade_class(root)
+    more = 20.0 - load("attention").points
+    assert agreed(root) == {
+        "amara": (ALL + more, ALL + more),
+        "ben": (REST + more, REST + more),
+    }
+
+
+def test_exercise_of_two_lessons_is_dropped_in_the_one_that_is_named(root, capsys):
+    hand_in(root, "amara")
+    change_lesson(root, drop=REMOVED)
+    keep_release(Course(root), "00_start_here", {REMOVED: WORTH})
+    with pytest.raises(CourseError, match="say which with --lesson"):
+        gradebook_commands.drop(Course(root), REMOVED, "", undo=False)
+    drop(root, REMOVED)
+    grade_class(root)
+    assert agreed(root) == {"amara": (REST, REST)}
+    capsys.readouterr()
+
+
+def lose_bank(monkeypatch, name):
+    """Let an exercise be one whose bank somebody has removed, or renamed."""
+
+    def loaded(each):
+        if each == name:
+            raise UnknownExercise(name)
+        return load(each)
+
+    monkeypatch.setattr(release_module, "load", loaded)
+
+
+def test_removed_bank_is_named_and_costs_nobody_else(root, monkeypatch, capsys):
+    hand_in(root, "amara")
+    change_lesson(root, drop=REMOVED)
+    hand_in(root, "ben")
+    lose_bank(monkeypatch, REMOVED)
+    results = grade_class(root)
+    assert Gradebook(Course(root)).grades(LESSON)["ben"].max_points == REST
+    reason = results["amara"].reason
+    assert reason.startswith(f"its release of {LESSON} had {REMOVED}, which the course")
+    assert f"autograder/exercises/{REMOVED}.py" in reason
+    assert f"`autograder drop {REMOVED}`" in reason
+    drop(root, REMOVED)
+    grade_class(root)
+    assert agreed(root) == dict.fromkeys(["amara", "ben"], (REST, REST))
+    capsys.readouterr()
+
+
+def test_verdict_from_before_its_bank_was_removed_still_counts(root, monkeypatch):
+    hand_in(root, "amara")
+    grade_class(root, {("amara", REMOVED): 3.0})
+    change_lesson(root, drop=REMOVED)
+    lose_bank(monkeypatch, REMOVED)
+    for _ in range(2):
+        grade_class(root)
+        assert agreed(root) == {"amara": (ALL - 3, ALL)}
+    hand_in(root, "ben")
+    grade_class(root)
+    with Journal(Course(root)) as journal:
+        assert {each.student: each.reason for each in journal.results(LESSON)} == {
+            "amara": "",
+            "ben": "",
+        }

@@ -76,9 +76,7 @@ def judge(call, engine, monkeypatch):
     """Call ``judge`` for a student, with an engine that has been started already."""
     ready = contextlib.nullcontext(engine)
     monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
-    return lambda student: call(
-        "judge", f"submitted/{student}/{LESSON}/{LESSON}.ipynb"
-    )
+    return lambda student: call("judge", f"submitted/{student}/{LESSON}/{LESSON}.ipynb")
 
 
 def hand_in_todays(root, student):
