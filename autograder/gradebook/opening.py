@@ -319,16 +319,21 @@ def _new_points(
 def retired_exercises(
     connection: sqlite3.Connection, lesson: str, cells: GradebookCells
 ) -> list[str]:
-    """Return a sentence on what the gradebook has and the lesson no longer, if any."""
-    stored = stored_cells(connection, _notebook_id(connection, lesson))
-    names = [
-        name.removeprefix(CHECK) for name in stored.graded if name not in cells.graded
-    ]
+    """Return a sentence on what the gradebook has and the lesson no longer, if any.
+
+    What is dropped needs none.
+    """
+    notebook = _notebook_id(connection, lesson)
+    dropped = {CHECK + name for name in dropped_exercises(connection, notebook)}
+    gone = stored_cells(connection, notebook).graded.keys() - cells.graded.keys()
+    names = sorted(name.removeprefix(CHECK) for name in gone - dropped)
     if not names:
         return []
+    commands = " and ".join(f"`autograder drop {name}`" for name in names)
     return [
-        f"no longer in {lesson}: {', '.join(names)}; what was graded of it stays in "
-        "the gradebook, and counts for those whose release had it"
+        f"no longer in {lesson}: {', '.join(names)}; counts for those whose release "
+        f"had it, and they are judged on it; {commands} "
+        f"{'lets it' if len(names) == 1 else 'let them'} count for nobody"
     ]
 
 

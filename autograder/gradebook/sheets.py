@@ -281,7 +281,7 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             continue
         submitted = [each for each in lesson_grades.values() if each.submitted]
         own = [{each.exercise for each in student.exercises} for student in submitted]
-        not_all = set.union(*own) - set.intersection(*own)
+        not_all = set[str]().union(*own) - own[0].intersection(*own)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
         commands = " and ".join(f"`autograder drop {name}`" for name in names)
         where = "; ".join(

@@ -14,10 +14,11 @@ from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.grading import release as release_module
 from autograder.grading.journal import Journal
+from autograder.notebooks.build import removed
 from autograder.releases import keep_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
-from tests.submissions import LESSON, MAX_POINTS, open_course
+from tests.submissions import COURSE, EXERCISES, LESSON, MAX_POINTS, open_course
 
 REMOVED = "bilinear_scores"
 WORTH = load(REMOVED).points
@@ -209,3 +210,18 @@ def test_verdict_from_before_its_bank_was_removed_still_counts(root, monkeypatch
             "amara": "",
             "ben": "",
         }
+
+
+def test_build_says_what_a_lesson_no_longer_has(tmp_path):
+    course = Course(tmp_path)
+    source = course.source(LESSON)
+    source.parent.mkdir(parents=True)
+    shutil.copy(COURSE.source(LESSON), source)
+    points = {name: load(name).points for name in EXERCISES}
+    keep_release(course, LESSON, points)
+    assert removed(course, LESSON) == []
+    keep_release(course, LESSON, points | {"bleu": 3.0})
+    (sentence,) = removed(course, LESSON)
+    assert sentence.startswith(f"{LESSON} no longer has bleu. ")
+    assert "keep autograder/exercises/bleu.py" in sentence
+    assert "`autograder drop bleu` lets it count for nobody" in sentence
