@@ -5,6 +5,7 @@ learner hands in is the subject of ``reading`` and ``rebuild``.
 """
 
 import ast
+import functools
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -155,9 +156,14 @@ def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
         each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")
     ]
     return [
-        Cell("solution", as_stub(load(name)), name, ids[0], is_gone=True),
+        Cell("solution", _stub(name), name, ids[0], is_gone=True),
         Cell("check", f"check({name})", name, ids[1], is_gone=True),
     ]
+
+
+@functools.cache
+def _stub(name: str) -> str:
+    return as_stub(load(name))
 
 
 def _read_cell(cell: dict[str, Any]) -> Cell:
