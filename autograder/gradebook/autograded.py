@@ -142,6 +142,8 @@ def _line(
 
 def _gone_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
     """Return a cell of an exercise that the lesson no longer has."""
+    if cell.role == "setup":
+        return _own_cell(cell, [])
     is_check = cell.role == "check"
     marks: dict[str, Any] = {
         "cell_type": "code",

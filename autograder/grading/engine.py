@@ -93,7 +93,7 @@ class Engine:
         if folder is None:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
-            cells = self.release.own_code, self.release.set_up
+            cells = every.own_code, every.set_up
             course_copy.make_copy(folder, self.exercises, *cells)
         self.sandbox = sandbox_of(
             course,

@@ -7,16 +7,19 @@ learner hands in is the subject of ``reading`` and ``rebuild``.
 import ast
 import functools
 import json
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Literal
 
-from autograder.checking.own_answer import as_stub
+from autograder.checking.own_answer import as_answer, as_stub
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.course import Course, CourseError
 from autograder.releases import ANSWER_KEY, Points, known_releases, last_points
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
+GONE_IMPORTS = "imports-of-earlier-releases"  # a cell's id
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
 
 
@@ -132,6 +135,7 @@ def with_retired(
                 cells[at:at] = _cells_of(name, cells)
             solutions = [cell.exercise * (cell.role == "solution") for cell in cells]
             at = solutions.index(name) if name in solutions else at
+    _insert_imports(cells, gone)
     return replace(release, cells=tuple(cells), points={**release.points, **gone})
 
 
@@ -159,6 +163,37 @@ def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
         Cell("solution", _stub(name), name, ids[0], is_gone=True),
         Cell("check", f"check({name})", name, ids[1], is_gone=True),
     ]
+
+
+def _insert_imports(cells: list[Cell], gone: Collection[str]) -> None:
+    """Insert what the lesson's set-up has imported for exercises that are gone."""
+    given = {cell.exercise for cell in cells}
+    lines = dict.fromkeys(
+        line
+        for name in gone
+        for imported, line in _imports_for(name).items()
+        if imported not in given
+    )
+    last = max((i for i, c in enumerate(cells) if c.role == "setup"), default=-1)
+    if text := "\n".join(sorted(lines)):
+        cells.insert(last + 1, Cell("setup", text, id=GONE_IMPORTS, is_gone=True))
+
+
+@functools.cache
+def _imports_for(exercise: str) -> Mapping[str, str]:
+    """Return the names that an exercise's answer takes from its lesson, as imports."""
+    loaded = load(exercise)
+    nodes = ast.walk(ast.parse(as_answer(loaded)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - {exercise}
+    known = vars(sys.modules[loaded.reference.__module__])
+    lines = {}
+    for name in sorted(names & known.keys()):
+        value = known[name]
+        if isinstance(value, ModuleType):
+            lines[name] = f"import {value.__name__} as {name}"
+        elif hasattr(sys.modules.get(getattr(value, "__module__", "")), name):
+            lines[name] = f"from {value.__module__} import {name}"
+    return lines
 
 
 @functools.cache

@@ -16,9 +16,18 @@ from autograder.course import Course
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.writing import GradebookEntry
+from autograder.grading.engine import Engine
+from autograder.grading.release import load_release
 from tests.gradebook.opened import change_lesson
-from tests.grading.engines import engine_of
-from tests.submissions import EXERCISES, LESSON, MAX_POINTS, Submission, open_course
+from tests.grading.engines import SEED, engine_of, process_number
+from tests.submissions import (
+    COURSE,
+    EXERCISES,
+    LESSON,
+    MAX_POINTS,
+    Submission,
+    open_course,
+)
 
 REMOVED = "bilinear_scores"
 WORTH = load(REMOVED).points
@@ -166,3 +175,31 @@ def test_grade_says_the_same_as_judge(root, judge, call):
     (check,) = (c for c in notebook.cells if c.id == f"check-{REMOVED}")
     assert check.metadata.nbgrader.points == WORTH
     assert check.outputs[-1]["data"]["text/plain"] == str(WORTH)
+
+
+@pytest.mark.thorough
+def test_removed_exercise_has_what_its_lesson_has_imported(tmp_path):
+    lesson = "02_self_attention"
+    course = Course(tmp_path)
+    path = course.learner(lesson)
+    path.parent.mkdir(parents=True)
+    shutil.copy(COURSE.root / "releases.json", tmp_path)
+    notebook = nbformat.read(COURSE.learner(lesson), as_version=4)
+    needs_it = ("self_attention", "cross_attention", "self_attention_gradients")
+    gone = {each for name in needs_it for each in (name, f"check_{name}")}
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") not in gone
+        and (cell.cell_type != "code" or "attention(" not in cell.source)
+    ]
+    assert "import attention, softmax" in (source := notebook.cells[1].source)
+    notebook.cells[1].source = source.replace(
+        "import attention, softmax", "import softmax"
+    )
+    nbformat.write(notebook, path)
+    with Engine(course, lesson, seed=SEED, worker=process_number()) as engine:
+        result, _ = engine.grade(COURSE.teacher(lesson))
+    points = load_release(COURSE, lesson).points
+    assert {e.exercise: e.points for e in result.exercises} == points
+    assert not result.flags
