@@ -193,7 +193,8 @@ def test_removed_exercise_has_what_its_lesson_has_imported(tmp_path):
         if cell.metadata.get("nbgrader", {}).get("grade_id") not in gone
         and (cell.cell_type != "code" or "attention(" not in cell.source)
     ]
-    assert "import attention, softmax" in (source := notebook.cells[1].source)
+    source = notebook.cells[1].source
+    assert "import attention, softmax" in source
     notebook.cells[1].source = source.replace(
         "import attention, softmax", "import softmax"
     )
