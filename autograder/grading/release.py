@@ -167,12 +167,12 @@ def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
 
 def _insert_imports(cells: list[Cell], gone: Collection[str]) -> None:
     """Insert what the lesson's set-up has imported for exercises that are gone."""
-    given = {cell.exercise for cell in cells}
+    own = {cell.exercise for cell in cells}
     lines = dict.fromkeys(
         line
         for name in gone
         for imported, line in _imports_for(name).items()
-        if imported not in given
+        if imported not in own
     )
     last = max((i for i, c in enumerate(cells) if c.role == "setup"), default=-1)
     if text := "\n".join(sorted(lines)):

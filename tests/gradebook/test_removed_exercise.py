@@ -88,7 +88,7 @@ def drop(root, exercise, *, undo=False, lesson="01"):
     assert gradebook_commands.drop(Course(root), exercise, lesson, undo=undo) == 0
 
 
-def test_release_that_the_gradebook_has_lost_is_entered_when_needed(root):
+def test_release_unknown_to_the_gradebook_is_entered_when_needed(root):
     hand_in(root, "amara")
     change_lesson(root, drop=REMOVED)
     book = Gradebook(Course(root))
@@ -123,7 +123,7 @@ def test_removed_exercise_is_dropped_and_restored(root, capsys, graded_first):
     capsys.readouterr()
 
 
-def test_exercise_of_a_term_s_middle_counts_for_who_had_it(root):
+def test_exercise_added_and_removed_counts_for_who_had_it(root):
     hand_in(root, "before")
     change_lesson(root, add="pairwise_sums")
     hand_in(root, "with-it")
@@ -155,7 +155,7 @@ def test_points_changed_after_a_removal_count_for_everybody(root):
     }
 
 
-def test_exercise_of_two_lessons_is_dropped_in_the_one_that_is_named(root, capsys):
+def test_exercise_of_two_lessons_is_dropped_in_the_named_one(root, capsys):
     hand_in(root, "amara")
     change_lesson(root, drop=REMOVED)
     keep_release(Course(root), "00_start_here", {REMOVED: WORTH})
