@@ -88,6 +88,20 @@ def known_releases(course: Course, lesson: str, current: Points) -> dict[str, Po
     return releases | {release_name(current): current}
 
 
+def last_points(releases: Mapping[str, Points]) -> dict[str, float]:
+    """Return what each exercise of any release is worth: by the newest that has it.
+
+    releases : the oldest first
+
+    >>> last_points({"old": {"a": 1.0, "b": 1.0}, "new": {"a": 2.0}})
+    {'a': 2.0, 'b': 1.0}
+    """
+    points: dict[str, float] = {}
+    for release in releases.values():
+        points |= release
+    return points
+
+
 def with_release(course: Course, lesson: str, points: Points) -> str:
     """Return the text of ``releases.json`` with a release in it."""
     by_lesson = kept_releases(course)

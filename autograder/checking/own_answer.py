@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from autograder.checking.exercise import Exercise
 
+NO_ANSWER = "    raise NotImplementedError  # replace this line with your answer"
 REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 
 
@@ -26,6 +27,16 @@ def as_answer(exercise: Exercise) -> str:
         is_name = isinstance(values[0], ast.Name) and len(values) == 1
         text = text.replace(written, value if is_name else f"({value})")
     return _without(text, _assigns_to_itself)
+
+
+def as_stub(exercise: Exercise) -> str:
+    """Return what an exercise's cell holds before it is answered."""
+    text = as_answer(exercise)
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
+    first = function.body[0]
+    end = first.end_lineno if ast.get_docstring(function) else first.lineno - 1
+    return "\n".join([*text.splitlines()[:end], NO_ANSWER])
 
 
 def _is_refusal(node: ast.AST) -> bool:

@@ -48,6 +48,8 @@ def build_command(
         for lesson in chosen:
             print(f"{lesson}: executing the teacher's notebook …", flush=True)
             build.build(course, lesson)
+            for sentence in build.removed(course, lesson):
+                print(sentence, file=sys.stderr)
     print(f"{', '.join(chosen)}: {'as its source says' if check else 'built'}")
 
 

@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -34,6 +34,7 @@ from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
 from autograder.grading.result import SubmissionResult
 from autograder.grading.session import Budget
+from autograder.grading.submission import SUBMITTED
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import (
     GradingTask,
@@ -44,6 +45,7 @@ from autograder.grading.workers import (
 )
 from autograder.messages.description import one_line
 from autograder.messages.report import solved_but
+from autograder.releases import Points
 
 INTERRUPTED = 130
 UNSAFE = (
@@ -330,10 +332,7 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
     marks = []
     if grades and grades.submitted:
         points, max_points = grades.points, grades.max_points
-        by_hand = [each.exercise for each in grades.exercises if each.by_hand]
-        marks += [f"{exercise}: by hand" for exercise in by_hand]
-        if grades.late_penalty:
-            marks.append(f"late: −{format_number(grades.late_penalty)}")
+        marks += _changes_by_people(grades)
     row = (
         f"{result.student:20} {format_number(points):>5} of {format_number(max_points)}"
     )
@@ -368,19 +367,93 @@ def judge(
     """Grade one notebook file and print each verdict in words; return the exit code.
 
     0: it is graded. 1: it cannot be, and what is printed says why.
+
+    What counts, and for how much, is as the gradebook has it, which stays as it is.
     """
     if lesson:
         lesson = course.find_lesson(lesson, built=True)
     else:
         lesson = _lesson_of(course, path)
     budget = _budget(course, seconds)
+    recorded = _recorded(course, lesson, _student_of(course, lesson, path))
     with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
-        result, times = engine.grade(path.absolute(), path.parent.name)
+        result, times = engine.grade(
+            path.absolute(),
+            path.parent.name,
+            dropped=recorded.dropped,
+            worth=recorded.worth,
+            excuse_missing=recorded.excuse_missing,
+        )
     terminal.say(result_in_words(result))
+    if difference := _otherwise_in_gradebook(result, recorded.grades):
+        terminal.say(difference)
     if result.status == "invalid":
         return 1
     terminal.say(f"Graded in {times.get('all', 0.0):.2f} s.")
     return 0
+
+
+def _student_of(course: Course, lesson: str, path: Path) -> str:
+    """Return whose submission a file is; "" if it lies elsewhere."""
+    parts = path.absolute().parts
+    above = (course.root / SUBMITTED).absolute().parts
+    is_one = len(parts) == len(above) + 3 and parts[: len(above)] == above
+    return parts[-3] if is_one and parts[-2] == lesson else ""
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """What the gradebook says of a lesson, and of a student's grades for it.
+
+    grades : None if it has none
+    """
+
+    dropped: Collection[str] = ()
+    worth: Points = field(default_factory=dict)
+    excuse_missing: bool = False
+    grades: StudentGrades | None = None
+
+
+def _recorded(course: Course, lesson: str, student: str) -> _Recorded:
+    """Return what the gradebook says; where it cannot be used, that it says nothing."""
+    gradebook = Gradebook(course)
+    try:
+        worth = gradebook.worth(lesson)
+        grades = gradebook.grades(lesson, [student]) if worth else {}
+        return _Recorded(
+            gradebook.dropped(lesson),
+            worth,
+            student in gradebook.excused_students(lesson),
+            grades.get(student),
+        )
+    except CourseError as error:
+        terminal.warn(f"{error}; judged as if nothing were dropped or excused")
+        return _Recorded()
+
+
+def _otherwise_in_gradebook(
+    result: SubmissionResult, grades: StudentGrades | None
+) -> str:
+    """Return what the gradebook has in place of these points, and why; "" if nothing.
+
+    What was graded before something has changed, a new grading brings up to date.
+    """
+    if grades is None or not grades.is_graded:
+        return ""
+    own = format_number_of(grades.points, grades.max_points)
+    if own == format_number_of(result.points, result.max_points):
+        return ""
+    marks = _changes_by_people(grades)
+    command = f"`autograder grade {result.lesson[:2]}` brings it up to date"
+    return f"In the gradebook: {own} ({'; '.join(marks) or command})"
+
+
+def _changes_by_people(grades: StudentGrades) -> list[str]:
+    """Return why the points are not those of the verdicts, in a few words each."""
+    marks = [f"{each.exercise}: by hand" for each in grades.exercises if each.by_hand]
+    if grades.late_penalty:
+        marks.append(f"late: −{format_number(grades.late_penalty)}")
+    return marks
 
 
 def result_in_words(result: SubmissionResult) -> str:
@@ -393,6 +466,8 @@ def result_in_words(result: SubmissionResult) -> str:
     rows += [f"Cells: {trouble}" for trouble in result.troubles]
     if result.excused:
         rows.append(f"Not in its release: {', '.join(result.excused)}")
+    if result.dropped:
+        rows.append(f"Counts for nobody: {', '.join(result.dropped)}")
     for exercise in result.counted:
         points = format_number_of(exercise.points, exercise.max_points)
         rows += ["", f"{points}: {exercise.report}"]

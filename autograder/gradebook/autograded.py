@@ -113,7 +113,7 @@ def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
 
 def _without_points(lesson: _ReleasedNotebook, cell: Cell) -> str:
     """Return the check of an exercise that does not count: no field for points."""
-    released = lesson.cells[cell.id]
+    released = lesson.cells.get(cell.id) or _gone_cell(cell, None)
     marks = {**released["metadata"]["nbgrader"], "grade": False, "points": 0}
     metadata = {**released["metadata"], "nbgrader": marks}
     return json_to_look_at(released | {"metadata": metadata})
@@ -133,9 +133,37 @@ def _line(
         changes["source"] = cell.source
     elif cell.role == "check":
         changes["outputs"] = verdict_outputs(verdict)
+    if cell.id not in lesson.cells:
+        return json_to_look_at(_gone_cell(cell, verdict) | changes)
     if not changes:
         return lesson.lines[cell.id]
     return json_to_look_at(lesson.cells[cell.id] | changes)
+
+
+def _gone_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
+    """Return a cell of an exercise that the lesson no longer has."""
+    if cell.role == "setup":
+        return _own_cell(cell, [])
+    is_check = cell.role == "check"
+    marks: dict[str, Any] = {
+        "cell_type": "code",
+        "grade": is_check,
+        "grade_id": cell.grade_id,
+        "locked": is_check,
+        "schema_version": 3,
+        "solution": not is_check,
+        "task": False,
+    }
+    if is_check:
+        marks["points"] = verdict.max_points if verdict else 0.0
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": cell.id,
+        "metadata": {"nbgrader": marks},
+        "outputs": [],
+        "source": cell.source,
+    }
 
 
 def _own_cell(cell: Cell, outputs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -35,6 +35,7 @@ from autograder.gradebook.opening import (
     drop_exercise,
     dropped_exercises,
     enter_lesson,
+    enter_retired,
     find_opened_lesson,
     is_current,
     not_opened_error,
@@ -51,7 +52,7 @@ from autograder.gradebook.writing import (
     student_id_fault,
 )
 from autograder.grading.release import CHECK, load_release
-from autograder.releases import keep_release
+from autograder.releases import keep_release, kept_releases, last_points
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
 NEW_TABLES = Path(__file__).with_name("tables.sql")
@@ -320,7 +321,8 @@ class Gradebook:
         """
         by_student = {entry.student: entry for entry in entries}
         with connect(self.path) as connection, transaction(connection):
-            opened = find_opened_lesson(connection, lesson)
+            needed = {exercise}.union(*(entry.points for entry in entries))
+            opened = self._opened_with(connection, lesson, needed)
             drop_exercise(connection, opened, exercise, undo=undo)
             opened = find_opened_lesson(connection, lesson)
             students = _students(connection, opened)
@@ -346,11 +348,31 @@ class Gradebook:
             if find_opened_lesson(connection, lesson).due:
                 _ = self._penalties.plugin  # seconds, while others may still write
             with transaction(connection):
-                opened = find_opened_lesson(connection, lesson)
+                needed = {name for entry in entries for name in entry.points}
+                opened = self._opened_with(connection, lesson, needed)
                 batch = GradebookBatch(connection, opened, students, self._penalties)
                 for entry, moment in zip(entries, moments, strict=True):
                     batch.add(entry, moment)
                 return batch.write()
+
+    def _opened_with(
+        self, connection: sqlite3.Connection, lesson: str, exercises: Collection[str]
+    ) -> OpenedLesson:
+        """Return a lesson's ids; exercises of earlier releases are entered if need be.
+
+        The gradebook has seen their release too late, or before anybody handed it in.
+        """
+        opened = find_opened_lesson(connection, lesson)
+        if not {*exercises} - opened.graded.keys():
+            return opened
+        points = last_points(kept_releases(self.course).get(lesson, {}))
+        new = {
+            name: worth
+            for name, worth in points.items()
+            if name in exercises and name not in opened.graded
+        }
+        enter_retired(connection, opened.notebook, new)
+        return find_opened_lesson(connection, lesson)
 
     def extend(self, lesson: str, student: str, seconds: float) -> datetime:
         """Extend a student's time for a lesson; return until when, in UTC.

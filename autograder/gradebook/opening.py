@@ -282,6 +282,22 @@ def enter_lesson(
     return sentences + retired_exercises(connection, lesson, cells)
 
 
+def enter_retired(
+    connection: sqlite3.Connection, notebook: str, points: Mapping[str, float]
+) -> None:
+    """Enter exercises that the lesson no longer has, for who is graded on them.
+
+    They have no source, by which it is known that they are gone.
+    """
+    cells = GradebookCells("")
+    for name, worth in points.items():
+        cells.graded[CHECK + name] = (worth, "code")
+        cells.solutions[name] = ()
+    cells = without_dropped(connection, notebook, cells)
+    _write_graded(connection, notebook, cells)
+    _add_open_comments(connection, notebook)
+
+
 def _new_points(
     lesson: str, before: GradebookCells, cells: GradebookCells
 ) -> list[str]:
@@ -303,16 +319,21 @@ def _new_points(
 def retired_exercises(
     connection: sqlite3.Connection, lesson: str, cells: GradebookCells
 ) -> list[str]:
-    """Return a sentence on what the gradebook has and the lesson no longer, if any."""
-    stored = stored_cells(connection, _notebook_id(connection, lesson))
-    names = [
-        name.removeprefix(CHECK) for name in stored.graded if name not in cells.graded
-    ]
+    """Return a sentence on what the gradebook has and the lesson no longer, if any.
+
+    What is dropped needs none.
+    """
+    notebook = _notebook_id(connection, lesson)
+    dropped = {CHECK + name for name in dropped_exercises(connection, notebook)}
+    gone = stored_cells(connection, notebook).graded.keys() - cells.graded.keys()
+    names = sorted(name.removeprefix(CHECK) for name in gone - dropped)
     if not names:
         return []
+    commands = " and ".join(f"`autograder drop {name}`" for name in names)
     return [
-        f"no longer in {lesson}: {', '.join(names)}; what was graded of it stays in "
-        "the gradebook, and counts for those whose release had it"
+        f"no longer in {lesson}: {', '.join(names)}; counts for those whose release "
+        f"had it, and they are judged on it; {commands} "
+        f"{'lets it' if len(names) == 1 else 'let them'} count for nobody"
     ]
 
 
@@ -353,16 +374,7 @@ def _write_cells(
     connection.execute(
         "UPDATE notebook SET kernelspec = ? WHERE id = ?", (cells.kernelspec, notebook)
     )
-    for name, row in cells.graded.items():
-        cell = _base_cell(connection, notebook, name, "GradeCell")
-        connection.execute(
-            "INSERT OR REPLACE INTO grade_cells (id, max_score, cell_type) "
-            "VALUES (?, ?, ?)",
-            (cell, *row),
-        )
-    for name in cells.solutions:
-        cell = _base_cell(connection, notebook, name, "SolutionCell")
-        connection.execute("INSERT OR IGNORE INTO solution_cells VALUES (?)", (cell,))
+    _write_graded(connection, notebook, cells)
     for name, row in cells.sources.items():
         connection.execute(
             "INSERT INTO source_cell "
@@ -373,6 +385,22 @@ def _write_cells(
             "source = excluded.source, checksum = excluded.checksum",
             (name, notebook, *row),
         )
+
+
+def _write_graded(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
+    """Write the cells that have a grade or a comment."""
+    for name, row in cells.graded.items():
+        cell = _base_cell(connection, notebook, name, "GradeCell")
+        connection.execute(
+            "INSERT OR REPLACE INTO grade_cells (id, max_score, cell_type) "
+            "VALUES (?, ?, ?)",
+            (cell, *row),
+        )
+    for name in cells.solutions:
+        cell = _base_cell(connection, notebook, name, "SolutionCell")
+        connection.execute("INSERT OR IGNORE INTO solution_cells VALUES (?)", (cell,))
 
 
 def _base_cell(

@@ -36,6 +36,7 @@ from autograder.gradebook.sheets import (
     MissingAs,
     export_file,
     handed_in,
+    several_maxima,
     write_export,
 )
 from autograder.grading.release import CHECK
@@ -68,6 +69,8 @@ class _FileExportPlugin(ExportPlugin):
         for sentence in file.notes:
             self.log.info("%s", sentence)
         for sentence in file.left_out:
+            self.log.warning("%s", sentence)
+        for sentence in several_maxima(grades) if self.kind != "csv" else ():
             self.log.warning("%s", sentence)
         self.log.info("Grades exported to %s", self.to or self.name)
 

@@ -35,6 +35,7 @@ BYTE_ORDER_MARK = "\ufeff"
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # some spreadsheets take the wide ones too
 # A spreadsheet in much of Europe parts cells at ";", PHP takes "\" for an escape.
 SEPARATORS = str.maketrans({";": ",", "\\": "/"})
+MAX_LISTED = 20  # students, in a sentence
 INVISIBLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line ends
 
 
@@ -217,39 +218,110 @@ def _own_maxima(lesson_grades: LessonGrades) -> list[float]:
     Of what nobody has handed in, all that is in the gradebook.
     """
     everybody = lesson_grades.values()
-    submitted = {each.max_points for each in everybody if each.submitted}
-    return sorted(submitted or {sum(_max_points(lesson_grades).values())})
+    submitted = {_rounded(each.max_points) for each in everybody if each.submitted}
+    if len(submitted) > 1:
+        submitted.discard(0.0)  # nothing counts there: no points to lose
+    return sorted(submitted or {_rounded(sum(_max_points(lesson_grades).values()))})
+
+
+def _rounded(points: float) -> float:
+    """Return points of which those are the same that are written alike."""
+    return round(points, 2)
+
+
+@dataclass(frozen=True)
+class LessonColumn:
+    """A lesson's column in a file for a system that knows one maximum for a column.
+
+    title : the lesson's name; with the points, for those who could earn fewer than the
+        most
+    max_points : what those in it could earn
+    is_first : whether who has handed in nothing is in it
+    """
+
+    lesson: str
+    title: str
+    max_points: float
+    is_first: bool
+
+    def cell(self, student: StudentGrades | None, missing: MissingAs) -> str:
+        """Return a student's points, as text; empty if another column has them."""
+        if student is None or not student.submitted:
+            return _missing_grade(missing) if self.is_first else ""
+        is_own = _rounded(student.max_points) == self.max_points
+        return _total(student, missing) if is_own else ""
+
+
+def lesson_columns(course_grades: CourseGrades) -> list[LessonColumn]:
+    """Return the columns of the lessons: one for each maximum that students had.
+
+    Whoever was graded on other exercises has other points to earn, and in a column of
+    the most would get fewer of them than they have.
+    """
+    columns = []
+    for lesson, lesson_grades in course_grades.items():
+        most, *fewer = reversed(_own_maxima(lesson_grades))
+        columns.append(LessonColumn(lesson, lesson, most, is_first=True))
+        for each in fewer:
+            title = f"{lesson} ({format_number(each)} points)"
+            columns.append(LessonColumn(lesson, title, each, is_first=False))
+    return columns
 
 
 def several_maxima(course_grades: CourseGrades) -> list[str]:
-    """Return a sentence for each lesson in which students had different exercises.
+    """Return a sentence for each lesson in which students had different maxima.
 
-    Canvas and Moodle know one greatest number of points for each lesson.
+    Canvas and Moodle know one for each column.
     """
     sentences = []
+    columns = lesson_columns(course_grades)
     for lesson, lesson_grades in course_grades.items():
-        *fewer, most = _own_maxima(lesson_grades)
-        if not fewer:
+        first, *others = [each for each in columns if each.lesson == lesson]
+        if not others:
             continue
-        students = [
-            each.student
-            for each in lesson_grades.values()
-            if each.submitted and each.max_points < most
-        ]
+        submitted = [each for each in lesson_grades.values() if each.submitted]
+        own = [{each.exercise for each in student.exercises} for student in submitted]
+        not_all = set[str]().union(*own) - own[0].intersection(*own)
+        names = [name for name in _max_points(lesson_grades) if name in not_all]
+        commands = " and ".join(f"`autograder drop {name}`" for name in names)
+        where = "; ".join(
+            f"{column.title!r} has {_listed(students)}"
+            for column in others
+            if (
+                students := [
+                    each.student
+                    for each in submitted
+                    if _rounded(each.max_points) == column.max_points
+                ]
+            )
+        )
         sentences.append(
-            f"{lesson}: {len(students)} students were graded on an earlier release, of "
-            f"{' or '.join(map(format_number, fewer))} points, not "
-            f"{format_number(most)}, and the file has one maximum for all: `--to csv` "
-            f"has each student's; excuse what they lack there ({', '.join(students)})"
+            f"{lesson}: not everybody was graded on {', '.join(names)}. "
+            f"{first.title!r} is out of {format_number(first.max_points)} points; who "
+            f"could earn fewer is in a column of that maximum: {where}. For one "
+            f"column, {commands} {'lets it' if len(names) == 1 else 'let them'} count "
+            "for nobody"
         )
     return sentences
 
 
-def _totals(course_grades: CourseGrades, student: str, missing: MissingAs) -> list[str]:
-    """Return a student's points for each lesson, as text."""
+def _listed(students: Sequence[str]) -> str:
+    """Return names of students, not all if there are many."""
+    more = len(students) - MAX_LISTED
+    listed = ", ".join(students[:MAX_LISTED])
+    return listed + (f" and {more} more" if more > 0 else "")
+
+
+def _totals(
+    columns: Sequence[LessonColumn],
+    course_grades: CourseGrades,
+    student: str,
+    missing: MissingAs,
+) -> list[str]:
+    """Return a student's points in each column, as text."""
     return [
-        _total(lesson_grades.get(student), missing)
-        for lesson_grades in course_grades.values()
+        column.cell(course_grades[column.lesson].get(student), missing)
+        for column in columns
     ]
 
 
@@ -430,18 +502,16 @@ def canvas_table(
       will change, and asks, before it does.
     - UTF-8 and commas; Canvas writes no byte order mark unless told to.
     """
-    max_points = [
-        format_number(max(_own_maxima(lesson_grades)))
-        for lesson_grades in course_grades.values()
-    ]
+    columns = lesson_columns(course_grades)
+    max_points = [format_number(each.max_points) for each in columns]
     rows = [
-        [*CANVAS_COLUMNS, *map(safe_text, course_grades)],
+        [*CANVAS_COLUMNS, *(safe_text(each.title) for each in columns)],
         [POINTS_POSSIBLE, "", "", "", "", *max_points],
     ]
     for person in people:
         cells = [_canvas_name(person), *_canvas_ids(person), person.student]
         cells.append(safe_text(person.section))
-        rows.append(cells + _totals(course_grades, person.student, missing))
+        rows.append(cells + _totals(columns, course_grades, person.student, missing))
     return rows
 
 
@@ -495,8 +565,9 @@ def moodle_table(
     ):
         if not {"", "0"} & {*values}:
             columns[column] = values
-    rows = [[*columns, *map(safe_text, course_grades)]]
+    lessons = lesson_columns(course_grades)
+    rows = [[*columns, *(safe_text(each.title) for each in lessons)]]
     for person, *cells in zip(people, *columns.values(), strict=True):
-        totals = _totals(course_grades, person.student, missing)
+        totals = _totals(lessons, course_grades, person.student, missing)
         rows.append([*cells, *(total or MOODLE_NO_GRADE for total in totals)])
     return rows

@@ -11,13 +11,13 @@
 import contextlib
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.registry import load
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.grading import course_copy
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
@@ -30,7 +30,13 @@ from autograder.grading.judging import (
     plan_of,
     remembering,
 )
-from autograder.grading.release import Cell, Release, load_release
+from autograder.grading.release import (
+    Cell,
+    Release,
+    checked_exercises,
+    load_release,
+    with_retired,
+)
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.sandbox import (
     Sandbox,
@@ -42,7 +48,7 @@ from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
-from autograder.releases import known_releases
+from autograder.releases import Points, known_releases, last_points
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 
@@ -73,7 +79,8 @@ class Engine:
         """
         self.release = load_release(course, lesson)
         self.releases = known_releases(course, lesson, self.release.points)
-        self.exercises = [remembering(load(name)) for name in self.release.exercises]
+        every = with_retired(self.release, self.releases, last_points(self.releases))
+        self.exercises = [remembering(load(name)) for name in every.exercises]
         self.budget = budget or Budget()
         self.seed = course_seed(course) if seed is None else seed
         self.plans: dict[str, Plan] = {}
@@ -86,11 +93,11 @@ class Engine:
         if folder is None:
             self._own_folder = course_copy.temporary_folder()
             folder = Path(self._own_folder.name)
-            cells = self.release.own_code, self.release.set_up
+            cells = every.own_code, every.set_up
             course_copy.make_copy(folder, self.exercises, *cells)
         self.sandbox = sandbox_of(
             course,
-            self.release,
+            every,
             folder,
             isolated=isolated,
             limits=limits,
@@ -130,22 +137,43 @@ class Engine:
         if self._own_folder:
             self._own_folder.cleanup()
 
-    def grade(self, path: Path, student: str = "") -> tuple[SubmissionResult, Times]:
-        """Grade a submission's file; a timeout is tried once more before it counts."""
+    def grade(
+        self,
+        path: Path,
+        student: str = "",
+        *,
+        dropped: Collection[str] = (),
+        worth: Points | None = None,
+        excuse_missing: bool = False,
+    ) -> tuple[SubmissionResult, Times]:
+        """Grade a submission's file; a timeout is tried once more before it counts.
+
+        dropped : exercises that count for nobody
+        worth, excuse_missing : see ``Submission.result``
+
+        Raises ``CourseError`` if it has exercises that cannot be judged any more.
+        """
         start = time.perf_counter()
         submission = Submission(self.release, student, path, self.releases)
+        if lost := submission.lost - {*dropped}:
+            raise CourseError(lost_bank(self.release.lesson, lost))
         cells = submission.code_cells
         reading = time.perf_counter() - start
         try:
             code_result, times = self.judge(cells)
         except TimedOutOnce:
             code_result, times = self.judge(cells, last_try=True)
-        return submission.result(code_result), with_reading(times, reading)
+        result = submission.result(
+            code_result, worth=worth, excuse_missing=excuse_missing
+        )
+        return result.without(dropped), with_reading(times, reading)
 
     def judge(
         self, cells: Sequence[Cell] | None, *, last_try: bool = False
     ) -> tuple[CodeResult, Times]:
         """Judge a submission's code.
+
+        Of exercises that the lesson no longer has, those that the cells check.
 
         cells : None if they could not be read
         last_try : False raises ``TimedOutOnce`` at the first timeout
@@ -153,15 +181,16 @@ class Engine:
         if cells is None:
             return CodeResult(tuple(no_answer(each) for each in self.exercises)), {}
         start = time.perf_counter()
+        wanted = {*self.release.exercises, *checked_exercises(cells)}
+        exercises = [each for each in self.exercises if each.name in wanted]
         times: Times = {}
         session = Session(self.sandbox, cells, self.budget, last_try=last_try)
         with one_processor(), session:
             times["cells"] = time.perf_counter() - start
             outputs = {i: each for i, each in session.report.outputs.items() if each}
-            exercises = judge_all(session, self.exercises, self.seed, times, self.plans)
+            results = judge_all(session, exercises, self.seed, times, self.plans)
         times["all"] = time.perf_counter() - start
-        troubles = _troubles(session, self.exercises)
-        return CodeResult(exercises, troubles, outputs), times
+        return CodeResult(results, _troubles(session, exercises), outputs), times
 
 
 def sandbox_of(
@@ -191,6 +220,20 @@ def sandbox_of(
         worker=worker,
         private=private_files(course),
         children=children,
+    )
+
+
+def lost_bank(lesson: str, exercises: Collection[str]) -> str:
+    """Return a sentence on exercises of a release that cannot be judged any more."""
+    names = ", ".join(sorted(exercises))
+    files = " and ".join(
+        f"autograder/exercises/{name}.py" for name in sorted(exercises)
+    )
+    commands = " and ".join(f"`autograder drop {name}`" for name in sorted(exercises))
+    return (
+        f"its release of {lesson} had {names}, which the course can no longer judge: "
+        f"bring back {files} with the reference, or let it count for nobody by "
+        f"{commands}"
     )
 
 

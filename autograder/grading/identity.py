@@ -22,7 +22,7 @@ from pathlib import Path
 import autograder
 import course_lib
 from autograder.course import Course, CourseError
-from autograder.grading.release import Cell
+from autograder.grading.release import Cell, load_all_releases, load_release
 
 SEED_FILE = "gradebook.seed"
 SEED_BITS = 128
@@ -87,6 +87,10 @@ def course_version(course: Course, lesson: str) -> str:
     digest = hashlib.sha256(digest_of(PACKAGES))
     _add(digest, lesson.encode(), course.learner(lesson).read_bytes())
     _add(digest, b"lock", LOCK.read_bytes() if LOCK.is_file() else b"")
+    every = load_all_releases(course, lesson).exercises
+    retired = sorted({*every} - {*load_release(course, lesson).exercises})
+    for name in retired:  # of earlier releases; most lessons have none
+        _add(digest, b"retired", name.encode())
     versions = [platform.python_version(), *map(version, INSTALLED)]
     _add(digest, b"installed", " ".join(versions).encode())
     return digest.hexdigest()

@@ -207,8 +207,13 @@ class _Rebuilding:
             elif not self.is_copy(mine) and not held_claims(mine.id, mine.source):
                 self.add_own(above, mine)
         matched = [self.pairs[i] for i in sorted(self.pairs)]
-        missing = [j for j in range(len(self.released)) if j not in matched]
-        for kind, indices in (("moved", moved(matched)), ("missing", missing)):
+        missing = [
+            j
+            for j, cell in enumerate(self.released)
+            if j not in matched and not (cell.is_gone and cell.role == "setup")
+        ]
+        placed = [j for j in matched if not self.released[j].is_gone]
+        for kind, indices in (("moved", moved(placed)), ("missing", missing)):
             self.repairs[kind] += [self.released[j].id for j in indices]
 
     def add_matched(self, mine: SubmittedCell, j: int) -> None:

@@ -5,16 +5,21 @@ learner hands in is the subject of ``reading`` and ``rebuild``.
 """
 
 import ast
+import functools
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Literal
 
-from autograder.checking.registry import exercise_names
+from autograder.checking.own_answer import as_answer, as_stub
+from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.course import Course, CourseError
-from autograder.releases import ANSWER_KEY
+from autograder.releases import ANSWER_KEY, Points, known_releases, last_points
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
+GONE_IMPORTS = "imports-of-earlier-releases"  # a cell's id
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
 
 
@@ -28,6 +33,7 @@ class Cell:
     id : as in the notebook; verdicts do not depend on it
     is_code : only code can run
     to_mend : whether it is there to be changed, as broken functions are
+    is_gone : whether the lesson no longer has it: where it stood is not known
     """
 
     role: Role
@@ -36,6 +42,7 @@ class Cell:
     id: str = ""
     is_code: bool = True
     to_mend: bool = False
+    is_gone: bool = False
 
     @property
     def grade_id(self) -> str:
@@ -91,6 +98,107 @@ def load_release(course: Course, lesson: str) -> Release:
     if fault := _fault(release):
         raise CourseError(f"{course.relative(path)} {fault}: {make}")
     return release
+
+
+def load_all_releases(course: Course, lesson: str) -> Release:
+    """Load a lesson with what any of its releases had; raises ``CourseError``."""
+    release = load_release(course, lesson)
+    releases = known_releases(course, lesson, release.points)
+    return with_retired(release, releases, last_points(releases))
+
+
+def with_retired(
+    release: Release, releases: Mapping[str, Points], exercises: Collection[str]
+) -> Release:
+    """Return the lesson with the cells of exercises that it no longer has.
+
+    releases : of the lesson, the oldest first
+    exercises : those wanted, of any release; what cannot be judged any more is left out
+
+    Each stands right above the exercise above which it stood last: it may need what is
+    further above, and whatever the learner has added there.
+    """
+    last = last_points(releases)
+    gone = {
+        name: last[name]
+        for name in exercises
+        if name not in release.exercises and name in last and has_bank(name)
+    }
+    if not gone:
+        return release
+    names, cells = {*gone}, list(release.cells)
+    for points in reversed([*releases.values()]):
+        at = len(cells)
+        for name in reversed([*points]):
+            if name in names:
+                names.remove(name)
+                cells[at:at] = _cells_of(name, cells)
+            solutions = [cell.exercise * (cell.role == "solution") for cell in cells]
+            at = solutions.index(name) if name in solutions else at
+    _insert_imports(cells, gone)
+    return replace(release, cells=tuple(cells), points={**release.points, **gone})
+
+
+def has_bank(exercise: str) -> bool:
+    """Return whether the course can still judge an exercise."""
+    try:
+        load(exercise)
+    except (UnknownExercise, ImportError, AttributeError):
+        return False
+    return True
+
+
+def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Return the exercises that cells check, in their order."""
+    return tuple(cell.exercise for cell in cells if cell.role == "check")
+
+
+def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
+    """Return the cells of an exercise that the lesson no longer has, as they were."""
+    taken = {cell.id for cell in others}
+    ids = [
+        each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")
+    ]
+    return [
+        Cell("solution", _stub(name), name, ids[0], is_gone=True),
+        Cell("check", f"check({name})", name, ids[1], is_gone=True),
+    ]
+
+
+def _insert_imports(cells: list[Cell], gone: Collection[str]) -> None:
+    """Insert what the lesson's set-up has imported for exercises that are gone."""
+    own = {cell.exercise for cell in cells}
+    lines = dict.fromkeys(
+        line
+        for name in gone
+        for imported, line in _imports_for(name).items()
+        if imported not in own
+    )
+    last = max((i for i, c in enumerate(cells) if c.role == "setup"), default=-1)
+    if text := "\n".join(sorted(lines)):
+        cells.insert(last + 1, Cell("setup", text, id=GONE_IMPORTS, is_gone=True))
+
+
+@functools.cache
+def _imports_for(exercise: str) -> Mapping[str, str]:
+    """Return the names that an exercise's answer takes from its lesson, as imports."""
+    loaded = load(exercise)
+    nodes = ast.walk(ast.parse(as_answer(loaded)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)} - {exercise}
+    known = vars(sys.modules[loaded.reference.__module__])
+    lines = {}
+    for name in sorted(names & known.keys()):
+        value = known[name]
+        if isinstance(value, ModuleType):
+            lines[name] = f"import {value.__name__} as {name}"
+        elif hasattr(sys.modules.get(getattr(value, "__module__", "")), name):
+            lines[name] = f"from {value.__module__} import {name}"
+    return lines
+
+
+@functools.cache
+def _stub(name: str) -> str:
+    return as_stub(load(name))
 
 
 def _read_cell(cell: dict[str, Any]) -> Cell:

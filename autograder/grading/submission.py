@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -24,9 +24,9 @@ from autograder.grading.reading import (
     read_notebook,
 )
 from autograder.grading.rebuild import Rebuilt, rebuild
-from autograder.grading.release import CHECK, Cell, Release
+from autograder.grading.release import CHECK, Cell, Release, has_bank, with_retired
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.releases import Points, own_release
+from autograder.releases import Points, last_points, own_release
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
@@ -54,12 +54,14 @@ class Submission:
         """Read the file's bytes; its content is parsed on first use.
 
         release : the current one, which gives the cells
-        releases : all that are known, for what the submission's own contained
+        releases : all that are known, for what the submission's own contained; the
+            cells of what the current one no longer has are added
         """
         self.release = release
         self.releases = releases or {"": dict.fromkeys(release.exercises, 0.0)}
         self.student = student
         self.path = path
+        self._rebuilds: dict[tuple[str, ...], Rebuilt] = {}
         self._raw: bytes | None = None
         self._read_error = ""
         try:
@@ -117,14 +119,25 @@ class Submission:
 
     @cached_property
     def _rebuilt(self) -> tuple[Rebuilt | None, str]:
-        """The lesson with what the learner wrote, or else why there is none."""
-        notebook, reason = self._notebook
-        return rebuild(self.release, notebook.cells) if notebook else None, reason
+        """Its own release with what the learner wrote, or else why there is none."""
+        _, reason = self._notebook
+        return self._rebuilt_with(self.own_exercises), reason
+
+    def _rebuilt_with(self, exercises: Collection[str]) -> Rebuilt | None:
+        """Return the lesson of today, and these exercises, with what was written."""
+        notebook, _ = self._notebook
+        if not notebook:
+            return None
+        release = with_retired(self.release, self.releases, exercises)
+        if release.exercises not in self._rebuilds:
+            rebuilt = rebuild(release, notebook.cells)
+            self._rebuilds[release.exercises] = rebuilt
+        return self._rebuilds[release.exercises]
 
     @cached_property
     def contained(self) -> frozenset[str]:
         """Exercises of which the file has a cell, by its marks, names or text."""
-        rebuilt, _ = self._rebuilt
+        rebuilt = self._rebuilt_with(last_points(self.releases))
         return self._marked | rebuilt.recognised if rebuilt else frozenset()
 
     @cached_property
@@ -148,6 +161,12 @@ class Submission:
         contained = self._marked if named else self.contained
         own = own_release(self.releases, notebook.release, contained)
         return frozenset(self.releases[own])
+
+    @cached_property
+    def lost(self) -> frozenset[str]:
+        """Exercises of its own release that the course can no longer judge."""
+        gone = self.own_exercises - {*self.release.exercises}
+        return frozenset(name for name in gone if not has_bank(name))
 
     @property
     def reason(self) -> str:
@@ -180,23 +199,34 @@ class Submission:
         code_result: CodeResult,
         earlier: Iterable[ExerciseResult] = (),
         *,
+        worth: Points | None = None,
         excuse_missing: bool = False,
     ) -> SubmissionResult:
         """Return the result that the verdicts on its code make.
 
-        earlier : verdicts on the same file, when the lesson had other exercises: those
-            that it no longer has, and the submission's own release had, still count
+        earlier : verdicts on the same file, from before its own release had exercises
+            that the course can no longer judge: on those they still count
+        worth : points of exercises that the lesson no longer has; of others, what they
+            had in the last release
         excuse_missing : whether exercises of which the file has no cell do not count
         """
+        today, own = {*self.release.exercises}, self.own_exercises
         judged = {each.exercise for each in code_result.exercises}
-        own = self.own_exercises
-        retired = [each for each in earlier if each.exercise in own - judged]
-        names = (*self.release.exercises, *(each.exercise for each in retired))
+        points = last_points(self.releases) | {**(worth or {})}
+        exercises = tuple(
+            each if each.exercise in today else each.out_of(points[each.exercise])
+            for each in (
+                *code_result.exercises,
+                *(each for each in earlier if each.exercise in own - judged),
+            )
+            if each.exercise in today or each.exercise in own
+        )
+        names = tuple(each.exercise for each in exercises)
         return SubmissionResult(
             self.student,
             self.release.lesson,
             "invalid" if self.reason else "graded",
-            (*code_result.exercises, *retired),
+            exercises,
             self.reason,
             self.repairs,
             code_result.troubles,

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.grading import classroom
-from autograder.grading.engine import with_reading
+from autograder.grading.engine import lost_bank, with_reading
 from autograder.grading.identity import course_version, verdict_key
 from autograder.grading.journal import Journal, JournalEntry
 from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.submission import Submission
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
-from autograder.releases import known_releases
+from autograder.releases import known_releases, last_points
 
 Judge = Callable[[Iterable[GradingTask]], Iterator[GradingTaskResult]]
 
@@ -75,7 +75,7 @@ class Verdicts:
         dropped : exercises that count for nobody
         excuse_missing : students who are excused from what their files do not contain
         worth : points of exercises; of those that the lesson no longer has, this is
-            what earlier verdicts count for
+            what verdicts count for, or else what they had in the last release
         """
         self.course = course
         self.lesson = settings.lesson
@@ -85,7 +85,7 @@ class Verdicts:
         self.anew = anew
         self.dropped = dropped
         self.excuse_missing = excuse_missing
-        self.worth = worth or {}
+        self.worth = last_points(self.releases) | {**(worth or {})}
         self._seed = settings.seed
         self.version = course_version(course, settings.lesson)
         self._version = verdict_key(
@@ -121,6 +121,11 @@ class Verdicts:
             start = perf_counter()
             path = classroom.submission_path(self.course, self.lesson, student)
             submission = Submission(self.release, student, path, self.releases)
+            if lost := self._lost(submission):
+                reason = lost_bank(self.lesson, lost)
+                fault = f"{student!r} is not graded: {reason}"
+                self._add_fault(submission, fault, reason)
+                continue
             key = self._key(submission)
             if not self.anew and self._is_known(submission, key):
                 continue
@@ -137,6 +142,20 @@ class Verdicts:
             key = verdict_key(self._version, self._seed, submission.code_cells)
             self.journal.add_file(submission.digest, self._version, key)
         return key
+
+    def _lost(self, submission: Submission) -> Collection[str]:
+        """Return what should count for a submission, and has no verdict any more."""
+        if not (lost := submission.lost - {*self.dropped}):
+            return ()
+        earlier = self._earlier(submission)
+        return lost - {each.exercise for each in earlier}
+
+    def _earlier(self, submission: Submission) -> tuple[ExerciseResult, ...]:
+        """Return the verdicts that the same file got before."""
+        before = self.journal.latest_of(self.lesson, submission.student)
+        if before is None or before.digest != submission.digest:
+            return ()
+        return SubmissionResult.from_json(before.line).exercises
 
     def _is_known(self, submission: Submission, key: str) -> bool:
         """Return whether the journal has the verdicts; if so, they are used."""
@@ -194,13 +213,10 @@ class Verdicts:
         self, submission: Submission, key: str, code_result: CodeResult
     ) -> None:
         before = self.journal.latest_of(self.lesson, submission.student)
-        same_file = before is not None and before.digest == submission.digest
-        earlier = (
-            SubmissionResult.from_json(before.line) if before and same_file else None
-        )
         result = submission.result(
             code_result,
-            self._as_worth_now(earlier.exercises if earlier else ()),
+            self._earlier(submission),
+            worth=self.worth,
             excuse_missing=submission.student in self.excuse_missing,
         )
         line = result.without(self.dropped).as_json()
@@ -213,10 +229,10 @@ class Verdicts:
         )
         self._graded.append(graded)
 
-    def _add_fault(self, submission: Submission, fault: str) -> None:
+    def _add_fault(self, submission: Submission, fault: str, reason: str = "") -> None:
         """Add a fault of the grader without a key, so that it is tried again."""
         last_line = fault.strip().split("\n")[-1]
-        reason = f"the grader itself failed, please report this: {last_line}"
+        reason = reason or f"the grader itself failed, please report this: {last_line}"
         result = SubmissionResult(
             submission.student, self.lesson, "invalid", (), reason
         )

@@ -24,7 +24,7 @@ from autograder.grading import course_copy
 from autograder.grading.engine import Engine, sandbox_of
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.judging import Times
-from autograder.grading.release import Cell, Release, load_release
+from autograder.grading.release import Cell, Release, load_all_releases
 from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure
 from autograder.grading.session import Budget, TimedOutOnce
@@ -220,7 +220,7 @@ class Workers:
         """Start a worker; return the connection to it."""
         folders = Folders(self.course.root, Path(self._folder.name))
         if not self._started:
-            release = load_release(self.course, self.settings.lesson)
+            release = load_all_releases(self.course, self.settings.lesson)
             exercises = [load(name) for name in release.exercises]
             course_copy.make_copy(
                 folders.copy, exercises, release.own_code, release.set_up

@@ -32,6 +32,7 @@ from autograder.releases import (
     ANSWER_KEY,
     FILE,
     kept_releases,
+    last_points,
     release_name,
     with_release,
 )
@@ -218,6 +219,21 @@ def differences(course: Course, lesson: str) -> list[str]:
     if release_name(points_of(source)) not in kept_releases(course).get(lesson, {}):
         sentences.append(f"{FILE} does not have the release of {lesson}")
     return sentences
+
+
+def removed(course: Course, lesson: str) -> list[str]:
+    """Return a sentence on exercises that only earlier releases of a lesson had."""
+    last = last_points(kept_releases(course).get(lesson, {}))
+    gone = sorted(last.keys() - points_of(LessonSource(course.source(lesson))).keys())
+    if not gone:
+        return []
+    banks = " and ".join(f"autograder/exercises/{name}.py" for name in gone)
+    commands = " and ".join(f"`autograder drop {name}`" for name in gone)
+    return [
+        f"{lesson} no longer has {', '.join(gone)}. Who hands in an earlier release is "
+        f"still judged on it: keep {banks} with the reference. In a class, {commands} "
+        f"{'lets it' if len(gone) == 1 else 'let them'} count for nobody"
+    ]
 
 
 def strays(course: Course) -> list[str]:

@@ -7,6 +7,7 @@ import nbformat
 from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook as NbgraderGradebook
 
+from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.course import Course
 from autograder.dashboard.class_results import StudentRow
@@ -54,12 +55,14 @@ def grade_class(root, lost=None, *, excuse=None):
     course = Course(root)
     gradebook = Gradebook(course)
     gradebook.open_lesson(LESSON)
-    points = load_release(course, LESSON).points
+    today = load_release(course, LESSON).points
 
     def judge(tasks):
         for task in tasks:
             exercises = []
-            for name, worth in points.items():
+            names = [c.exercise for c in task.cells or () if c.role == "check"]
+            for name in today if task.cells is None else names:
+                worth = today[name] if name in today else load(name).points
                 earned = max(0.0, worth - (lost or {}).get((task.student, name), 0.0))
                 case = CaseVerdict("case", "It holds", "ok", earned, worth, True)
                 exercises.append(ExerciseResult(name, earned, worth, (case,)))
@@ -124,17 +127,24 @@ def numbers(root):
     for row in table:
         each = [row[name] for name in row if name.startswith(f"{LESSON}.")]
         assert sum(map(float, filter(None, each))) == float(row[f"{LESSON} points"])
-    canvas = read_csv(export(course, [LESSON], "canvas", on_warning=str))[1:]
+    possible, *canvas = read_csv(export(course, [LESSON], "canvas", on_warning=str))
     moodle = read_csv(export(course, [LESSON], "moodle", on_warning=str))
     for name, student, table in (
         ("canvas", "SIS Login ID", canvas),
         ("moodle", "Username", moodle),
     ):
-        maximum = {s: g.max_points for s, g in grades.items()}
-        outputs[name] = {
-            row[student]: (float(row[LESSON]), maximum[row[student]]) for row in table
-        }
+        outputs[name] = {row[student]: lms_numbers(row, possible) for row in table}
     return outputs
+
+
+def lms_numbers(row, possible):
+    """Return the points in a row of a file for a system, and what its column is out of.
+
+    possible : the row of greatest points, in the same columns
+    """
+    columns = [name for name in row if name.partition(" (")[0] == LESSON]
+    (column,) = (name for name in columns if row[name] not in ("", "-"))
+    return float(row[column]), float(possible[column])
 
 
 def read_csv(path):

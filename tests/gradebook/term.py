@@ -354,7 +354,7 @@ class Term(Outputs):
         if not self.model.release[lesson].keys() - self.model.dropped[lesson] - {name}:
             return  # something counts for who has handed in nothing
         graded = {key for key in self.model.grades if key[1] == lesson}
-        known = graded <= self.model.verdicts.keys()
+        known = graded <= self.model.verdicts
         self.do(*words, steps=steps, kills=known)
         if not known:  # the points are right again when both have come to their ends
             self.grade(lesson, kills=False)

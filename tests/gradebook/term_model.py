@@ -62,7 +62,7 @@ class Model:
     worth : lesson to exercise to points, as the gradebook has it
     present : lesson to the exercises that its release had when the gradebook saw it
     files, times : what was handed in; what ``timestamp.txt`` said when it was graded
-    verdicts : file's number, and shares by exercise, as the journal has them
+    verdicts : whose submissions the journal has judged
     grades : points by exercise that count unless they are dropped
     """
 
@@ -75,7 +75,7 @@ class Model:
     files: dict = field(default_factory=dict)
     stamps: dict = field(default_factory=dict)
     times: dict = field(default_factory=dict)
-    verdicts: dict = field(default_factory=dict)
+    verdicts: set = field(default_factory=set)
     grades: dict = field(default_factory=dict)
     manual: dict = field(default_factory=dict)
     extra: dict = field(default_factory=dict)
@@ -95,15 +95,13 @@ class Model:
     def grade(self, student, lesson):
         """Grade what is in a student's folder."""
         key, file = (student, lesson), self.files[student, lesson]
-        release, worth = self.release[lesson], self.worth[lesson]
-        shares = {name: file.earns.get(name, 0.0) for name in release}
+        worth = self.worth[lesson]
         own = self._own(lesson, file)
-        number, before = self.verdicts.get(key, (None, {}))
-        if number == file.number:
-            shares |= {n: s for n, s in before.items() if n in own - release.keys()}
-        self.verdicts[key] = file.number, shares
+        for name in own - worth.keys():  # the gradebook has never seen its release
+            worth[name] = [r[name] for r in self.known[lesson] if name in r][-1]
+        shares = {name: file.earns.get(name, 0.0) for name in own}
+        self.verdicts.add(key)
         counted = own & file.cells if key in self.excused and file.cells else own
-        counted &= shares.keys()
         self.grades[key] = {name: worth[name] * shares[name] for name in counted}
         self.people.setdefault(student, {})
         self.times[key] = self.stamps.get(key) or self.times.get(key)

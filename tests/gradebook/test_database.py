@@ -130,8 +130,8 @@ def test_changed_lesson_with_submissions_loses_nothing(root, gradebook, book):
         f"new in {LESSON}: pairwise_sums; counts for those whose release has it",
         f"other points in {LESSON}: attention {attention:g} → 5; they count for "
         "everybody who has the exercise, once graded again",
-        f"no longer in {LESSON}: softmax; what was graded of it stays in the "
-        "gradebook, and counts for those whose release had it",
+        f"no longer in {LESSON}: softmax; counts for those whose release had it, and "
+        "they are judged on it; `autograder drop softmax` lets it count for nobody",
     ]
     assert gradebook.open_lesson(LESSON) == sentences[2:]
     for table, ids in before.items():

@@ -12,7 +12,7 @@ import pytest
 from autograder.course import Course, CourseError
 from autograder.grading.reading import SubmittedCell, read_submission
 from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
-from autograder.grading.release import Cell, Release, load_release
+from autograder.grading.release import Cell, Release, load_release, with_retired
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)
@@ -548,3 +548,38 @@ def test_broken_release_is_the_courses_fault(
 def test_lesson_without_a_notebook_is_named(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"99_none\.ipynb is missing"):
         load_release(Course(tmp_path), "99_none")
+
+
+def _without(*names: str) -> Release:
+    """Return the lesson without some exercises."""
+    cells = [cell for cell in RELEASE.cells if cell.exercise not in names]
+    points = {n: worth for n, worth in RELEASE.points.items() if n not in names}
+    return Release(LESSON, tuple(cells), points)
+
+
+@pytest.mark.parametrize("n_gone", [1, 2, len(EXERCISES)])
+@pytest.mark.parametrize("first", [0, 3, len(EXERCISES) - 1])
+def test_retired_exercises_come_back_in_their_order(n_gone: int, first: int) -> None:
+    gone = (RELEASE.exercises * 2)[first : first + n_gone]
+    today = _without(*gone)
+    releases = {"old": RELEASE.points, "new": today.points}
+    assert with_retired(today, releases, today.points) is today
+    every = with_retired(today, releases, EXERCISES)
+    assert every.exercises == RELEASE.exercises
+    assert every.points == RELEASE.points
+    stubs = {c.exercise: c.source for c in RELEASE.cells if c.role == "solution"}
+    assert {c.exercise: c.source for c in every.cells if c.role == "solution"} == stubs
+    assert len({cell.id for cell in every.cells}) == len(every.cells)
+    assert len(every.cells) == len(RELEASE.cells) + 1  # what they import
+
+
+def test_helper_above_a_retired_exercise_runs_before_it(tmp_path: Path) -> None:
+    today = _without("bilinear_scores")
+    release = with_retired(today, {"old": RELEASE.points}, EXERCISES)
+    submission = Submission()
+    submission.own("def helper():\n    return 1", above="bilinear_scores")
+    rebuilt = rebuild(release, read_submission(submission.write(tmp_path, "a")))
+    names = [cell.exercise or cell.source.partition("(")[0] for cell in rebuilt.cells]
+    assert names.index("def helper") < names.index("bilinear_scores")
+    assert rebuilt.repairs == ()
+    assert "bilinear_scores" in rebuilt.recognised

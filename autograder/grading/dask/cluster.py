@@ -33,7 +33,7 @@ from autograder.grading.dask.answer import ChunkResult
 from autograder.grading.dask.pool import WorkerPool
 from autograder.grading.dask.worker import GradingRun, traits
 from autograder.grading.identity import course_version
-from autograder.grading.release import load_release
+from autograder.grading.release import load_all_releases
 from autograder.grading.workers import (
     MAX_DEATHS,
     GradingTask,
@@ -89,7 +89,7 @@ class Cluster:
         """
         self.address = address
         self._say = say or _print_to_stderr
-        release = load_release(course, settings.lesson)
+        release = load_all_releases(course, settings.lesson)
         self._exercises = [load(name) for name in release.exercises]
         self._run = GradingRun(
             uuid.uuid4().hex,
