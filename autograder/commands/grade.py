@@ -32,6 +32,7 @@ from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
 from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
+from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
@@ -186,7 +187,7 @@ class _Run:
         elif platform.machine() not in seccomp.MACHINES and not self.options.cluster:
             terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
-            terminal.warn(f"{student!r} is not graded: {fault}")
+            terminal.warn(f"{spelled_out(student)!r} is not graded: {fault}")
         for sentence in self.unknown_students:
             terminal.warn(sentence)
         code = 0
@@ -222,7 +223,8 @@ class _Run:
         self.n_flagged += bool(result.flags)
         self.n_copied += bool(result.as_in_solutions)
         if graded.submission.choice:
-            terminal.warn(f"{result.student}: {graded.submission.choice}")
+            who = spelled_out(result.student)
+            terminal.warn(f"{who}: {graded.submission.choice}")
         self._unprinted.append(result)
         if not self._waits or not self.records.n_waiting:
             self._print()
@@ -292,10 +294,10 @@ def _not_on_the_roster(
     for student in students:
         if student not in people:
             close = difflib.get_close_matches(student, people, n=1)
-            meant = f" (do you mean {close[0]!r}?)" if close else ""
+            meant = f" (do you mean {spelled_out(close[0])!r}?)" if close else ""
             sentences.append(
-                f"{student!r} is not on the roster{meant}: it is graded, and becomes a "
-                "student of the gradebook"
+                f"{spelled_out(student)!r} is not on the roster{meant}: it is graded, "
+                "and becomes a student of the gradebook"
             )
     return sentences
 
@@ -334,9 +336,8 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
         marks += [f"{exercise}: by hand" for exercise in by_hand]
         if grades.late_penalty:
             marks.append(f"late: −{format_number(grades.late_penalty)}")
-    row = (
-        f"{result.student:20} {format_number(points):>5} of {format_number(max_points)}"
-    )
+    who, worth = spelled_out(result.student), format_number(max_points)
+    row = f"{who:20} {format_number(points):>5} of {worth}"
     if result.status == "invalid":
         marks.append(f"invalid: {result.reason}")
         return f"{row}  {'; '.join(marks)}"

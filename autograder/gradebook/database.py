@@ -50,6 +50,7 @@ from autograder.gradebook.writing import (
     awaited_extensions,
     student_id_fault,
 )
+from autograder.grading.reading import spelled_out
 from autograder.grading.release import CHECK, load_release
 from autograder.releases import keep_release
 
@@ -503,7 +504,7 @@ class Gradebook:
         if moment := parse_timestamp(timestamp):
             return format_for_sqlite(moment)
         self._ignored[f"{lesson}/{entry.student}"] = NO_TIME.format(
-            entry.student, lesson
+            spelled_out(entry.student), lesson
         )
         return None
 
