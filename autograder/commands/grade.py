@@ -29,7 +29,7 @@ from autograder.gradebook.settings import seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
-from autograder.grading.identity import course_seed
+from autograder.grading.identity import course_seed, renew_seed
 from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
 from autograder.grading.reading import spelled_out
@@ -66,6 +66,7 @@ class GradeOptions:
     student : the only one to grade, "" for all
     isolated : False is ``--no-sandbox``
     anew : judge again what the journal knows
+    new_inputs : replace the course's seed first
     gradebook : whether to write the gradebook
     cluster : address of a Dask scheduler, "" to grade here
     output : file for the results
@@ -78,6 +79,7 @@ class GradeOptions:
     student: str = ""
     isolated: bool = True
     anew: bool = False
+    new_inputs: bool = False
     gradebook: bool = True
     cluster: str = ""
     output: str = ""
@@ -93,6 +95,13 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     """
     lesson = course.find_lesson(lesson, built=True)
     students = classroom.chosen_students(course, lesson, options.student)
+    if options.new_inputs:
+        if options.student:
+            raise CourseError(
+                "--new-inputs is for a whole class, so that all have the same: leave "
+                "--student out"
+            )
+        renew_seed(course)
     path = course.root / f"build/grading/{lesson}.jsonl"
     if options.output:
         path = output_file(Path(options.output))
