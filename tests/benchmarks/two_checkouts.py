@@ -75,10 +75,10 @@ def measure(before: Path, rounds: int, count: int) -> dict[str, list[list[Cost]]
     """Return the costs of each command in each round, before and after."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     costs = defaultdict(list)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as both:
         folders = {}
         for name, checkout in (("before", before), ("after", HERE)):
-            folder = folders[checkout] = Path(place, name)
+            folder = folders[checkout] = Path(both, name)
             paths = str(checkout), str(folder), str(count)
             cost_of(checkout, checkout, "-c", MAKE_CLASS, *paths)
         (one,) = (folders[HERE] / "submitted" / "s00000").rglob("*.ipynb")
@@ -97,6 +97,7 @@ def measure(before: Path, rounds: int, count: int) -> dict[str, list[list[Cost]]
                     cost = cost_of(checkout, folder, *start, *command)
                     if number:
                         costs[what, checkout].append(cost)
+                        print(number, checkout.name, what, cost, file=sys.stderr)
     whats = dict.fromkeys(what for what, _ in costs)
     return {what: [costs[what, before], costs[what, HERE]] for what in whats}
 

@@ -32,13 +32,13 @@ REFUSED = ["ann \u200blee", "ann \u200dlee", "ann \ufefflee", "ann \u00adlee"]
 UNSEEN = re.compile("[\u200b\u200d\ufeff\u00ad\u034f\ufe0f\u115f\u3164\u2800]")
 
 
-def looks(text):
+def drawn(text):
     """Return a text as a page shows it: blanks are one blank, or none at the ends."""
     return " ".join(UNSEEN.sub(" ", text).split())
 
 
 def assert_differ(texts):
-    assert len({*map(looks, texts)}) == len(texts)
+    assert len({*map(drawn, texts)}) == len(texts)
 
 
 def test_names_in_sentences_differ():

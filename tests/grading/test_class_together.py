@@ -95,7 +95,7 @@ def test_class_learns_a_hidden_input_while_the_seed_stays(engine):
         assert points(engine, text, seed) == points(engine, nothing, seed)
 
 
-def test_answer_that_is_right_in_one_call_of_256_earns_next_to_nothing(engine):
+def test_answer_by_lot_earns_next_to_nothing(engine):
     gradings = [points(engine, BY_LOT.format(grading=i), SEED) for i in range(40)]
     everything = load(NAME).points * len(gradings)
     assert sum(sum(each.values()) for each in gradings) < 0.02 * everything

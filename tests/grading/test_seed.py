@@ -48,7 +48,7 @@ def test_only_the_owner_can_read_the_seed_with_any_umask(course):
     assert stat.S_IMODE((course.root / SEED_FILE).stat().st_mode) == 0o600
 
 
-def test_renewed_seed_differs_and_the_earlier_one_is_kept(course):
+def test_renewed_seed_differs_and_the_earlier_one_stays(course):
     seeds = [course_seed(course)]
     for _ in range(3):
         before = (course.root / SEED_FILE).read_text()
