@@ -33,6 +33,8 @@ from autograder.checking.values import (
 )
 
 Match = Literal["all", "but errors"]
+Key = tuple[int, ...]
+MOST_NUMBERS = 1000  # in a call whose results are remembered
 MIN_TELLING = 2  # calls that have to show an error where others end in exceptions
 ABOUT_EXCEPTIONS = re.compile(  # not "where sizes differ, that can stop"
     r"(?<!can )(?<!not )(?<!never )(?<!often )"
@@ -45,6 +47,11 @@ class Explanation(NamedTuple):
 
     misconceptions: tuple[Misconception, ...]
     function: Function
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others of the same exercise."""
+        return tuple(map(id, self.misconceptions))
 
     @property
     def is_about_exceptions(self) -> bool:
@@ -64,13 +71,17 @@ def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, 
     """Return the one misconception that explains all calls, or the two, or ()."""
     if exercise.is_test:
         calls = without_repetitions(calls)
+    right = replay(exercise.reference, calls)
     for digits in (8, SINGLE):
-        if digits == SINGLE:
-            right = replay(exercise.reference, calls)
-            if not any(map(is_in_single_precision, calls, right)):
-                break
+        if digits == SINGLE and not any(map(is_in_single_precision, calls, right)):
+            break
+        rows = {
+            id(call): _Row(call, result, digits)
+            for call, result in zip(calls, right, strict=True)
+        }
         for chosen in _selections(calls):
-            explanations = explanations_of(exercise, chosen, digits)
+            replayed = _Replayed(exercise, [rows[id(call)] for call in chosen])
+            explanations = _explanations_of(exercise, replayed)
             explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
                 return explanations[0].misconceptions
@@ -126,7 +137,12 @@ def explanations_of(
     Two at once only if no single one does, and only of those that are right wherever
     the learner is: two errors that cancel each other out are not looked for.
     """
-    replayed = _Replayed(exercise, calls, digits)
+    right = replay(exercise.reference, calls)
+    rows = [_Row(*pair, digits) for pair in zip(calls, right, strict=True)]
+    return _explanations_of(exercise, _Replayed(exercise, rows))
+
+
+def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
     for possible in (singles, _pairs_of_possible(exercise, replayed)):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
@@ -194,26 +210,61 @@ def same_result(one: CallResult, other: CallResult, least: int = 8) -> bool:
     return not any(first_difference(*pair, least=least) for pair in pairs)
 
 
+class _Row:
+    """A recorded call, its right result, and what wrong functions do there.
+
+    A call is in several selections: what is known of a function there, stays known.
+    """
+
+    def __init__(self, call: Call, right: CallResult, digits: int) -> None:
+        self.call = call
+        self.right = right
+        self.least = min(least_precise(call).bytes_per_number, digits)
+        self.learner_is_right = same_result(call.result, right, self.least)
+        self.size = _size(call)
+        self._results: dict[Key, CallResult] = {}
+        self._as_learner: dict[Key, bool] = {}
+        self._is_right: dict[Key, bool] = {}
+
+    def result(self, each: Explanation) -> CallResult:
+        """Return what an explanation's function gives; small results stay here."""
+        result = self._results.get(each.key)
+        if result is None:
+            runner = local_runner(each.function, memory=False)
+            result = runner(self.call.arguments, self.call.keywords)
+            if self.size <= MOST_NUMBERS:
+                self._results[each.key] = result
+        return result
+
+    def as_learner(self, each: Explanation, result: CallResult | None = None) -> bool:
+        """Return whether its result is the learner's."""
+        known = self._as_learner.get(each.key)
+        if known is None:
+            result = result or self.result(each)
+            known = same_result(result, self.call.result, self.least)
+            self._as_learner[each.key] = known
+        return known
+
+    def is_right(self, each: Explanation, result: CallResult | None = None) -> bool:
+        """Return whether its result is right."""
+        known = self._is_right.get(each.key)
+        if known is None:
+            result = result or self.result(each)
+            known = self._is_right[each.key] = same_result(
+                result, self.right, self.least
+            )
+        return known
+
+
 class _Replayed:
     """Recorded calls with the right results, those first that tell most functions off.
 
     Those are calls where the learner's result is wrong, the smallest of them first.
     """
 
-    def __init__(self, exercise: Exercise, calls: Sequence[Call], digits: int) -> None:
+    def __init__(self, exercise: Exercise, rows: Sequence[_Row]) -> None:
         self._is_test = exercise.is_test  # there an exception is what it answers
-        right = replay(exercise.reference, calls)
-        self._rows = [
-            (call, correct, min(least_precise(call).bytes_per_number, digits))
-            for call, correct in zip(calls, right, strict=True)
-        ]
-        self._rows.sort(
-            key=lambda row: (same_result(row[0].result, *row[1:]), _size(row[0]))
-        )
-        self._learner_is_right = [
-            same_result(call.result, correct, least)
-            for call, correct, least in self._rows
-        ]
+        self._rows = sorted(rows, key=lambda row: (row.learner_is_right, row.size))
 
     def match(self, each: Explanation) -> Match | None:
         """Decide whether a wrong function gives the learner's results, and its error.
@@ -226,23 +277,22 @@ class _Replayed:
         learner's in any wrong result: one spelling stops where sizes disagree, and
         another does not. There too, more than one other call has to show the error.
         """
-        runner = local_runner(each.function, memory=False)
         same, but_errors = True, True
         n_telling, n_without_errors, by_kind_alone = 0, 0, False
-        for call, correct, least in self._rows:
-            result = runner(call.arguments, call.keywords)
-            stops = result.raised and not correct.raised
-            is_equal = same_result(result, call.result, least)
+        for row in self._rows:
+            result = row.result(each)
+            stops = result.raised and not row.right.raised
+            is_equal = row.as_learner(each, result)
             same &= is_equal
             if stops:
-                but_errors &= not same_result(call.result, correct, least)
+                but_errors &= not row.learner_is_right
             else:
                 but_errors &= is_equal
             if not (same or but_errors):
                 return None
-            if same_result(result, correct, least):
+            if row.is_right(each, result):
                 continue
-            raised, learners = result.raised, call.result.raised
+            raised, learners = result.raised, row.call.result.raised
             only_kinds = raised and learners and not self._is_test
             if not only_kinds or _same_message(raised, learners):
                 n_telling += 1
@@ -257,14 +307,8 @@ class _Replayed:
 
     def is_right_too(self, one: Misconception) -> bool:
         """Decide whether a misconception is right on all calls where the learner is."""
-        run = local_runner(one.function, memory=False)
-        return all(
-            same_result(run(call.arguments, call.keywords), correct, least)
-            for (call, correct, least), right in zip(
-                self._rows, self._learner_is_right, strict=True
-            )
-            if right
-        )
+        single = Explanation((one,), one.function)
+        return all(row.is_right(single) for row in self._rows if row.learner_is_right)
 
     def needs_all_of(self, pair: Explanation) -> bool:
         """Decide whether no one of two explains by itself the calls that they end.
@@ -273,20 +317,11 @@ class _Replayed:
         """
         if len(pair.misconceptions) == 1:
             return True
-        run = local_runner(pair.function, memory=False)
-        ended = [
-            row
-            for row in self._rows
-            if not run(row[0].arguments, row[0].keywords).raised
-        ]
-        for one in pair.misconceptions:
-            run = local_runner(one.function, memory=False)
-            if all(
-                same_result(run(call.arguments, call.keywords), call.result, least)
-                for call, _, least in ended
-            ):
-                return False
-        return True
+        ended = [row for row in self._rows if not row.result(pair).raised]
+        singles = (Explanation((one,), one.function) for one in pair.misconceptions)
+        return not any(
+            all(row.as_learner(single) for row in ended) for single in singles
+        )
 
 
 def _same_message(one: Raised | None, other: Raised | None) -> bool:

@@ -20,6 +20,7 @@ from autograder.gradebook.collecting import (
     timestamp_text,
 )
 from autograder.gradebook.collecting import collect as write_submissions
+from autograder.grading.reading import spelled_out
 
 INTERRUPTED = 130
 MAX_NAMED = 10  # of many, in one sentence
@@ -91,7 +92,7 @@ def _times(times: str) -> Times:
 
 
 def _print_result(result: Collected) -> None:
-    row = f"{result.student:20} {result.lesson}  {result.outcome}"
+    row = f"{spelled_out(result.student):20} {result.lesson}  {result.outcome}"
     line = f"{row}: {result.note}" if result.note else row
     missed = result.outcome in ("not collected", "older")
     (terminal.warn if missed else terminal.say)(line)
@@ -116,7 +117,7 @@ def _print_times(files: Sequence[ArchivedFile], times: Times, zone: str) -> None
 def _warn_of_late(choices: Sequence[Choice], times: Times) -> None:
     """Name who is late by nobody knows how much."""
     late = [
-        choice.student
+        spelled_out(choice.student)
         for choice in choices
         if choice.file.late and not timestamp_text(choice.file, times)
     ]

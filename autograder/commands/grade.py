@@ -29,9 +29,10 @@ from autograder.gradebook.settings import seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
-from autograder.grading.identity import course_seed
+from autograder.grading.identity import course_seed, renew_seed
 from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
+from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 from autograder.grading.session import Budget
 from autograder.grading.submission import SUBMITTED
@@ -67,6 +68,7 @@ class GradeOptions:
     student : the only one to grade, "" for all
     isolated : False is ``--no-sandbox``
     anew : judge again what the journal knows
+    new_inputs : replace the course's seed first
     gradebook : whether to write the gradebook
     cluster : address of a Dask scheduler, "" to grade here
     output : file for the results
@@ -79,6 +81,7 @@ class GradeOptions:
     student: str = ""
     isolated: bool = True
     anew: bool = False
+    new_inputs: bool = False
     gradebook: bool = True
     cluster: str = ""
     output: str = ""
@@ -94,6 +97,13 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     """
     lesson = course.find_lesson(lesson, built=True)
     students = classroom.chosen_students(course, lesson, options.student)
+    if options.new_inputs:
+        if options.student:
+            raise CourseError(
+                "--new-inputs is for a whole class, so that all have the same: leave "
+                "--student out"
+            )
+        renew_seed(course)
     path = course.root / f"build/grading/{lesson}.jsonl"
     if options.output:
         path = output_file(Path(options.output))
@@ -188,7 +198,7 @@ class _Run:
         elif platform.machine() not in seccomp.MACHINES and not self.options.cluster:
             terminal.warn(UNFILTERED)
         for student, fault in self.faults.items():
-            terminal.warn(f"{student!r} is not graded: {fault}")
+            terminal.warn(f"{spelled_out(student)!r} is not graded: {fault}")
         for sentence in self.unknown_students:
             terminal.warn(sentence)
         code = 0
@@ -224,7 +234,8 @@ class _Run:
         self.n_flagged += bool(result.flags)
         self.n_copied += bool(result.as_in_solutions)
         if graded.submission.choice:
-            terminal.warn(f"{result.student}: {graded.submission.choice}")
+            who = spelled_out(result.student)
+            terminal.warn(f"{who}: {graded.submission.choice}")
         self._unprinted.append(result)
         if not self._waits or not self.records.n_waiting:
             self._print()
@@ -294,10 +305,10 @@ def _not_on_the_roster(
     for student in students:
         if student not in people:
             close = difflib.get_close_matches(student, people, n=1)
-            meant = f" (do you mean {close[0]!r}?)" if close else ""
+            meant = f" (do you mean {spelled_out(close[0])!r}?)" if close else ""
             sentences.append(
-                f"{student!r} is not on the roster{meant}: it is graded, and becomes a "
-                "student of the gradebook"
+                f"{spelled_out(student)!r} is not on the roster{meant}: it is graded, "
+                "and becomes a student of the gradebook"
             )
     return sentences
 
@@ -333,9 +344,8 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
     if grades and grades.submitted:
         points, max_points = grades.points, grades.max_points
         marks += _changes_by_people(grades)
-    row = (
-        f"{result.student:20} {format_number(points):>5} of {format_number(max_points)}"
-    )
+    who, worth = spelled_out(result.student), format_number(max_points)
+    row = f"{who:20} {format_number(points):>5} of {worth}"
     if result.status == "invalid":
         marks.append(f"invalid: {result.reason}")
         return f"{row}  {'; '.join(marks)}"

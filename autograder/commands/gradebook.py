@@ -18,6 +18,7 @@ from autograder.gradebook.summaries import Delivery, write_summaries
 from autograder.gradebook.writing import gradebook_entry
 from autograder.grading import classroom
 from autograder.grading.journal import Journal
+from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
 from autograder.grading.result import SubmissionResult
 from autograder.releases import kept_releases
@@ -45,7 +46,7 @@ def extend(course: Course, student: str, lesson: str, hours: float) -> int:
     gradebook = Gradebook(course)
     until = gradebook.extend(name, student, hours * 3600)
     grades = gradebook.grades(name, [student])[student]
-    line = f"{student} has until {until:%Y-%m-%d %H:%M:%S} UTC for {name}"
+    line = f"{spelled_out(student)} has until {until:%Y-%m-%d %H:%M:%S} UTC for {name}"
     if grades.submitted:
         line += f"; the late penalty is {format_number(grades.late_penalty)}"
     terminal.say(line)
@@ -126,7 +127,7 @@ def feedback(course: Course, lesson: str, student: str) -> int:
     chosen = [student] if student else None
     grades = Gradebook(course).settled_grades(name, chosen)
     if student and student not in grades:
-        raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
+        raise CourseError(NOT_IN_THE_GRADEBOOK.format(spelled_out(student)))
     left_out: list[str] = []
     written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
     terminal.say(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
@@ -141,7 +142,7 @@ def summaries(course: Course, lesson: str, student: str, delivery: Delivery) -> 
     gradebook = Gradebook(course)
     grades = gradebook.settled_grades(name, [student] if student else None)
     if student and student not in grades:
-        raise CourseError(NOT_IN_THE_GRADEBOOK.format(student))
+        raise CourseError(NOT_IN_THE_GRADEBOOK.format(spelled_out(student)))
     left_out: list[str] = []
     written = write_summaries(
         course,
@@ -179,7 +180,7 @@ def roster(course: Course, path: Path, id_column: str) -> int:
 def _listed(students: Sequence[str]) -> str:
     """Return the names of students, not all if there are many."""
     more = " …" if len(students) > MAX_LISTED else ""
-    return ", ".join(students[:MAX_LISTED]) + more
+    return ", ".join(map(spelled_out, students[:MAX_LISTED])) + more
 
 
 def report(course: Course, lesson: str, output: str, as_json: bool = False) -> int:

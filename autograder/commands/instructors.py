@@ -71,7 +71,19 @@ def grade_command(
         ),
     ] = True,
     anew: Annotated[
-        bool, typer.Option("--anew", help="Judge again what is known already")
+        bool,
+        typer.Option(
+            "--anew", help="Judge again what is known already, with the same inputs"
+        ),
+    ] = False,
+    new_inputs: Annotated[
+        bool,
+        typer.Option(
+            "--new-inputs",
+            help="Draw other hidden inputs, from now on: what a class has learned of "
+            "them is worth nothing. Everybody is judged again, in other lessons when "
+            "they are next graded",
+        ),
     ] = False,
     gradebook: Annotated[
         bool,
@@ -107,6 +119,7 @@ def grade_command(
         student=student,
         isolated=sandbox,
         anew=anew,
+        new_inputs=new_inputs,
         gradebook=gradebook,
         cluster=dask,
         output=output,

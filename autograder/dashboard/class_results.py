@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.owners import simplified
+from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 
 Key = TypeVar("Key", bound=Hashable)
@@ -207,16 +209,21 @@ def label_students(people: Mapping[str, StudentGrades | None]) -> dict[str, str]
     {'s1': 'Amara Okafor (s1)', 's2': 'Amara Okafor (s2)'}
     """
     names = {student: full_name(own) for student, own in people.items()}
-    counts = Counter(names.values())
+    counts = Counter(map(simplified, names.values()))
+    ids = {student: spelled_out(student) for student in people}
     return {
-        student: f"{name} ({student})" if name and counts[name] > 1 else name or student
+        student: f"{name} ({ids[student]})"
+        if name and counts[simplified(name)] > 1
+        else name or ids[student]
         for student, name in names.items()
     }
 
 
 def full_name(person: StudentGrades | None) -> str:
-    """Return first and last name, "" if neither is known."""
-    return f"{person.first_name} {person.last_name}".strip() if person else ""
+    """Return first and last name, "" if neither is known; one blank between words."""
+    if person is None:
+        return ""
+    return " ".join(f"{person.first_name} {person.last_name}".split())
 
 
 def rank_by_count(

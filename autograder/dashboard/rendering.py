@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from autograder.course import CourseError, write_atomically
 from autograder.dashboard import charts, wording
+from autograder.grading.reading import spelled_out
 
 FOLDER = Path(__file__).parent
 SCRIPT = FOLDER / "search.js"
@@ -79,6 +80,7 @@ def environment() -> jinja2.Environment:
         "seconds": wording.format_seconds,
         "share": wording.format_share,
         "signed": wording.format_signed,
+        "spelled_out": spelled_out,
     }
     return templates
 

@@ -25,7 +25,7 @@ from autograder.gradebook.owners import (
     person_in_words,
 )
 from autograder.gradebook.writing import student_id_fault
-from autograder.grading.reading import Unreadable, printable_name
+from autograder.grading.reading import Unreadable, printable_name, spelled_out
 from autograder.grading.submission import SUBMITTED, TIMESTAMP
 from autograder.grading.workers import interrupts_ignored
 
@@ -127,7 +127,9 @@ def choose(
     for owner, own in sorted(by_owner.items(), key=lambda each: each[0]):
         match = matches[owner]
         if match.student and (fault := student_id_fault(match.student)):
-            match = Match(reason=f"{match.student!r} is not collected: {fault}")
+            match = Match(
+                reason=f"{spelled_out(match.student)!r} is not collected: {fault}"
+            )
         if not match.student:
             left_out.append(match.reason)
             continue

@@ -51,6 +51,7 @@ from autograder.gradebook.writing import (
     awaited_extensions,
     student_id_fault,
 )
+from autograder.grading.reading import spelled_out
 from autograder.grading.release import CHECK, load_release
 from autograder.releases import keep_release, kept_releases, last_points
 
@@ -525,7 +526,7 @@ class Gradebook:
         if moment := parse_timestamp(timestamp):
             return format_for_sqlite(moment)
         self._ignored[f"{lesson}/{entry.student}"] = NO_TIME.format(
-            entry.student, lesson
+            spelled_out(entry.student), lesson
         )
         return None
 

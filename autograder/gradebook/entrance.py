@@ -29,6 +29,7 @@ from autograder.grading.reading import (
     kind_of_entry,
     printable_name,
     read_bytes,
+    spelled_out,
 )
 from autograder.grading.submission import (
     MAX_ENTRIES,
@@ -56,18 +57,19 @@ def guard(converter: Any) -> None:
 
     def enter_guarded(lesson: str, student: str) -> None:
         if fault := student_id_fault(student):
-            raise CourseError(f"{student!r} is not graded: {fault}")
+            raise CourseError(f"{spelled_out(student)!r} is not graded: {fault}")
+        who = spelled_out(student)
         folder = Path(converter._format_source(lesson, student))
         if odd := odd_entries(folder):
             converter.log.warning(
-                "%s: only the notebook is graded; beside it are %s", student, odd
+                "%s: only the notebook is graded; beside it are %s", who, odd
             )
         path = submission_path(Course(Path(coursedir.root)), lesson, student)
         if choice := choice_of_notebook(path, lesson):
-            converter.log.warning("%s: %s", student, choice)
+            converter.log.warning("%s: %s", who, choice)
         moment = coursedir.get_existing_timestamp(str(folder))
         if moment is None and os.path.lexists(folder / TIMESTAMP):
-            converter.log.warning(NO_TIME.format(student, lesson))
+            converter.log.warning(NO_TIME.format(who, lesson))
         with tempfile.TemporaryDirectory() as stand_in:
             # A notebook that is not there would get zero points.
             Path(stand_in, f"{lesson}.ipynb").touch()
@@ -234,7 +236,7 @@ class NotebookCollect(ExchangeCollect):
         student, lesson, time = name.rsplit("+", 3)[:3]
         moment = parse_timestamp(time)
         if moment is None:
-            self.log.warning(NO_TIME.format(student, lesson))
+            self.log.warning(NO_TIME.format(spelled_out(student), lesson))
         return {
             "username": student,
             "filename": name,

@@ -23,6 +23,7 @@ from autograder.gradebook.totals import (
     require_droppable,
     totals_in_words,
 )
+from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 
 ExportFormat = Literal["csv", "canvas", "moodle"]
@@ -136,17 +137,18 @@ def _require_finite(course_grades: CourseGrades) -> None:
             for value in (student.points, student.max_points, student.late_penalty):
                 if not math.isfinite(value):
                     raise CourseError(
-                        f"{student.student}'s grade for {lesson} is no number "
-                        f"({value}): correct it in formgrader, then export again"
+                        f"{spelled_out(student.student)}'s grade for {lesson} is no "
+                        f"number ({value}): correct it in formgrader, then export again"
                     )
 
 
 def _fault(kind: ExportFormat, person: StudentGrades) -> str:
     """Return why a student cannot be in a file in which ids must stay as they are."""
     for value in (person.student, person.lms_user_id):
-        if safe_text(value) != value:
+        if not safe_text(value) == spelled_out(value) == value:
             return (
-                f"{person.student!r} is left out: the id {value!r} is not safe in a "
+                f"{spelled_out(person.student)!r} is left out: the id "
+                f"{spelled_out(value)!r} is not safe in a "
                 f"spreadsheet, and {kind.title()} would not find it changed; enter the "
                 "grade there"
             )
@@ -393,7 +395,7 @@ def plain_table(
     people = _people(course_grades)
     rows = [["student", "last_name", "first_name", "email"]]
     for each in people:
-        texts = (each.student, each.last_name, each.first_name, each.email)
+        texts = (spelled_out(each.student), each.last_name, each.first_name, each.email)
         rows.append([safe_text(text) for text in texts])
     if any(each.section for each in people):
         rows[0].append("section")
@@ -518,7 +520,7 @@ def canvas_table(
 def _canvas_name(person: StudentGrades) -> str:
     """Return the name as Canvas lists it; the id where the gradebook has no name."""
     names = [name for name in (person.last_name, person.first_name) if name]
-    name = safe_text(", ".join(names) or person.student)
+    name = safe_text(", ".join(names) or spelled_out(person.student))
     # Canvas takes a row that begins with these words for the one above
     return "" if POINTS_POSSIBLE.strip() in name else name
 

@@ -26,7 +26,7 @@ from autograder.gradebook.safe_html import (
     verdicts_of,
     visible,
 )
-from autograder.grading.reading import printable_name
+from autograder.grading.reading import printable_name, spelled_out
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import Claim, solved_but
 
@@ -238,7 +238,7 @@ def feedback_of(
     gone = [e.exercise for e in result.exercises if e.exercise not in counted]
     return LessonFeedback(
         title=lesson_title(result.lesson),
-        student=visible(grades.student),
+        student=spelled_out(grades.student),
         first_name=visible(grades.first_name),
         name=visible(f"{grades.first_name} {grades.last_name}".strip()),
         handed_in=visible(grades.timestamp).partition(".")[0],

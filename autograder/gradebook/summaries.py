@@ -32,7 +32,7 @@ from autograder.gradebook.student_feedback import (
     student_feedback,
 )
 from autograder.gradebook.writing import id_fault
-from autograder.grading.reading import printable_name
+from autograder.grading.reading import printable_name, spelled_out
 from autograder.grading.submission import SUBMITTED, read_secret
 
 WIDTH = 78  # columns of a message
@@ -129,7 +129,9 @@ def write_summaries(
 
 def _row(summary: Summary) -> tuple[str, ...]:
     person = summary.person
-    names = map(safe_text, (person.student, person.first_name, person.last_name))
+    names = map(
+        safe_text, (spelled_out(person.student), person.first_name, person.last_name)
+    )
     email = safe_text(person.email)
     return *names, email, summary.status, summary.subject, summary.body
 

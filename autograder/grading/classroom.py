@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.course import Course, CourseError, write_lines
 from autograder.grading.inside.isolation import Limits
 from autograder.grading.journal import Journal
+from autograder.grading.reading import spelled_out
 from autograder.grading.submission import SUBMITTED, notebooks_in
 
 
@@ -41,9 +42,12 @@ def chosen_students(course: Course, lesson: str, student: str = "") -> list[str]
     """Return the students to grade: the class, or one."""
     students = students_of(course, lesson)
     if student and student not in students:
-        known = ", ".join(students[:20]) + (" …" if len(students) > 20 else "")
+        known = ", ".join(map(spelled_out, students[:20])) + (
+            " …" if len(students) > 20 else ""
+        )
         raise CourseError(
-            f"{student} has submitted nothing for {lesson}; there are: {known}"
+            f"{spelled_out(student)} has submitted nothing for {lesson}; there are: "
+            f"{known}"
         )
     return [student] if student else students
 

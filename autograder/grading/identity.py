@@ -4,7 +4,9 @@ The same cells, graded by the same exercises in the same environment with the sa
 get the same verdicts; whatever else changes, nothing need be judged again.
 
 The inputs of the cases are drawn from the seed, so that no answer can be learned by
-heart. It is made once, next to the gradebook, and only its owner may read it.
+heart. It is made once, next to the gradebook, and only its owner may read it. All
+submissions have the same inputs, whenever they are graded: points tell a class a little
+about them each time, and ``renew_seed`` makes that worthless.
 """
 
 import contextlib
@@ -25,6 +27,7 @@ from autograder.course import Course, CourseError
 from autograder.grading.release import Cell, load_all_releases, load_release
 
 SEED_FILE = "gradebook.seed"
+SEED_BEFORE = f"{SEED_FILE}.before"
 SEED_BITS = 128
 SEED_TEXT = re.compile(f"[0-9a-f]{{{SEED_BITS // 4}}}")  # int() would take "-5", "ab"
 PACKAGES = Path(autograder.__file__).parent, Path(course_lib.__file__).parent
@@ -64,17 +67,35 @@ def course_seed(course: Course) -> int:
         ) from None
 
 
-def _make_seed(path: Path) -> None:
-    """Write the file whole; where another process was quicker, its seed stands."""
+def renew_seed(course: Course) -> None:
+    """Replace the course's seed, and with it all hidden inputs; the old one is kept.
+
+    Raises ``CourseError`` as ``course_seed`` does.
+    """
+    course_seed(course)  # a damaged one stays for somebody to look at
+    _make_seed(course.root / SEED_FILE, replace=True)
+
+
+def _make_seed(path: Path, *, replace: bool = False) -> None:
+    """Write the file whole; where another process was quicker, its seed stands.
+
+    replace : keeps the present one as ``SEED_BEFORE`` and takes its name
+    """
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{SEED_FILE}.")
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(f"{secrets.randbits(SEED_BITS):0{SEED_BITS // 4}x}\n")
-            with contextlib.suppress(FileExistsError):
-                os.link(name, path)
+            if replace:
+                before = path.with_name(SEED_BEFORE)
+                before.unlink(missing_ok=True)
+                os.link(path, before)
+                Path(name).replace(path)
+            else:
+                with contextlib.suppress(FileExistsError):
+                    os.link(name, path)
         finally:
-            Path(name).unlink()
+            Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise CourseError(f"{SEED_FILE} cannot be made ({error.strerror})") from None
 

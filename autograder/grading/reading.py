@@ -24,6 +24,13 @@ from typing import Any, Literal
 from autograder.releases import METADATA_KEY
 
 MAX_NAME_LENGTH = 80  # in a sentence; a file name may have 255 characters
+# Letters and signs that fonts draw as nothing; and what stands before a code point, so
+# that no name passes itself off as one that is spelled out.
+NO_INK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f"
+    "\uffa0\U000e0100-\U000e01ef⟨]"
+)
+ODD_BLANKS = re.compile(r"\A +| +\Z| {2,}")
 MAX_NAMES = 3  # of other files, named where the right one is missing
 FILE_KINDS = {
     stat.S_IFLNK: "a link",
@@ -55,9 +62,29 @@ def read_bytes(path: Path, trusted_root: Path, max_bytes: int) -> bytes:
         ) from None
 
 
+def spelled_out(name: str) -> str:
+    r"""Return a name with what nobody sees in it spelled out.
+
+    Two names that differ look different, though one has a blank at its end, two of
+    them, or a wide one. A single blank between letters stays.
+
+    >>> spelled_out("Zoë Lee"), spelled_out("zoe "), spelled_out("zoe\u00a0lee")
+    ('Zoë Lee', 'zoe⟨U+0020⟩', 'zoe⟨U+00A0⟩lee')
+    """
+    text = "".join(
+        each if each.isprintable() and not NO_INK.match(each) else _code_point(each)
+        for each in name
+    )
+    return ODD_BLANKS.sub(lambda match: _code_point(" ") * len(match[0]), text)
+
+
+def _code_point(character: str) -> str:
+    return f"⟨U+{ord(character):04X}⟩"
+
+
 def printable_name(name: str) -> str:
     """Return a name fit for a sentence: printable, and not too long."""
-    text = "".join(letter if letter.isprintable() else "�" for letter in name)
+    text = spelled_out(name)
     return text if len(text) <= MAX_NAME_LENGTH else f"{text[:MAX_NAME_LENGTH]}…"
 
 

@@ -187,7 +187,9 @@ def test_what_is_no_file_in_a_submission_is_named(tmp_path):
     os.mkfifo(tmp_path / "submitted" / "b" / "01" / "x")
     (tmp_path / "submitted" / "b" / "01" / "y").symlink_to("/dev/zero")
     one, other = doctor.odd_submissions_lines(course)
-    assert one.text == "in submitted/a/01 are no files, remove them: x�]0;t� (a pipe)"
+    assert one.text == (
+        "in submitted/a/01 are no files, remove them: x⟨U+001B⟩]0;t⟨U+0007⟩ (a pipe)"
+    )
     assert other.text.endswith(
         "submitted/b/01 are no files, remove them: x (a pipe), y (a link)"
     )

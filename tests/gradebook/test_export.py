@@ -19,6 +19,7 @@ from autograder.gradebook import export as export_module
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.sheets import export_file, format_number, safe_text
+from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 
 FIRST, SECOND = "01_first", "02_second"
@@ -199,7 +200,7 @@ def test_unsafe_id_is_left_out_and_named(kind, bad):
     book = {FIRST: a_class(grades(bad, 2.0, 2.0), grades("zoe", 1.0, 1.0))}
     made = export_file(kind, book)
     assert len(made.left_out) == 1
-    assert made.left_out[0].startswith(f"{bad!r} is left out")
+    assert made.left_out[0].startswith(f"{spelled_out(bad)!r} is left out")
     assert "\n" not in made.left_out[0]
     assert bad not in made.text
     assert "zoe" in made.text

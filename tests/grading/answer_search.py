@@ -12,7 +12,7 @@ looked at, and quotients of two. Printed is what answers what, and how it is not
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,8 +111,16 @@ def silent_functions(engine: Engine) -> list[tuple[str, str]]:
     ]
 
 
-def search(engine: Engine, functions: list[tuple[str, str]]) -> list[Answer]:
-    """Try functions on every exercise of a lesson; return what answers some call."""
+def search(
+    engine: Engine,
+    functions: list[tuple[str, str]],
+    on_exercise: Callable[[str, int], None] | None = None,
+) -> list[Answer]:
+    """Try functions on every exercise of a lesson; return what answers some call.
+
+    on_exercise : is called with each exercise's name, and in how many calls there is
+        something to look for: yes and no, zeros, and what was passed answer nothing
+    """
     names = engine.release.exercises
     cells = [cell for cell in engine.release.cells if cell.role == "setup"]
     cells.append(own(INSIDE))
@@ -122,12 +130,28 @@ def search(engine: Engine, functions: list[tuple[str, str]]) -> list[Answer]:
     every = []
     with session_of(engine.sandbox, *cells, budget=BUDGET) as session:
         for name in names:
-            calls = calls_of(load(name))
+            calls = _with_something_to_answer(session, name, calls_of(load(name)))
+            if on_exercise:
+                on_exercise(name, len(calls))
             for module, function in functions:
                 answer = _tried(session, engine, name, calls, module, function)
                 if answer is not None:
                     every.append(answer)
     return every
+
+
+def _with_something_to_answer(
+    session: Session, exercise: str, calls: list[tuple[dict[str, Any], Any]]
+) -> list[tuple[dict[str, Any], Any]]:
+    """Return the calls whose result is not trivial."""
+    chosen = []
+    for arguments, expected in calls:
+        asked = "operator", "neg", [*arguments], expected, *arguments.values()
+        result = session.call(exercise, "check", asked, {}, {})
+        assert result.kind == "value", (exercise, result)
+        if result.value is not None:
+            chosen.append((arguments, expected))
+    return chosen
 
 
 def _tried(
@@ -161,6 +185,10 @@ def _tried(
     return Answer(lesson, exercise, dotted, n_tried, dict(forms), noticed)
 
 
+def _print_calls(exercise: str, n_calls: int) -> None:
+    print(f"  {exercise}: {n_calls or 'no'} calls to answer", flush=True)
+
+
 def main(arguments: list[str]) -> int:
     """Search the lessons of some numbers, or all; return 1 if something is silent."""
     unnoticed = []
@@ -177,7 +205,7 @@ def main(arguments: list[str]) -> int:
                 f"{len(every)} functions, {len(silent)} of them silent",
                 flush=True,
             )
-            for answer in search(engine, functions):
+            for answer in search(engine, functions, _print_calls):
                 print(f"  {answer}", flush=True)
                 if not answer.noticed:
                     unnoticed.append(answer)

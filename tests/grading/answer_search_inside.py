@@ -17,7 +17,9 @@ MANY = 40  # turns of a loop
 def plain(value):
     """Return an array for what is one, in the course's eyes; else the value."""
     if isinstance(value, torch.Tensor):
-        return value.detach().numpy()
+        value = value.detach().numpy()
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value if np.ndim(value) else value.item()
     if isinstance(value, (list, tuple)) and value and not isinstance(value[0], str):
         try:
             array = np.asarray(value)
@@ -338,7 +340,7 @@ def ways(function, arguments, keywords, provided):
                 result = {
                     p: a[..., 0, :] if a.ndim > 2 and a.shape[-2] == 1 else a[..., 0]
                     for p, a in result.items()
-                    if a.ndim > 1
+                    if a.ndim > 1 and a.size
                 }
             yield f"row by row{', kept' * keep}{', others too' * same_rows}", result
 

@@ -189,6 +189,30 @@ def test_grading_one_student_replaces_only_that_line(root, fake, call):
     assert students(root) == ["amara", "ben", "zoe"]
 
 
+def test_new_inputs_judge_the_class_again_under_another_seed(root, fake, call):
+    hand_in(root, "amara", "ben")
+    call("grade", "01")
+    before = (root / "gradebook.seed").read_text()
+    assert "2 of them as before" in call("grade", "01")[1]
+    assert "0 of them as before" in call("grade", "01", "--anew")[1]
+    assert (root / "gradebook.seed").read_text() == before
+    code, out, _ = call("grade", "01", "--new-inputs")
+    assert code == 0
+    assert "0 of them as before" in out
+    assert (root / "gradebook.seed").read_text() != before
+    assert "2 of them as before" in call("grade", "01")[1]
+
+
+def test_new_inputs_are_for_a_whole_class(root, fake, call):
+    hand_in(root, "amara", "ben")
+    call("grade", "01")
+    before = (root / "gradebook.seed").read_text()
+    code, _, message = call("grade", "01", "--student", "ben", "--new-inputs")
+    assert code == 1
+    assert "whole class" in message
+    assert (root / "gradebook.seed").read_text() == before
+
+
 def test_one_student_of_an_ungraded_class_is_the_only_line(root, fake, call):
     hand_in(root, "amara", "ben")
     call("grade", "01", "--student", "ben")
@@ -207,7 +231,7 @@ def test_student_folder_whose_name_cannot_be_stored_is_left_out(root, fake, call
     hand_in(root, "amara", os.fsdecode(b"jos\xe9"), "zoe")
     code, _, message = call("grade", "01")
     assert code == 1
-    assert "'jos\\udce9' is not graded: the folder's name holds U+DCE9" in message
+    assert "'jos⟨U+DCE9⟩' is not graded: the folder's name holds U+DCE9" in message
     assert students(root) == ["amara", "zoe"]
 
 

@@ -247,7 +247,7 @@ def test_missing_and_renamed_files_have_their_own_reasons(tmp_path: Path) -> Non
     (tmp_path / "Lesson\n(1).ipynb").touch()
     with pytest.raises(Unreadable) as error:
         read_submission(tmp_path / NAME)
-    assert "only Lesson�(1).ipynb: give" in sentence(error)
+    assert "only Lesson⟨U+000A⟩(1).ipynb: give" in sentence(error)
 
 
 def test_what_is_no_file_is_named_and_never_waited_for(tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ import sys
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.identity import SEED_FILE, course_seed
+from autograder.grading.identity import (
+    SEED_BEFORE,
+    SEED_FILE,
+    course_seed,
+    renew_seed,
+)
 
 
 @pytest.fixture
@@ -41,6 +46,26 @@ def test_only_the_owner_can_read_the_seed_with_any_umask(course):
     finally:
         os.umask(before)
     assert stat.S_IMODE((course.root / SEED_FILE).stat().st_mode) == 0o600
+
+
+def test_renewed_seed_differs_and_the_earlier_one_stays(course):
+    seeds = [course_seed(course)]
+    for _ in range(3):
+        before = (course.root / SEED_FILE).read_text()
+        renew_seed(course)
+        seeds.append(course_seed(course))
+        assert (course.root / SEED_BEFORE).read_text() == before
+    assert len({*seeds}) == 4
+    assert {*names(course.root)} == {SEED_FILE, SEED_BEFORE}
+    for path in course.root.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_damaged_seed_is_not_renewed(course):
+    (course.root / SEED_FILE).write_text("no seed")
+    with pytest.raises(CourseError, match="holds no seed"):
+        renew_seed(course)
+    assert names(course.root) == [SEED_FILE]
 
 
 def test_concurrent_processes_agree_on_the_seed(tmp_path):

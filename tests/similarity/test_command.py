@@ -126,7 +126,7 @@ def test_hostile_submissions_stop_nothing(root):
         assert f"{student}, {LESSON}: " in output
     assert f"longer, {LESSON}: Only the first" in output
     assert "\x1b" not in output
-    assert "two�rows" in output
+    assert "two⟨U+000A⟩rows" in output
     text = page(root)
     assert "<script" not in text
     assert "<i>" not in text
