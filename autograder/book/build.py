@@ -30,6 +30,7 @@ from autograder.book.lessons import (
     read_lesson,
     solution_cell,
 )
+from autograder.book.live import write_live
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
@@ -117,6 +118,7 @@ def build_book(course: Course, lessons: Sequence[str], site: Path, work: Path) -
         _copy_assets(work / "pages" / "_assets")
         run_sphinx(work / "pages", site, work / "doctrees")
         _copy_mathjax(site / "_static" / "mathjax")
+        write_live(site / "_static" / "live")
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
     except ValueError as error:
