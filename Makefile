@@ -27,6 +27,7 @@ help:
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
 	@echo "make site     build the reading edition, a book of all lessons, into build/site"
+	@echo "              (SERVE=1 to serve it: its pages check answers; PYODIDE=folder to host Python too)"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
 	@echo "make triton   install Triton (Linux, 1 GB): the tests run the GPU kernels of lesson 14 with it"
@@ -84,7 +85,8 @@ build: ready
 	@$(PY) -m autograder build $(LESSON)
 
 site: ready
-	@$(PY) -m autograder site $(LESSON)
+	@$(PY) -m autograder site $(LESSON) $(if $(PYODIDE),--pyodide "$(PYODIDE)") \
+	  $(if $(SERVE),--serve)
 
 # Four processes share the tests, the docstrings' examples and the notebooks' cells: many
 # wait more than they compute. What judges with short limits of time comes last, in two;

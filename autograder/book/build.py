@@ -29,8 +29,9 @@ from autograder.book.lessons import (
     lesson_page,
     read_lesson,
     solution_cell,
+    text_above_solution,
 )
-from autograder.book.live import write_live
+from autograder.book.live import about_answering, as_data, write_live
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
@@ -48,7 +49,10 @@ MISSING = (
 )
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
-ASSETS = ("book.css", "book.js", "predictions.js", "favicon.svg")
+ASSETS = (
+    *("book.css", "book.js", "predictions.js", "favicon.svg"),
+    *("live.css", "live.js"),
+)
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
 SETTINGS: dict[str, Any] = {
@@ -66,8 +70,8 @@ SETTINGS: dict[str, Any] = {
     "html_theme": "sphinx_book_theme",
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
-    "html_css_files": ["book.css"],
-    "html_js_files": ["book.js", "choices.js", "predictions.js"],
+    "html_css_files": ["book.css", "live.css"],
+    "html_js_files": ["book.js", "choices.js", "predictions.js", "live.js"],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "sbt-sidebar-nav.html"]
@@ -99,11 +103,18 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def build_book(course: Course, lessons: Sequence[str], site: Path, work: Path) -> None:
+def build_book(
+    course: Course,
+    lessons: Sequence[str],
+    site: Path,
+    work: Path,
+    pyodide: Path | None = None,
+) -> None:
     """Build the book of some lessons as HTML.
 
     site : the folder for the pages
     work : the folder for what makes the next build quick
+    pyodide : a folder with Pyodide, to become part of the book
 
     Raises ``CourseError`` if a lesson cannot be executed, a link leads nowhere, or a
     folder cannot be written.
@@ -118,7 +129,7 @@ def build_book(course: Course, lessons: Sequence[str], site: Path, work: Path) -
         _copy_assets(work / "pages" / "_assets")
         run_sphinx(work / "pages", site, work / "doctrees")
         _copy_mathjax(site / "_static" / "mathjax")
-        write_live(site / "_static" / "live")
+        write_live(site, pyodide)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
     except ValueError as error:
@@ -179,7 +190,9 @@ def _about(
     lessons: Mapping[str, NotebookNode],
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
+    answering = about_answering(exercise, notebook, text_above_solution(cell))
     return {
+        "answering": as_data(answering) if answering else "",
         "exercise": exercise,
         "lesson": lesson,
         "task": hints(notebook, exercise.name, lessons),

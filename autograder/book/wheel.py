@@ -58,7 +58,7 @@ def files_of_wheel() -> tuple[str, ...]:
                 if module.startswith(FOLLOWED):
                     todo += imports.later
                 todo = [each for each in todo if is_ours(each)]
-    paths = (_path(module) for module in modules)
+    paths = (file_of(module) for module in modules)
     names = [path.relative_to(ROOT).as_posix() for path in paths if path]
     return tuple(sorted([*names, *DATA]))
 
@@ -133,7 +133,7 @@ def runs(module: str) -> bool:
             if top not in sys.stdlib_module_names and top not in PACKAGES:
                 return False
             continue
-        if _path(current) is None:
+        if file_of(current) is None:
             return False
         todo += with_packages(current)
         todo += imports_of(current).at_once
@@ -148,7 +148,7 @@ def _runs_whole(bank: str) -> bool:
 @functools.cache
 def imports_of(module: str) -> Imports:
     """Return the modules that one of ours imports, as its source says."""
-    path = _path(module)
+    path = file_of(module)
     if path is None:
         return Imports(frozenset(), frozenset())
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -174,13 +174,13 @@ def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             for alias in node.names:
-                if _path(f"{node.module}.{alias.name}"):
+                if file_of(f"{node.module}.{alias.name}"):
                     yield f"{node.module}.{alias.name}"
 
 
 @functools.cache
-def _path(module: str) -> Path | None:
-    """Return the file of a module of ours, None if it is none."""
+def file_of(module: str) -> Path | None:
+    """Return the file of a module of ours, None if there is none."""
     if not is_ours(module):
         return None
     path = ROOT / module.replace(".", "/")
