@@ -13,7 +13,8 @@ LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sand
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup data lab demo test test-all test-thorough test-submissions matrix bench \
-    build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible
+    build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible \
+    pyodide pyodide-if-possible
 .DEFAULT_GOAL := help
 
 help:
@@ -78,6 +79,14 @@ triton-if-possible: ready
 	  || $(MAKE) --no-print-directory --silent $(TRITON) \
 	  || echo "Triton cannot be installed: the tests of its kernels are left out."
 
+# Python for the browser: the tests of pages that answer run with it, without its network.
+pyodide: ready
+	@$(PY) -m tests.site.pyodide
+
+pyodide-if-possible:
+	@$(MAKE) --no-print-directory --silent pyodide \
+	  || echo "Pyodide cannot be had: the tests of pages that answer are left out."
+
 bench: ready data
 	@$(PY) -m tests.benchmarks
 
@@ -112,7 +121,8 @@ test: ready browser sandbox data similar-if-possible
 
 test-all: test-thorough test-submissions
 
-test-thorough: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible
+test-thorough: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible \
+    pyodide-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
 

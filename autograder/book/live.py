@@ -76,6 +76,7 @@ STUB_LINE = "    raise NotImplementedError  # replace this line with your answer
 TOLD = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
+POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
 PLACE = '<div class="live">'  # of pages that answer
 ENCODING = '<meta charset="utf-8" />'
 
@@ -232,7 +233,7 @@ def with_policy(html: str, network: str) -> str:
     }
     content = "; ".join(f"{name} {value}" for name, value in policy.items())
     meta = f'<meta http-equiv="Content-Security-Policy" content="{content}" />'
-    return html.replace(ENCODING, f"{ENCODING}\n    {meta}", 1)
+    return POLICY.sub("", html).replace(ENCODING, f"{ENCODING}\n    {meta}", 1)
 
 
 def _integrity(digest: bytes) -> str:

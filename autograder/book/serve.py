@@ -1,8 +1,10 @@
 """Serve the book on this machine alone: pages from files may not check answers."""
 
 import functools
+import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 ADDRESS = "127.0.0.1"
 
@@ -21,10 +23,19 @@ class BookRequestHandler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class BookServer(ThreadingHTTPServer):
+    """A server that says nothing of readers who leave before a file is there."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Report an error that is not of a connection."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def server_of(site: Path, port: int = 0) -> ThreadingHTTPServer:
     """Return a server of a site's files; port 0 takes one that is free."""
     handler = functools.partial(BookRequestHandler, directory=str(site))
-    return ThreadingHTTPServer((ADDRESS, port), handler)
+    return BookServer((ADDRESS, port), handler)
 
 
 def serve(site: Path, port: int) -> None:
