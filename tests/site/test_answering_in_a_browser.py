@@ -267,6 +267,20 @@ def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium, count):
             assert answer["data"][part] == whole["data"][part], request["text"]
 
 
+@NEEDS_PYODIDE
+@pytest.mark.parametrize("name", ["pyodide.asm.js", "python_stdlib.zip", "wheel"])
+def test_file_that_was_changed_is_not_run(site, chromium, tmp_path, name):
+    copy = tmp_path / "site"
+    shutil.copytree(site, copy)
+    write_live(copy, pyodide.FOLDER)
+    (wheel,) = (copy / LIVE).glob("*.whl")
+    path = wheel if name == "wheel" else copy / LIVE / "pyodide" / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with served(copy) as address:
+        with visited(chromium, f"{address}{SOFTMAX}", faultless=False) as page:
+            assert "Python could not be loaded from 127.0.0.1" in checked(page, RIGHT)
+
+
 def test_buttons_bring_back_what_was_written(site, chromium):
     with (
         served(site) as address,
