@@ -277,15 +277,15 @@ def _bind_earlier(
     exercise: Exercise,
     earlier: Mapping[str, str],
     names: dict[str, Any],
-    seen: set[str],
+    bound: set[str],
 ) -> None:
     """Bind what an exercise may call: the reader's own answers, else the course's."""
     for used in exercise.uses:
-        if used in seen:
+        if used in bound:
             continue
-        seen.add(used)
+        bound.add(used)
         other = load(used)
-        _bind_earlier(other, earlier, names, seen)
+        _bind_earlier(other, earlier, names, bound)
         names[used] = other.reference
         text = earlier.get(used, "")
         if text.strip():

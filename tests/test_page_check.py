@@ -59,6 +59,12 @@ def test_right_answer_is_solved_with_what_it_makes_possible():
     assert "attention-possible" in report["html"]
 
 
+def test_claims_are_the_visible_ones():
+    cases = check_text("softmax", COLUMNS)["data"]["cases"]
+    visible = [case.name for case in load("softmax").cases if case.visible]
+    assert [*cases] == visible and len(visible) < len(load("softmax").cases)
+
+
 def test_wrong_answer_gets_its_misconception():
     report = check_text("softmax", COLUMNS)
     assert not report["solved"]

@@ -73,11 +73,11 @@ LOCK = {  # what Pyodide reads of its packages
 }
 # The line that the notebooks have in place of an answer (`nbgrader_config.py`).
 STUB_LINE = "    raise NotImplementedError  # replace this line with your answer"
-TOLD = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
+SPECIAL = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
-PLACE = '<div class="live">'  # of pages that answer
+EDITOR = '<div class="live">'  # of pages that answer
 ENCODING = '<meta charset="utf-8" />'
 
 
@@ -106,7 +106,7 @@ def as_data(about: dict[str, Any]) -> str:
     >>> as_data({"text": "</script>"})
     '{"text": "\\u003c/script\\u003e"}'
     """
-    return TOLD.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(about))
+    return SPECIAL.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(about))
 
 
 def _all_uses(exercise: Exercise) -> Iterator[str]:
@@ -183,7 +183,7 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
         copy_pyodide(pyodide, folder / OWN)
     for path in sorted(site.rglob("*.html")):
         text = path.read_text(encoding="utf-8")
-        if PLACE in text and "_static" not in path.parts:
+        if EDITOR in text and "_static" not in path.parts:
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
 

@@ -20,14 +20,14 @@ class BookRequestHandler(SimpleHTTPRequestHandler):
     }
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class BookServer(ThreadingHTTPServer):
     """A server that says nothing of readers who leave before a file is there."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Report an error that is not of a connection."""
+        """Print an error that is not of a connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

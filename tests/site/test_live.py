@@ -30,11 +30,11 @@ EXERCISES = [each.name for lesson in LESSONS for each in exercises_of(lesson)]
 PAGE = '<html><meta charset="utf-8" /><script>1</script><p onclick="2"></html>'
 
 
-def told(site, name):
+def data_of(site, name):
     """Return what the page of an exercise is told."""
     html = (site / "exercises" / f"{name}.html").read_text(encoding="utf-8")
-    (place,) = BeautifulSoup(html, "lxml").select(".live")
-    return json.loads(place.select_one("script[type='application/json']").string)
+    (editor,) = BeautifulSoup(html, "lxml").select(".live")
+    return json.loads(editor.select_one("script[type='application/json']").string)
 
 
 def learner_cell(exercise):
@@ -51,7 +51,7 @@ def sha256(data):
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_page_begins_with_the_stub_of_the_notebook(site, name):
-    about = told(site, name)
+    about = data_of(site, name)
     cell = learner_cell(load(name))
     assert about["name"] == name
     assert about["stub"].rstrip() == cell.source
@@ -60,7 +60,7 @@ def test_page_begins_with_the_stub_of_the_notebook(site, name):
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_stub_of_a_page_is_not_written_yet(site, name):
-    about = told(site, name)
+    about = data_of(site, name)
     report = check_text(name, about["stub"], imports=about["imports"])
     assert report["headline"] == f"{name} is not written yet"
     course = check_text(name, about["courseVersion"])
@@ -174,7 +174,7 @@ def test_book_of_its_own_pyodide_asks_no_network(tmp_path, monkeypatch):
         (source / name).write_bytes(each)
     site = tmp_path / "site"
     site.mkdir()
-    (site / "page.html").write_text(f"{PAGE}{live.PLACE}", encoding="utf-8")
+    (site / "page.html").write_text(f"{PAGE}{live.EDITOR}", encoding="utf-8")
     (site / "other.html").write_text(PAGE, encoding="utf-8")
     for _ in range(2):  # a second build finds the first
         write_live(site, source)
