@@ -29,9 +29,8 @@ from autograder.book.lessons import (
     lesson_page,
     read_lesson,
     solution_cell,
-    text_above_solution,
 )
-from autograder.book.live import about_answering, as_data, write_live
+from autograder.book.live import add_editor, editor, write_live
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
@@ -164,6 +163,8 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
     for lesson in lessons:
         notebook = notebooks[lesson.name]
         page = lesson_page(notebook, notebooks)
+        for exercise in lesson.exercises:
+            add_editor(page, exercise, notebook)
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
@@ -190,9 +191,8 @@ def _about(
     lessons: Mapping[str, NotebookNode],
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
-    answering = about_answering(exercise, notebook, text_above_solution(cell))
     return {
-        "answering": as_data(answering) if answering else "",
+        "editor": editor(exercise, notebook),
         "exercise": exercise,
         "lesson": lesson,
         "task": hints(notebook, exercise.name, lessons),

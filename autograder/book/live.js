@@ -149,6 +149,17 @@
     return element;
   };
 
+  /** Return the folded hints that stand above the editor, in the nearest section with any. */
+  function hintsOf(place) {
+    for (let part = place.closest("section"); part; part = part.parentElement.closest("section")) {
+      const all = [...part.querySelectorAll("details")].filter(
+        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING,
+      );
+      if (all.length) return all;
+    }
+    return [];
+  }
+
   function enliven(place) {
     const about = JSON.parse(place.querySelector("script").textContent);
     const { name, stub } = about;
@@ -171,7 +182,7 @@
     const report = make("div", { className: "live-report" });
     const stale = make("p", { className: "live-stale", hidden: true, textContent: "The report is about what you had written before." });
     let judged = null; // the text that the report is about
-    python.say = (text) => {
+    const say = (text) => {
       status.textContent = text;
       status.classList.remove("live-heard");
     };
@@ -211,11 +222,12 @@
 
     const check = async () => {
       if (python.waiting) return;
+      python.say = say;
       const text = area.value;
       area.dataset.leave = "";
       stop.hidden = false;
       checkButton.disabled = true;
-      const timer = setTimeout(() => python.say("Still running. Stop ends it."), STILL_RUNNING);
+      const timer = setTimeout(() => say("Still running. Stop ends it."), STILL_RUNNING);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
       const result = await python.check({ name, text, earlier, imports: about.imports });
       clearTimeout(timer);
@@ -250,9 +262,7 @@
         report.append(make("details", { open: true }, summary, printed));
       }
     };
-    const hints = [...document.querySelectorAll(".bd-article details")].filter(
-      (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING,
-    );
+    const hints = hintsOf(place);
     const openHint = () => {
       const next = hints.find((each) => !each.open) ?? hints[hints.length - 1];
       next.open = true;
@@ -313,7 +323,11 @@
       if (key !== "Shift") area.dataset.leave = key === "Escape" ? "yes" : "";
     });
     area.addEventListener("input", write);
-    area.addEventListener("focus", () => python.start());
+    area.addEventListener("focus", () => {
+      if (python.waiting) return; // another editor's check
+      python.say = say;
+      python.start();
+    });
     addEventListener("storage", (event) => {
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
@@ -328,6 +342,11 @@
       offer();
     });
 
+    // In its lesson the course's own check comes after the solution: the reader's is here.
+    const own = place.nextElementSibling?.nextElementSibling;
+    if (own?.matches("div.cell") && own.querySelector("pre")?.textContent.trim() === `check(${name})`) {
+      own.classList.add("live-replaced");
+    }
     area.value = read("answer", name) ?? stub;
     const row = make("div", { className: "live-buttons" }, ...buttons, mark);
     place.replaceChildren(label, area, keys, row, status, storage, stale, report);

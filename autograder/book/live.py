@@ -17,6 +17,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.book.lessons import solution_cell, text_above_solution
 from autograder.book.wheel import (
     exercises_that_run,
     file_of,
@@ -77,20 +78,22 @@ SPECIAL = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data blo
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
+SOLUTION = '<details class="solution">'
+WITHOUT_SCRIPTS = (
+    "Where scripts run and the page comes from a web server, this is an editor that "
+    "checks your answer: <code>make site SERVE=1</code> serves the book on your own "
+    "machine, and <code>make lab</code> opens the lesson in JupyterLab."
+)
 EDITOR = '<div class="live">'  # of pages that answer
 ENCODING = '<meta charset="utf-8" />'
 
 
-def about_answering(
-    exercise: Exercise, notebook: NotebookNode, above: str
-) -> dict[str, Any] | None:
-    """Return what the page of an exercise is told; None if it cannot check answers.
+def about_answering(exercise: Exercise, notebook: NotebookNode) -> dict[str, Any]:
+    """Return what a page needs to let readers answer an exercise.
 
     notebook : the lesson's
-    above : the text of the answer's cell up to the solution
     """
-    if exercise.name not in exercises_that_run():
-        return None
+    above = text_above_solution(solution_cell(notebook, exercise.name))
     return {
         "name": exercise.name,
         "stub": f"{above}\n{STUB_LINE}\n",
@@ -98,6 +101,29 @@ def about_answering(
         "imports": list(imports_above(notebook, exercise.name)),
         "courseVersion": f"{course_version(exercise)}\n",
     }
+
+
+def editor(exercise: Exercise, notebook: NotebookNode) -> str:
+    """Return what becomes the editor of an exercise; "" if no page can check it.
+
+    Without scripts it is a sentence on how to get more.
+    """
+    if exercise.name not in exercises_that_run():
+        return ""
+    data = as_data(about_answering(exercise, notebook))
+    return (
+        f'{EDITOR}<script type="application/json">{data}</script>'
+        f"<p>{WITHOUT_SCRIPTS}</p></div>"
+    )
+
+
+def add_editor(page: NotebookNode, exercise: Exercise, notebook: NotebookNode) -> None:
+    """Put the editor of an exercise into its lesson's page, above the solution."""
+    html = editor(exercise, notebook)
+    for cell in page.cells:
+        if html and cell.id == exercise.name:
+            above, solution, below = cell.source.partition(SOLUTION)
+            cell.source = f"{above}\n{html}\n\n{solution}{below}"
 
 
 def as_data(about: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from autograder.checking.registry import load
 from autograder.system import find_browser
 from tests.browser import CHROMIUM_OPTIONS, PATIENCE
 from tests.site import pyodide
+from tests.site.book import LESSON
 from tests.site.test_in_a_browser import AXE, THEME
 from tests.site.test_wheel import FIRST_LESSONS
 
@@ -191,6 +192,31 @@ def test_wrong_then_right_answer_by_keyboard_on_a_phone(answering, chromium):
         page.reload()
         assert text_of(page) == f"{RIGHT} "
         expect(page.locator(".live-mark")).to_have_text("✓ solved")
+
+
+@NEEDS_PYODIDE
+def test_lesson_answers_beside_living_pictures(answering, chromium):
+    with visited(chromium, f"{answering}{LESSON}") as page:
+        expect(page.locator("mjx-container svg").nth(5)).to_be_attached()
+        pictures = page.locator("figure.living")
+        alive = page.locator("figure.living[data-live='yes']")
+        assert pictures.count() > 0
+        expect(alive).to_have_count(pictures.count())
+        answer = page.locator(".live").filter(has=page.locator("#answer-softmax"))
+        answer.get_by_role("textbox").fill(WRONG)
+        page.keyboard.press("Shift+Enter")
+        expect(answer.locator(".live-report")).to_contain_text(FIRST_AXIS)
+        assert page.locator(".live-report:not(:empty)").count() == 1
+        own = page.locator("div.cell").filter(has_text="check(softmax)")
+        expect(own.first).to_be_hidden()
+        answer.get_by_role("button", name="Hint").click()
+        section = page.locator("section").filter(has=page.locator("#answer-softmax"))
+        opened = section.last.locator("details[open] > summary")
+        expect(opened.first).to_have_text("Hint 1")
+        page.goto(f"{answering}{SOFTMAX}")
+        assert text_of(page) == WRONG
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= DESK["width"]
 
 
 @NEEDS_PYODIDE

@@ -108,6 +108,20 @@ from autograder import check
     ]
 
 
+def test_lesson_has_an_editor_above_each_solution(site):
+    for lesson in LESSONS:
+        html = (site / lesson / f"{lesson}.html").read_text(encoding="utf-8")
+        soup = BeautifulSoup(html, "lxml")
+        blocks = soup.select(".live script[type='application/json']")
+        names = [json.loads(block.string)["name"] for block in blocks]
+        assert sorted(names) == sorted(each.name for each in exercises_of(lesson))
+        for name, block in zip(names, blocks, strict=True):
+            assert json.loads(block.string) == data_of(site, name)
+            after = block.find_parent(class_="live").find_next_sibling()
+            assert after["class"] == ["solution"]
+        assert 'http-equiv="Content-Security-Policy"' in html
+
+
 def test_page_without_scripts_has_a_way_to_more(site):
     html = (site / "exercises" / "softmax.html").read_text(encoding="utf-8")
     text = BeautifulSoup(html, "lxml").select_one(".live p").get_text()
