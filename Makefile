@@ -13,7 +13,8 @@ LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sand
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup data lab demo test test-all test-thorough test-submissions matrix bench \
-    build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible
+    build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible \
+    pyodide pyodide-if-possible
 .DEFAULT_GOAL := help
 
 help:
@@ -27,6 +28,7 @@ help:
 	@echo "make bench    measure the speed of checks and grading into build/bench.json"
 	@echo "make build    build the lessons' notebooks from their text sources (LESSON=01 for one)"
 	@echo "make site     build the reading edition, a book of all lessons, into build/site"
+	@echo "              (SERVE=1 to serve it: its pages check answers; PYODIDE=folder to host Python too)"
 	@echo "make sandbox  install bubblewrap, which shuts submissions in while they are graded"
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
 	@echo "make triton   install Triton (Linux, 1 GB): the tests run the GPU kernels of lesson 14 with it"
@@ -77,6 +79,14 @@ triton-if-possible: ready
 	  || $(MAKE) --no-print-directory --silent $(TRITON) \
 	  || echo "Triton cannot be installed: the tests of its kernels are left out."
 
+# Python for the browser: the tests of pages that answer run with it, without its network.
+pyodide: ready
+	@$(PY) -m tests.site.pyodide
+
+pyodide-if-possible:
+	@$(MAKE) --no-print-directory --silent pyodide \
+	  || echo "Pyodide cannot be had: the tests of pages that answer are left out."
+
 bench: ready data
 	@$(PY) -m tests.benchmarks
 
@@ -84,7 +94,8 @@ build: ready
 	@$(PY) -m autograder build $(LESSON)
 
 site: ready
-	@$(PY) -m autograder site $(LESSON)
+	@$(PY) -m autograder site $(LESSON) $(if $(PYODIDE),--pyodide "$(PYODIDE)") \
+	  $(if $(SERVE),--serve)
 
 # Four processes share the tests, the docstrings' examples and the notebooks' cells: many
 # wait more than they compute. What judges with short limits of time comes last, in two;
@@ -110,7 +121,8 @@ test: ready browser sandbox data similar-if-possible
 
 test-all: test-thorough test-submissions
 
-test-thorough: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible
+test-thorough: ready browser sandbox data similar-if-possible mutants-if-possible triton-if-possible \
+    pyodide-if-possible
 	@echo "Running the thorough tests and the notebooks that train (pytest) …"
 	@$(BESIDE) -m "thorough and not alone$(LEFT_OUT)"
 

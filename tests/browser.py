@@ -108,11 +108,15 @@ def _answers(address: str) -> bool:
 
 
 @contextlib.contextmanager
-def page_of(address: str) -> Iterator:
-    """Open an address in headless Chromium; yield the page."""
+def page_of(address: str, **options: Any) -> Iterator:
+    """Open an address in headless Chromium; yield the page.
+
+    options : of the page's context
+    """
     with one_browser():
         browser = _browsers[-1].browser()
-        page = browser.new_page(viewport={"width": 1100, "height": 1300})
+        size = {"width": 1100, "height": 1300}
+        page = browser.new_page(viewport=size, **options)
         page.set_default_timeout(PATIENCE)
         page.goto(address)
         yield page

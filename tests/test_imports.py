@@ -18,6 +18,7 @@ AUTOGRADER = (
     {"book", "dashboard", "similarity"},
     {"gradebook"},
     {"grading", "notebooks"},
+    {"browser"},
     {"check"},
     {"workspace"},
     {"newest_cell"},

@@ -30,6 +30,7 @@ from autograder.book.lessons import (
     read_lesson,
     solution_cell,
 )
+from autograder.book.live import add_editor, editor, write_live
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
@@ -47,7 +48,10 @@ MISSING = (
 )
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
-ASSETS = ("book.css", "book.js", "predictions.js", "favicon.svg")
+ASSETS = (
+    *("book.css", "book.js", "predictions.js", "favicon.svg"),
+    *("live.css", "live.js"),
+)
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
 SETTINGS: dict[str, Any] = {
@@ -65,8 +69,8 @@ SETTINGS: dict[str, Any] = {
     "html_theme": "sphinx_book_theme",
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
-    "html_css_files": ["book.css"],
-    "html_js_files": ["book.js", "choices.js", "predictions.js"],
+    "html_css_files": ["book.css", "live.css"],
+    "html_js_files": ["book.js", "choices.js", "predictions.js", "live.js"],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "sbt-sidebar-nav.html"]
@@ -98,11 +102,18 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def build_book(course: Course, lessons: Sequence[str], site: Path, work: Path) -> None:
+def build_book(
+    course: Course,
+    lessons: Sequence[str],
+    site: Path,
+    work: Path,
+    pyodide: Path | None = None,
+) -> None:
     """Build the book of some lessons as HTML.
 
     site : the folder for the pages
     work : the folder for what makes the next build quick
+    pyodide : a folder with Pyodide, to become part of the book
 
     Raises ``CourseError`` if a lesson cannot be executed, a link leads nowhere, or a
     folder cannot be written.
@@ -117,6 +128,7 @@ def build_book(course: Course, lessons: Sequence[str], site: Path, work: Path) -
         _copy_assets(work / "pages" / "_assets")
         run_sphinx(work / "pages", site, work / "doctrees")
         _copy_mathjax(site / "_static" / "mathjax")
+        write_live(site, pyodide)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
     except ValueError as error:
@@ -151,6 +163,8 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
     for lesson in lessons:
         notebook = notebooks[lesson.name]
         page = lesson_page(notebook, notebooks)
+        for exercise in lesson.exercises:
+            add_editor(page, exercise, notebook)
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
@@ -178,6 +192,7 @@ def _about(
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
     return {
+        "editor": editor(exercise, notebook),
         "exercise": exercise,
         "lesson": lesson,
         "task": hints(notebook, exercise.name, lessons),

@@ -164,6 +164,11 @@ def _folded(summary: str, code: str) -> str:
     )
 
 
+def text_above_solution(source: str) -> str:
+    """Return what stands above the solution in an answer's cell."""
+    return _parts(source)[0]
+
+
 def _parts(source: str) -> tuple[str, str]:
     """Return what stands above the solution, and the solution."""
     above, _, rest = source.partition(f"\n{BEGIN}\n")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -59,10 +60,17 @@ def site_command(
         list[str] | None,
         typer.Argument(help="Numbers or names of lessons; all if none is named"),
     ] = None,
+    pyodide: Annotated[
+        Path | None,
+        typer.Option(help="Folder of Pyodide, to be part of the book", metavar="DIR"),
+    ] = None,
+    serve: Annotated[bool, typer.Option(help="Serve it on this machine")] = False,
+    port: Annotated[int, typer.Option(help="Where to serve it")] = 8000,
 ) -> None:
     """Build the reading edition of the lessons into build/site, a book to browse.
 
-    What is not built as its source says is executed first.
+    What is not built as its source says is executed first. Served, its pages check
+    answers, with Pyodide from its own network or from a folder.
     """
     course = Course.here()
     chosen = [course.find_lesson(name) for name in lessons or course.lessons or [""]]
@@ -70,8 +78,14 @@ def site_command(
     from autograder.book.build import build_book  # nbgrader: a second of imports
 
     build = course.root / "build"
-    build_book(course, list(dict.fromkeys(chosen)), build / "site", build / "book")
-    print(f"Open {build / 'site' / 'index.html'}")
+    names, site = list(dict.fromkeys(chosen)), build / "site"
+    build_book(course, names, site, build / "book", pyodide)
+    if serve:
+        from autograder.book.serve import serve as serve_book
+
+        serve_book(site, port)
+    else:
+        print(f"Open {site / 'index.html'}")
 
 
 @commands.command("matrix", rich_help_panel=PANEL)

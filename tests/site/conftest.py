@@ -1,11 +1,24 @@
 """The small book, built once."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autograder.course import Course
+from tests.browser import page_of
 from tests.site.book import make_site, small_course
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """Open an empty page, the same one for a file's tests.
+
+    Playwright waits by evaluating texts, which the pages' policy forbids; the tests of
+    pages that answer hold that policy.
+    """
+    with page_of("about:blank", bypass_csp=True) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

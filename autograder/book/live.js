@@ -1,0 +1,362 @@
+// The exercise on its page, to be answered: an editor, what checks the answer, and what was
+// written, kept by the browser. Nothing of an answer becomes HTML but Python's own report.
+
+(() => {
+  const HERE = new URL("live/", document.currentScript.src);
+  const STILL_RUNNING = 12_000; // milliseconds until a reader is told of Stop
+  const MAX_EARLIER = 20;
+  const KEY = "attention-course";
+
+  // What the browser keeps
+
+  const read = (kind, name) => {
+    try {
+      return localStorage.getItem(`${KEY} ${kind} ${name}`);
+    } catch {
+      return null; // blocked
+    }
+  };
+
+  /** Keep a text, or forget it (null); return whether that was possible. */
+  const keep = (kind, name, text) => {
+    try {
+      if (text === null) localStorage.removeItem(`${KEY} ${kind} ${name}`);
+      else localStorage.setItem(`${KEY} ${kind} ${name}`, text);
+      return true;
+    } catch {
+      return false; // full or blocked
+    }
+  };
+
+  const earlierOf = (name) => {
+    try {
+      const texts = JSON.parse(read("earlier", name) ?? "[]");
+      return Array.isArray(texts) ? texts.filter((each) => typeof each === "string") : [];
+    } catch {
+      return [];
+    }
+  };
+
+  // Python, one worker for the page
+
+  const python = {
+    worker: null,
+    waiting: null, // the check that runs: its id, and what to call with the answer
+    count: 0,
+    isReady: false,
+    wasReady: false, // once: from then on the browser has the files
+    say: () => {},
+
+    async start() {
+      if (this.worker) return;
+      const mine = (this.worker = { post: [], postMessage(each) { this.post.push(each); }, terminate() {} });
+      try {
+        const fetched = async (name) => {
+          const response = await fetch(new URL(name, HERE));
+          if (!response.ok) throw new Error(`${name}: ${response.status}`);
+          return response;
+        };
+        const [config, text] = await Promise.all([
+          fetched("config.json").then((each) => each.json()),
+          fetched("worker.js").then((each) => each.text()),
+        ]);
+        if (this.worker !== mine) return; // stopped meanwhile
+        const blob = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+        const worker = new Worker(blob);
+        worker.onmessage = ({ data }) => this.worker === worker && this.receive(data);
+        worker.onerror = (event) => this.worker === worker && this.fail(event.message);
+        worker.postMessage({ load: this.filesOf(config) });
+        mine.post.forEach((each) => worker.postMessage(each));
+        this.worker = worker;
+        this.say(this.loading());
+      } catch (error) {
+        if (this.worker === mine) this.fail(error.message);
+      }
+    },
+
+    loading() {
+      return this.wasReady ? "Starting Python …" : "Loading Python: about 10 MB, once …";
+    },
+
+    /** Return the addresses of all files with their digests. */
+    filesOf(config) {
+      const pyodide = new URL(config.pyodide, HERE).href;
+      const [lock, wheel] = [config.lock, config.wheel].map((each) => new URL(each, HERE).href);
+      const files = Object.entries(config.files).map(([name, digest]) => [pyodide + name, digest]);
+      files.push([lock, config.lockIntegrity], [wheel, config.wheelIntegrity]);
+      this.source = new URL(pyodide).host;
+      return { pyodide, files, lock, wheel };
+    },
+
+    receive({ step, ready, failed, id, answer, broken }) {
+      if (step && !this.isReady) this.say(`${step} …`);
+      if (ready) {
+        this.isReady = this.wasReady = true;
+        this.say(this.waiting ? "Checking …" : "Python is ready.");
+      }
+      if (failed) this.fail(failed);
+      if (id === undefined || id !== this.waiting?.id) return;
+      if (broken === undefined) this.answer(answer);
+      else {
+        this.end();
+        this.answer({ sentence: "Python broke off, for want of memory most often. It starts anew: check again." });
+        this.start();
+      }
+    },
+
+    fail(reason) {
+      this.end();
+      const source = this.source ?? HERE.host;
+      const sentence = `Python could not be loaded from ${source}. Your text is still here: try again, or use another browser if it is an old one.`;
+      console.info(`The course: ${reason}`);
+      this.say(sentence);
+      this.answer({ sentence });
+    },
+
+    end() {
+      this.worker?.terminate();
+      this.worker = null;
+      this.isReady = false;
+    },
+
+    answer(result) {
+      const { resolve } = this.waiting ?? {};
+      this.waiting = null;
+      resolve?.(result);
+    },
+
+    check(request) {
+      this.start();
+      this.say(this.isReady ? "Checking …" : this.loading());
+      return new Promise((resolve) => {
+        this.waiting = { id: ++this.count, resolve };
+        this.worker.postMessage({ id: this.count, request: JSON.stringify(request) });
+      });
+    },
+
+    stop() {
+      this.end();
+      this.answer({ sentence: "Stopped. Python starts anew." });
+      this.start();
+    },
+  };
+
+  // The page
+
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  /** Return the folded hints that stand above the editor, in the nearest section with any. */
+  function hintsOf(place) {
+    for (let part = place.closest("section"); part; part = part.parentElement.closest("section")) {
+      const all = [...part.querySelectorAll("details")].filter(
+        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING,
+      );
+      if (all.length) return all;
+    }
+    return [];
+  }
+
+  function enliven(place) {
+    const about = JSON.parse(place.querySelector("script").textContent);
+    const { name, stub } = about;
+    const code = make("code", { textContent: name });
+    const label = make("label", { htmlFor: `answer-${name}` }, "Your ", code);
+    const area = make("textarea", {
+      id: `answer-${name}`, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off",
+    });
+    const keys = make("p", {
+      id: `keys-${name}`, className: "live-keys",
+      textContent: "Shift+Enter checks. Tab indents; Escape, then Tab leaves the editor.",
+    });
+    area.setAttribute("aria-describedby", keys.id);
+    area.setAttribute("autocorrect", "off");
+    const button = (text, action) => make("button", { type: "button", textContent: text, onclick: action });
+    const status = make("p", { className: "live-status" });
+    status.setAttribute("role", "status");
+    const storage = make("p", { className: "live-storage" });
+    storage.setAttribute("role", "status");
+    const report = make("div", { className: "live-report" });
+    const stale = make("p", { className: "live-stale", hidden: true, textContent: "The report is about what you had written before." });
+    let judged = null; // the text that the report is about
+    const say = (text) => {
+      status.textContent = text;
+      status.classList.remove("live-heard");
+    };
+
+    // What was written
+
+    const write = () => {
+      const text = area.value;
+      const isKept = keep("answer", name, text === stub ? null : text);
+      storage.textContent = isKept ? "" : "Your browser does not keep what you write here (its storage is full or blocked): copy it before you leave.";
+      stale.hidden = judged === null || judged === text;
+      fit();
+    };
+    const fit = () => { area.rows = Math.min(30, Math.max(8, area.value.split("\n").length + 1)); };
+    const setAside = (text) => {
+      if (text.trim() === stub.trim()) return;
+      const texts = earlierOf(name).filter((each) => each !== text);
+      keep("earlier", name, JSON.stringify([text, ...texts].slice(0, MAX_EARLIER)));
+    };
+    const replace = (text) => {
+      setAside(area.value);
+      area.value = text;
+      write();
+      offer();
+      area.focus();
+    };
+    const offer = () => {
+      restore.disabled = !earlierOf(name).some((each) => each !== area.value);
+    };
+    const solved = () => {
+      const isSolved = read("solved", name) !== null;
+      place.classList.toggle("live-solved", isSolved);
+      mark.textContent = isSolved ? "✓ solved" : "";
+    };
+
+    // Buttons
+
+    const check = async () => {
+      if (python.waiting) return;
+      python.say = say;
+      const text = area.value;
+      area.dataset.leave = "";
+      stop.hidden = false;
+      checkButton.disabled = true;
+      const timer = setTimeout(() => say("Still running. Stop ends it."), STILL_RUNNING);
+      const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
+      const result = await python.check({ name, text, earlier, imports: about.imports });
+      clearTimeout(timer);
+      stop.hidden = true;
+      checkButton.disabled = false;
+      judged = text;
+      show(result);
+      if (result.kind !== "report") return;
+      setAside(text);
+      if (result.solved) keep("solved", name, new Date().toISOString());
+      solved();
+      offer();
+    };
+    const show = (result) => {
+      report.replaceChildren();
+      stale.hidden = judged === area.value;
+      if (result.sentence) {
+        judged = null;
+        stale.hidden = true;
+        report.append(make("p", { textContent: result.sentence }));
+        if (!python.worker) status.textContent = "";
+        return;
+      }
+      status.textContent = result.headline; // heard: the report says it to the eye
+      status.classList.add("live-heard");
+      const words = make("div");
+      words.innerHTML = result.html; // of Python's report, in which all else is escaped
+      report.append(words);
+      if (result.printed) {
+        const printed = make("pre", { textContent: result.printed, tabIndex: 0 });
+        const summary = make("summary", { textContent: "What your text printed" });
+        report.append(make("details", { open: true }, summary, printed));
+      }
+    };
+    const hints = hintsOf(place);
+    const openHint = () => {
+      const next = hints.find((each) => !each.open) ?? hints[hints.length - 1];
+      next.open = true;
+      next.querySelector("summary").focus();
+      next.scrollIntoView({ block: "center" });
+    };
+    const restoreEarlier = () => {
+      const texts = earlierOf(name);
+      const last = texts.findIndex((each) => each !== area.value);
+      if (last < 0) return;
+      const [text] = texts.splice(last, 1);
+      // The one that is there comes last, so that pressing again leads through all.
+      const others = texts.filter((each) => each !== area.value);
+      const own = area.value.trim() === stub.trim() ? [] : [area.value];
+      keep("earlier", name, JSON.stringify([...others, ...own, text].slice(-MAX_EARLIER)));
+      area.value = text;
+      write();
+      offer();
+      area.focus();
+    };
+    const checkButton = button("Check", check);
+    checkButton.className = "live-check";
+    const stop = button("Stop", () => python.stop());
+    stop.hidden = true;
+    const restore = button("Restore", restoreEarlier);
+    restore.title = "Bring back what you had written earlier";
+    const buttons = [checkButton, stop];
+    if (hints.length) buttons.push(button("Hint", openHint));
+    buttons.push(button("Start over", () => replace(stub)), restore);
+    buttons.push(button("Use the course's version", () => replace(about.courseVersion)));
+    const mark = make("span", { className: "live-mark" });
+
+    // Keys
+
+    const insert = (text) => {
+      // Unlike setRangeText this can be undone.
+      if (!document.execCommand("insertText", false, text)) {
+        area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+        area.dispatchEvent(new Event("input"));
+      }
+    };
+    area.addEventListener("keydown", (event) => {
+      const { key } = event;
+      if (key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        check();
+      } else if (key === "Enter" && !event.isComposing) {
+        const line = area.value.slice(0, area.selectionStart).split("\n").pop();
+        const margin = line.match(/^\s*/)[0] + (/:\s*(#.*)?$/.test(line) ? "    " : "");
+        if (margin) {
+          event.preventDefault();
+          insert(`\n${margin}`);
+        }
+      } else if (key === "Tab" && !event.shiftKey && !area.dataset.leave) {
+        event.preventDefault();
+        insert("    ");
+      }
+      if (key !== "Shift") area.dataset.leave = key === "Escape" ? "yes" : "";
+    });
+    area.addEventListener("input", write);
+    area.addEventListener("focus", () => {
+      if (python.waiting) return; // another editor's check
+      python.say = say;
+      python.start();
+    });
+    addEventListener("storage", (event) => {
+      if (event.key !== `${KEY} answer ${name}`) return;
+      const text = event.newValue ?? stub;
+      if (document.activeElement === area) {
+        setAside(text);
+        storage.textContent = "Another tab has written another version of this answer: Restore brings it here.";
+      } else {
+        area.value = text;
+        stale.hidden = judged === null || judged === text;
+        fit();
+      }
+      offer();
+    });
+
+    // In its lesson the course's own check comes after the solution: the reader's is here.
+    const own = place.nextElementSibling?.nextElementSibling;
+    if (own?.matches("div.cell") && own.querySelector("pre")?.textContent.trim() === `check(${name})`) {
+      own.classList.add("live-replaced");
+    }
+    area.value = read("answer", name) ?? stub;
+    const row = make("div", { className: "live-buttons" }, ...buttons, mark);
+    place.replaceChildren(label, area, keys, row, status, storage, stale, report);
+    fit();
+    offer();
+    solved();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    if (!/^https?:$/.test(location.protocol) || !window.Worker || !window.WebAssembly) return;
+    document.querySelectorAll(".live").forEach(enliven);
+  });
+})();

@@ -1,0 +1,267 @@
+"""What makes the book's pages answer: what a page is told, and the files that it loads.
+
+Python for the browser, Pyodide, is of one version, each file known by its digest. It
+comes from the network that publishes it, or from a folder and is then part of the book.
+"""
+
+import ast
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.book.lessons import solution_cell, text_above_solution
+from autograder.book.wheel import (
+    exercises_that_run,
+    file_of,
+    files_of_wheel,
+    is_ours,
+    wheel,
+    wheel_name,
+)
+from autograder.checking.exercise import Exercise
+from autograder.checking.registry import load
+from autograder.checking.way_on import course_version
+from autograder.course import CourseError
+
+HERE = Path(__file__).parent
+LIVE = "_static/live"  # in the site
+OWN = "pyodide/"  # below that, if the book has a Pyodide of its own
+VERSION = "0.27.7"
+NETWORK = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
+NUMPY = "numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl"
+DIGESTS = {  # of the release, in hexadecimal
+    "pyodide.js": "b4cb23a53aba19c221659b9fb40a2f18281d685691dc06647fb0afd0681baf98",
+    "pyodide.asm.js": (
+        "6b4c90de5b7172873f04f21884d0e9d2274e305fe32116558fe3e4fbe3618d51"
+    ),
+    "pyodide.asm.wasm": (
+        "a50dd1843f805a0b7c45b61037ee0d7b26dfe85efe0e18ef95a34ad24e401f5f"
+    ),
+    "python_stdlib.zip": (
+        "16611534726e5d8ac2bd8f926410b2dcb8d6f49aa24913463533b457a2115c16"
+    ),
+    NUMPY: "ebb61241d962b98b21597d7ce43b67668a6d5bab3acec4fbe958657320d7cd08",
+}
+LOCK = {  # what Pyodide reads of its packages
+    "info": {
+        "abi_version": "2024_0",
+        "arch": "wasm32",
+        "platform": "emscripten_3_1_58",
+        "python": "3.12.7",
+        "version": VERSION,
+    },
+    "packages": {
+        "numpy": {
+            "depends": [],
+            "file_name": NUMPY,
+            "imports": ["numpy"],
+            "install_dir": "site",
+            "name": "numpy",
+            "package_type": "package",
+            "sha256": DIGESTS[NUMPY],
+            "unvendored_tests": True,
+            "version": "2.0.2",
+        }
+    },
+}
+# The line that the notebooks have in place of an answer (`nbgrader_config.py`).
+STUB_LINE = "    raise NotImplementedError  # replace this line with your answer"
+SPECIAL = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
+INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
+HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
+POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
+SOLUTION = '<details class="solution">'
+WITHOUT_SCRIPTS = (
+    "Where scripts run and the page comes from a web server, this is an editor that "
+    "checks your answer: <code>make site SERVE=1</code> serves the book on your own "
+    "machine, and <code>make lab</code> opens the lesson in JupyterLab."
+)
+EDITOR = '<div class="live">'  # of pages that answer
+ENCODING = '<meta charset="utf-8" />'
+
+
+def about_answering(exercise: Exercise, notebook: NotebookNode) -> dict[str, Any]:
+    """Return what a page needs to let readers answer an exercise.
+
+    notebook : the lesson's
+    """
+    above = text_above_solution(solution_cell(notebook, exercise.name))
+    return {
+        "name": exercise.name,
+        "stub": f"{above}\n{STUB_LINE}\n",
+        "uses": list(_all_uses(exercise)),
+        "imports": list(imports_above(notebook, exercise.name)),
+        "courseVersion": f"{course_version(exercise)}\n",
+    }
+
+
+def editor(exercise: Exercise, notebook: NotebookNode) -> str:
+    """Return what becomes the editor of an exercise; "" if no page can check it.
+
+    Without scripts it is a sentence on how to get more.
+    """
+    if exercise.name not in exercises_that_run():
+        return ""
+    data = as_data(about_answering(exercise, notebook))
+    return (
+        f'{EDITOR}<script type="application/json">{data}</script>'
+        f"<p>{WITHOUT_SCRIPTS}</p></div>"
+    )
+
+
+def add_editor(page: NotebookNode, exercise: Exercise, notebook: NotebookNode) -> None:
+    """Put the editor of an exercise into its lesson's page, above the solution."""
+    html = editor(exercise, notebook)
+    for cell in page.cells:
+        if html and cell.id == exercise.name:
+            above, solution, below = cell.source.partition(SOLUTION)
+            cell.source = f"{above}\n{html}\n\n{solution}{below}"
+
+
+def as_data(about: dict[str, Any]) -> str:
+    r"""Return data as JSON that can stand in a page, on one line.
+
+    >>> as_data({"text": "</script>"})
+    '{"text": "\\u003c/script\\u003e"}'
+    """
+    return SPECIAL.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(about))
+
+
+def _all_uses(exercise: Exercise) -> Iterator[str]:
+    """Yield what an answer may call, and what that calls, once each."""
+    names: dict[str, None] = {}
+    for used in exercise.uses:
+        names |= dict.fromkeys([*_all_uses(load(used)), used])
+    yield from names
+
+
+def imports_above(notebook: NotebookNode, name: str) -> Iterator[str]:
+    """Yield the imports above an exercise that a page has, a line for each name."""
+    modules = {
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for path in files_of_wheel()
+    }
+    for cell in notebook.cells:
+        if cell.get("id") == name:
+            return
+        if cell.cell_type == "code" and "nbgrader" not in cell.metadata:
+            for node in ast.parse(cell.source).body:
+                yield from _lines_of(node, modules)
+
+
+def _lines_of(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
+    def is_there(module: str) -> bool:
+        top = module.partition(".")[0]
+        if is_ours(module):
+            return module in modules and top != "autograder"
+        return top in sys.stdlib_module_names or top == "numpy"
+
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if is_there(alias.name):
+                yield ast.unparse(ast.Import([alias]))
+    elif isinstance(node, ast.ImportFrom) and node.module and is_there(node.module):
+        for alias in node.names:
+            # A part of a package is a module of its own, and may be absent.
+            whole = f"{node.module}.{alias.name}"
+            if not file_of(whole) or is_there(whole):
+                yield ast.unparse(ast.ImportFrom(node.module, [alias], 0))
+
+
+def write_live(site: Path, pyodide: Path | None = None) -> None:
+    """Write what pages load into a site, and shut those pages against everything else.
+
+    pyodide : a folder with the release of Pyodide; else it comes from its network
+
+    Raises ``CourseError`` if that folder has not what is needed.
+    """
+    folder = site / LIVE
+    folder.mkdir(parents=True, exist_ok=True)
+    data = wheel()
+    integrity = {name: _integrity(bytes.fromhex(hex)) for name, hex in DIGESTS.items()}
+    lock = json.dumps(LOCK).encode()
+    address = f"{wheel_name()}?v={hashlib.sha256(data).hexdigest()[:16]}"
+    config = {
+        "version": VERSION,
+        "pyodide": OWN if pyodide else NETWORK,
+        "files": integrity,
+        "lock": "pyodide-lock.json",
+        "lockIntegrity": _integrity(hashlib.sha256(lock).digest()),
+        "wheel": address,
+        "wheelIntegrity": _integrity(hashlib.sha256(data).digest()),
+    }
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    (folder / wheel_name()).write_bytes(data)
+    (folder / "pyodide-lock.json").write_bytes(lock)
+    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    shutil.copyfile(HERE / "worker.js", folder / "worker.js")
+    shutil.rmtree(folder / OWN, ignore_errors=True)
+    if pyodide:
+        copy_pyodide(pyodide, folder / OWN)
+    for path in sorted(site.rglob("*.html")):
+        text = path.read_text(encoding="utf-8")
+        if EDITOR in text and "_static" not in path.parts:
+            html = with_policy(text, "" if pyodide else NETWORK)
+            path.write_text(html, encoding="utf-8")
+
+
+def copy_pyodide(source: Path, target: Path) -> None:
+    """Copy the files of Pyodide that pages load.
+
+    Raises ``CourseError`` if one is missing, or is not of the version that was tested.
+    """
+    target.mkdir(parents=True)
+    for name, digest in DIGESTS.items():
+        path = source / name
+        if not path.is_file():
+            raise CourseError(
+                f"{source} has no {name}: PYODIDE names the folder of Pyodide {VERSION}"
+            )
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise CourseError(f"{path} is not the file of Pyodide {VERSION}")
+        (target / name).write_bytes(data)
+
+
+def with_policy(html: str, network: str) -> str:
+    """Return a page that may run and load what the book has, and nothing else.
+
+    network : where Pyodide comes from; "" if it is part of the book
+
+    Scripts that stand in the page are known by their digests. Workers are made of the
+    book's own text, as are the scripts in them, so that this holds for them too.
+    """
+    scripts = dict.fromkeys([*INLINE.findall(html), *HANDLER.findall(html)])
+    hashes = (
+        f"'{_integrity(hashlib.sha256(each.encode()).digest())}'" for each in scripts
+    )
+    policy = {
+        "default-src": "'none'",
+        "script-src": " ".join(
+            ["'self'", "blob:", "'wasm-unsafe-eval'", "'unsafe-hashes'", *hashes]
+        ),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data:",
+        "font-src": "'self'",
+        "connect-src": f"'self' {network}".strip(),
+        "worker-src": "blob:",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+    }
+    content = "; ".join(f"{name} {value}" for name, value in policy.items())
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{content}" />'
+    return POLICY.sub("", html).replace(ENCODING, f"{ENCODING}\n    {meta}", 1)
+
+
+def _integrity(digest: bytes) -> str:
+    """Return a SHA-256 as browsers read it."""
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,190 @@
+"""The wheel for the page: what a check in a browser imports, and nothing else.
+
+Its files are all modules that ``autograder.browser`` and the exercises that run with
+NumPy alone import, found in their sources. A browser has no PyTorch, so an exercise
+that needs it is not among them; that the rest is enough is what the tests run.
+"""
+
+import ast
+import base64
+import functools
+import hashlib
+import io
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+import autograder
+
+ROOT = Path(autograder.__file__).parents[1]
+OURS = ("autograder", "course_lib")
+ENTRY = "autograder.browser"
+BANKS = "autograder.exercises"
+PACKAGES = {"numpy"}  # beside the standard library
+MAX_BYTES = 1_000_000
+# Below these, what a function imports belongs to it; elsewhere it is of the notebook.
+FOLLOWED = ("autograder.checking", "autograder.messages", BANKS, "course_lib")
+DATA = ("autograder/exercises/makes_possible.toml",)
+OLDEST = (1980, 1, 1, 0, 0, 0)  # a zip file's first day: the same bytes at each build
+
+
+class Imports(NamedTuple):
+    """What a module imports when it is loaded, and what its functions import later."""
+
+    at_once: frozenset[str]
+    later: frozenset[str]
+
+
+def exercises_that_run() -> tuple[str, ...]:
+    """Return the names of the exercises that NumPy alone can check, sorted."""
+    paths = (ROOT / BANKS.replace(".", "/")).glob("*.py")
+    names = sorted(path.stem for path in paths if path.stem != "__init__")
+    return tuple(name for name in names if _runs_whole(f"{BANKS}.{name}"))
+
+
+def files_of_wheel() -> tuple[str, ...]:
+    """Return what is in the wheel: paths from the course's folder, sorted."""
+    todo = [ENTRY, *(f"{BANKS}.{name}" for name in exercises_that_run())]
+    modules: set[str] = set()
+    while todo:
+        for module in with_packages(todo.pop()):
+            if module not in modules and runs(module):
+                modules.add(module)
+                imports = imports_of(module)
+                todo += imports.at_once
+                if module.startswith(FOLLOWED):
+                    todo += imports.later
+                todo = [each for each in todo if is_ours(each)]
+    paths = (file_of(module) for module in modules)
+    names = [path.relative_to(ROOT).as_posix() for path in paths if path]
+    return tuple(sorted([*names, *DATA]))
+
+
+def wheel() -> bytes:
+    """Return the wheel, the same bytes for the same files."""
+    folder = f"attention_course-{_version()}.dist-info"
+    about = f"Metadata-Version: 2.1\nName: attention-course\nVersion: {_version()}\n"
+    kind = "Wheel-Version: 1.0\nGenerator: attention-course\nRoot-Is-Purelib: true\n"
+    parts = {name: (ROOT / name).read_bytes() for name in files_of_wheel()}
+    parts |= {
+        f"{folder}/METADATA": f"{about}Requires-Dist: numpy\n".encode(),
+        f"{folder}/WHEEL": f"{kind}Tag: py3-none-any\n".encode(),
+    }
+    rows = [
+        f"{name},sha256={_digest(data)},{len(data)}" for name, data in parts.items()
+    ]
+    record = f"{folder}/RECORD"
+    parts[record] = "\n".join([*rows, f"{record},,", ""]).encode()
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in parts.items():
+            entry = zipfile.ZipInfo(name, OLDEST)
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+    return file.getvalue()
+
+
+def wheel_name() -> str:
+    """Return the wheel's file name."""
+    return f"attention_course-{_version()}-py3-none-any.whl"
+
+
+def _version() -> str:
+    try:
+        return version("attention-course")
+    except PackageNotFoundError:  # the course's folder alone is on the path
+        return "0"
+
+
+def _digest(data: bytes) -> str:
+    digest = hashlib.sha256(data).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def is_ours(module: str) -> bool:
+    """Return whether a module is one of the course's two packages."""
+    return module.partition(".")[0] in OURS
+
+
+def with_packages(module: str) -> Iterator[str]:
+    """Yield a module after the packages that are imported with it.
+
+    >>> [*with_packages("course_lib.nn.attention")]
+    ['course_lib', 'course_lib.nn', 'course_lib.nn.attention']
+    """
+    parts = module.split(".")
+    for count in range(1, len(parts) + 1):
+        yield ".".join(parts[:count])
+
+
+@functools.cache
+def runs(module: str) -> bool:
+    """Return whether a module can be imported where there is NumPy alone."""
+    todo, visited = [module], set[str]()
+    while todo:
+        current = todo.pop()
+        if current in visited:
+            continue
+        visited.add(current)
+        if not is_ours(current):
+            top = current.partition(".")[0]
+            if top not in sys.stdlib_module_names and top not in PACKAGES:
+                return False
+            continue
+        if file_of(current) is None:
+            return False
+        todo += with_packages(current)
+        todo += imports_of(current).at_once
+    return True
+
+
+def _runs_whole(bank: str) -> bool:
+    """Return whether an exercise runs, and nothing in its bank needs more later."""
+    return runs(bank) and all(runs(each) for each in imports_of(bank).later)
+
+
+@functools.cache
+def imports_of(module: str) -> Imports:
+    """Return the modules that one of ours imports, as its source says."""
+    path = file_of(module)
+    if path is None:
+        return Imports(frozenset(), frozenset())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    everywhere = set(_imported(ast.walk(tree)))
+    at_once = set(_imported(_at_once(tree.body)))
+    return Imports(frozenset(at_once), frozenset(everywhere - at_once))
+
+
+def _at_once(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield what is run when a module is loaded: no bodies of functions."""
+    for node in body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _at_once(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+            yield from _at_once(ast.iter_child_nodes(node))
+
+
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            for alias in node.names:
+                if file_of(f"{node.module}.{alias.name}"):
+                    yield f"{node.module}.{alias.name}"
+
+
+@functools.cache
+def file_of(module: str) -> Path | None:
+    """Return the file of a module of ours, None if there is none."""
+    if not is_ours(module):
+        return None
+    path = ROOT / module.replace(".", "/")
+    for each in (path.with_suffix(".py"), path / "__init__.py"):
+        if each.is_file():
+            return each
+    return None

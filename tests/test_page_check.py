@@ -1,0 +1,253 @@
+"""``autograder.browser``: texts of answers in, reports out, with NumPy alone."""
+
+import json
+import sys
+import time
+from html.parser import HTMLParser
+
+import pytest
+
+from autograder import browser
+from autograder.browser import check_json, check_text, has_alarms, run_within
+from autograder.checking import call
+from autograder.checking.call import TimeLimitExceeded
+from autograder.checking.registry import load
+
+RIGHT = """def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+COLUMNS = """def softmax(x, axis=0):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+USES_SOFTMAX = """def attention(q, k, v):
+    weights = softmax(scaled_scores(q, k))
+    return weights @ v, weights
+"""
+STUB = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
+ATTACK = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+ALLOWED = {"div", "strong", "p", "ul", "li", "span", "code", "details", "summary"}
+MONITORED = pytest.mark.skipif(sys.version_info < (3, 12), reason="no sys.monitoring")
+
+
+class Tags(HTMLParser):
+    """The tags and attributes of a text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes = set(), set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        """Note a tag."""
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+@pytest.fixture(autouse=True)
+def first_visit():
+    """Forget earlier attempts."""
+    browser._failed.clear()
+
+
+def test_right_answer_is_solved_with_what_it_makes_possible():
+    report = check_text("softmax", RIGHT)
+    assert report["kind"] == "report" and report["solved"]
+    assert report["data"]["solved"] and report["data"]["judged"] == RIGHT
+    assert report["headline"].startswith("softmax: solved, all")
+    assert "attention-possible" in report["html"]
+
+
+def test_claims_are_the_visible_ones():
+    cases = check_text("softmax", COLUMNS)["data"]["cases"]
+    visible = [case.name for case in load("softmax").cases if case.visible]
+    assert [*cases] == visible and len(visible) < len(load("softmax").cases)
+
+
+def test_wrong_answer_gets_its_misconception():
+    report = check_text("softmax", COLUMNS)
+    assert not report["solved"]
+    diagnosis = report["data"]["diagnosis"]
+    bank = {each.name: each for each in load("softmax").misconceptions}
+    assert bank[diagnosis].diagnosis in report["text"]
+    assert report["headline"] in report["html"]
+
+
+def test_report_crosses_as_json():
+    request = {"name": "softmax", "text": RIGHT, "earlier": {}, "imports": []}
+    assert json.loads(check_json(json.dumps(request))) == check_text("softmax", RIGHT)
+
+
+def test_words_fit_a_page_without_cells():
+    text = check_text("softmax", STUB)["text"]
+    assert "raise NotImplementedError" in text and "check again" in text
+    for wrong in (STUB, COLUMNS, "def softmax(x):\n    return x", "1 / 0", "x = 1"):
+        assert " cell" not in check_text("softmax", wrong)["text"]
+
+
+def test_way_on_is_offered_after_two_different_attempts():
+    offer = "Use the course's version"
+    assert offer not in check_text("softmax", COLUMNS)["text"]
+    assert offer not in check_text("softmax", COLUMNS)["text"]
+    assert offer in check_text("softmax", COLUMNS + "\n")["text"]
+
+
+def test_course_version_is_no_solution():
+    report = check_text("softmax", "from course_lib.attention import softmax")
+    assert report["kind"] == "course version" and not report["solved"]
+
+
+def test_uses_are_the_own_answers_else_the_course_versions():
+    assert check_text("attention", USES_SOFTMAX)["solved"]
+    own = check_text("attention", USES_SOFTMAX, {"softmax": COLUMNS})
+    assert own["solved"] and own["data"]["blamed"] == ["softmax"]
+    assert "Your own `softmax` is what failed" in own["text"]
+    for broken in ("1 / 0", "softmax = 3", "def softmax(", "", "raise SystemExit"):
+        report = check_text("attention", USES_SOFTMAX, {"softmax": broken})
+        assert report["solved"] and report["data"]["blamed"] == []
+
+
+def test_own_answers_may_call_own_earlier_ones():
+    assert load("encode_bytes").uses == ("encode_word",)
+    assert load("encode_word").uses == ("merge_pair",)
+    earlier = {
+        "encode_word": "def encode_word():\n    return merge_pair()",
+        "merge_pair": "def merge_pair():\n    return 'my own'",
+    }
+    report = check_text("encode_bytes", "print(encode_word())", earlier)
+    assert report["printed"] == "my own\n"
+
+
+def test_imports_above_the_exercise_are_there_if_they_can_be():
+    imports = ["from itertools import pairwise", "import no_such_module", "1 +"]
+    text = f"print([*pairwise('ab')], math.pi)\n{RIGHT}"
+    report = check_text("softmax", text, imports=imports)
+    assert report["solved"] and report["printed"].startswith("[('a', 'b')] 3.14")
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("y = 1", "Your text defines no `softmax`"),
+        ("softmax = 3", "is the number 3"),
+        ("class softmax: pass", "is a class"),
+        ("def softmax(x:", "SyntaxError"),
+        ("def f():\n    1 / 0\nf()", "ZeroDivisionError: division by zero"),
+        ("raise SystemExit", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("def f(): f()\nf()", "RecursionError"),
+        ("input('?')", "softmax: your text stopped"),
+    ],
+)
+def test_what_is_no_answer_is_said_in_a_sentence(text, sentence):
+    report = check_text("softmax", text)
+    assert report["kind"] == "error" and not report["solved"]
+    assert sentence in report["text"]
+    assert "autograder/" not in report["text"]
+    assert len(report["text"]) < browser.MAX_ERROR + 500
+
+
+def test_unknown_exercise_is_a_sentence():
+    report = check_text("no_such_exercise", RIGHT)
+    assert report["kind"] == "error" and "cannot be checked here" in report["text"]
+
+
+def test_error_that_cannot_print_itself_is_named():
+    text = "class Odd(Exception):\n    def __str__(self):\n        raise SystemExit\n"
+    assert "Odd" in check_text("softmax", f"{text}raise Odd")["text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"raise ValueError({ATTACK!r})",
+        f"def softmax(x, axis=-1):\n    return {ATTACK!r}",
+        f"def softmax(x, axis=-1):\n    raise ValueError({ATTACK!r})",
+        f"softmax = {ATTACK!r}",
+        f"def softmax(x, axis=-1):\n    return {{{ATTACK!r}: [{ATTACK!r}]}}",
+        f"class softmax(metaclass=type({ATTACK!r}, (type,), {{}})): pass",
+        f"def softmax(:  # {ATTACK}",
+        f"softmax = type({ATTACK!r}, (), {{}})()",
+    ],
+)
+def test_answer_never_becomes_html(text):
+    report = check_text("softmax", text)
+    parts = Tags(report["html"])
+    assert parts.tags <= ALLOWED | {"pre"}
+    assert parts.attributes <= {"role", "aria-label", "style", "class"}
+
+
+def test_name_of_an_exercise_never_becomes_html():
+    assert Tags(check_text(ATTACK, RIGHT)["html"]).tags <= ALLOWED
+
+
+def test_million_printed_lines_are_bounded():
+    text = f"for i in range(1_000_000):\n    print(i)\n{RIGHT}"
+    report = check_text("softmax", text)
+    assert report["solved"] and report["printed"].startswith("0\n1\n2\n")
+    assert len(report["printed"]) < browser.MAX_PRINTED + 100
+    assert "6,878,890 more characters were printed." in report["printed"]
+    loud = "    print('x' * 1_000_000)\n"
+    inside = RIGHT.replace("\n", f"\n{loud}", 1)
+    assert check_text("softmax", inside)["solved"]
+
+
+def test_endless_text_is_ended(monkeypatch):
+    monkeypatch.setattr(browser, "CELL_SECONDS", 0.2)
+    report = check_text("softmax", "while True:\n    pass")
+    assert "stopped after 0.2 seconds" in report["text"]
+
+
+@MONITORED
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while True:\n    pass",
+        "while True:\n    try:\n        f = 1\n    except Exception:\n        pass",
+        "def f(n):\n    return f(n - 1) + f(n - 2) if n > 1 else 1\nf(60)",
+        "sum(1 for _ in iter(int, 1))",
+    ],
+)
+def test_loop_is_ended_where_there_are_no_alarms(monkeypatch, text):
+    monkeypatch.setattr(browser, "has_alarms", lambda: False)
+    monkeypatch.setattr(browser, "CELL_SECONDS", 0.2)
+    start = time.monotonic()
+    assert "stopped after" in check_text("softmax", text)["text"]
+    assert time.monotonic() - start < 5
+
+
+@MONITORED
+def test_limit_leaves_no_trace():
+    def loop():
+        while True:
+            pass
+
+    for _ in range(2):
+        with pytest.raises(TimeLimitExceeded):
+            run_within(0.05, loop)
+    tool = browser.MONITORING_TOOL
+    assert sys.monitoring.get_tool(tool) is None
+    assert run_within(1.0, divmod, 7, 2) == (3, 1)
+
+
+def test_verdicts_are_the_same_where_there_are_no_alarms(monkeypatch):
+    assert has_alarms()
+    before = [check_text("softmax", text) for text in (RIGHT, COLUMNS)]
+    browser._failed.clear()
+    monkeypatch.setattr(browser, "has_alarms", lambda: False)
+    assert [check_text("softmax", text) for text in (RIGHT, COLUMNS)] == before
+
+
+def test_used_up_time_is_reported_without_alarms(monkeypatch):
+    def end_at_once(seconds, function, *arguments, **keywords):
+        limits.append(seconds)
+        raise TimeLimitExceeded
+
+    limits = []
+    monkeypatch.setattr(browser, "has_alarms", lambda: False)
+    monkeypatch.setattr(call, "_has_alarms", lambda: False)
+    limited = browser.page_runner_factory(lambda x: x)(())
+    monkeypatch.setattr(browser, "run_within", end_at_once)
+    assert [limited((1,), {}).kind for _ in range(3)] == ["timeout"] * 3
+    assert limits == [5.0, 0.5, 0.5]
