@@ -49,7 +49,7 @@ def _n_threads(process: int | str) -> int:
     while processes and count < CROWD:
         with contextlib.suppress(OSError):  # ended, or a kernel without these lists
             folder = f"/proc/{processes.pop()}/task"
-            for task in os.listdir(folder):
+            for task in os.listdir(folder):  # noqa: PTH208 (Path.iterdir is slower)
                 count += 1
                 processes += _read(f"{folder}/{task}/children").decode().split()
     return max(count, 1)

@@ -87,11 +87,12 @@ def put_off(exercise: str) -> None:
                 write_home(course)
 
 
-def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
+def next_steps(home: Home, lesson: str, exercise: str) -> tuple[Note, ...]:
     """Return what comes after an exercise of a lesson that was solved just now.
 
     It is the next thing on the page, whether that is an exercise or not. Where the
-    lesson ends, the next lesson follows, or an exercise that was left open.
+    lesson ends, the next lesson follows, or an exercise that was left open. That all
+    exercises of the lesson are solved is said first.
 
     Nothing in a notebook that is no lesson of the course.
     """
@@ -102,7 +103,10 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[NextStep, ...]:
     if outline is None:
         return ()
     section = outline.section
-    steps = []
+    steps: list[Note] = []
+    if home.solved(here) == len(here.exercises) > 1:
+        count = len(here.exercises)
+        steps.append(f"All {count} exercises of {here.heading} are solved.")
     if section:
         address = here.address(section).removeprefix(f"{lesson}/")
         steps.append(NextStep("Next: ", section.title, address))

@@ -22,14 +22,16 @@ HEADING = re.compile(
 )
 SECTION = re.compile(r"^#{1,6} (?:Exercise: )?(?P<title>[^·\n]+)", re.MULTILINE)
 
+RIGHT_BELOW = "right below"
+
 
 @dataclass(frozen=True)
 class SectionOutline:
-    """A section of a lesson.
+    """What follows below an exercise: a section, or more of the exercise's own.
 
-    title : its heading, or the exercise's name
-    cell : id of the heading's cell, "" if it has none
-    is_last : whether it is the last one of the lesson, and no exercise
+    title : its heading, or an exercise's name; ``RIGHT_BELOW`` for what has none
+    cell : id of its first cell, "" if it has none
+    is_last : whether no other section follows in the lesson, and it is no exercise
     """
 
     title: str
@@ -42,7 +44,7 @@ class ExerciseOutline:
     """An exercise as its heading announces it.
 
     cell : id of the heading's cell, "" if it has none
-    section : the one that begins next below its check, None if there is none
+    section : what begins right below its check, None if there is nothing
     """
 
     name: str
@@ -185,11 +187,14 @@ def _exercise(
         for index, cell in enumerate(cells)
         if (match := SECTION.search(cell.text or "")) and index > at
     ]
+    is_last = len(titles) < 2 and not any(
+        HEADING.search(cells[index].text or "") for index, _ in titles
+    )
     section = None
-    if titles:
-        below, title = titles[0]
-        is_last = len(titles) == 1 and not HEADING.search(cells[below].text or "")
-        section = SectionOutline(title, cells[below].id, is_last)
+    if titles and titles[0][0] == at + 1:
+        section = SectionOutline(titles[0][1], cells[at + 1].id, is_last)
+    elif at + 1 < len(cells):
+        section = SectionOutline(RIGHT_BELOW, cells[at + 1].id, is_last)
     points = cells[at].points
     return ExerciseOutline(name, minutes, points, heading, section)
 

@@ -224,8 +224,8 @@ def test_next_step_is_the_next_thing_on_the_page(learner):
     assert steps(FIRST, "softmax") == [NextStep("Next: ", "scaled_scores", address)]
     below, after = steps(SECOND, "project")
     assert str(after) == "After this lesson: 01 Dot products."
-    assert str(below) == "Next: In three lines."
-    assert below.address == f"{SECOND}.ipynb#cell-id=closing"
+    assert str(below) == "Next: right below."
+    assert below.address == f"{SECOND}.ipynb#cell-id=below"
     assert steps("notes", "softmax") == []
     assert steps(FIRST, "project") == []  # checked in a lesson that does not ask it
 
@@ -243,14 +243,16 @@ def test_next_step_at_the_end_is_what_is_open_or_the_next_lesson(learner):
     (left,) = steps(FIRST, "scaled_scores")
     assert str(left) == "Still open in this lesson: softmax."
     keep(learner, "softmax")
-    (following,) = steps(FIRST, "scaled_scores")
+    solved, following = steps(FIRST, "scaled_scores")
+    assert solved == "All 2 exercises of 01 Dot products are solved."
     assert str(following) == "Next: 02 Self-attention."
     assert (learner.folder() / following.address).resolve().is_file()
     keep(learner, "project", SECOND)
-    (home,) = steps(FIRST, "scaled_scores")
+    _, home = steps(FIRST, "scaled_scores")
     assert home.address == "../home.md"
     insert_below(learner, FIRST, "check-scaled_scores", new_markdown_cell("## End"))
-    assert [each.text for each in steps(FIRST, "scaled_scores")] == ["End", "Home"]
+    _, *below = steps(FIRST, "scaled_scores")
+    assert [each.text for each in below] == ["End", "Home"]
 
 
 def steps_after(learner):
