@@ -34,6 +34,7 @@ from autograder.messages.description import (
 )
 
 NUMBERS = INTEGERS + FLOATS
+LINE = 80  # characters
 MOST_KEYS = 5  # so many keys of a dictionary are listed
 
 # How a call ended that has no value: in a sentence about one, and about several.
@@ -89,21 +90,24 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     return f"{start} `{exercise.name}` {actual}. {expected}."
 
 
-def effort_to_retype(verdict: CaseVerdict) -> tuple[bool, bool, int]:
+def effort_to_retype(verdict: CaseVerdict) -> tuple[bool, bool, bool, int]:
     """Return how hard a failed claim's example is to try by hand; most easily first.
 
-    That is: whether there is no call with a value, whether an argument is too large to
-    be printed, and how long the arguments are as text.
+    That is: whether there is no call, whether an argument is too large to be printed,
+    whether the call gave no value, and how long the arguments are as text, in lines:
+    of two that differ by less, the claim that comes first is meant to be read first.
     """
     call = verdict.failure.call if verdict.failure else None
     if call is None or not verdict.visible:
-        return True, True, 0
+        return True, True, True, 0
     arguments = [*call.arguments, *call.keywords.values()]
     texts = [show_value(each) for each in arguments]
     described = any(
-        text == describe(each) for text, each in zip(texts, arguments, strict=True)
+        text == describe(each) and not callable(each)
+        for text, each in zip(texts, arguments, strict=True)
     )
-    return call.result.kind != "value", described, sum(map(len, texts))
+    lines = sum(map(len, texts)) // LINE
+    return False, described, call.result.kind != "value", lines
 
 
 def same_reason(verdict: CaseVerdict) -> str:

@@ -362,7 +362,7 @@ class CheckReport:
         one, other = sentences
         if known[0].question == known[1].question:
             one = known[0].diagnosis
-        return f"Two things at once. One: {one} The other: {other}"
+        return f"Two things at once. (1) {one} (2) {other}"
 
     def _without_points(self) -> str:
         """Return why claims that hold pay nothing yet, and what changes that, or "".
@@ -411,7 +411,7 @@ def region(
     parts += [f"<p>{sentence_html(sentence)}</p>" for sentence in opening]
     if claims:
         items = "".join(
-            _item(claim, folded=unfolded not in (None, index))
+            _item(claim, folded=None if unfolded is None else unfolded != index)
             for index, claim in enumerate(claims)
         )
         style = "list-style:none;padding-left:0.5em;margin:0.3em 0"
@@ -437,7 +437,8 @@ def _standing_out(sentence: str) -> str:
     return f'<p style="{style}">→ {sentence_html(sentence)}</p>'
 
 
-def _item(claim: Claim, *, folded: bool) -> str:
+def _item(claim: Claim, *, folded: bool | None) -> str:
+    """Return a claim; its reason can be folded, unless that is None."""
     sign = (
         f'<span role="img" style="color:{claim.colour}" aria-label="{claim.words}">'
         f"{claim.mark}</span>"
@@ -448,9 +449,11 @@ def _item(claim: Claim, *, folded: bool) -> str:
     if not claim.why:
         return f"<li>{sentence}</li>"
     why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'
-    if folded:
-        return f"<li><details><summary>{sentence}</summary>{why}</details></li>"
-    return f"<li>{sentence}{why}</li>"
+    if folded is None:
+        return f"<li>{sentence}{why}</li>"
+    is_open = "" if folded else ' open="open"'
+    summary = f"<summary>{sentence}</summary>"
+    return f"<li><details{is_open}>{summary}{why}</details></li>"
 
 
 def sentence_html(sentence: str) -> str:

@@ -1009,6 +1009,6 @@ def test_each_of_two_misconceptions_has_its_question():
     bank = {each.name: each for each in exercise.misconceptions}
     one, other = (bank[name] for name in result.misconceptions)
     assert (
-        f"Two things at once. One: {one.diagnosis} {one.question} "
-        f"The other: {other.diagnosis} {other.question}"
+        f"Two things at once. (1) {one.diagnosis} {one.question} "
+        f"(2) {other.diagnosis} {other.question}"
     ) in str(CheckReport(exercise, result, ()))
