@@ -98,11 +98,22 @@ def merge_steps(
     return LivingFigure(figure, alt, "merges", data)
 
 
-def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> AccessibleFigure:
+def token_boxes(
+    rows: Mapping[str, Sequence[str]], *, in_columns: bool = False, alt: str
+) -> AccessibleFigure:
     """Draw texts cut into tokens: a box with its own edge for each token.
 
     rows : what the row shows to its tokens; a long row goes on below
+    in_columns : whether the i-th tokens of all rows, which are as many, stand below
+        each other, as wide as the widest
     """
+    widths = {
+        label: [max(0.16, text_width(token) + 0.1) for token in tokens]
+        for label, tokens in rows.items()
+    }
+    if in_columns:
+        columns = [max(column) for column in zip(*widths.values(), strict=True)]
+        widths = dict.fromkeys(rows, columns)
     labels = max(map(text_width, rows)) + 0.1
     room = MAX_WIDTH - labels
     figure = Figure()
@@ -111,8 +122,8 @@ def token_boxes(rows: Mapping[str, Sequence[str]], *, alt: str) -> AccessibleFig
     for label, tokens in rows.items():
         write_text(axes, -0.08, -ROW * line, label, ha="right")
         left = 0.0
-        for token, tint in zip(tokens, _tints(len(tokens)), strict=True):
-            width = max(0.16, text_width(token) + 0.1)
+        tints = _tints(len(tokens))
+        for token, tint, width in zip(tokens, tints, widths[label], strict=True):
             if width > room:
                 raise ValueError(f"token {token!r} is too wide to draw")
             if left + width > room:

@@ -36,10 +36,10 @@ from course_lib.nn.attention import attention
 # speech.
 
 # %% [markdown]
-# Here is the Transformer of lesson 09 once more. A language model has no source, and therefore no
-# encoder, no memory and no cross-attention, so only the right column remains, without its middle.
-# You rewrite the orange parts in this lesson. **Point at an orange part**, and it names the section
-# in which you do so.
+# Here is the whole Transformer of lesson 09 once more. A language model has no source, and therefore
+# no encoder, no memory and no cross-attention: of this map, only the right column remains, without
+# its middle. There, you rewrite the orange parts in this lesson. **Point at an orange part, or tap
+# it**, and it names the section in which you do so.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -87,7 +87,7 @@ from course_lib.nn.functional import encoder_layer
 last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
 for name, mask in (("no mask", None), ("causal mask", causal)):
     encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
-    print(f"encoder's layer, {name}: the same is", torch.allclose(encoded, without))
+    print(f"encoder, {name}: same result?", torch.allclose(encoded, without))
 assert torch.allclose(encoded, without)
 
 # %% [markdown]
@@ -120,8 +120,10 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# (The paper's table 2 says 117 million. Anyone who counts the published parameters gets 124
-# million, as you did.) In a larger model, the embedding is a smaller part.
+# A row of 768 numbers for each of 50,257 tokens makes 38.6 million of the 124 million. In a larger
+# model the share is smaller, because the layers grow with the square of d_model and the embedding
+# only with d_model. (The paper's table 2 says 117 million. Anyone who counts the published
+# parameters gets 124 million, as you did.)
 
 # %% [markdown]
 # ## One long sequence
@@ -145,7 +147,7 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # From this sequence, **windows** are cut at random positions. A window of n tokens holds n
 # predictions: the causal mask lets position i see the tokens 0 … i only, and its **target** is
 # token i + 1. So the targets are the same window, one position later. Lesson 09 shifted the target
-# after a start token; here the sequence itself has what comes before.
+# after a start token. Here no start token is needed, because the sequence goes on anyway.
 
 # %% [markdown]
 # **Predict:** at how many positions of a sequence of 626,021 tokens can a window of 64 tokens begin,
@@ -168,8 +170,8 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 # %% [markdown]
 # ### Exercise: language_model_batch
 #
-# Cut windows out of a sequence, with their targets. A start whose window or target would not fit
-# is an error: PyTorch would silently count a negative index from the end.
+# Cut windows out of a sequence, with their targets. You get only starts at which the window and its
+# last target fit.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -181,7 +183,6 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 #
 # `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
 # length)`, and a tensor of positions may index `token_ids`. The targets are one position further on.
-# Before that: between which two numbers must all `starts` lie?
 #
 # </details>
 
@@ -204,7 +205,7 @@ boxes = {row: [names[i] for i in ids[0].tolist()] for row, ids in window.items()
 
 # %%
 alt = "Two rows of nine tokens; the second row is the first, one token later."
-figures.token_boxes(boxes, alt=alt)
+figures.token_boxes(boxes, in_columns=True, alt=alt)
 
 # %% [markdown]
 # Each column is a prediction: from its upper token *and all before it* to its lower one. (␣ is a

@@ -111,6 +111,15 @@ def test_each_token_is_a_box_with_edge_and_gap():
         assert one.get_edgecolor() != one.get_facecolor()
 
 
+def test_tokens_in_columns_have_the_same_edges():
+    pair = {"reads": ["to", "be", ","], "predicts": ["be", ",", "or"]}
+    axes = figures.token_boxes(pair, in_columns=True, alt=ALT).figure.axes[0]
+    edges = [(box.get_x(), box.get_width()) for box in axes.patches]
+    assert edges[:3] == edges[3:]
+    with pytest.raises(ValueError, match="zip"):
+        figures.token_boxes(ROWS, in_columns=True, alt=ALT)
+
+
 def test_long_row_is_wrapped():
     letters = tokens_of(rows({"letters": ["ab"] * 60}))
     assert len({patch.get_y() for patch in letters}) > 1
