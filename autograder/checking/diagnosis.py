@@ -34,8 +34,8 @@ from autograder.checking.values import (
 
 Match = Literal["all", "but errors"]
 MIN_TELLING = 2  # calls that have to show an error where others end in exceptions
-ABOUT_EXCEPTIONS = re.compile(  # not "where sizes differ, that can stop"
-    r"(?<!can )(?<!not )(?<!never )(?<!often )"
+ABOUT_EXCEPTIONS = re.compile(  # not "this can raise an error"
+    r"(?<!can )(?<!can raise an )(?<!not )(?<!never )(?<!often )"
     r"\b(stops?|stopped|raises?|raised|exception|\w*[Ee]rror)\b"
 )
 
