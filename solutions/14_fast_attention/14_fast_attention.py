@@ -3,6 +3,9 @@
 #
 # **What does it cost, and how is it made fast?**
 #
+# On one GPU, the attention of GPT-2 took 42 milliseconds. Written in another way it took 7, with the same
+# result.
+#
 # After this lesson you can
 #
 # - count what attention, recurrence and convolution cost: operations, steps, paths, memory;
