@@ -75,13 +75,14 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # - The **check** below it says more than *wrong*: if your answer shows a typical
 #   misconception, it names it and asks a question that helps you to find the error.
 # - Each exercise has two **hints** to open.
-# - <span class="in-notebook">Without a mouse: Tab reaches a prediction or a picture, the arrow keys
-#   choose or move, Escape leaves it, and Shift + Enter goes on.</span>
 
 # %% [markdown]
 # <span class="in-notebook">Five buttons in the toolbar work on the exercise that you are at:
 # *Check* (Alt + Shift + Enter) and *Hint* (Alt + Shift + H), *Start over* and *Restore* for
 # your answer, and *Home*, which shows what you have solved.</span>
+#
+# <span class="in-notebook">Without a mouse, **Tab** reaches a prediction or a picture, the arrow keys
+# choose or move, Escape leaves it, and Shift + Enter goes on.</span>
 #
 # <span class="in-notebook">Nothing that you type can break the course: this notebook is your own
 # copy, and a newer version of the lesson keeps your answers. If something looks odd, use the
