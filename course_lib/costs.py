@@ -19,7 +19,7 @@ def flops(kind: str, n: int, d: int, k: int = 0) -> int:
         convolution reads at once; the two other kinds ignore it
 
     Returns an integer. Multiplications and additions
-    count one each, so that the product of an (a, b) with a (b, c) matrix has
+    count one each, so that multiplying an (a, b) by a (b, c) matrix takes
     2 · a · b · c. These are counted:
     - attention: the scores q kᵀ and the output, weights v, where each of n positions
       attends to all n
@@ -65,7 +65,7 @@ def path_length(kind: str, n: int, k: int = 0) -> int:
     - recurrence: from one position's hidden state to the next one's
 
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
-    (maximum path length), which gives how they grow, a convolution's with gaps.
+    (maximum path length), which says how they grow, for a convolution with gaps.
 
     >>> path_length("recurrence", 9), path_length("convolution", 9, 3)
     (8, 4)
@@ -85,13 +85,13 @@ def sequential_steps(kind: str, n: int, k: int = 0) -> int:
 
     kind : "attention", "window", "recurrence" or "convolution"
     n : number of positions
-    k : as ``flops`` has it; ignored, since no kind needs it here
+    k : as in ``flops``; ignored, since no kind needs it here
 
-    Returns an integer. What a position computes at one go is one step, however many
-    operations it has, and positions that need no result of each other take that step at
-    the same time. The input of all n positions is there from the beginning, as in
-    training. A recurrence begins with a hidden state that is given, and its position t
-    needs the hidden state of position t − 1.
+    Returns an integer. What a position computes in one go is one step, however many
+    operations it has, and positions that do not need each other's results take that
+    step at the same time. The input of all n positions is there from the beginning, as
+    in training. A recurrence begins with a hidden state that is given, and its position
+    t needs the hidden state of position t − 1.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 4, table 1
     (sequential operations).
 

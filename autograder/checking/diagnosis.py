@@ -36,8 +36,8 @@ Match = Literal["all", "but errors"]
 Key = tuple[int, ...]
 MOST_NUMBERS = 1000  # in a call whose results are remembered
 MIN_TELLING = 2  # calls that have to show an error where others end in exceptions
-ABOUT_EXCEPTIONS = re.compile(  # not "where sizes differ, that can stop"
-    r"(?<!can )(?<!not )(?<!never )(?<!often )"
+ABOUT_EXCEPTIONS = re.compile(  # not "this can raise an error"
+    r"(?<!can )(?<!can raise an )(?<!not )(?<!never )(?<!often )"
     r"\b(stops?|stopped|raises?|raised|exception|\w*[Ee]rror)\b"
 )
 

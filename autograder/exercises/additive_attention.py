@@ -340,21 +340,21 @@ exercise.option(
 )
 exercise.option(
     "relu_for_tanh",
-    "Your scores come from a ReLU: nothing negative is multiplied with v.",
+    "Your scores come from a ReLU: nothing negative is multiplied by v.",
     "Which activation does the docstring name?",
     why="ReLU is the habit of today's networks: keon/seq2seq, issue 28.",
     activation="relu",
 )
 exercise.option(
     "sigmoid_for_tanh",
-    "Your scores come from a sigmoid: only numbers from 0 to 1 are multiplied with v.",
+    "Your scores come from a sigmoid: only numbers from 0 to 1 are multiplied by v.",
     "Which activation does the docstring name?",
     why="The gates of the unit before this exercise have sigmoids.",
     activation="sigmoid",
 )
 exercise.option(
     "product_for_sum",
-    "Your state's part is multiplied with the key's, not added to it.",
+    "Your state's part is multiplied by the key's, not added to it.",
     "Why is this attention called additive?",
     why="A dot product is the score of lesson 01, and * looks as natural as +.",
     inside="product",
@@ -417,14 +417,14 @@ exercise.option(
 )
 exercise.option(
     "mask_needed",
-    "Your answer stops where there is no mask.",
+    "Your answer raises an error where there is no mask.",
     "What does `may_attend` hold if a caller leaves it out?",
     why="masked_fill(~may_attend, …) is written without a thought of None.",
     mask="needed",
 )
 exercise.option(
     "mask_asked_for_its_truth",
-    "Your answer stops where there is a mask.",
+    "Your answer raises an error where there is a mask.",
     "Is a tensor of several booleans true or false, and what did you want to know of "
     "it?",
     why="`if may_attend:` reads like `if may_attend is not None:`.",
@@ -586,7 +586,7 @@ exercise.option(
 )
 exercise.option(
     "one_batch_axis_only",
-    "Your answer stops unless there is one batch axis.",
+    "Your answer raises an error unless there is one batch axis.",
     "What does the … in the shape (…, m) stand for?",
     why="torch.bmm takes three axes, and tutorials have three.",
     mixing="bmm",

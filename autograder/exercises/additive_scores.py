@@ -305,29 +305,31 @@ exercise.option(
 )
 exercise.option(
     "one_matrix_for_both",
-    "Your keys go through w_q, as your queries do; unless d_k is d_q, that can stop.",
+    "Your keys go through w_q, as your queries do; unless d_k is d_q, this can raise "
+    "an error.",
     "What is w_k for, and what happens where a key is shorter than a query?",
     why="In the example at hand d_q = d_k, so one matrix fits both.",
     matrices="w_q, w_q",
 )
 exercise.option(
     "matrix_of_the_keys_for_both",
-    "Your queries go through w_k, as your keys do; unless d_k is d_q, that can stop.",
+    "Your queries go through w_k, as your keys do; unless d_k is d_q, this can raise "
+    "an error.",
     "What is w_q for, and what happens where a key is shorter than a query?",
     why="In the example at hand d_q = d_k, so one matrix fits both.",
     matrices="w_k, w_k",
 )
 exercise.option(
     "matrices_exchanged",
-    "Your queries go through w_k and your keys through w_q; where d_k is not "
-    "d_q, that can stop.",
+    "Your queries go through w_k and your keys through w_q; where d_k is not d_q, this "
+    "can raise an error.",
     "Which of the two matrices has as many rows as a query has numbers?",
     why="The two matrices change roles; with d_q = d_k nothing complains.",
     matrices="w_k, w_q",
 )
 exercise.option(
     "matrices_transposed",
-    "Your matrices are transposed; where they are not square, that can stop.",
+    "Your matrices are transposed; where they are not square, this can raise an error.",
     "Which side of w_q has room for a query, the rows or the columns?",
     why="nn.Linear keeps its matrix as (out, in) and multiplies by its transpose.",
     matrices="w_qᵀ, w_kᵀ",

@@ -231,8 +231,8 @@ exercise.option(
 )
 exercise.option(
     "weights_transposed",
-    "Your output is weightsᵀ v: row i is mixed with column i of the weights; "
-    "where n and m differ, that can stop.",
+    "Your output is weightsᵀ v: row i is mixed with column i of the weights; where n "
+    "and m differ, this can raise an error.",
     "Whose weights are in row i of the table, and whose in column i?",
     why="The ᵀ of QKᵀ is applied once more; with n = m nothing complains.",
     product="weightsᵀ @ values",

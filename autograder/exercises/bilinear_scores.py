@@ -178,15 +178,16 @@ def variants(
 
 exercise.option(
     "w_transposed",
-    "Your w is used the other way round; where it is not square, that can stop.",
+    "Your w is used the other way round; where it is not square, this can raise an "
+    "error.",
     "Which side of w has room for a query, the rows or the columns?",
     why="q wᵀ kᵀ, or (k w) in place of (w kᵀ); nothing complains where d_q = d_k.",
     parameters="wᵀ",
 )
 exercise.option(
     "w_ignored",
-    "Your products are those of queries and keys: w is not in them; where d_k is "
-    "not d_q, that can stop.",
+    "Your products are those of queries and keys: w is not in them; where d_k is not "
+    "d_q, this can raise an error.",
     "What would change in your scores if every entry of w were doubled?",
     why="The dot product is written from memory; where d_q = d_k it still works.",
     parameters="none",
@@ -201,21 +202,23 @@ exercise.option(
 )
 exercise.option(
     "w_symmetrised",
-    "Your numbers use the mean of w and wᵀ; where w is not square, that can stop.",
+    "Your numbers use the mean of w and wᵀ; where w is not square, this can raise an "
+    "error.",
     "Does part 0 of a query ask for part 1 of a key as much as part 1 for part 0?",
     why="A similarity is expected to be symmetric, as the dot product is.",
     parameters="(w + wᵀ) / 2",
 )
 exercise.option(
     "w_on_both_sides",
-    "Your queries and your keys both go through w; unless w is square, that can stop.",
+    "Your queries and your keys both go through w; unless w is square, this can raise "
+    "an error.",
     "How many matrices are between q_i and k_j in the formula?",
     why="Mixed up with attention that projects queries and keys with a matrix each.",
     parameters="w wᵀ",
 )
 exercise.option(
     "w_twice",
-    "Your queries go through w twice; where w is not square, that can stop.",
+    "Your queries go through w twice; where w is not square, this can raise an error.",
     "How many matrices are between q_i and k_j in the formula?",
     why="q = q @ w stands in a cell or a loop that runs once more.",
     parameters="w w",
@@ -288,7 +291,8 @@ exercise.option(
 )
 exercise.option(
     "three_axes_only",
-    "Your transposition names exactly three axes, so it stops with two or four.",
+    "Your transposition names exactly three axes, so it raises an error with two or "
+    "four.",
     "How do you name the last two axes, however many come before them?",
     why="k.transpose(0, 2, 1) is copied from code that always has one batch axis.",
     turned="three axes",
@@ -384,8 +388,8 @@ exercise.option(
 )
 exercise.option(
     "keys_through_w_too",
-    "Your keys go through w as well as your queries; where d_k is not d_q, that can "
-    "stop.",
+    "Your keys go through w as well as your queries; where d_k is not d_q, this can "
+    "raise an error.",
     "How often does w stand in the formula for one score?",
     why="Queries and keys are both projected in most pictures of attention.",
     parameters="w, on both sides",

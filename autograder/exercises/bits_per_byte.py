@@ -300,7 +300,7 @@ exercise.option(
 )
 exercise.option(
     "losses_multiplied",
-    "Your losses are multiplied with each other, not added.",
+    "Your losses are multiplied, not added.",
     "Which of the two is multiplied along a text: probabilities, or their logarithms?",
     why="Probabilities of a sequence are multiplied, and these are their logarithms.",
     summed="product",

@@ -597,7 +597,7 @@ for mean, name, diagnosis, question, why in (
         "root of 4",
         "fourth_root_always",
         "Your root is the fourth, whatever max_n is.",
-        "How many precisions are multiplied with max_n = 2?",
+        "How many precisions are multiplied for max_n = 2?",
         "The exponent 1/4 is in the usual formula.",
     ),
     (
@@ -612,7 +612,7 @@ for mean, name, diagnosis, question, why in (
         "square root",
         "square_root",
         "Your root is the square root, whatever max_n is.",
-        "How many precisions are multiplied with max_n = 4?",
+        "How many precisions are multiplied for max_n = 4?",
         "A geometric mean is first met with two numbers.",
     ),
 ):

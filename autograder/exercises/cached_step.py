@@ -336,7 +336,8 @@ exercise.option(
 )
 exercise.option(
     "value_made_with_w_k",
-    "Your newest value is made with w_k; where lengths differ, that can stop.",
+    "Your newest value is made with w_k; where lengths differ, this can raise an "
+    "error.",
     "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
     "is found by?",
     why="The line for the keys is copied for the values.",
@@ -344,7 +345,7 @@ exercise.option(
 )
 exercise.option(
     "key_made_with_w_v",
-    "Your newest key is made with w_v; where lengths differ, that can stop.",
+    "Your newest key is made with w_v; where lengths differ, this can raise an error.",
     "Which of w_q, w_k and w_v makes what a token passes on, and which makes what it "
     "is found by?",
     why="k, v and v, k: libraries unpack their caches in different orders.",
@@ -452,8 +453,8 @@ exercise.option(
 )
 exercise.option(
     "residual_added",
-    "Your output has the embedded token added to it; unless the lengths agree, that "
-    "can stop.",
+    "Your output has the embedded token added to it; unless the lengths agree, this "
+    "can raise an error.",
     "Is this function a whole layer, or its attention alone?",
     why="Around attention, layers have a residual connection.",
     output_is="with x",

@@ -248,7 +248,8 @@ exercise.option(
 )
 exercise.option(
     "python_and",
-    "Your code stops at Python's `and`, which asks whether a whole array is true.",
+    "Your code raises an error at Python's `and`, which asks whether a whole array is "
+    "true.",
     "Which operator of NumPy goes through two arrays entry by entry?",
     why="`and` is the word for it, and works with single truths.",
     combined_by="python and",
@@ -304,7 +305,7 @@ exercise.option(
 )
 exercise.option(
     "two_masks_needed",
-    "Your call stops at a single mask.",
+    "Your call raises an error for a single mask.",
     "How many masks does the docstring ask for, at least?",
     why="masks[0] & masks[1] is written down for the first two.",
     two_needed=True,

@@ -255,15 +255,15 @@ exercise.option(
 exercise.option(
     "x_joined_to_the_memory",
     "Your tokens attend to the memory and to x itself, joined into one sequence; where "
-    "their sizes differ, that can stop.",
+    "their sizes differ, this can raise an error.",
     "How many tokens are attended to: m, or n and m together?",
     why="Some models join both sequences; here x attends to the memory alone.",
     attended="both",
 )
 exercise.option(
     "both_sequences_projected_by_all",
-    "Your code stops where tokens of x and of the memory differ in size: each sequence "
-    "is multiplied by parameters of the other.",
+    "Your code raises an error where tokens of x and of the memory differ in size: "
+    "each sequence is multiplied by parameters of the other.",
     "`project` multiplies x by w_k as well: has w_k as many rows as a token of x has "
     "entries?",
     why="project has been written for one sequence, and two calls of it are at hand.",
@@ -279,8 +279,8 @@ exercise.option(
 )
 exercise.option(
     "values_from_x",
-    "Your values are made from x; with other sizes than those of the memory, that "
-    "can stop.",
+    "Your values are made from x; with other sizes than those of the memory, this can "
+    "raise an error.",
     "If a token attends to token j of the memory, whose value should it get?",
     why="Query and value are taken from one side, the key from the other "
     "(apple/ml-cvnets, issue 81, asks whether that is right).",
@@ -288,8 +288,8 @@ exercise.option(
 )
 exercise.option(
     "keys_from_x",
-    "Your keys are made from x; with other sizes than those of the memory, that can "
-    "stop.",
+    "Your keys are made from x; with other sizes than those of the memory, this can "
+    "raise an error.",
     "What can a token of the memory be found by?",
     why="'The query meets the keys in the decoder, and fetches values from the "
     "encoder': two of three are put on one side.",
@@ -297,16 +297,16 @@ exercise.option(
 )
 exercise.option(
     "x_unused",
-    "Your queries are made from the memory; with other sizes than those of x, that "
-    "can stop.",
+    "Your queries are made from the memory; with other sizes than those of x, this can "
+    "raise an error.",
     "If x changes, should your queries change?",
     why="A layer of the encoder is called on the encoder's output once more.",
     queries="memory",
 )
 exercise.option(
     "keys_made_with_w_q",
-    "Your keys are made with w_q; where the sizes of x and the memory differ, that "
-    "can stop.",
+    "Your keys are made with w_q; where the sizes of x and the memory differ, this can "
+    "raise an error.",
     "Which of the parameters does no line of yours use?",
     why="The line of the queries is copied, and only the name on its left is changed.",
     keys_by="w_q",
@@ -365,8 +365,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes reversed: with axes in front, your code stops "
-    "or queries meet keys of other sequences.",
+    "Your keys have all their axes reversed: with axes in front, your code raises an "
+    "error or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 7, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",
     turned="all axes",

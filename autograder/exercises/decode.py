@@ -424,7 +424,7 @@ exercise.option(
 )
 exercise.option(
     "empty_list_raises",
-    "Your call stops where there are no tokens.",
+    "Your call raises an error where there are no tokens.",
     "What is `tokens[-1]` of an empty list?",
     why="The last token is treated apart, and no token is forgotten.",
     empty="IndexError",

@@ -273,7 +273,7 @@ exercise.option(
 )
 exercise.option(
     "errors_strict",
-    "Your call stops at bytes that are not UTF-8.",
+    "Your call raises an error at bytes that are not UTF-8.",
     "Can a model write half a letter, and what should its reader get?",
     why="`.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe "
     "issue 96).",

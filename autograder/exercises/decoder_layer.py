@@ -403,7 +403,7 @@ exercise.option(
 exercise.option(
     "target_again_with_the_mask_of_the_memory",
     "Your cross-attention attends to the target again, with the memory's mask; unless "
-    "n is m or that mask is None, it can stop.",
+    "n is m or that mask is None, this can raise an error.",
     "From which tokens should the keys and values of the second part be made?",
     why="The call is copied, and only its parameters and its mask are changed.",
     there="y",
@@ -419,7 +419,7 @@ exercise.option(
 exercise.option(
     "keys_of_the_target",
     "Your cross-attention mixes values of the memory, by keys of the target; unless n "
-    "is m, it can stop.",
+    "is m, this can raise an error.",
     "Which tokens are compared with a token of the target, to find what to fetch?",
     why="attention(y, y, memory): only the values are thought to come from the source.",
     there="keys of y",
@@ -427,7 +427,7 @@ exercise.option(
 exercise.option(
     "values_of_the_target",
     "Your cross-attention mixes values of the target, by keys of the memory; unless n "
-    "is m, it can stop.",
+    "is m, this can raise an error.",
     "What should a token of the target bring home from the memory?",
     why="attention(y, memory, y): 'the values are what is translated'.",
     there="values of y",
@@ -602,7 +602,7 @@ exercise.option(
 )
 exercise.option(
     "masks_exchanged",
-    "Your two masks are exchanged; unless n is m, that can stop.",
+    "Your two masks are exchanged; unless n is m, this can raise an error.",
     "Which of the two masks has a column for each token of the memory?",
     why="src_mask and tgt_mask, handed on in the wrong order: "
     "keitakurita/Practical_NLP_in_PyTorch, issue 1.",
@@ -611,7 +611,7 @@ exercise.option(
 exercise.option(
     "mask_of_the_target_for_both",
     "Your mask of the target is used for the memory too: token i of the target sees "
-    "the memory's tokens up to i only; unless n is m, that can stop.",
+    "the memory's tokens up to i only; unless n is m, this can raise an error.",
     "Is any of the source still unknown while the target is written?",
     why="One `mask` is handed to both attentions: fchollet/"
     "deep-learning-with-python-notebooks, issue 209.",

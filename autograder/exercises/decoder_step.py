@@ -332,7 +332,7 @@ exercise.option(
 )
 exercise.option(
     "mask_needed",
-    "Your answer stops where there is no mask.",
+    "Your answer raises an error where there is no mask.",
     "What does `may_attend` hold if a caller leaves it out?",
     why="~may_attend is written without a thought of None.",
     mask="needed",

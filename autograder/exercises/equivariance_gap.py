@@ -307,7 +307,7 @@ for permuted, name, diagnosis, question, why in (
 exercise.option(
     "columns_permuted",
     "Your numbers are permuted within each row; where there are fewer of them than "
-    "rows, that can stop.",
+    "rows, this can raise an error.",
     "Which axis of x counts the tokens?",
     why="x[:, permutation] is the usual form where a batch comes first.",
     moves="columns",

@@ -274,14 +274,14 @@ exercise.option(
 )
 exercise.option(
     "first_transposed",
-    "Your w_1 is transposed; unless d_ff is d_model, that can stop.",
+    "Your w_1 is transposed; unless d_ff is d_model, this can raise an error.",
     "Does a row of w_1 belong to a number that goes in, or to one that comes out?",
     why="nn.Linear keeps (d_out, d_in) and computes x @ weight.T.",
     first="transposed",
 )
 exercise.option(
     "second_transposed",
-    "Your w_2 is transposed; unless d_ff is d_model, that can stop.",
+    "Your w_2 is transposed; unless d_ff is d_model, this can raise an error.",
     "Does a row of w_2 belong to a number that goes in, or to one that comes out?",
     why="nn.Linear keeps (d_out, d_in) and computes x @ weight.T.",
     second="transposed",

@@ -104,7 +104,7 @@ def as_many_positions_as_numbers(student, rng):
 
 
 @exercise.case(
-    "Twice as many positions: attention takes 4 times as much, others twice", weight=3
+    "Doubling n quadruples attention's count and doubles each of the others", weight=3
 )
 def twice_as_many_positions(student, rng):
     for kind, times in zip(KINDS, (4, 2, 2, 2), strict=True):
@@ -129,7 +129,7 @@ def one_position_at_once(student, rng):
     student.agrees("convolution", n, d, 1)
 
 
-@exercise.case("Attention and recurrence ignore k")
+@exercise.case("For attention and recurrence, k makes no difference")
 def k_ignored(student, rng):
     n, d, k = drawn_sizes(rng)
     for kind in ("attention", "recurrence"):
@@ -363,7 +363,7 @@ exercise.option(
 exercise.option(
     "one_matrix_in_the_recurrence",
     "Your recurrence has one of its two matrix products.",
-    "Which two vectors does a position of a recurrence multiply with a matrix?",
+    "Which two vectors does a position of a recurrence multiply by a matrix?",
     why="w_h makes it recurrent, and x w_x can be done for all positions beforehand.",
     recurrence="one product",
 )

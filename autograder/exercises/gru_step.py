@@ -259,8 +259,8 @@ exercise.option(
 )
 exercise.option(
     "reset_before_the_product",
-    "Your reset gate is multiplied with the state before the product with w_h: that "
-    "is the unit of the original paper, not PyTorch's.",
+    "Your reset gate is multiplied by the state before the product with w_h: that is "
+    "the unit of the original paper, not PyTorch's.",
     "Does the docstring put the reset gate before or after the parameters?",
     why="Both are called GRU; Keras has a switch for it, reset_after: "
     "pytorch/pytorch, issue 99531; keras-team/keras, pull request 9112.",
@@ -277,15 +277,15 @@ exercise.option(
 )
 exercise.option(
     "reset_on_the_token_too",
-    "Your reset gate is multiplied with what comes from x too.",
+    "Your reset gate is multiplied by what comes from x too.",
     "What is the reset gate there to forget: the token or the state?",
     why="The brackets are closed one term too late: r * (W x + U h).",
     reset_on="everything",
 )
 exercise.option(
     "reset_on_the_token_alone",
-    "Your reset gate is multiplied with what comes from x, and not with what comes "
-    "from the state.",
+    "Your reset gate is multiplied by what comes from x, and not by what comes from "
+    "the state.",
     "What is the reset gate there to forget: the token or the state?",
     why="The two parts of the candidate have similar names.",
     reset_on="x's part",
@@ -377,7 +377,7 @@ exercise.option(
 exercise.option(
     "tanh_for_the_gates",
     "Your gates went through tanh: they can be negative.",
-    "What would a gate of −1 do to the number that it is multiplied with?",
+    "What would a gate of −1 do to the number that it is multiplied by?",
     why="tanh is the activation of plain recurrent networks, for every line.",
     gate="tanh",
 )

@@ -331,8 +331,8 @@ exercise.option(
 )
 exercise.option(
     "next_row_needed",
-    "Your number is the effect of changing row t + 1 of x only, and your call stops "
-    "where there is none.",
+    "Your number is the effect of changing row t + 1 of x only, and your call raises "
+    "an error where there is none.",
     "How many rows has the future, at most and at least?",
     why="x[t + 1] is one row, and must be there.",
     changed="the next row, which is there",

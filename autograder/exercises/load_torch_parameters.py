@@ -322,7 +322,7 @@ for biases, name, diagnosis, question, why in (
     (
         "needed",
         "biases_needed",
-        "Your code stops where the layer has no biases.",
+        "Your code raises an error where the layer has no biases.",
         "What is in `state_dict` when the layer was made without biases?",
         "PyTorch's layer has biases by default, and the other case is never tried.",
     ),

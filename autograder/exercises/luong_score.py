@@ -256,7 +256,7 @@ exercise.option(
 )
 exercise.option(
     "one_batch_axis_only",
-    "Your answer stops unless there is one batch axis.",
+    "Your answer raises an error unless there is one batch axis.",
     "What does the … in the shape (…, m, d_k) stand for?",
     why="torch.bmm takes three axes, and tutorials have three.",
     query_axis="of one batch",

@@ -340,7 +340,7 @@ exercise.option(
 )
 exercise.option(
     "rows_without_keys_refused",
-    "Your call stops at a row in which all keys are blocked.",
+    "Your call raises an error at a row in which all keys are blocked.",
     "What does the docstring promise for a row without keys?",
     why="The largest of no numbers is an error, or such a row is taken for one.",
     without_keys="error",
@@ -502,8 +502,8 @@ exercise.option(
 )
 exercise.option(
     "mask_of_other_shape_refused",
-    "Your call stops where the mask has fewer axes than the scores, or an axis of "
-    "length 1.",
+    "Your call raises an error where the mask has fewer axes than the scores, or an "
+    "axis of length 1.",
     "What does the docstring say of axes that are missing, or of length 1?",
     why="scores[~may_attend] asks for a mask of just the scores' shape; np.where does "
     "not.",
@@ -511,7 +511,8 @@ exercise.option(
 )
 exercise.option(
     "mask_transposed",
-    "Your row i obeys column i of the mask; where the sizes differ, that can stop.",
+    "Your row i obeys column i of the mask; where the sizes differ, this can raise an "
+    "error.",
     "Whose keys are in row i of the mask, and what is in column i?",
     why="A ᵀ too many is silent with as many keys as queries.",
     mask_is="transposed",
@@ -590,7 +591,8 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers_refused",
-    "Your call stops where the scores are whole numbers and a key is blocked.",
+    "Your call raises an error where the scores are whole numbers and a key is "
+    "blocked.",
     "Which dtype can hold −∞?",
     why="A copy of whole numbers is an array of whole numbers: −∞ does not fit in.",
     whole_numbers="refused",

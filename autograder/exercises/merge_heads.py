@@ -294,7 +294,7 @@ exercise.option(
 )
 exercise.option(
     "four_axes_fixed",
-    "Your code stops unless x has exactly four axes.",
+    "Your code raises an error unless x has exactly four axes.",
     "Which lines of yours need to know how many axes come before the last three?",
     why="`batch, n_heads, n, d = x.shape` opens nearly every published version.",
     axes="four",

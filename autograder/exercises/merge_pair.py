@@ -481,14 +481,15 @@ exercise.option(
 )
 exercise.option(
     "reaches_beyond_the_end",
-    "Your call stops at a last symbol that is not joined: nothing stands to its right.",
+    "Your call raises an error at a last symbol that is not joined: nothing stands to "
+    "its right.",
     "What is `symbols[position + 1]` at the last position?",
     why="Both symbols are read before anything asks whether there are two.",
     last="read on",
 )
 exercise.option(
     "reaches_beyond_a_left_symbol",
-    "Your call stops where the word ends in the pair's left symbol.",
+    "Your call raises an error where the word ends in the pair's left symbol.",
     "What is `symbols[position + 1]` at the last position?",
     why="`symbols[i] == left and symbols[i + 1] == right`: right until the end.",
     last="read on after left",

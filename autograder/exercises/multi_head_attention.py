@@ -383,7 +383,7 @@ for cut, name, diagnosis, question, why in (
         "tokens first",
         "attends_over_heads",
         "Your heads attend to each other: for each token, your table of weights has a "
-        "row and a column for each head. With n ≠ m that can stop.",
+        "row and a column for each head. With n ≠ m this can raise an error.",
         "Which two axes does `@` multiply, and what is on them before the swap?",
         "The transpose after the reshape is left out, and with self-attention no "
         "product complains: harvardnlp/annotated-transformer, issue 17, asks for it.",
@@ -443,7 +443,7 @@ exercise.option(
 )
 exercise.option(
     "w_o_transposed",
-    "Your output is made with w_oᵀ; where w_o is not square, that can stop.",
+    "Your output is made with w_oᵀ; where w_o is not square, this can raise an error.",
     "Does a row of w_o belong to a number that goes in, or to one that comes out?",
     why="nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
     last="w_oᵀ",
@@ -496,14 +496,14 @@ for made, name, diagnosis, wrong in (
 ):
     exercise.option(
         name,
-        f"{diagnosis}; where the sizes do not fit, that can stop.",
+        f"{diagnosis}; where the sizes do not fit, this can raise an error.",
         "Which tokens, and which parameters, does the docstring make them from?",
         why="In self-attention x is in all three lines, and lines are copied.",
         **{made: wrong},
     )
 exercise.option(
     "three_axes_fixed",
-    "Your code stops unless x has exactly three axes.",
+    "Your code raises an error unless x has exactly three axes.",
     "Which lines of yours need to know how many axes come before the last two?",
     why="`batch, n, d_model = x.shape` opens nearly every published version.",
     axes="three",
@@ -528,7 +528,7 @@ for mask, name, diagnosis, question, why in (
         "transposed",
         "mask_transposed",
         "Your `may_attend` is turned: its row i is used for token i of the memory. "
-        "With n ≠ m that can stop.",
+        "With n ≠ m this can raise an error.",
         "Which token does row i of `may_attend` speak of: one of x, or of the memory?",
         "The ᵀ of the keys is put on the mask as well.",
     ),

@@ -199,7 +199,7 @@ exercise.option(
 )
 exercise.option(
     "two_axes_only",
-    "Your answer stops at arrays that do not have exactly two axes.",
+    "Your answer raises an error at arrays that do not have exactly two axes.",
     "How many axes may stand in front of n and m, according to the docstring?",
     why="n, m = x.shape is written for a single table.",
     axes="two",

@@ -87,7 +87,7 @@ def usual(rng):
     return waves, drawn(rng, 2, 3), 0.01
 
 
-@exercise.case("Of 1³ and 2³ with a step of 0.5 the differences are 3.25 and 12.25")
+@exercise.case("With a step of 0.5, x³ has the slopes 3.25 at 1 and 12.25 at 2")
 def small_example_by_hand(student, rng):
     # (1.5³ − 0.5³) / 1 = 3.25 and (2.5³ − 1.5³) / 1 = 12.25
     x = torch.tensor([1.0, 2.0], dtype=torch.float64)

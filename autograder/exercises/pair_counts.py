@@ -307,7 +307,7 @@ exercise.option(
 )
 exercise.option(
     "reaches_beyond_the_end",
-    "Your call stops at a word's last symbol, which has none to its right.",
+    "Your call raises an error at a word's last symbol, which has none to its right.",
     "At which position of a word of three symbols does its last pair start?",
     why="range(len(symbols)) together with symbols[position + 1].",
     pairs="beyond",

@@ -42,7 +42,7 @@ def each_entry(student, rng):
     student.agrees(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
 
 
-@exercise.case("With as many rows in a as in b there are still all the pairs")
+@exercise.case("With equally many rows in a and b, the result still has all pairs")
 def as_many_rows_in_both(student, rng):
     a = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     b = np.array([[10.0, 20.0, 30.0], [-10.0, 0.0, 50.0]])
@@ -160,7 +160,7 @@ exercise.option(
 )
 exercise.option(
     "added_as_they_are",
-    "Your code adds a + b as they are: row i of a meets only row i of b.",
+    "Your code adds a and b as they are: row i of a meets only row i of b.",
     "Which shape could you give to a, so that each of its rows meets every row of b?",
     why="Broadcasting is hoped to form all pairs by itself.",
     pairs="as they are",
@@ -210,8 +210,8 @@ exercise.option(
 )
 exercise.option(
     "as_many_of_b_as_of_a",
-    "Your rows of b are counted like those of a: where b has more, zeros are "
-    "left, and where it has fewer, that can stop.",
+    "Your rows of b are counted like those of a: where b has more, zeros are left, and "
+    "where it has fewer, this can raise an error.",
     "How many rows has b, and which loop should know that?",
     why="range(len(a)) is copied from the outer loop.",
     pairs="as many of b as of a",

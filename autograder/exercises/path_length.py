@@ -118,7 +118,7 @@ def kinds_drawn(student, rng):
         student.agrees(kind, *drawn(rng))
 
 
-@exercise.case("Attention and recurrence ignore k")
+@exercise.case("For attention and recurrence, k makes no difference")
 def k_ignored(student, rng):
     for kind in rng.permutation(["attention", "recurrence"]).tolist():
         n, k = drawn(rng)

@@ -181,7 +181,7 @@ for product, name, diagnosis, question, why in (
         "x @ wᵀ",
         "parameters_as_linear_keeps_them",
         "Your tokens are multiplied by the transposed parameters; where the sizes do "
-        "not fit, that can stop.",
+        "not fit, this can raise an error.",
         "Which axis of w_q has as many numbers as a token: the first or the second?",
         "nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
     ),
@@ -205,7 +205,7 @@ for product, name, diagnosis, question, why in (
         "x * w",
         "numbers_times_numbers",
         "Your tokens and parameters are multiplied number by number; where the shapes "
-        "do not fit, that can stop.",
+        "do not fit, this can raise an error.",
         "Of how many products is the first number of a query the sum?",
         "x * w looks like the formula, and NumPy's * is no product of matrices.",
     ),
@@ -316,7 +316,7 @@ for returned, name, diagnosis in (
         "a stack",
         "three_in_one_array",
         "Your three tables are one array with an axis more; with other sizes for the "
-        "values, that can stop.",
+        "values, this can raise an error.",
     ),
     ("a dictionary", "dictionary_of_three", "Your three arrays come in a dictionary."),
 ):

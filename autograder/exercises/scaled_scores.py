@@ -305,8 +305,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_reversed",
-    "Your keys have all their axes reversed: with a batch, the sequences are exchanged "
-    "as well.",
+    "Your keys have all their axes reversed: with a batch, the axis of the sequences "
+    "becomes the last.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
     table="all axes",
@@ -321,7 +321,8 @@ exercise.option(
 )
 exercise.option(
     "three_axes_only",
-    "Your transposition names exactly three axes, so it stops with two or four.",
+    "Your transposition names exactly three axes, so it raises an error with two or "
+    "four.",
     "How do you name the last two axes, however many come before them?",
     why="k.transpose(0, 2, 1) is copied from code that always has one batch axis.",
     table="three axes",

@@ -227,8 +227,8 @@ def variants(
 
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes reversed: with axes in front, your code stops "
-    "or queries meet keys of other sequences.",
+    "Your keys have all their axes reversed: with axes in front, your code raises an "
+    "error or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 5, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",
     turned="all axes",
@@ -374,7 +374,7 @@ for made, other, kind in (
     exercise.option(
         f"{made}_made_with_{other}",
         f"Your {made} are made with {other}: a token has its {kind} there once more. "
-        "Where the sizes do not fit, that can stop.",
+        "Where the sizes do not fit, this can raise an error.",
         "Which of the parameters does no line of yours use?",
         why="A line is copied, and only the name on its left is changed.",
         **{made: other},
@@ -382,7 +382,8 @@ for made, other, kind in (
 for made, w in (("queries", "w_q"), ("keys", "w_k")):
     exercise.option(
         f"{made}_are_tokens",
-        f"Your {made} are the tokens themselves; unless d_k is d_model, that can stop.",
+        f"Your {made} are the tokens themselves; unless d_k is d_model, this can raise "
+        "an error.",
         f"What does {w} do in your code?",
         why="In attention without parameters the tokens themselves are compared.",
         **{made: "none"},

@@ -384,7 +384,7 @@ for paths, name, which in (
 exercise.option(
     "parameters_not_turned_on_the_way_to_x",
     "Your d_x is made with w_q, w_k and w_v as they are; where they are not square, "
-    "that can stop.",
+    "this can raise an error.",
     "If q = x w, which shape has the derivative by q, and which that by x?",
     why="The .T is lost; with square parameters nothing complains.",
     w="as they are",

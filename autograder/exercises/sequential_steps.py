@@ -396,7 +396,7 @@ exercise.option(
 exercise.option(
     "two_steps_of_attention",
     "Your attention and window take two steps.",
-    "What does the docstring say of all that a position computes at one go?",
+    "What does the docstring say of all that a position computes in one go?",
     why="Scores come first, and the weighted sum after them.",
     attention="2, and a window's",
 )

@@ -271,7 +271,7 @@ exercise.option(
 )
 exercise.option(
     "two_axes_only",
-    "Your answer stops where the targets have another number of axes than two.",
+    "Your answer raises an error unless the targets have two axes.",
     "What does the … in the shape (…, n) stand for?",
     why="`batch, n = targets.shape` is right for a table of sequences.",
     axis="of two",

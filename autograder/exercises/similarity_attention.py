@@ -61,7 +61,7 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "With as many rows in y as in x, each row of x still gets its own mix of y"
+    "With equally many rows in x and y, each row of x still gets its own mix"
 )
 def as_many_rows_in_both(student, rng):
     # Only here do x and y have one shape, so that one can stand for the other; with all
@@ -98,7 +98,7 @@ def one_row_wins(student, rng):
         student.expect(student(y[winners] / 2 + 100.0 * rest, y), y[winners])
 
 
-@exercise.case("Beside a long row of x, the mixes of all rows are right", weight=0.5)
+@exercise.case("If one row of x is very long, all mixes are still right", weight=0.5)
 def one_long_row(student, rng):
     x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
     x[2] *= 5000.0  # e to the power of the other rows' products minus its own is 0
@@ -219,16 +219,16 @@ exercise.option(
 )
 exercise.option(
     "rows_of_x_mixed",
-    "Your result mixes the rows of x; where y has another number of rows, that can "
-    "stop.",
-    "There is one weight per row of y: what should it be multiplied with?",
+    "Your result mixes the rows of x; where y has a different number of rows, this can "
+    "raise an error.",
+    "There is one weight per row of y: what should it be multiplied by?",
     why="With y = x there is no difference, and most examples have y = x.",
     mixed="x",
 )
 exercise.option(
     "x_attends_to_itself",
-    "Your weights come from products of x with x; where y has another number of "
-    "rows, that can stop.",
+    "Your weights come from products of x with x; where y has a different number of "
+    "rows, this can raise an error.",
     "Which rows attend here, and which rows are attended to?",
     why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
     attended="x",
@@ -323,8 +323,8 @@ exercise.option(
 )
 exercise.option(
     "all_axes_reversed",
-    "Your y has all its axes reversed: with a batch, the sequences are exchanged "
-    "as well.",
+    "Your y has all its axes reversed: with a batch, the axis of the sequences becomes "
+    "the last.",
     "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
     why="`.T` is learned on matrices, where it swaps the only two axes there are.",
     turned="all axes",
@@ -339,7 +339,8 @@ exercise.option(
 )
 exercise.option(
     "three_axes_only",
-    "Your transposition names exactly three axes, so it stops with two or four.",
+    "Your transposition names exactly three axes, so it raises an error with two or "
+    "four.",
     "How do you name the last two axes, however many come before them?",
     why="y.transpose(0, 2, 1) is copied from code that always has one batch axis.",
     turned="three axes",
@@ -408,7 +409,7 @@ exercise.option(
 exercise.option(
     "weights_transposed",
     "Your result is weightsᵀ times the rows: row i is mixed with column i of the "
-    "weights; where n and m differ, that can stop.",
+    "weights; where n and m differ, this can raise an error.",
     "Whose weights are in row i of the table, and whose in column i?",
     why="The ᵀ of X Yᵀ is applied once more; with n = m nothing complains.",
     product="weightsᵀ @ rows",

@@ -537,7 +537,7 @@ exercise.family(
 # Not an option: it stops wherever no axis is named, so it would explain what it does
 # not.
 @exercise.misconception(
-    "Your answer stops when the caller names no axis: axis has no default.",
+    "Your answer raises an error when the caller names no axis: axis has no default.",
     "Which axis does the docstring promise if none is given, and how does a def line "
     "say so?",
     why="The first line is typed anew, and = -1 is left out.",

@@ -399,16 +399,16 @@ exercise.option(
 )
 exercise.option(
     "loops_for_one_row",
-    "Your answer stops where axes stand in front of a row of weights: there is "
-    "no single number to write into an entry.",
+    "Your answer raises an error where axes stand in front of a row of weights: there "
+    "is no single number to write into an entry.",
     "If p has the shape (2, 5), what is p[0]: one weight, or more?",
     why="Two loops over i and j are written for one row, as the formula has them.",
     batch="no single number",
 )
 exercise.option(
     "diag_of_a_batch",
-    "Your diagonal is np.diag(p), and your products pair the rows of p: of a "
-    "table that is its diagonal, and with more axes it can stop.",
+    "Your diagonal is np.diag(p), and your products pair the rows of p: of a table "
+    "that is its diagonal, and with more axes this can raise an error.",
     "Which matrix belongs on the diagonals, if p has the shape (2, 5)?",
     why="The product is laid out with np.newaxis, and np.diag stays from the recipe.",
     batch="np.diag",
@@ -422,8 +422,8 @@ exercise.option(
 )
 exercise.option(
     "diagonal_shared_by_the_batch",
-    "Your diagonals of a batch take entry [i, i] from row i of p; where there is "
-    "no row i, that can stop.",
+    "Your diagonals of a batch take entry [i, i] from row i of p; where there is no "
+    "row i, this can raise an error.",
     "Along which axes of np.eye(m) does broadcasting lay a p of shape (m, m)?",
     why="np.eye(m) * p puts one row on a diagonal, and looks as if it did so for all.",
     batch="shared diagonal",

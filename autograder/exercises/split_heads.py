@@ -259,14 +259,15 @@ exercise.option(
 )
 exercise.option(
     "three_axes_fixed",
-    "Your code stops unless x has exactly three axes.",
+    "Your code raises an error unless x has exactly three axes.",
     "Which lines of yours need to know how many axes come before the last two?",
     why="`batch, n, d_model = x.shape` opens nearly every published version.",
     axes="three",
 )
 exercise.option(
     "four_axes_transposed",
-    "Your transposition names exactly four axes, so it stops unless x has three.",
+    "Your transposition names exactly four axes, so it raises an error unless x has "
+    "three.",
     "How do you name two axes from the end, however many come before them?",
     why="permute(0, 2, 1, 3) is in BERT and most of its copies, which always have a "
     "batch.",

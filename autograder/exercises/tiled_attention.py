@@ -574,7 +574,7 @@ exercise.option(
 exercise.option(
     "mask_of_the_first_block",
     "Your mask is cut to the columns of the first block, for every block; where sizes "
-    "differ, that can stop.",
+    "differ, this can raise an error.",
     "Which columns of the mask belong to the keys of the second block?",
     why="may_attend[..., :block] fits the scores of each full block.",
     mask="of the first block",

@@ -17,8 +17,8 @@ def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     n : number of tokens
 
     Returns the multiplications and additions of each part: "projections" (queries, keys
-    and values), "scores", "mixing" (weights times values), "output projection" (w_o). A
-    product of an (a, b) with a (b, c) matrix counts 2 · a · b · c, as is usual. Biases,
+    and values), "scores", "mixing" (weights times values), "output projection" (w_o).
+    Multiplying an (a, b) by a (b, c) matrix counts 2 · a · b · c, as is usual. Biases,
     scaling and softmax are left out.
 
     >>> matmul_flops(4, 2, 3)

@@ -8,8 +8,8 @@
 # What was too tired? The animal, so that is what *it* means. Now put *wide* in place of
 # *tired*: *it* is still the same two letters, and yet it means the street.
 #
-# To see it happen, <span class="in-notebook">click this text and press
-# **Shift + Enter** three times: each time, one cell runs. Then</span> **switch the last word**.
+# To see it happen, <span class="in-notebook">press **Shift + Enter** three
+# times: each time, one cell runs. Then</span> **switch the last word**.
 #
 # **About 35 minutes.** You need Python, and you should have multiplied two
 # matrices before. You don't need to know anything about attention.
@@ -74,12 +74,15 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # - An **exercise** is a function that you write. The dots in its heading say how hard it is.
 # - The **check** below it says more than *wrong*: if your answer shows a typical
 #   misconception, it names it and asks a question that helps you to find the error.
-# - A **hint** opens with a click. There are two for each exercise.
+# - Each exercise has two **hints** to open.
 
 # %% [markdown]
 # <span class="in-notebook">Five buttons in the toolbar work on the exercise that you are at:
 # *Check* (Alt + Shift + Enter) and *Hint* (Alt + Shift + H), *Start over* and *Restore* for
 # your answer, and *Home*, which shows what you have solved.</span>
+#
+# <span class="in-notebook">Without a mouse, **Tab** reaches a prediction or a picture, the arrow keys
+# choose or move, Escape leaves it, and Shift + Enter goes on.</span>
 #
 # <span class="in-notebook">Nothing that you type can break the course: this notebook is your own
 # copy, and a newer version of the lesson keeps your answers. If something looks odd, use the
@@ -138,9 +141,14 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$. You will meet it in
 # every lesson.
 #
-# In the picture below, all three scores are divided by one number before they enter the
-# softmax. **Move the slider.** By what must you divide to give *animal* 99 % of the total?
-# And can you give *street* more than *animal*?
+# In the picture below, all three scores are divided by one positive number before they
+# enter the softmax.
+#
+# **Predict:** dividing by which numbers gives *street* more than *animal*?
+#
+# - [ ] Numbers below 1
+# - [ ] Numbers above 1
+# - [x] None at all
 
 # %%
 alt = "The scores 2, 1 and −1 become the shares 0.71, 0.26 and 0.04."
@@ -148,6 +156,8 @@ labels = {"names": ["animal", "street", "because"], "called": "shares"}
 figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 
 # %% [markdown]
+# **Move the slider.** By what must you divide to give *animal* 99 % of the total?
+#
 # Divide by a small number, and the scores move apart until the winner takes nearly all.
 # Divide by a large one, and the shares draw level. *Too late* is the extreme case: there,
 # all scores are equal. But *street* never overtakes *animal*, because softmax keeps the
@@ -183,10 +193,10 @@ check(softmax_by_hand)
 # Each line of a check is one claim about your function, and no claim asks for more than the
 # contract says.
 #
-# <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave out the
-# exponential, run your cell and the check again, and read the message. The line with the
-# arrow, at the top, names the misconception. Click a ✗ to see what your function was given,
-# what it returned and what was expected. Then repair it.</span>
+# <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave
+# out the exponential, run your cell and the check again, and read the message. The line
+# with the arrow, at the top, names the misconception. Open a ✗ to see what your
+# function was given, what it returned and what was expected. Then fix it.</span>
 #
 # Your function turns one list of scores into weights. A whole sentence needs a list for
 # every word, and for that you need arrays.
@@ -274,12 +284,11 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Dividing rows by their sums is the last step of a softmax for many words at once. The
-# first step of attention is a table of scores, because it compares each word of one
-# sentence with each word of another. Below, `a` has 3 entries and `b` has 2, so there are 3
-# × 2 pairs. Broadcasting makes the table of pairs without a loop if you give `a` an axis of
-# length 1 where `b` has its entries, and the other way round. `np.newaxis` adds such an
-# axis.
+# Dividing rows by their sums is the last step of a softmax for many words at once.
+# Attention compares each word of one sentence with each word of another, so its first
+# step is a table of scores. Below, `a` has 3 entries and `b` has 2, so there are 3 × 2
+# pairs. To make their table without a loop, give `a` the shape (3, 1) and `b` the shape
+# (1, 2): broadcasting stretches both to (3, 2). `np.newaxis` adds an axis of length 1.
 
 # %%
 a = np.array([1.0, 2.0, 3.0])  # (3,)
@@ -288,9 +297,9 @@ table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
 
 # %% [markdown]
-# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this, with a row
-# for each entry of the first array and a column for each entry of the second. Purple is
-# positive, orange is negative, and white is zero.
+# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this, with a
+# row for each entry of the first array and a column for each entry of the second. In
+# such a table, purple is positive, orange is negative, and white is zero.
 
 # %%
 names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]

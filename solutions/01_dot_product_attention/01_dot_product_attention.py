@@ -3,7 +3,8 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# Run two code cells, and see a dictionary fail at *kitten*. Soon after, you drag its arrow.
+# Run two code cells, and see a dictionary fail at *kitten*. Soon after, *kitten* is an
+# arrow that you drag.
 #
 # After this lesson you can
 #
@@ -69,19 +70,19 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 # - [ ] At 50°, when it points at the bird
 
 # %%
+alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
+names = {"xlabel": "alive", "ylabel": "flies"}
+figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
+
+# %%
 cat, bird = k[0], k[1]
 level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
 print(f"Cat and bird draw level at {level:.0f}°.")
 assert 11 < level < 11.5
 
-# %%
-alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
-names = {"xlabel": "alive", "ylabel": "flies"}
-figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
-
 # %% [markdown]
-# **Drag the tip of the kitten's arrow** (or click it, and use the arrow keys) up past
-# this angle, and watch the two dot products.
+# **Drag the tip of the kitten's arrow** (or reach it with Tab and use the arrow keys)
+# up past this angle, and watch the two dot products.
 #
 # It takes very little. The kitten still points almost exactly the cat's way, and yet the
 # bird has the larger dot product, because its arrow is **longer**. The car has the opposite
@@ -132,10 +133,10 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # 02, parameters that start as random numbers learn to make them.
 
 # %% [markdown]
-# Below is the Transformer, the neural network from which today's language models descend.
-# By the end of lesson 09 you will have written all of it; this lesson is about the four
-# highlighted boxes, the softmax and the three attentions. **Point at a box**, or move
-# between them with the arrow keys, and it says what it does. You don't have to know the
+# Below is the Transformer, the neural network from which today's language models
+# descend. By the end of lesson 09 you will have written all of it; this lesson is about
+# the four highlighted boxes, the softmax and the three attentions. **Point at a box**,
+# or move to it with the arrow keys, to read what it does. You don't have to know the
 # words yet.
 
 # %%
@@ -207,7 +208,7 @@ check(softmax)
 # %%
 scores = q @ k.T  # (1, 3): one row per query, one column per key
 weights = softmax(scores)
-print("scores:", scores, "weights:", weights.round(4))
+print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
 print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
@@ -231,9 +232,9 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 #
 # *Dive into Deep Learning* calls such a weighted mean
 # [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the words'
-# vectors). Here it can't be, because those have two numbers, and the answer, like a value,
-# has one.
+# It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the
+# words' vectors), but here those have two numbers, and the answer has one, like a
+# value.
 
 # %% [markdown]
 # ## From one sentence to another
@@ -251,9 +252,7 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 # over the words of `y`.
 
 # %% [markdown]
-# You may also see $o_i = \sum_j w_{ij}\, x_j$, a sum over the words of `x` itself. This is
-# right if `y` is `x`, as in lesson 02. Otherwise it is wrong, because $w_{ij}$ must multiply
-# word j of `y`; and if both have the same length, NumPy raises no error.
+# You may also see $o_i = \sum_j w_{ij}\, x_j$: there, `y` is `x`, as in lesson 02.
 #
 # One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
 # last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
@@ -267,8 +266,8 @@ print(
 # %% [markdown]
 # ### Exercise: similarity_attention
 #
-# Write the three formulas. Sentences may have different lengths, and there may be any
-# number of leading axes.
+# Write the three formulas as one function, which rebuilds each word of `x` from `y`.
+# Sentences may have different lengths, and there may be any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -304,18 +303,19 @@ alt = "the attends to la, red to rouge, car to voiture: the lines cross."
 figures.attention_lines(alignment, *words_of_both, alt=alt)
 
 # %% [markdown]
-# Notice that the lines of *red* and *car* cross: each word attends to its translation at
-# another position. The printed rows are nearly *la*, *rouge*, *voiture*.
+# Notice that the lines of *red* and *car* cross: each word attends to its translation,
+# wherever that stands. The printed rows are nearly *la*, *rouge*, *voiture*.
 #
-# What if two words belong together without being similar? *it* and *animal* have little
-# meaning in common, so a dot product of their meanings will barely connect them. That is
-# why queries and keys become vectors of their own, made by learned parameters in lesson 02.
+# What if two words belong together without being similar? The words *it* and *animal*
+# have little meaning in common, so a dot product of their meanings will barely connect
+# them. That is why queries and keys become vectors of their own, made by learned
+# parameters in lesson 02.
 
 # %% [markdown]
 # ## How large may a score be?
 #
-# The Transformer divides its scores by $\sqrt{d_k}$, the root of how many numbers a query
-# has. In this section you find out what happens without it.
+# The Transformer divides its scores by $\sqrt{d_k}$, the square root of the number of
+# entries in a query. In this section you find out what happens without it.
 #
 # Suppose all numbers of a query and a key are independent, with mean 0 and variance 1. Then
 # each product $q_i k_i$ has variance 1, and because the variances of independent terms add
@@ -341,6 +341,9 @@ for size in (1.0, 4.0, 16.0):
 
 # %% [markdown]
 # A score far ahead gets nearly all the weight, and a small push makes almost no difference.
+
+# %% [markdown]
+# ### The Jacobian
 #
 # How fast weight i changes with score j is a derivative. The table of all m × m derivatives
 # is the **Jacobian**. With weights $p$,

@@ -7,7 +7,7 @@
 #
 # - turn arrays into tensors and back, and say which of them share their memory;
 # - let PyTorch compute gradients, and test them with a measurement of your own;
-# - recognise what makes gradients wrong: sums, cuts, changes in place;
+# - recognise what makes gradients wrong: old ones added in, a cut graph, a change in place;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write SGD, Adam and the training loop, and train a model with them.
 #
@@ -31,7 +31,7 @@ from course_lib import figures
 # Is All You Need* has 18 attention layers, with norms and feed-forward networks between them.
 # **Who computes its gradients, and how does the model learn from them?**
 #
-# Here is a first answer. How fast does the area of a square grow with its side?
+# For a first answer, take a square. How fast does its area grow with its side?
 
 # %%
 side = torch.tensor(3.0, requires_grad=True)
@@ -62,7 +62,7 @@ assert side.grad.item() == 6
 
 # %%
 torch.set_num_threads(1)  # the fastest for tensors as small as ours
-print(np.array([0.1, 0.2]).dtype, "in NumPy,", torch.tensor([0.1, 0.2]).dtype)
+print("NumPy:", np.array([0.1]).dtype, " PyTorch:", torch.tensor([0.1]).dtype)
 
 # %% [markdown]
 # NumPy stores Python's floats in 64 bits and PyTorch in 32, which takes half the memory and is much
@@ -124,8 +124,8 @@ print("a:", a.tolist(), " b:", b.tolist())
 assert a[0] == 5 and b[0] == 0
 
 # %% [markdown]
-# `torch.tensor` always copies. `from_numpy`, and `.numpy()` on the way back, never do (a
-# tensor on a GPU has to be copied to the CPU first).
+# `torch.tensor` always copies. `from_numpy` shares the memory, and so does a plain `.numpy()` on
+# the way back (a tensor on a GPU has to be copied to the CPU first).
 #
 # Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**: other
 # ways to read the same memory. And `.reshape`?
@@ -224,8 +224,8 @@ assert max(gaps) < 1e-12
 
 # %% [markdown]
 # Two derivations agree, which proves little if both rest on the same mistake. There is a test that
-# needs no derivation at all: **measure**. Move one number of x up by a small step, and
-# down by the same step, and see how far the loss moves:
+# needs no derivation at all: **measure**. Move one number of x up by a small step, and down by the
+# same step, and see how far the loss moves. This is a **central difference**:
 #
 # $$\frac{\partial f}{\partial x_i} \approx
 # \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}$$
@@ -237,7 +237,7 @@ assert max(gaps) < 1e-12
 # %% [markdown]
 # ### Exercise: numerical_gradient
 #
-# Measure the gradient of any function, in float64.
+# Measure the gradient of any function, in float64, so that you can test what autograd computes.
 #
 # <details><summary>Hint 1</summary>
 #

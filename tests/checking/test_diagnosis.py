@@ -385,7 +385,9 @@ def test_words_about_an_exception_are_said_of_exceptions_only():
 
     always = stops_on_tables("Your numbers are tripled, and tables stop it.", 2)
     stops = stops_on_tables("Your function stops at tables, and triples.", 2)
-    can = stops_on_tables("Your numbers are tripled; with tables, that can stop.", 2)
+    can = stops_on_tables(
+        "Your numbers are tripled; with tables, this can raise an error.", 2
+    )
     for made in (always, stops):
         assert judged(made, tripled).diagnosis == ""
         assert judged(made, tripled_or_stops).diagnosis == "tripled"
@@ -396,7 +398,7 @@ def test_one_call_among_exceptions_shows_nothing():
     def tripled(x):
         return 3 * x
 
-    words = "Your numbers are tripled; with tables, that can stop."
+    words = "Your numbers are tripled; with tables, this can raise an error."
     assert judged(stops_on_tables(words, 1), tripled).diagnosis == "tripled"
     assert judged(stops_on_tables(words, 0), tripled).diagnosis == ""
 
