@@ -163,6 +163,14 @@ def test_states_are_marks_and_not_only_colours(tmp_path):
         assert page.locator(".key").inner_text().split("\n")[0].startswith("✓")
 
 
+def test_part_of_an_earlier_lesson_is_not_called_done(tmp_path):
+    with opened(tmp_path, drawn(parts=PARTS)) as page:
+        page.locator(".softmax").focus()
+        assert page.locator(".facts").inner_text().endswith(LESSONS["softmax"])
+        page.locator(".causal-attention").focus()
+        assert page.locator(".facts").inner_text().endswith("current")
+
+
 def test_map_needs_no_notes(tmp_path):
     figure = figures.architecture(alt=ALT, parts=PARTS, small=True)
     with opened(tmp_path, figure) as page:

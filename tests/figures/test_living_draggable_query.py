@@ -119,6 +119,28 @@ def test_names_never_overlap_as_the_query_turns(tmp_path):
             assert page.evaluate(OVERLAPPING) == [], degrees
 
 
+TOO_NEAR = """() => {
+    const centre = part => { const b = part.getBoundingClientRect();
+        return [b.left + b.width / 2, b.top + b.height / 2, b.width / 2]; };
+    const [x, y, reach] = centre(document.querySelector(".dq-reach"));
+    const away = b => Math.hypot(Math.max(b.left - x, x - b.right, 0),
+        Math.max(b.top - y, y - b.bottom, 0));
+    return [...document.querySelectorAll(".dq-name")]
+        .filter(each => away(each.getBoundingClientRect()) < reach)
+        .map(each => each.textContent);
+}"""
+
+
+def test_names_keep_clear_of_the_halo_as_the_query_moves(tmp_path):
+    with opened(tmp_path, drawn()) as page:
+        page.keyboard.press("Tab")
+        for key in 12 * ["ArrowUp"] + 4 * ["ArrowLeft"] + 16 * ["ArrowDown"]:
+            page.keyboard.press(key)
+            place = page.get_by_role("slider").get_attribute("aria-valuetext")
+            assert page.evaluate(TOO_NEAR) == [], place
+            assert page.evaluate(OVERLAPPING) == [], place
+
+
 def test_query_at_the_origin_has_equal_weights(tmp_path):
     figure = figures.draggable_query("q", [0.0, 0.0], KEYS, alt=ALT, **AXES, **ALL)
     with opened(tmp_path, figure) as page:

@@ -65,34 +65,39 @@ function render({ model, el }) {
   }, shape("circle", { class: "dq-reach", r: 24 }), shape("circle", { class: "dq-tip", r: 9 }));
   svg.append(...rays, ...labels, arrowOfQuery, label, handle);
 
-  // Names give way to the handle and to each other. places: [x, y, anchor], the best first.
-  function put(text, places, taken) {
+  // Names give way to the handle with its halo, to the arrows' heads, to each other and,
+  // where there is room, to the arrows. turns: where around a point to try first, in
+  // eighths from the right, clockwise; near: how far from it the name is at least.
+  function put(text, [x, y], near, turns, taken) {
     const width = text.getComputedTextLength() || 8 * text.textContent.length;
-    const boxes = places.map(([x, y, anchor]) => {
-      const left = x - width * { start: 0, middle: 0.5, end: 1 }[anchor];
-      return { left, right: left + width, top: y - 12, bottom: y + 4 };
-    });
-    const meets = (one, other) =>
-      one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
-    const isFree = (box) => !taken.some((each) => meets(box, each)) && box.left > -22 && box.right < SIDE + 14;
-    const chosen = Math.max(boxes.findIndex((box) => box.bottom < SIDE && isFree(box)), 0);
-    const [x, y, anchor] = places[chosen];
-    text.setAttribute("x", x);
-    text.setAttribute("y", y);
-    text.setAttribute("text-anchor", anchor);
-    taken.push(boxes[chosen]);
+    const boxes = [0, 6, 12, 18, 26, 34].flatMap((more) => turns.map((turn) => {
+      const [across, along] = [Math.cos((turn * Math.PI) / 4), Math.sin((turn * Math.PI) / 4)];
+      const left = x + across * (near + more + width / 2) - width / 2;
+      const top = y + along * (near + more + 9) - 9;
+      return { left, right: left + width, top, bottom: top + 18 };
+    }));
+    const free = boxes.filter((box) => box.left > -22 && box.right < SIDE + 14 && box.top > -6 && box.bottom < SIDE
+      && !taken.some((each) => meets(box, each)));
+    const arrows = [...keys, query].flatMap((tip) =>
+      Array.from({ length: 40 }, (_, k) => ({ centre: at(tip.map((each) => (each * (k + 1)) / 40)), reach: 2 })));
+    const box = free.find((each) => !arrows.some((part) => meets(each, part))) || free[0] || boxes[0];
+    text.setAttribute("x", (box.left + box.right) / 2);
+    text.setAttribute("y", box.top + 14);
+    text.setAttribute("text-anchor", "middle");
+    taken.push(box);
+  }
+
+  // Whether a box meets another one, or a circle: centre and reach.
+  function meets(box, other) {
+    if (!other.centre) return box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom;
+    const [x, y] = other.centre;
+    return Math.hypot(x - Math.min(Math.max(x, box.left), box.right), y - Math.min(Math.max(y, box.top), box.bottom)) < other.reach;
   }
 
   function putNames() {
-    const [x, y] = at(query);
-    const taken = [{ left: x - 11, right: x + 11, top: y - 11, bottom: y + 11 }];
-    keys.forEach((key, j) => {
-      const [a, b] = at(key);
-      put(labels[j], [[a + 6, b - 6, "start"], [a + 6, b + 18, "start"], [a - 8, b - 8, "end"], [a - 8, b + 20, "end"]], taken);
-    });
-    const middle = Math.min(Math.max(x, 24), SIDE - 12);
-    put(label, [[middle, y + 26, "middle"], [middle, y - 16, "middle"], [x + 14, y + 5, "start"], [middle, y + 44, "middle"],
-      [middle, y - 34, "middle"], [x - 14, y + 5, "end"]], taken);
+    const taken = [{ centre: at(query), reach: 27 }, ...keys.map((key) => ({ centre: at(key), reach: 5 }))];
+    keys.forEach((key, j) => put(labels[j], at(key), 6, [7, 1, 5, 3, 0, 6, 2, 4], taken));
+    put(label, at(query), 27, [2, 6, 0, 1, 7, 3, 5, 4], taken);
   }
 
   function move(x, y) {

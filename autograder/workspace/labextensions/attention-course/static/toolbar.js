@@ -3,6 +3,7 @@
 
 import * as actions from "./actions.js";
 import { CHOICES_STYLE } from "./choices.js";
+import { watchFigures } from "./figures.js";
 import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
 import { PREDICTIONS_STYLE, watch } from "./predictions.js";
 import { REPORTS_STYLE, watchReports } from "./reports.js";
@@ -174,6 +175,7 @@ function activate(lab, tracker, palette, tell) {
         watch(panel, actions.cellsOf, tell);
         const use = (exercise) => commands.execute(commandOf(COURSE_VERSION), { panel: panel.id, exercise });
         watchReports(panel, actions.cellsOf, use, tell);
+        watchFigures(lab, panel, tell);
         panel.content.activeCellChanged.connect(changed);
         changed();
       })
