@@ -175,7 +175,7 @@ def test_answer_never_becomes_html(text):
     report = check_text("softmax", text)
     parts = Tags(report["html"])
     assert parts.tags <= ALLOWED | {"pre"}
-    assert parts.attributes <= {"role", "aria-label", "style", "class"}
+    assert parts.attributes <= {"role", "aria-label", "style", "class", "open"}
 
 
 def test_name_of_an_exercise_never_becomes_html():
