@@ -136,9 +136,9 @@ def test_names_keep_clear_of_the_halo_as_the_query_moves(tmp_path):
         page.keyboard.press("Tab")
         for key in 12 * ["ArrowUp"] + 4 * ["ArrowLeft"] + 16 * ["ArrowDown"]:
             page.keyboard.press(key)
-            place = page.get_by_role("slider").get_attribute("aria-valuetext")
-            assert page.evaluate(TOO_NEAR) == [], place
-            assert page.evaluate(OVERLAPPING) == [], place
+            position = page.get_by_role("slider").get_attribute("aria-valuetext")
+            assert page.evaluate(TOO_NEAR) == [], position
+            assert page.evaluate(OVERLAPPING) == [], position
 
 
 def test_query_at_the_origin_has_equal_weights(tmp_path):

@@ -869,7 +869,7 @@ class TestFigures:
             active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
             slider.focus()
             page.keyboard.press("ArrowUp")
-            place = slider.get_attribute("aria-valuetext")
+            position = slider.get_attribute("aria-valuetext")
             page.keyboard.press("Escape")
             page.keyboard.press("k")
             expect(active).to_contain_text("Above.")
@@ -880,4 +880,4 @@ class TestFigures:
             expect(active).to_contain_text("draggable_query")
             page.wait_for_timeout(1000)
             assert prompt.inner_text() == number
-            assert slider.get_attribute("aria-valuetext") == place
+            assert slider.get_attribute("aria-valuetext") == position
