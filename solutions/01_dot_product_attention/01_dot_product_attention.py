@@ -244,8 +244,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 # matched with their keys and receives a weighted mean of their values. The vectors of `y`
 # are keys and values at once:
 #
-# $$\text{scores} = x y^\top, \qquad \text{weights} = \text{softmax}(\text{scores}),
-# \qquad \text{output} = \text{weights}\; y.$$
+# $$\begin{aligned} \text{scores} &= x y^\top \\ \text{weights} &= \text{softmax}(\text{scores}) \\
+# \text{output} &= \text{weights}\; y \end{aligned}$$
 #
 # Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. The weights say
 # how the words are related. For each word of `x` they are a **probability distribution**

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 
@@ -37,11 +38,16 @@ def page_text(*figures: LivingFigure, ground: str = "light") -> str:
 
 
 @contextlib.contextmanager
-def opened(folder: Path, *figures: LivingFigure, ground: str = "light") -> Iterator:
-    """Open a page with the figures; what a script says or asks for is a failure."""
+def opened(
+    folder: Path, *figures: LivingFigure, ground: str = "light", **options: Any
+) -> Iterator:
+    """Open a page with the figures; what a script says or asks for is a failure.
+
+    options : of the page's context
+    """
     path = folder / f"{ground}.html"
     path.write_text(page_text(*figures, ground=ground), encoding="utf-8")
-    with page_of(path.as_uri()) as page, recorded(page) as requests:
+    with page_of(path.as_uri(), **options) as page, recorded(page) as requests:
         page.reload()
         page.wait_for_selector('.living[data-live="yes"]')
         yield page

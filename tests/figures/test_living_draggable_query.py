@@ -60,6 +60,39 @@ def test_numbers_on_the_page_are_those_of_the_arrays(figure, tmp_path):
         assert first.startswith("cat")
 
 
+def swipe(page, x, y, dx, dy):
+    """Move a finger over the page, in eight steps."""
+    session = page.context.new_cdp_session(page)
+    for step in range(9):
+        kind = "touchMove" if step else "touchStart"
+        points = [{"x": x + dx * step / 8, "y": y + dy * step / 8}]
+        message = {"type": kind, "touchPoints": points}
+        session.send("Input.dispatchTouchEvent", message)
+        page.wait_for_timeout(20)
+    end = {"type": "touchEnd", "touchPoints": []}
+    session.send("Input.dispatchTouchEvent", end)
+
+
+def middle_of(page, place):
+    box = page.locator(place).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_finger_on_the_handle_drags_and_elsewhere_scrolls(figure, tmp_path):
+    with opened(tmp_path, figure, has_touch=True) as page:
+        page.set_viewport_size({"width": 390, "height": 500})
+        page.evaluate("document.body.style.paddingBottom = '3000px'")
+        page.locator(".dq-plane").scroll_into_view_if_needed()
+        before = page.evaluate("scrollY")
+        x, y = middle_of(page, ".dq-tip")
+        swipe(page, x, y, -40, -80)
+        assert float(page.get_attribute(".dq-where", "data-value")) > 20
+        assert page.evaluate("scrollY") == before
+        x, y = middle_of(page, ".dq-plane")
+        swipe(page, 0.4 * x, y, 0, -100)
+        becomes_true(page, lambda: page.evaluate("scrollY") > before)
+
+
 def test_query_is_moved_by_arrow_keys(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         page.keyboard.press("Tab")

@@ -121,6 +121,8 @@ function render({ model, el }) {
     move(low + (point.x * (high - low)) / SIDE, low + ((SIDE - point.y) * (high - low)) / SIDE);
   }
 
+  // A finger on the handle moves it; anywhere else in the picture it scrolls the page.
+  handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
   handle.addEventListener("pointerdown", (event) => {
     held = true;
     handle.setPointerCapture(event.pointerId);
