@@ -247,9 +247,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 # $$\begin{aligned} \text{scores} &= x y^\top \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
 #
-# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. The weights say
-# how the words are related. For each word of `x` they are a **probability distribution**
-# over the words of `y`.
+# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. For each word of
+# `x`, the weights are a **probability distribution** over the words of `y`.
 
 # %% [markdown]
 # You may also see $o_i = \sum_j w_{ij}\, x_j$: there, `y` is `x`, as in lesson 02.

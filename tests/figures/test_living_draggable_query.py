@@ -73,8 +73,8 @@ def swipe(page, x, y, dx, dy):
     session.send("Input.dispatchTouchEvent", end)
 
 
-def middle_of(page, place):
-    box = page.locator(place).bounding_box()
+def middle_of(page, selector):
+    box = page.locator(selector).bounding_box()
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
