@@ -49,6 +49,12 @@ class Raised:
     line_number: int = 0
     line: str = ""
 
+    @property
+    def is_stub(self) -> bool:
+        """Whether it is an unwritten answer's own: libraries raise that kind too."""
+        stub = self.line == "" or self.line.startswith("raise NotImplementedError")
+        return self.types[0] == "NotImplementedError" and stub
+
 
 @dataclass(frozen=True)
 class CallResult:

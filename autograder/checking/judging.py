@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.checking.call import Call, Raised, Runner
+from autograder.checking.call import Call, Runner
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
 from autograder.checking.exercise import Case, Exercise
@@ -168,14 +168,8 @@ def _status(failure: ClaimFailure) -> CaseStatus:
     if failure.reason == "raised" and raised:
         if "MemoryError" in raised.types:
             return "memory"
-        return "missing" if _is_stub(raised) else "error"
+        return "missing" if raised.is_stub else "error"
     return "wrong"
-
-
-def _is_stub(raised: Raised) -> bool:
-    """Decide whether an exception is the stub's own: libraries raise that kind too."""
-    stub = raised.line == "" or raised.line.startswith("raise NotImplementedError")
-    return raised.types[0] == "NotImplementedError" and stub
 
 
 def _diagnosed(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:

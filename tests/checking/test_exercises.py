@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from autograder.checking import bank
+from autograder.checking.call import CallResult, Raised
+from autograder.checking.judging import judge
 from autograder.checking.matrix import GRADING_SEED, judge_function
 from autograder.checking.matrix import matrix as matrix_of
 from autograder.checking.registry import exercise_names, exercises_of, load
@@ -133,6 +135,14 @@ def test_masks_leave_each_query_a_key(name):
 
 def test_sentences_of_the_bank_follow_the_rules(exercise):
     assert bank.wording_faults(exercise) == []
+
+
+def test_stub_is_not_written_yet(exercise):
+    raised = Raised(("NotImplementedError", "RuntimeError", "Exception"))
+    ended = CallResult("raised", raised=raised)
+    result = judge(exercise, lambda bound: lambda *_, **__: ended)
+    assert result.is_unwritten
+    assert result.points == 0
 
 
 def test_docstring_is_a_contract(exercise):
