@@ -149,7 +149,7 @@ def test_folder_of_nobody_on_the_roster_is_named(root, fake, call):
     code, _, err = call("grade", "01")
     rows = [row for row in err.splitlines() if "roster" in row]
     assert code == 0 and len(rows) == 2
-    assert "'bjarne ' is not on the roster (do you mean 'bjarne'?)" in rows[0]
+    assert "'bjarne⟨U+0020⟩' is not on the roster (do you mean 'bjarne'?)" in rows[0]
     assert "'bjrane' is not on the roster (do you mean 'bjarne'?)" in rows[1]
     assert "roster" not in call("grade", "01")[2]  # said once: now they are students
 
