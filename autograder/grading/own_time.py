@@ -30,17 +30,25 @@ class ProcessorQueue:
         self.process = process
 
     def seconds(self) -> float:
-        """Return the seconds of its first thread since it began.
-
-        Of n processes and threads of its own, an nth: the rest was for each other.
-        """
+        """Return the seconds of its first thread since it began."""
         if not self.process:
             return 0.0
         try:
-            waited = int(_read(f"/proc/{self.process}/schedstat").split()[1]) / 1e9
+            return int(_read(f"/proc/{self.process}/schedstat").split()[1]) / 1e9
         except (OSError, ValueError, IndexError):
             return 0.0
-        return waited if self.process == "self" else waited / _n_threads(self.process)
+
+    def seconds_for_others(self, before: float = 0.0) -> float:
+        """Return the seconds since then that were no wait for its own threads.
+
+        before : the seconds that had passed then
+
+        Of n processes and threads of its own, that is an nth.
+        """
+        seconds = max(self.seconds() - before, 0.0)
+        if not seconds or self.process in (0, "self"):
+            return seconds
+        return seconds / _n_threads(self.process)
 
 
 def _n_threads(process: int | str) -> int:
@@ -70,29 +78,26 @@ class TimeLeft:
     While there is time by the clock, the queue is not asked.
     """
 
-    def __init__(self, seconds: float, *queues: ProcessorQueue) -> None:
+    def __init__(self, seconds: float, queue: ProcessorQueue | None = None) -> None:
         """Start.
 
-        queues : of the processes that take turns in this time
+        queue : of the process that has this time; None takes nothing off
         """
         self._end = time.monotonic() + seconds
         self._most = (LAST_RESORT - 1) * seconds
-        self._queues = queues
-        self._before = self._waited()
+        self._queue = queue or ProcessorQueue()
+        self._before = self._queue.seconds()
 
     def __call__(self) -> float:
         """Return the seconds left, 0 or less where there are none."""
         left = self._end - time.monotonic()
         if left > 0:
             return left
-        return left + min(max(self._waited() - self._before, 0.0), self._most)
+        return left + min(self._queue.seconds_for_others(self._before), self._most)
 
     def extend(self, seconds: float) -> None:
         """Add what was not the submission's own doing."""
         self._end += seconds
-
-    def _waited(self) -> float:
-        return sum(queue.seconds() for queue in self._queues)
 
 
 def ask_for_sender(connection: socket.socket) -> None:

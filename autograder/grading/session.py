@@ -160,12 +160,14 @@ class Session:
 
     @property
     def _seconds_left(self) -> float:
+        available = self.budget.submission * (1 - self._reserved)
+        left = self._start + available - time.monotonic()
+        if left > self.budget.submission / 2:  # so much that the queue does not matter
+            return left
         waited = self._waited + self._queue.seconds()
         if self._client is not None:
-            waited += self._client.queue.seconds()
-        waited = min(waited, (LAST_RESORT - 1) * self.budget.submission)
-        available = self.budget.submission * (1 - self._reserved)
-        return self._start + available + waited - time.monotonic()
+            waited += self._client.queue.seconds_for_others()
+        return left + min(waited, (LAST_RESORT - 1) * self.budget.submission)
 
     def _require_budget(self) -> None:
         """Raise ``ChildLost`` if the budget is used up; on the first try, time counts.
@@ -432,7 +434,7 @@ class Session:
 
     def _end_child(self) -> None:
         if self._client is not None:
-            self._waited += self._client.queue.seconds()
+            self._waited += self._client.queue.seconds_for_others()
         self._client = None
         if self._child is not None:
             child, self._child = self._child, None

@@ -77,7 +77,7 @@ time.sleep(60)
 """
 
 
-def test_crowd_of_its_own_shares_the_wait(monkeypatch):
+def test_crowd_of_its_own_shares_the_wait():
     command = [sys.executable, "-c", CROWD]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
@@ -86,9 +86,9 @@ def test_crowd_of_its_own_shares_the_wait(monkeypatch):
             assert process.stdout.readline() == "ready\n"
             assert own_time._n_threads(process.pid) == 5
             queue = ProcessorQueue(process.pid)
-            shared = queue.seconds()
-            monkeypatch.setattr(own_time, "_n_threads", lambda process: 1)
-            assert queue.seconds() == pytest.approx(5 * shared, rel=0.1)
+            shared = queue.seconds_for_others()
+            assert shared == pytest.approx(queue.seconds() / 5, rel=0.1)
+            assert queue.seconds_for_others(before=1e6) == 0
         finally:
             os.killpg(process.pid, signal.SIGKILL)
 
