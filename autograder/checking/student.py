@@ -143,7 +143,10 @@ class StudentFunction:
             raise ClaimFailure("no_error", call, what=error.__name__)
         if raised is None:
             raise ClaimFailure(kind, call)
-        if raised.is_stub or error.__name__ not in raised.types:
+        unwritten = (
+            raised.is_stub and not raised.message
+        )  # the field raises it with words
+        if unwritten or error.__name__ not in raised.types:
             raise ClaimFailure("raised", call, what=error.__name__)
 
     def _value(
