@@ -1,4 +1,4 @@
-"""What a learner reads, word by word.
+"""What a learner reads of a claim that fails, word by word.
 
 Each explanation says what was fed, what came back and what was expected, in two
 sentences; the claim stands above it.
@@ -11,49 +11,28 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.check import local_runner_factory
-from autograder.checking.call import CallResult, Raised, local_runner
+from autograder.checking.call import CallResult
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
-from autograder.checking.registry import load
 from autograder.gradebook.safe_html import verdicts_html
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 from tests.checking.test_judging import (
-    USES,
-    both,
     double,
     judged,
     renamed,
-    right,
-    shift,
-    stub,
-    swapped,
-    tiny,
-    triple,
-    with_earlier,
+)
+from tests.messages.explained import (
+    X,
+    about,
+    changing,
+    expecting,
+    explained,
+    report_of,
+    tiny_weight,
 )
 
-X = np.array([1.0, -2.0])
 LARGE = np.arange(20.0).reshape(4, 5)
-
-
-def about(spec, *arguments, visible=True, returns=(), precise=False, **keywords):
-    """Return an exercise with one case: a call with these arguments."""
-    made = Exercise(spec, lesson="none", minutes=1, difficulty=1, returns=returns)
-    made.spec(spec)
-
-    @made.case("It is so", visible=visible, precise=precise)
-    def it_is_so(student, rng):
-        student.agrees(*arguments, **keywords)
-
-    return made
-
-
-def explained(exercise, answer):
-    result = judged(exercise, answer)
-    (verdict,) = result.cases
-    return explain(exercise, verdict)
 
 
 def total(x):
@@ -93,6 +72,7 @@ def as_tensor(x):
 
 
 FED = "For x = [1, -2], your `double` "
+
 
 ARRAY = {
     "nothing": (
@@ -431,10 +411,6 @@ def test_exception_without_text_or_line():
     )
 
 
-def tiny_weight(x):
-    return np.exp(x)
-
-
 def test_numpy_errors_turned_on_do_not_harm_the_explanation():
     exercise = about(tiny_weight, np.array([-1e4]))
     result = judged(exercise, lambda x: None)
@@ -461,11 +437,6 @@ def test_timeout_is_explained():
         f"{FED}was still running when its time was up (does a loop never end?). "
         "It should return [2, -4]."
     )
-
-
-def changing(x):
-    x[-1] = 7.0
-    return 2 * x
 
 
 @pytest.mark.parametrize(
@@ -589,18 +560,6 @@ def test_changed_part_of_an_argument_is_explained():
     )
 
 
-def expecting(compare, what, visible=True):
-    """Return an exercise whose case checks something computed from the result."""
-    exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
-    exercise.spec(double)
-
-    @exercise.case("It is so", visible=visible)
-    def it_is_so(student, rng):
-        compare(student, what)
-
-    return exercise
-
-
 def test_explanation_of_something_computed_from_the_result():
     def sums(student, what):
         student.expect(
@@ -663,25 +622,6 @@ def test_broken_case_does_not_blame_the_learner():
     )
 
 
-def test_broken_hidden_case_does_not_tell_what_it_tripped_over():
-    def trips(student, what):
-        raise KeyError("what the answer has returned")
-
-    message = explained(expecting(trips, "", visible=False), double)
-    assert message.endswith("please show the course's authors this line. KeyError")
-
-
-def test_hidden_case_names_exceptions_of_python_only():
-    raised = Raised(("print", "Secret2718", "KeyError", "int"), line_number=0)
-    exercise = about(double, np.array([SECRET]), visible=False)
-    result = judge(
-        exercise, lambda names: lambda *_: CallResult("raised", None, raised)
-    )
-    assert explain(exercise, result.cases[0]) == (
-        "Your function stopped with KeyError on a hidden input."
-    )
-
-
 def no_arguments():
     return 1
 
@@ -690,263 +630,6 @@ def test_function_without_arguments_is_explained():
     assert explained(about(no_arguments), lambda: 2) == (
         "Called without arguments, your `no_arguments` returned 2. It should return 1."
     )
-
-
-SECRET = 2718.0  # four digits, as messages show them
-
-HIDDEN = {
-    "None": (lambda x: None, "returned None for a hidden input."),
-    "type": (
-        lambda x: [SECRET],
-        "gave a result with the wrong type for a hidden input.",
-    ),
-    "shape": (
-        lambda x: x[None],
-        "gave a result with the wrong shape for a hidden input.",
-    ),
-    "not finite": (
-        lambda x: x * np.nan,
-        "gave a result with a number that is not finite for a hidden input.",
-    ),
-    "precision": (
-        lambda x: np.float16(2 * x),
-        "gave a result with too low a precision for a hidden input.",
-    ),
-    "value": (lambda x: 3 * x, "gave a wrong answer for a hidden input."),
-}
-
-
-@pytest.mark.parametrize(("answer", "message"), HIDDEN.values(), ids=HIDDEN)
-def test_hidden_case_reveals_no_input(answer, message):
-    exercise = about(double, np.array([SECRET]), visible=False)
-    assert explained(exercise, answer) == "Your function " + message
-
-
-def test_hidden_case_names_exception_and_line_but_not_its_text():
-    def tells(x):
-        raise ValueError(f"the input is {x}")
-
-    exercise = about(double, np.array([SECRET]), visible=False)
-    line = tells.__code__.co_firstlineno + 1
-    assert explained(exercise, tells) == (
-        f"Your function stopped with ValueError (line {line}) on a hidden input."
-    )
-
-
-def test_hidden_case_with_timeout_or_changed_argument():
-    exercise = about(double, np.array([SECRET]), visible=False)
-    result = judge(exercise, lambda names: lambda *_: CallResult("timeout"))
-    assert explain(exercise, result.cases[0]) == (
-        "Your function was still running on a hidden input when its time was up."
-    )
-    exercise = Exercise(double, lesson="none", minutes=1, difficulty=1)
-    exercise.spec(changing)
-
-    @exercise.case("The argument stays as it is", visible=False)
-    def stays(student, rng):
-        student.leaves_unchanged(np.array([SECRET]))
-
-    assert explained(exercise, changing) == (
-        "Your function changed its arguments on a hidden input."
-    )
-
-
-def test_report_reveals_no_hidden_input():
-    exercise = about(double, np.array([SECRET]), visible=False)
-    answers = [answer for answer, _ in HIDDEN.values()]
-    for answer in [*answers, lambda x: {}["x" * int(x[0] // 1000)], lambda x: 1 / 0]:
-        report = CheckReport(exercise, judged(exercise, answer))
-        for text in (str(report), report.html(), str(report.data())):
-            assert "2718" not in text
-            assert "5436" not in text
-
-
-def report_of(exercise, answer):
-    return str(CheckReport(exercise, judged(exercise, answer)))
-
-
-def test_stub_report_explains_once_what_to_do():
-    assert report_of(tiny(), stub) == (
-        "double is not written yet\n"
-        "  Write your answer in the cell of `double`, in place of the line `raise "
-        "NotImplementedError`: that line has to go. Run that cell, then run this one "
-        "again."
-    )
-
-
-def test_stub_of_an_earlier_exercise_is_named():
-    def double(x):
-        raise NotImplementedError
-
-    def answer(x):
-        return shift(double(x))
-
-    # Nothing binds the course's versions here, as in a sandbox that has none.
-    exercise = tiny(both, uses=USES)
-    result = judge(exercise, lambda names: local_runner(answer))
-    assert str(CheckReport(exercise, result)) == (
-        "both cannot be checked yet\n"
-        "  `both` calls `double`, which is not written yet. Go back and write `double` "
-        "first, then run this cell again."
-    )
-
-
-def test_stub_above_a_stub_has_to_be_written_first(monkeypatch):
-    with_earlier(monkeypatch, double=renamed(stub, "double"))
-    assert report_of(tiny(both, uses=USES), stub).startswith(
-        "both is not written yet\n  Write your answer in the cell of `both`"
-    )
-
-
-def test_report_of_a_right_answer():
-    assert report_of(tiny(), double) == (
-        "double: solved, all 3 claims hold\n"
-        "  ✓ Three numbers\n  ✓ A table\n  ✓ An empty array"
-    )
-    assert report_of(about(double, X), double) == (
-        "double: solved, the claim holds\n  ✓ It is so"
-    )
-
-
-WITHOUT_POINTS = (
-    "What holds so far counts as soon as a claim about newly drawn inputs holds too."
-)
-
-
-def test_report_of_a_wrong_answer():
-    assert report_of(tiny(), lambda x: 3 * x) == (
-        "double: 1 of 3 claims hold\n"
-        "→ In 2 of 3 calls, your result is 1.5 times the right one; every other call "
-        "is right.\n"
-        "  ✗ Three numbers\n"
-        "      For x = [1, -2, 0.5], your `double` returned [3, -6, 1.5]. It should "
-        "return [2, -4, 1].\n"
-        "  ✗ A table\n"
-        "      For x (an array of shape (4, 5)), your `double` returned an array with "
-        "-1.706 at [0, 0]. It should have -1.137 there; all of its 20 entries are "
-        "wrong.\n"
-        "  ✓ An empty array\n"
-        f"→ {WITHOUT_POINTS}"
-    )
-
-
-def test_report_names_claims_without_points_only_where_so():
-    exercise = tiny()
-    part = report_of(exercise, lambda x: 2 * x if x.ndim == 2 else x)
-    for report in (part, report_of(exercise, double), report_of(exercise, str)):
-        assert WITHOUT_POINTS not in report
-    visible = [case for case in exercise.cases if case.visible]
-    result = judged(exercise, lambda x: 2 * x if x.size == 3 else x, cases=visible)
-    assert (result.n_holding, result.points) == (1, 0.0)
-    assert WITHOUT_POINTS not in str(CheckReport(exercise, result))
-
-
-def test_reason_shared_by_all_claims_is_explained_once():
-    assert report_of(tiny(), lambda x: None) == (
-        "double: 0 of 3 claims hold\n"
-        "  Every call ends in the same way. For x = [1, -2, 0.5], your `double` "
-        "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
-        "  ✗ Three numbers\n"
-        "  ✗ A table\n"
-        "  ✗ An empty array"
-    )
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        lambda x: x.missing,
-        lambda x: (2 * x).tolist(),
-        lambda x: np.float16(2 * x),
-        lambda x: {"a": 1},
-        lambda: 1,
-    ],
-)
-def test_any_reason_shared_by_all_claims_is_explained_once(answer):
-    lines = report_of(tiny(), answer).splitlines()
-    assert lines[1].startswith(
-        "  Every call ends in the same way. For x = [1, -2, 0.5]"
-    )
-    assert lines[2:] == ["  ✗ Three numbers", "  ✗ A table", "  ✗ An empty array"]
-
-
-def without_diagnosis(report):
-    return [line for line in report.splitlines() if not line.startswith("→")]
-
-
-def test_repeated_reason_is_shortened():
-    def often(x):
-        return None if x.shape == (4, 5) or x.size == 0 else 3 * x
-
-    lines = without_diagnosis(report_of(tiny(), often))
-    assert lines[4].endswith(
-        "your `double` returned None (is a `return` missing?). "
-        "It should return an array of shape (4, 5)."
-    )
-    assert lines[6] == "      Here it returns None too."
-
-
-def test_different_lines_are_different_reasons():
-    def crashes(x):
-        if x.ndim == 1:
-            return x.one
-        return x.other
-
-    lines = without_diagnosis(report_of(tiny(), crashes))
-    first = crashes.__code__.co_firstlineno
-    assert f"line {first + 2} " in lines[2]
-    assert f"line {first + 3} " in lines[4]
-    assert lines[6].startswith("      Here it stops with AttributeError in line ")
-
-
-def test_wrong_numbers_are_explained_each_time():
-    assert "Here it" not in report_of(tiny(), lambda x: x + 1)
-
-
-def test_report_blames_an_earlier_answer(monkeypatch):
-    with_earlier(monkeypatch, double=triple)
-    assert report_of(tiny(both, uses=USES), right).splitlines()[1] == (
-        "→ Your `both` is right: it was checked with the course's `double`. Your own "
-        "`double` is what failed: go back to it."
-    )
-
-
-def test_report_blames_two_earlier_answers(monkeypatch):
-    with_earlier(monkeypatch, double=triple, shift=triple)
-    assert report_of(tiny(both, uses=USES), right).splitlines()[1] == (
-        "→ Your `both` is right: it was checked with the course's `double` and "
-        "`shift`. Your own `double` and `shift` are what failed: go back to them."
-    )
-
-
-def test_report_blames_both_where_both_are_wrong(monkeypatch):
-    exercise = tiny(both, uses=USES)
-
-    @exercise.misconception("You add 1 first.", "What comes first?", why="Order.")
-    def shifts_first(x):
-        return 2 * (x + 1.0)
-
-    with_earlier(monkeypatch, double=triple)
-    lines = report_of(exercise, swapped).splitlines()
-    assert lines[1:3] == [
-        "→ Your `double` fails here, so the claims below are with the course's "
-        "`double`. Your `both` has an error of its own.",
-        "→ You add 1 first. What comes first?",
-    ]
-    assert lines[-1] == f"→ {WITHOUT_POINTS}"
-
-
-def test_diagnosis_and_question_come_first():
-    exercise = tiny()
-
-    @exercise.misconception("You triple.", "How often is x added?", why="A slip.")
-    def tripled(x):
-        return 3 * x
-
-    lines = report_of(exercise, lambda x: x + 2 * x).splitlines()
-    assert lines[1] == "→ You triple. How often is x added?"
-    assert lines[-1] == f"→ {WITHOUT_POINTS}"
-    assert "→" not in report_of(exercise, double)
 
 
 def test_every_explanation_is_two_sentences_without_jargon():
@@ -996,19 +679,3 @@ def test_every_explanation_is_two_sentences_without_jargon():
 )
 def test_explanation_can_be_read_and_typed_again(spec, answer, end):
     assert explained(about(spec, X), answer).endswith(end)
-
-
-def test_each_of_two_misconceptions_has_its_question():
-    exercise = load("softmax_jacobian")
-
-    def softmax_jacobian(p):  # 0 off the diagonal, and p_i on it
-        return p[..., np.newaxis] * np.eye(p.shape[-1])
-
-    result = judge(exercise, local_runner_factory(softmax_jacobian))
-    assert result.misconceptions == ("diagonal_only", "weights_on_the_diagonal")
-    bank = {each.name: each for each in exercise.misconceptions}
-    one, other = (bank[name] for name in result.misconceptions)
-    assert (
-        f"Two things at once. (1) {one.diagnosis} {one.question} "
-        f"(2) {other.diagnosis} {other.question}"
-    ) in str(CheckReport(exercise, result, ()))
