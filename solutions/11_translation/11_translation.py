@@ -400,7 +400,8 @@ assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 # One word costs one of seven words, two of six pairs, and half of the 4-grams: BLEU 64. **chrF**
 # counts n-grams of one to six *characters*, and so sees that *Batteriestatus* and
 # *Batterie-Status* have much in common.
-#
+
+# %% [markdown]
 # Now compare two translations. One is right, but spelled in another way: *der Batterie-Status der
 # Maus ist nun gut* for *der Batteriestatus der Maus ist nun gut*. One says the *opposite* of what
 # was meant: *die Tür der Garage ist jetzt nicht offen* for *die Tür der Garage ist jetzt offen*.
@@ -431,7 +432,8 @@ assert marks["a synonym"][1] < marks["another spelling"][1]
 # %% [markdown]
 # The opposite has a BLEU of 71, the right one only 64, because no measure of n-grams knows what a
 # word means.
-#
+
+# %% [markdown]
 # Now the small translator: more than three quarters of its numbers are exactly right.
 #
 # **Predict:** what is its BLEU?
