@@ -402,11 +402,12 @@ assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 # *Batterie-Status* have much in common.
 
 # %% [markdown]
-# Now compare two translations. One is right, but spelled in another way: *der Batterie-Status der
-# Maus ist nun gut* for *der Batteriestatus der Maus ist nun gut*. One says the *opposite* of what
-# was meant: *die Tür der Garage ist jetzt nicht offen* for *die Tür der Garage ist jetzt offen*.
+# Now compare a right translation with a wrong one. The right one is spelled in another way: *der
+# Batterie-Status der Maus ist nun gut* for *der Batteriestatus der Maus ist nun gut*. The other says
+# the *opposite* of what was meant: *die Tür der Garage ist jetzt nicht offen* for *die Tür der Garage
+# ist jetzt offen*.
 #
-# **Predict:** which of the two has the better BLEU?
+# **Predict:** which of them has the better BLEU?
 #
 # - [ ] The right one
 # - [x] The opposite
