@@ -15,6 +15,7 @@ from autograder.checking.call import CallResult, Raised
 from autograder.checking.judging import judge
 from autograder.checking.matrix import GRADING_SEED, judge_function
 from autograder.checking.matrix import matrix as matrix_of
+from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import exercise_names, exercises_of, load
 from autograder.checking.trivial_answers import (
     judge_right_answer,
@@ -138,11 +139,12 @@ def test_sentences_of_the_bank_follow_the_rules(exercise):
 
 
 def test_stub_is_not_written_yet(exercise):
-    raised = Raised(("NotImplementedError", "RuntimeError", "Exception"))
-    ended = CallResult("raised", raised=raised)
-    result = judge(exercise, lambda bound: lambda *_, **__: ended)
-    assert result.is_unwritten
-    assert result.points == 0
+    kinds = "NotImplementedError", "RuntimeError", "Exception"
+    for line in (NO_ANSWER.strip(), ""):  # the notebook's, and where none is known
+        ended = CallResult("raised", raised=Raised(kinds, "", exercise.name, 1, line))
+        result = judge(exercise, lambda bound, ended=ended: lambda *_, **__: ended)
+        assert result.is_unwritten
+        assert result.points == 0
 
 
 def test_docstring_is_a_contract(exercise):
