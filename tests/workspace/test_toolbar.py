@@ -1,30 +1,39 @@
-"""What the course adds to JupyterLab: buttons in a lesson's toolbar, predictions."""
+"""What the course adds to a lesson's toolbar in JupyterLab."""
 
-import contextlib
 import hashlib
 import json
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from autograder.course import Course
-from autograder.system import find_browser
 from autograder.workspace.lab import EXTENSIONS
 from tests.browser import (
     SCREENSHOTS,
     becomes_true,
-    course_copy,
-    lab_server,
-    page_of,
+)
+from tests.workspace.lesson_in_lab import (
+    BUTTONS,
+    NUMBER,
+    SIMILARITY,
+    SOFTMAX,
+    answer_in,
+    assert_accessible,
+    browser,
+    button,
+    cell,
+    lesson,
+    opened,
+    press,
+    run,
+    save,
+    write,
 )
 
 EXTENSION = EXTENSIONS / "attention-course"
-LESSON = "01_dot_product_attention"
 WRONG = """def softmax(x, axis=-1):
     exponentials = np.exp(x)
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
@@ -33,125 +42,6 @@ RIGHT = """def softmax(x, axis=-1):
     return exponentials / exponentials.sum(axis=axis, keepdims=True)"""
 ODD = 'def softmax(x):\n\treturn "ä → 𝛂"  \r\n\n\n'.replace("\r", "")
 NAMES = ["Check", "Hint", "Start over", "Restore", "Home"]
-BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
-NUMBER = re.compile(r"\[\d+\]:")  # a cell's, once it has run
-SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
-
-browser = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        not find_browser(), reason="neither Chromium nor Chrome is here"
-    ),
-]
-
-
-def lesson(stubs=True):
-    """Return a short lesson of two exercises, with cells as the course has them.
-
-    stubs : whether its answer cells know what the course put there
-    """
-    path = Course.here().learner(LESSON)
-    notebook = nbformat.read(path, as_version=4)
-    names = [
-        cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells
-    ]
-    cells = notebook.cells[:2]
-    for name in ("softmax", "similarity_attention"):
-        at = names.index(name)
-        cells += [nbformat.v4.new_markdown_cell(f"## Before {name}")]
-        cells += notebook.cells[at - 1 : at + 2]
-    for cell in cells:
-        cell.metadata.pop("attention", None)
-        if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
-            name = cell.metadata["nbgrader"]["grade_id"]
-            line = f"from course_lib.attention import {name}"
-            cell.metadata["attention"] = {"stub": cell.source, "course_version": line}
-    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
-
-
-QUESTION = "**Predict:** is *one* plus one more than one?"
-OPTIONS = ["It is *two*.", "It is one.", "$1 + 1 = 3$, of course."]
-
-
-def lesson_with_predictions():
-    """Return a lesson with three predictions, the last without an explanation."""
-    notebook = lesson()
-    text = "\n".join([QUESTION, "", *(f"- {each}" for each in OPTIONS)])
-    second = text.replace("is *one*", "again: is one")
-    cells = [
-        nbformat.v4.new_markdown_cell(text),
-        nbformat.v4.new_code_cell("print(1 + 1)"),
-        nbformat.v4.new_markdown_cell("It is two, **as ever**."),
-        nbformat.v4.new_code_cell("print(2)"),
-        nbformat.v4.new_markdown_cell("And *two* it stays."),
-        nbformat.v4.new_markdown_cell(f"So two is **more**.\n\n{second}"),
-        nbformat.v4.new_code_cell("two = 2"),
-        nbformat.v4.new_code_cell("print(two)"),
-        nbformat.v4.new_markdown_cell("It is **still** two."),
-        nbformat.v4.new_markdown_cell("## A heading"),
-        nbformat.v4.new_markdown_cell(text.replace("is *one*", "at last: is one")),
-        nbformat.v4.new_code_cell("print(2)"),
-        nbformat.v4.new_markdown_cell("## Another heading"),
-    ]
-    for number, cell in enumerate(cells):
-        cell.id = f"predictions-{number}"
-        if "**Predict:**" in cell.source:
-            # The second one's first sentence is about the answer to the first.
-            tells = {"tells": True} if "**more**" in cell.source else {}
-            cell.metadata["attention"] = {"prediction": {"right": 0}} | tells
-    notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
-    return notebook
-
-
-# Cells in `lesson_with_predictions`.
-PREDICTION, EXPLANATION, MORE, NEXT, THIRD = 2, 4, 6, 7, 12
-
-
-def answer_in(path, at=SOFTMAX):
-    """Return an answer's cell as the file has it."""
-    return nbformat.read(path, as_version=4).cells[at]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """Yield the folder that JupyterLab serves, its address, and a browser's window."""
-    folder = course_copy(tmp_path_factory.mktemp("course"))
-    with lab_server(folder, "01") as address, page_of("about:blank") as page:
-        # One window for all tests: it keeps JupyterLab's scripts, which are large.
-        yield folder / "work", urlsplit(address), page.context.browser.new_context()
-
-
-@contextlib.contextmanager
-def opened(server, name, notebook, buttons=True, width=1100):
-    """Open a notebook of its own in the server; errors in the console are failures.
-
-    buttons : whether our buttons will be there
-    width : of the window
-    """
-    work, address, window = server
-    path = work / f"{name}.ipynb"
-    nbformat.write(notebook, path)
-    errors, requests = [], []
-    page = window.new_page()
-    page.set_viewport_size({"width": width, "height": 1300})
-    page.set_default_timeout(60_000)
-    page.on("console", lambda each: errors.append(f"{each.type}: {each.text}"))
-    page.on("pageerror", lambda error: errors.append(f"error: {error}"))
-    page.on("request", lambda request: requests.append(request.url))
-    page.errors = errors
-    try:
-        page.goto(at_server(address, f"/lab/tree/{path.name}?reset&{address.query}"))
-        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-        if buttons:
-            page.locator(BUTTONS).last.wait_for()
-        else:
-            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        yield page, path
-    finally:
-        page.close()
-    assert [each for each in errors if each.startswith(("error", "warning"))] == []
-    hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
-    assert hosts == {address.netloc}
 
 
 # Notes at each frame which heading of the home page can be seen.
@@ -168,37 +58,6 @@ WATCH_HOME = """() => {
 }"""
 
 
-def at_server(address, path):
-    return f"{address.scheme}://{address.netloc}{path}"
-
-
-def button(page, name):
-    return page.locator(BUTTONS).and_(page.get_by_label(name, exact=True))
-
-
-def press(page, name):
-    """Go to a button with the keyboard alone, and press it."""
-    page.locator(".jp-NotebookPanel-toolbar jp-button[tabindex='0']").focus()
-    for _ in range(20):
-        if page.evaluate("document.activeElement.getAttribute('aria-label')") == name:
-            page.keyboard.press("Enter")
-            return
-        page.keyboard.press("ArrowLeft")
-    raise AssertionError(f"the arrows do not lead to {name}")
-
-
-def cell(page, at):
-    each = page.locator(".jp-Notebook .jp-Cell").nth(at)
-    each.scroll_into_view_if_needed()
-    return each
-
-
-def write(page, at, source):
-    cell(page, at).locator(".cm-content").click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
-
-
 def notice(page, text):
     page.locator(".Toastify__toast").get_by_text(text).first.wait_for()
 
@@ -209,48 +68,15 @@ def in_view(page, locator):
     return window["y"] - 1 <= box["y"] < window["y"] + window["height"]
 
 
-def run(page, at):
-    """Run a code cell, and wait for its number."""
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-    cell(page, at).locator(".jp-InputPrompt").click()
-    page.keyboard.press("Control+Enter")
-    expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(NUMBER)
-
-
 def has_run_since(prompt, before):
     """Return whether a cell's prompt has a number, and another one than before."""
     text = prompt.inner_text()
     return bool(NUMBER.fullmatch(text)) and text != before
 
 
-def save(page):
-    page.keyboard.press("Control+s")
-    page.locator(".jp-mod-dirty").first.wait_for(state="detached")
-
-
 def accept(page):
     page.locator(".jp-Dialog .jp-mod-accept").click()
     page.locator(".jp-Dialog").wait_for(state="detached")
-
-
-@pytest.fixture
-def page_and_path(server, request):
-    with opened(server, request.node.name, lesson()) as both:
-        yield both
-
-
-@pytest.fixture
-def script(server):
-    """Return a function that calls JavaScript with one of the extension's modules."""
-    _, address, window = server
-    static = "/lab/extensions/attention-course/static"
-    page = window.new_page()
-    page.goto(at_server(address, f"{static}/lesson.js?{address.query}"))
-    yield lambda name, function, argument=None: page.evaluate(
-        f"async ([path, argument]) => ({function})(await import(path), argument)",
-        [f"{static}/{name}", argument],
-    )
-    page.close()
 
 
 # --- without a browser ------------------------------------------------------------
@@ -665,219 +491,3 @@ def refuse(route):
         route.fulfill(status=500, body="{}")
     else:
         route.continue_()
-
-
-def assert_accessible(page, selector):
-    results = Axe().run(page, context={"include": [[selector]]})
-    assert results.response["violations"] == []
-    assert results.response["passes"] != []
-
-
-class TestPredictions:
-    pytestmark = browser
-
-    def test_explanations_wait_for_choice_and_run(self, server, request):
-        notebook = lesson_with_predictions()
-        with opened(server, request.node.name, notebook) as (page, path):
-            options = cell(page, PREDICTION).get_by_role("radio")
-            expect(options).to_have_count(3)
-            explanation = cell(page, EXPLANATION)
-            words = explanation.locator("strong")
-            more = cell(page, MORE).locator("em")
-            above_next = cell(page, NEXT).locator("strong", has_text="more")
-            expect(explanation.get_by_text("Make a prediction and")).to_be_visible()
-            assert page.locator(".attention-cover").count() == 2  # one each
-            run(page, PREDICTION + 1)
-            for each in (words, more, above_next):
-                expect(each).to_be_hidden()  # not yet predicted
-            expect(cell(page, NEXT).locator("p", has_text="again:")).to_be_visible()
-            options.nth(1).check()
-            for each in (words, more, above_next):
-                expect(each).to_be_visible()
-            expect(explanation).to_contain_text(
-                "You predicted “It is one”. What came out: “It is two”."
-            )
-            expect(cell(page, PREDICTION)).to_contain_text("your prediction")
-            expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
-                "the result"
-            )
-            options.first.check()
-            expect(explanation).to_contain_text("As you predicted: “It is two”.")
-            save(page)
-        saved = answer_in(path, PREDICTION)
-        assert saved.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
-        assert saved.source == notebook.cells[PREDICTION].source
-        with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
-            expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
-            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
-
-    def test_first_cell_that_prints_uncovers(self, server, request):
-        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            cell(page, NEXT).get_by_role("radio").first.check()
-            words = cell(page, NEXT + 3).locator("strong")
-            for at in (NEXT + 2, NEXT + 1):  # the first fails without the other
-                run(page, at)
-                expect(cell(page, at).get_by_text("NameError").first).to_be_visible(
-                    visible=at == NEXT + 2
-                )
-                expect(words).to_be_hidden()
-            run(page, NEXT + 2)
-            expect(words).to_be_visible()
-
-    def test_code_that_tells_waits_for_the_choice(self, server, request):
-        notebook = lesson_with_predictions()
-        for at in (PREDICTION + 1, EXPLANATION + 1):
-            notebook.cells[at].metadata["attention"] = {"tells": True}
-        with opened(server, request.node.name, notebook) as (page, _):
-            code = cell(page, PREDICTION + 1).locator(".cm-content")
-            more = cell(page, EXPLANATION + 1).locator(".cm-content")
-            note = page.get_by_text("the code appears here")
-            expect(note).to_have_count(1)
-            expect(code).to_be_hidden()
-            cell(page, PREDICTION).get_by_role("radio").first.check()
-            expect(code).to_be_visible()
-            expect(more).to_be_hidden()
-            expect(note).to_have_count(0)
-            run(page, PREDICTION + 1)
-            expect(more).to_be_visible()
-
-    def test_own_notes_are_not_covered(self, server, request):
-        notebook = lesson_with_predictions()
-        note = nbformat.v4.new_markdown_cell("A note of **my own**.")
-        note.id = "123e4567-e89b-12d3-a456-426614174000"
-        notebook.cells.insert(MORE, note)
-        with opened(server, request.node.name, notebook) as (page, _):
-            expect(page.locator(".attention-cover")).to_have_count(2)
-            expect(cell(page, MORE).locator("strong")).to_be_visible()
-            expect(cell(page, MORE + 1).locator("em")).to_be_hidden()
-
-    def test_keys_of_the_notebook_work_after_a_choice(self, server, request):
-        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            cell(page, PREDICTION).get_by_role("radio").nth(1).click()
-            page.keyboard.press("Shift+Enter")
-            page.keyboard.press("Shift+Enter")
-            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
-
-    def test_choice_alone_does_not_tell_the_answer(self, server, request):
-        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            cell(page, PREDICTION).get_by_role("radio").nth(2).check()
-            expect(cell(page, PREDICTION)).not_to_contain_text("the result")
-            words = cell(page, EXPLANATION).locator("strong")
-            expect(words).to_be_hidden()
-            cell(page, EXPLANATION).get_by_role("button").click()
-            expect(words).to_be_visible()
-            expect(cell(page, EXPLANATION)).not_to_contain_text("You predicted")
-
-    def test_prediction_by_keyboard_alone(self, server, request):
-        notebook = lesson_with_predictions()
-        with opened(server, request.node.name, notebook) as (page, _):
-            cells = page.locator(".jp-Notebook .jp-Cell")
-            expect(cells).to_have_count(len(notebook.cells))
-            options = cell(page, PREDICTION).get_by_role("radio")
-            options.first.focus()
-            page.keyboard.press("Space")
-            page.keyboard.press("ArrowDown")
-            page.keyboard.press("ArrowDown")
-            expect(options.nth(2)).to_be_checked()
-            expect(cell(page, EXPLANATION).locator("strong")).to_be_hidden()
-            page.keyboard.press("Control+Enter")
-            page.keyboard.press("ArrowUp")
-            expect(options.nth(1)).to_be_checked()
-            expect(cells).to_have_count(len(notebook.cells))
-
-    def test_heading_below_a_prediction_is_not_covered(self, server, request):
-        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            expect(cell(page, THIRD).get_by_role("radio")).to_have_count(3)
-            expect(page.get_by_role("heading", name="Another heading")).to_be_visible()
-            run(page, THIRD + 1)
-            cell(page, THIRD).get_by_role("radio").first.check()
-            expect(cell(page, THIRD)).to_contain_text("the result")
-
-    @pytest.mark.thorough
-    def test_predictions_are_accessible(self, server, request):
-        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
-            options = cell(page, PREDICTION).get_by_role("radio")
-            expect(options).to_have_count(3)
-            group = cell(page, PREDICTION).get_by_role("radiogroup")
-            expect(group).to_have_accessible_name(
-                "Predict: is one plus one more than one?"
-            )
-            assert_accessible(page, ".attention-choices")
-            assert_accessible(page, ".attention-cover")
-            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=SCREENSHOTS / "predictions.png")
-            run(page, PREDICTION + 1)
-            options.nth(1).check()
-            expect(cell(page, EXPLANATION)).to_contain_text("You predicted")
-            assert_accessible(page, ".attention-choices")
-            page.screenshot(path=SCREENSHOTS / "predictions-out.png")
-
-
-FIGURE = """from course_lib import figures
-keys = {"cat": [3.0, 0.5], "car": [0.5, 0.2]}
-alt = "The kitten's arrow lies close to the cat's."
-axes = {"xlabel": "alive", "ylabel": "flies"}
-figures.draggable_query("kitten", [3.2, 0.1], keys, alt=alt, show=["weight"], **axes)"""
-DRAWN = 3  # its cell in `lesson_with_figure`
-
-
-def lesson_with_figure():
-    """Return a lesson with a cell that draws a living figure, and much text below."""
-    notebook = lesson()
-    cells = [
-        nbformat.v4.new_markdown_cell("Above.\n\n" * 30),
-        nbformat.v4.new_code_cell(FIGURE),
-        nbformat.v4.new_markdown_cell("Below.\n\n" * 30),
-    ]
-    for number, each in enumerate(cells):
-        each.id = f"figure-{number}"
-    notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
-    return notebook
-
-
-class TestFigures:
-    pytestmark = browser
-
-    def run_figure(self, page):
-        page.set_viewport_size({"width": 1100, "height": 700})
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        cell(page, DRAWN).locator(".jp-InputPrompt").click()
-        page.keyboard.press("Shift+Enter")
-        page.locator("figure.living[data-live]").wait_for()
-
-    def test_figure_of_a_run_comes_into_view(self, server, request):
-        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
-            self.run_figure(page)
-            figure = page.locator("figure.living")
-            page.wait_for_timeout(1500)
-            box = figure.bounding_box()
-            window = page.locator(".jp-Notebook").bounding_box()
-            assert window["y"] <= box["y"]
-            assert box["y"] + box["height"] <= window["y"] + window["height"]
-            page.mouse.move(500, 400)
-            page.mouse.wheel(0, 250)  # whoever scrolls away stays there
-            page.wait_for_timeout(1500)
-            assert figure.bounding_box()["y"] < box["y"] - 200
-
-    def test_keyboard_leaves_a_figure_as_it_is(self, server, request):
-        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
-            self.run_figure(page)
-            prompt = cell(page, DRAWN).locator(".jp-InputPrompt")
-            expect(prompt).to_have_text(NUMBER)
-            number = prompt.inner_text()
-            slider = page.get_by_role("slider")
-            active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
-            slider.focus()
-            page.keyboard.press("ArrowUp")
-            position = slider.get_attribute("aria-valuetext")
-            page.keyboard.press("Escape")
-            page.keyboard.press("k")
-            expect(active).to_contain_text("Above.")
-            slider.focus()
-            page.keyboard.press("Shift+Enter")
-            expect(active).to_contain_text("Below.")
-            page.keyboard.press("k")
-            expect(active).to_contain_text("draggable_query")
-            page.wait_for_timeout(1000)
-            assert prompt.inner_text() == number
-            assert slider.get_attribute("aria-valuetext") == position

@@ -1,0 +1,138 @@
+"""A lesson open in JupyterLab, in a real browser: what its tests share."""
+
+import contextlib
+import re
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from autograder.course import Course
+from autograder.system import find_browser
+
+LESSON = "01_dot_product_attention"
+BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
+NUMBER = re.compile(r"\[\d+\]:")  # a cell's, once it has run
+SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
+
+
+browser = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        not find_browser(), reason="neither Chromium nor Chrome is here"
+    ),
+]
+
+
+def lesson(stubs=True):
+    """Return a short lesson of two exercises, with cells as the course has them.
+
+    stubs : whether its answer cells know what the course put there
+    """
+    path = Course.here().learner(LESSON)
+    notebook = nbformat.read(path, as_version=4)
+    names = [
+        cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells
+    ]
+    cells = notebook.cells[:2]
+    for name in ("softmax", "similarity_attention"):
+        at = names.index(name)
+        cells += [nbformat.v4.new_markdown_cell(f"## Before {name}")]
+        cells += notebook.cells[at - 1 : at + 2]
+    for cell in cells:
+        cell.metadata.pop("attention", None)
+        if stubs and cell.metadata.get("nbgrader", {}).get("solution"):
+            name = cell.metadata["nbgrader"]["grade_id"]
+            line = f"from course_lib.attention import {name}"
+            cell.metadata["attention"] = {"stub": cell.source, "course_version": line}
+    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+def answer_in(path, at=SOFTMAX):
+    """Return an answer's cell as the file has it."""
+    return nbformat.read(path, as_version=4).cells[at]
+
+
+@contextlib.contextmanager
+def opened(server, name, notebook, buttons=True, width=1100):
+    """Open a notebook of its own in the server; errors in the console are failures.
+
+    buttons : whether our buttons will be there
+    width : of the window
+    """
+    work, address, window = server
+    path = work / f"{name}.ipynb"
+    nbformat.write(notebook, path)
+    errors, requests = [], []
+    page = window.new_page()
+    page.set_viewport_size({"width": width, "height": 1300})
+    page.set_default_timeout(60_000)
+    page.on("console", lambda each: errors.append(f"{each.type}: {each.text}"))
+    page.on("pageerror", lambda error: errors.append(f"error: {error}"))
+    page.on("request", lambda request: requests.append(request.url))
+    page.errors = errors
+    try:
+        page.goto(at_server(address, f"/lab/tree/{path.name}?reset&{address.query}"))
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+        if buttons:
+            page.locator(BUTTONS).last.wait_for()
+        else:
+            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        yield page, path
+    finally:
+        page.close()
+    assert [each for each in errors if each.startswith(("error", "warning"))] == []
+    hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
+    assert hosts == {address.netloc}
+
+
+def at_server(address, path):
+    return f"{address.scheme}://{address.netloc}{path}"
+
+
+def button(page, name):
+    return page.locator(BUTTONS).and_(page.get_by_label(name, exact=True))
+
+
+def press(page, name):
+    """Go to a button with the keyboard alone, and press it."""
+    page.locator(".jp-NotebookPanel-toolbar jp-button[tabindex='0']").focus()
+    for _ in range(20):
+        if page.evaluate("document.activeElement.getAttribute('aria-label')") == name:
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("ArrowLeft")
+    raise AssertionError(f"the arrows do not lead to {name}")
+
+
+def cell(page, at):
+    each = page.locator(".jp-Notebook .jp-Cell").nth(at)
+    each.scroll_into_view_if_needed()
+    return each
+
+
+def write(page, at, source):
+    cell(page, at).locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def run(page, at):
+    """Run a code cell, and wait for its number."""
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    cell(page, at).locator(".jp-InputPrompt").click()
+    page.keyboard.press("Control+Enter")
+    expect(cell(page, at).locator(".jp-InputPrompt")).to_have_text(NUMBER)
+
+
+def save(page):
+    page.keyboard.press("Control+s")
+    page.locator(".jp-mod-dirty").first.wait_for(state="detached")
+
+
+def assert_accessible(page, selector):
+    results = Axe().run(page, context={"include": [[selector]]})
+    assert results.response["violations"] == []
+    assert results.response["passes"] != []

@@ -1,0 +1,75 @@
+"""A living figure in JupyterLab: it is in view, and keys leave it as it is."""
+
+import nbformat
+from playwright.sync_api import expect
+
+from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened
+
+FIGURE = """from course_lib import figures
+keys = {"cat": [3.0, 0.5], "car": [0.5, 0.2]}
+alt = "The kitten's arrow lies close to the cat's."
+axes = {"xlabel": "alive", "ylabel": "flies"}
+figures.draggable_query("kitten", [3.2, 0.1], keys, alt=alt, show=["weight"], **axes)"""
+DRAWN = 3  # its cell in `lesson_with_figure`
+
+
+def lesson_with_figure():
+    """Return a lesson with a cell that draws a living figure, and much text below."""
+    notebook = lesson()
+    cells = [
+        nbformat.v4.new_markdown_cell("Above.\n\n" * 30),
+        nbformat.v4.new_code_cell(FIGURE),
+        nbformat.v4.new_markdown_cell("Below.\n\n" * 30),
+    ]
+    for number, each in enumerate(cells):
+        each.id = f"figure-{number}"
+    notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
+    return notebook
+
+
+class TestFigures:
+    pytestmark = browser
+
+    def run_figure(self, page):
+        page.set_viewport_size({"width": 1100, "height": 700})
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        cell(page, DRAWN).locator(".jp-InputPrompt").click()
+        page.keyboard.press("Shift+Enter")
+        page.locator("figure.living[data-live]").wait_for()
+
+    def test_figure_of_a_run_comes_into_view(self, server, request):
+        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
+            self.run_figure(page)
+            figure = page.locator("figure.living")
+            page.wait_for_timeout(1500)
+            box = figure.bounding_box()
+            window = page.locator(".jp-Notebook").bounding_box()
+            assert window["y"] <= box["y"]
+            assert box["y"] + box["height"] <= window["y"] + window["height"]
+            page.mouse.move(500, 400)
+            page.mouse.wheel(0, 250)  # whoever scrolls away stays there
+            page.wait_for_timeout(1500)
+            assert figure.bounding_box()["y"] < box["y"] - 200
+
+    def test_keyboard_leaves_a_figure_as_it_is(self, server, request):
+        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
+            self.run_figure(page)
+            prompt = cell(page, DRAWN).locator(".jp-InputPrompt")
+            expect(prompt).to_have_text(NUMBER)
+            number = prompt.inner_text()
+            slider = page.get_by_role("slider")
+            active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+            slider.focus()
+            page.keyboard.press("ArrowUp")
+            position = slider.get_attribute("aria-valuetext")
+            page.keyboard.press("Escape")
+            page.keyboard.press("k")
+            expect(active).to_contain_text("Above.")
+            slider.focus()
+            page.keyboard.press("Shift+Enter")
+            expect(active).to_contain_text("Below.")
+            page.keyboard.press("k")
+            expect(active).to_contain_text("draggable_query")
+            page.wait_for_timeout(1000)
+            assert prompt.inner_text() == number
+            assert slider.get_attribute("aria-valuetext") == position

@@ -1,0 +1,196 @@
+"""A prediction in JupyterLab: a choice, a run, and what is covered until then."""
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import (
+    SCREENSHOTS,
+)
+from tests.workspace.lesson_in_lab import (
+    answer_in,
+    assert_accessible,
+    browser,
+    cell,
+    lesson,
+    opened,
+    run,
+    save,
+)
+
+QUESTION = "**Predict:** is *one* plus one more than one?"
+OPTIONS = ["It is *two*.", "It is one.", "$1 + 1 = 3$, of course."]
+
+
+def lesson_with_predictions():
+    """Return a lesson with three predictions, the last without an explanation."""
+    notebook = lesson()
+    text = "\n".join([QUESTION, "", *(f"- {each}" for each in OPTIONS)])
+    second = text.replace("is *one*", "again: is one")
+    cells = [
+        nbformat.v4.new_markdown_cell(text),
+        nbformat.v4.new_code_cell("print(1 + 1)"),
+        nbformat.v4.new_markdown_cell("It is two, **as ever**."),
+        nbformat.v4.new_code_cell("print(2)"),
+        nbformat.v4.new_markdown_cell("And *two* it stays."),
+        nbformat.v4.new_markdown_cell(f"So two is **more**.\n\n{second}"),
+        nbformat.v4.new_code_cell("two = 2"),
+        nbformat.v4.new_code_cell("print(two)"),
+        nbformat.v4.new_markdown_cell("It is **still** two."),
+        nbformat.v4.new_markdown_cell("## A heading"),
+        nbformat.v4.new_markdown_cell(text.replace("is *one*", "at last: is one")),
+        nbformat.v4.new_code_cell("print(2)"),
+        nbformat.v4.new_markdown_cell("## Another heading"),
+    ]
+    for number, each in enumerate(cells):
+        each.id = f"predictions-{number}"
+        if "**Predict:**" in each.source:
+            # The second one's first sentence is about the answer to the first.
+            tells = {"tells": True} if "**more**" in each.source else {}
+            each.metadata["attention"] = {"prediction": {"right": 0}} | tells
+    notebook.cells = [*notebook.cells[:2], *cells, *notebook.cells[2:]]
+    return notebook
+
+
+# Cells in `lesson_with_predictions`.
+PREDICTION, EXPLANATION, MORE, NEXT, THIRD = 2, 4, 6, 7, 12
+
+
+class TestPredictions:
+    pytestmark = browser
+
+    def test_explanations_wait_for_choice_and_run(self, server, request):
+        notebook = lesson_with_predictions()
+        with opened(server, request.node.name, notebook) as (page, path):
+            options = cell(page, PREDICTION).get_by_role("radio")
+            expect(options).to_have_count(3)
+            explanation = cell(page, EXPLANATION)
+            words = explanation.locator("strong")
+            more = cell(page, MORE).locator("em")
+            above_next = cell(page, NEXT).locator("strong", has_text="more")
+            expect(explanation.get_by_text("Make a prediction and")).to_be_visible()
+            assert page.locator(".attention-cover").count() == 2  # one each
+            run(page, PREDICTION + 1)
+            for each in (words, more, above_next):
+                expect(each).to_be_hidden()  # not yet predicted
+            expect(cell(page, NEXT).locator("p", has_text="again:")).to_be_visible()
+            options.nth(1).check()
+            for each in (words, more, above_next):
+                expect(each).to_be_visible()
+            expect(explanation).to_contain_text(
+                "You predicted “It is one”. What came out: “It is two”."
+            )
+            expect(cell(page, PREDICTION)).to_contain_text("your prediction")
+            expect(cell(page, PREDICTION).locator("li").first).to_contain_text(
+                "the result"
+            )
+            options.first.check()
+            expect(explanation).to_contain_text("As you predicted: “It is two”.")
+            save(page)
+        saved = answer_in(path, PREDICTION)
+        assert saved.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
+        assert saved.source == notebook.cells[PREDICTION].source
+        with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
+            expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
+
+    def test_first_cell_that_prints_uncovers(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, NEXT).get_by_role("radio").first.check()
+            words = cell(page, NEXT + 3).locator("strong")
+            for at in (NEXT + 2, NEXT + 1):  # the first fails without the other
+                run(page, at)
+                expect(cell(page, at).get_by_text("NameError").first).to_be_visible(
+                    visible=at == NEXT + 2
+                )
+                expect(words).to_be_hidden()
+            run(page, NEXT + 2)
+            expect(words).to_be_visible()
+
+    def test_code_that_tells_waits_for_the_choice(self, server, request):
+        notebook = lesson_with_predictions()
+        for at in (PREDICTION + 1, EXPLANATION + 1):
+            notebook.cells[at].metadata["attention"] = {"tells": True}
+        with opened(server, request.node.name, notebook) as (page, _):
+            code = cell(page, PREDICTION + 1).locator(".cm-content")
+            more = cell(page, EXPLANATION + 1).locator(".cm-content")
+            note = page.get_by_text("the code appears here")
+            expect(note).to_have_count(1)
+            expect(code).to_be_hidden()
+            cell(page, PREDICTION).get_by_role("radio").first.check()
+            expect(code).to_be_visible()
+            expect(more).to_be_hidden()
+            expect(note).to_have_count(0)
+            run(page, PREDICTION + 1)
+            expect(more).to_be_visible()
+
+    def test_own_notes_are_not_covered(self, server, request):
+        notebook = lesson_with_predictions()
+        note = nbformat.v4.new_markdown_cell("A note of **my own**.")
+        note.id = "123e4567-e89b-12d3-a456-426614174000"
+        notebook.cells.insert(MORE, note)
+        with opened(server, request.node.name, notebook) as (page, _):
+            expect(page.locator(".attention-cover")).to_have_count(2)
+            expect(cell(page, MORE).locator("strong")).to_be_visible()
+            expect(cell(page, MORE + 1).locator("em")).to_be_hidden()
+
+    def test_keys_of_the_notebook_work_after_a_choice(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, PREDICTION).get_by_role("radio").nth(1).click()
+            page.keyboard.press("Shift+Enter")
+            page.keyboard.press("Shift+Enter")
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
+
+    def test_choice_alone_does_not_tell_the_answer(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, PREDICTION).get_by_role("radio").nth(2).check()
+            expect(cell(page, PREDICTION)).not_to_contain_text("the result")
+            words = cell(page, EXPLANATION).locator("strong")
+            expect(words).to_be_hidden()
+            cell(page, EXPLANATION).get_by_role("button").click()
+            expect(words).to_be_visible()
+            expect(cell(page, EXPLANATION)).not_to_contain_text("You predicted")
+
+    def test_prediction_by_keyboard_alone(self, server, request):
+        notebook = lesson_with_predictions()
+        with opened(server, request.node.name, notebook) as (page, _):
+            cells = page.locator(".jp-Notebook .jp-Cell")
+            expect(cells).to_have_count(len(notebook.cells))
+            options = cell(page, PREDICTION).get_by_role("radio")
+            options.first.focus()
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("ArrowDown")
+            expect(options.nth(2)).to_be_checked()
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_hidden()
+            page.keyboard.press("Control+Enter")
+            page.keyboard.press("ArrowUp")
+            expect(options.nth(1)).to_be_checked()
+            expect(cells).to_have_count(len(notebook.cells))
+
+    def test_heading_below_a_prediction_is_not_covered(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            expect(cell(page, THIRD).get_by_role("radio")).to_have_count(3)
+            expect(page.get_by_role("heading", name="Another heading")).to_be_visible()
+            run(page, THIRD + 1)
+            cell(page, THIRD).get_by_role("radio").first.check()
+            expect(cell(page, THIRD)).to_contain_text("the result")
+
+    @pytest.mark.thorough
+    def test_predictions_are_accessible(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            options = cell(page, PREDICTION).get_by_role("radio")
+            expect(options).to_have_count(3)
+            group = cell(page, PREDICTION).get_by_role("radiogroup")
+            expect(group).to_have_accessible_name(
+                "Predict: is one plus one more than one?"
+            )
+            assert_accessible(page, ".attention-choices")
+            assert_accessible(page, ".attention-cover")
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=SCREENSHOTS / "predictions.png")
+            run(page, PREDICTION + 1)
+            options.nth(1).check()
+            expect(cell(page, EXPLANATION)).to_contain_text("You predicted")
+            assert_accessible(page, ".attention-choices")
+            page.screenshot(path=SCREENSHOTS / "predictions-out.png")
