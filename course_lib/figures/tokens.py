@@ -104,9 +104,14 @@ def token_boxes(
     """Draw texts cut into tokens: a box with its own edge for each token.
 
     rows : what the row shows to its tokens; a long row goes on below
-    in_columns : whether the i-th tokens of all rows, which are as many, stand below
-        each other, as wide as the widest
+    in_columns : align the i-th tokens of all rows, each column as wide as its widest
+        token; the rows need equally many tokens
+
+    Raises ``ValueError`` for rows in columns with different numbers of tokens.
     """
+    counts = sorted({len(tokens) for tokens in rows.values()})
+    if in_columns and len(counts) > 1:
+        raise ValueError(f"rows in columns need equally many tokens, got {counts}")
     widths = {
         label: [max(0.16, text_width(token) + 0.1) for token in tokens]
         for label, tokens in rows.items()

@@ -110,8 +110,7 @@ function render({ model, el }) {
     }
     const name = `lesson ${box.lesson}`;
     facts.push(box.link ? element("a", { href: box.link }, name) : element("span", {}, name));
-    // What an earlier lesson writes may be unsolved: of that only the lesson is told.
-    if (box.state && box.state !== "done") facts.push(element("span", {}, box.state));
+    if (box.state) facts.push(element("span", {}, WORDS[box.state]));
     return [...parts, element("p", { class: "facts" }, ...facts)];
   }
 
