@@ -271,7 +271,8 @@ exercise.option(
 )
 exercise.option(
     "row_after",
-    "Your weights stand one row after the right ones; for the last row that stops.",
+    "Your weights stand one row after the right ones; for the last row this raises an "
+    "error.",
     "With which row was target token i predicted, according to the docstring?",
     why="A row for the start of the sentence is thought to come first.",
     read="row after",
@@ -285,7 +286,8 @@ exercise.option(
 )
 exercise.option(
     "column_after",
-    "Your weights stand one column after the right ones; for the last one that stops.",
+    "Your weights stand one column after the right ones; for the last one this raises "
+    "an error.",
     "Which number has the first source token in the docstring's example?",
     why="Column 0 is thought to belong to the start of the sentence.",
     read="column after",

@@ -155,10 +155,10 @@ def variants(
         temperature = 1.0
     if temperature == 0 and zero == "divided by 0":
         result = torch.full_like(logits, math.nan)
-    elif temperature == 0 and not scaled.endswith("at 0 too"):
+    elif temperature == 0 and not scaled.endswith(AT_0_TOO):
         result = AT_ZERO[zero](logits)
     elif scaled != "divided":
-        result = SCALED[scaled](logits, temperature)
+        result = SCALED[scaled.removesuffix(AT_0_TOO)](logits, temperature)
     elif overflow.startswith("in exp"):
         subtracted = logits.max() if overflow.endswith("largest of all") else 0
         powers = ((logits - subtracted) / temperature).exp()
@@ -208,15 +208,9 @@ AT_ZERO = {
         logits.reshape(-1), logits.argmax()
     ).reshape(logits.shape),
 }
+AT_0_TOO = ", at 0 too"  # what the docstring says of 0 is not heeded either
 SCALED = {
     "multiplied": lambda logits, temperature: (logits * temperature).softmax(-1),
-    "multiplied, at 0 too": lambda logits, temperature: (logits * temperature).softmax(
-        -1
-    ),
-    "not, at 0 too": lambda logits, temperature: logits.softmax(-1),
-    "probabilities, at 0 too": lambda logits, temperature: (
-        logits.softmax(-1) / temperature
-    ),
     "not at all": lambda logits, temperature: logits.softmax(-1),
     "probabilities": lambda logits, temperature: logits.softmax(-1) / temperature,
     "probabilities, multiplied": lambda logits, temperature: (
@@ -267,7 +261,7 @@ exercise.option(
     "Your probabilities are the softmax at every temperature, 0 included.",
     "Which step of your code uses `temperature`, and does softmax notice it?",
     why="A quotient that is computed and not used changes nothing.",
-    scaled="not, at 0 too",
+    scaled="not at all, at 0 too",
 )
 exercise.option(
     "temperature_left_out",

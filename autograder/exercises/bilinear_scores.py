@@ -381,7 +381,7 @@ exercise.option(
 exercise.option(
     "roles_changed",
     "Your queries and keys have changed roles: your entry [i, j] is key i times w "
-    "times query j; where d_q is not d_k, that stops.",
+    "times query j; where d_q is not d_k, this raises an error.",
     "Which vector stands to the left of w in the formula?",
     why="k @ w @ q.T reads like q @ w @ k.T.",
     roles="k, q, with w as it is",

@@ -355,7 +355,8 @@ exercise.option(
 exercise.option(
     "new_axis_of_a_at_its_end",
     "Your a gets its new axis at the end, so each of its numbers has an entry of "
-    "its own where a row should have one; unless sizes are equal, that stops.",
+    "its own where a row should have one; unless sizes are equal, this raises an "
+    "error.",
     "Which of the axes of (n, m, d) does a lack: the one for the rows of b, or the "
     "one for the numbers?",
     why="a[:, :, np.newaxis] looks like a[:, np.newaxis] of the example, with one axis "
@@ -365,7 +366,7 @@ exercise.option(
 exercise.option(
     "new_axes_one_too_far",
     "Your a has its new axis at the end, and your b in the middle: each is one axis "
-    "further than it should be; unless sizes are equal, that stops.",
+    "further than it should be; unless sizes are equal, this raises an error.",
     "Write the shape of the result above those of a and b: which axis of the result "
     "does each of them lack?",
     why="The example had a[:, np.newaxis] and b[np.newaxis, :], and a row has one axis "

@@ -512,7 +512,7 @@ exercise.option(
 exercise.option(
     "weights_written_into_x",
     "Your call writes its weights over the caller's scores; where these are whole "
-    "numbers, that stops or cuts the weights.",
+    "numbers, this raises an error or cuts the weights.",
     "Whose array is x, and who may still need the scores?",
     why="np.exp(x, out=x) and x /= … save an array and spend the caller's.",
     overwritten="weights",
