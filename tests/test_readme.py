@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from autograder.book.wheel import exercises_that_run
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import exercises_of, load
@@ -74,6 +75,10 @@ def test_sums_above_the_table_are_those_of_the_lessons():
         f"{len(minutes)} lessons with {exercises} exercises, about "
         f"{sum(minutes) / 60:.0f} hours in all."
     ) in README
+
+
+def test_number_of_exercises_that_pages_check_is_right():
+    assert f"the pages of {len(exercises_that_run())} exercises check" in README
 
 
 def test_named_make_targets_exist():
