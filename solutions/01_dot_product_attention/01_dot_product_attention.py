@@ -3,8 +3,8 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# Run two code cells, and see a dictionary fail at *kitten*. Soon after, *kitten* is an
-# arrow that you drag.
+# You will see a dictionary fail at *kitten*. Soon after, *kitten* is an arrow that you
+# drag.
 #
 # After this lesson you can
 #

@@ -73,8 +73,8 @@ figures.lesson_map("14", sections=sections, alt=alt)
 #
 # <details><summary>Hint 1</summary>
 #
-# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products has each
-# kind, and how many of them? Which kinds have two?
+# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products does
+# each kind have, and how many of each? Which kinds have two?
 #
 # </details>
 # <details><summary>Hint 2</summary>

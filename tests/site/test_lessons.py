@@ -21,8 +21,7 @@ from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.source import LessonSource
 
 RUNNING = re.compile(
-    r"Shift ?\+|toolbar|Kernel →|"
-    r"\brun\W+(?:the|this|both|your|each)\s+(?:cells?|check)\b"
+    r"Shift ?\+|toolbar|Kernel →|\b[Rr]un\W+(?:\w+\W+){0,3}?(?:cells?|check)\b"
 )
 LESSONS = ["00_start_here", "01_dot_product_attention"]
 HOME = "[Home](../home.md) · [← Start](../00_start_here/00_start_here.ipynb) · [→](b)"
