@@ -167,6 +167,16 @@ class TestToolbar:
         )
         becomes_true(page, lambda: in_view(page, report))
 
+    def test_check_that_is_not_defined_offers_the_cells_above(self, page_and_path):
+        page, _ = page_and_path
+        write(page, SOFTMAX, "def softmax(x, axis=-1):\n    return x")
+        button(page, "Check").click()
+        cell(page, SOFTMAX + 1).get_by_text("NameError: name 'check'").wait_for()
+        page.get_by_role("button", name="Run the cells above").click()
+        cell(page, 1).get_by_text("[3]:").wait_for()
+        button(page, "Check").click()
+        cell(page, SOFTMAX + 1).get_by_text("claims hold").first.wait_for()
+
     def test_hints_open_one_after_another(self, page_and_path):
         page, _ = page_and_path
         hints = cell(page, SOFTMAX - 1).locator("details")

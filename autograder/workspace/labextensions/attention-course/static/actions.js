@@ -43,7 +43,7 @@ export async function check(lab, panel, { panel: pressed } = {}) {
     if (!firstLine(answerCell)) throw new Error(`The answer of ${name} was not run: try again.`);
     if (pressed) select(notebook, answerCell);
     await show(notebook, answerCell, answerCell.outputArea.node);
-    if (firstLine(answerCell).startsWith("NameError")) offerCellsAbove(lab, panel, answerCell);
+    offerCellsAbove(lab, panel, answerCell, answerCell);
     return `${name}: the answer does not run. ${firstLine(answerCell)}`;
   }
   if (!checkCell) throw new Error(`There is no check of ${name} in this notebook any more.`);
@@ -52,6 +52,7 @@ export async function check(lab, panel, { panel: pressed } = {}) {
   else if (courseCell) await run(lab, panel, courseCell);
   if (pressed) select(notebook, checkCell);
   await show(notebook, checkCell, checkCell.outputArea.node);
+  offerCellsAbove(lab, panel, checkCell, answerCell);
   return firstLine(checkCell);
 }
 
@@ -105,11 +106,15 @@ async function run(lab, panel, cell) {
   return well && !outputsOf(cell).some((output) => output.output_type === "error");
 }
 
-/** Offer what a name that is not defined most often needs, in a kernel that just started. */
-function offerCellsAbove(lab, panel, cell) {
+/**
+ * Offer what a name that is not defined most often needs, in a kernel that just started:
+ * to run the cells above the answer.
+ */
+function offerCellsAbove(lab, panel, cell, answerCell) {
+  if (!firstLine(cell).startsWith("NameError")) return;
   const above = () => {
     const { widgets } = panel.content;
-    const cells = widgets.slice(0, widgets.indexOf(cell)).filter((each) => each.model.type === "code");
+    const cells = widgets.slice(0, widgets.indexOf(answerCell)).filter((each) => each.model.type === "code");
     lab.notebook.NotebookActions.runCells(panel.content, cells, panel.sessionContext);
   };
   lab.apputils.Notification.warning("A name is not defined: the cells above may have to run first.", {
