@@ -107,7 +107,7 @@ def token_boxes(
     in_columns : align the i-th tokens of all rows, each column as wide as its widest
         token; the rows need equally many tokens
 
-    Raises ``ValueError`` for rows in columns with different numbers of tokens.
+    Raises ``ValueError`` for columns where a row has more tokens than another.
     """
     counts = sorted({len(tokens) for tokens in rows.values()})
     if in_columns and len(counts) > 1:

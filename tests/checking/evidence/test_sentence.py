@@ -1,0 +1,247 @@
+"""What else the sentence tells: options, exceptions, changed arguments."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.checking.call import Call, local_runner
+from autograder.checking.evidence import evidence
+from autograder.checking.exercise import Exercise
+from tests.checking.evidence.sentences import (
+    RNG,
+    USUAL,
+    mix,
+    scores,
+    sentence_on,
+    without_line,
+)
+
+
+def shifted(x, amount=0.0, flip=False):
+    return (x[::-1] if flip else x) + np.sin(amount * x)
+
+
+OPTIONS = [(RNG.normal(size=(n, 3)), {}) for n in (4, 5, 6)]
+
+
+OPTIONS += [(RNG.normal(size=(n, 3)), {"amount": 2.0}) for n in (4, 5)]
+
+
+OPTIONS += [(RNG.normal(size=(n, 3)), {"flip": True, "amount": 3.0}) for n in (4, 5)]
+
+
+def test_option_without_effect_is_named():
+    assert sentence_on(
+        shifted, lambda x, amount=0, flip=False: shifted(x, flip=flip), OPTIONS
+    ) == (
+        "In 4 of 7 calls, those with `amount`, your result is right for the call "
+        "without `amount`; every other call is right."
+    )
+
+
+def test_value_of_an_option_is_named():
+    def wrong(x, amount=0.0, flip=False):
+        return np.sin(x * amount) ** 3 + x[0] if flip else shifted(x, amount, flip)
+
+    expected = "Of 7 calls, only the 2 with `flip` go wrong."
+    assert sentence_on(shifted, wrong, OPTIONS) == expected
+
+
+def root(x):
+    if (x < 0).any():
+        raise ValueError("negative")
+    return np.sqrt(x)
+
+
+ROOTS = [(np.arange(1.0, n), {}) for n in (3, 4, 6)] + [(np.array([-1.0, 2]), {})]
+
+
+def test_missing_exception_is_told():
+    assert sentence_on(root, lambda x: np.sqrt(abs(x)), ROOTS) == (
+        "Every result is right, but your `root` returns a result where a `ValueError` "
+        "is asked for (1 of 4 calls)."
+    )
+
+
+def test_other_exception_is_told():
+    def wrong(x):
+        assert not (x < 0).any()
+        return np.sqrt(x)
+
+    assert sentence_on(root, wrong, ROOTS) == (
+        "In 1 of 4 calls, the one where a `ValueError` is asked for, your `root` ends "
+        "with an `AssertionError`; every other call is right."
+    )
+
+
+def test_special_kind_of_the_exception_is_right():
+    def right(x):
+        if (x < 0).any():
+            raise UnicodeError("negative")
+        return np.sqrt(x)
+
+    assert sentence_on(root, right, ROOTS) == ""
+
+
+def test_call_that_the_spec_answers_asks_for_no_exception():
+    exercise = Exercise(root, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(lambda x: np.sqrt(abs(x)))
+    runner = local_runner(lambda x: np.sqrt(abs(x)))
+    calls = [Call((x,), {}, runner((x,), {})) for x, _ in ROOTS]
+    assert evidence(exercise, calls) == ""
+
+
+def test_changed_argument_is_named():
+    def wrong(q, k):
+        result = scores(q, k)
+        q *= 2
+        return result
+
+    expected = "Your `scores` changes its argument `q`; every result is right."
+    assert sentence_on(scores, wrong, USUAL) == expected
+
+
+def test_kind_of_exception_of_the_learners_own_is_not_spelt():
+    def wrong(q, k):
+        raise type(f"Saw{q.shape}", (Exception,), {})
+
+    sentence = without_line(sentence_on(scores, wrong, USUAL))
+    assert sentence == "Your `scores` ends with an exception in every call."
+
+
+def test_answer_that_is_not_written_gets_no_sentence():
+    def stub(q, k):
+        raise NotImplementedError
+
+    assert sentence_on(scores, stub, USUAL) == ""
+
+
+class Hostile(list):
+    def __eq__(self, other):
+        raise SystemExit
+
+    __hash__ = None
+    __len__ = __iter__ = __getitem__ = __repr__ = __eq__
+
+
+def holds_itself():
+    value = [1]
+    value += [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Hostile([1]),
+        [Hostile([1])],
+        {"a": Hostile([1])},
+        np.array([Hostile([1]), None], dtype=object),
+        holds_itself(),
+        np.ones((4, 4)).view(np.matrix) if hasattr(np, "matrix") else None,
+        torch.ones(3).to_sparse(),
+        10**400,
+        float("nan"),
+        2.0 + 1j,
+        "text",
+        {1, 2},
+        {(1, 2): 3},
+        np.zeros((0, 3)),
+        np.array("a"),
+        lambda: 1,
+        (Hostile([1]), Hostile([2])),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_nothing_is_raised_whatever_a_result_is(value):
+    sentence = sentence_on(mix, lambda q, k: value, USUAL, ("output", "weights"))
+    assert isinstance(sentence, str)
+    assert isinstance(sentence_on(scores, lambda q, k: value, USUAL), str)
+
+
+def ends_where_square(q, k):
+    if len(q) == 6:
+        raise ValueError("no")
+    if len(q) == 3:
+        return None
+    return None if len(q) == 5 else scores(q, k)
+
+
+def test_missing_return_is_said_first():
+    assert sentence_on(scores, ends_where_square, USUAL) == (
+        "Your `scores` returns None in 2 of 3 calls: is a `return` missing?"
+    )
+
+
+def test_exception_has_its_line():
+    def product(q, k):
+        return q @ np.swapaxes(k, -1, -2)
+
+    sentence = sentence_on(scores, lambda q, k: product(q, k.T) / len(q), USUAL)
+    assert sentence.startswith("Your `scores` ends with a `ValueError` at line ")
+    assert "(`return q @ np.swapaxes(k, -1, -2)`) in every call." in sentence
+
+
+def test_line_of_hidden_calls_is_not_named():
+    def line_by_line(q, k):
+        if len(q) == 5:
+            raise ValueError("five")
+        raise ValueError("others")
+
+    runner = local_runner(line_by_line)
+    calls = [Call(i[:2], {}, runner(i[:2], {}), hidden=True) for i in USUAL]
+    exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(scores)
+    ends = "Your `scores` ends with a `ValueError`"
+    assert evidence(exercise, calls) == f"{ends} in every call."
+    visible = [replace(calls[0], hidden=False), *calls[1:]]
+    assert evidence(exercise, visible).startswith(f"{ends} at line ")
+    assert "five" in evidence(exercise, visible)
+
+
+def softmax_of_scores(q, k):
+    """Return scores and weights, as a step-by-step answer does."""
+    powers = np.exp(scores(q, k) - scores(q, k).max(axis=-1, keepdims=True))
+    return {"scores": scores(q, k), "weights": powers / powers.sum(-1, keepdims=True)}
+
+
+def one_step_wrong(change):
+    """Return an answer whose softmax is NaN for large scores, and wrong elsewhere.
+
+    change : what is made of the weights
+    """
+
+    def answer(q, k):
+        powers = np.exp(scores(q, k))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        return {"scores": scores(q, k), "weights": change(weights)}
+
+    return answer
+
+
+FAR_APART = (100.0 * np.eye(5)[:3], 100.0 * np.eye(5)[:4], {})
+
+
+def test_nan_in_one_call_does_not_hide_a_wrong_shape():
+    inputs = [*USUAL, FAR_APART]
+    answer = one_step_wrong(lambda weights: weights[None])
+    assert sentence_on(softmax_of_scores, answer, inputs) == (
+        "Your `weights` have 3 axes where 2 are right."
+    )
+    answer = one_step_wrong(lambda weights: weights.ravel() ** 2)
+    assert sentence_on(softmax_of_scores, answer, inputs) == (
+        "Your `weights` have 1 axis where 2 are right."
+    )
+
+
+def test_part_that_is_right_in_some_calls_is_not_told_of():
+    def answer(q, k):
+        right = softmax_of_scores(q, k)
+        right["scores"] = np.sin(right["scores"]) ** 2
+        if len(q) == 5:
+            right["weights"] = right["weights"] * np.nan
+        return right
+
+    assert "NaN" not in sentence_on(softmax_of_scores, answer, USUAL)
