@@ -282,7 +282,11 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
         if not others:
             continue
         submitted = [each for each in lesson_grades.values() if each.submitted]
-        own = [{each.exercise for each in student.exercises} for student in submitted]
+        own = [  # where nothing counts, there is no column either
+            {each.exercise for each in student.exercises}
+            for student in submitted
+            if _rounded(student.max_points)
+        ]
         not_all = set[str]().union(*own) - own[0].intersection(*own)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
         commands = " and ".join(f"`autograder drop {name}`" for name in names)
