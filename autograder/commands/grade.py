@@ -97,18 +97,18 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     """
     lesson = course.find_lesson(lesson, built=True)
     students = classroom.chosen_students(course, lesson, options.student)
-    if options.new_inputs:
-        if options.student:
-            raise CourseError(
-                "--new-inputs is for a whole class, so that all have the same: leave "
-                "--student out"
-            )
-        renew_seed(course)
+    if options.new_inputs and options.student:
+        raise CourseError(
+            "--new-inputs is for a whole class, so that all have the same: leave "
+            "--student out"
+        )
     path = course.root / f"build/grading/{lesson}.jsonl"
     if options.output:
         path = output_file(Path(options.output))
     with Journal(course) as journal:
         classroom.write_results(path, journal, lesson)  # fails early if it must fail
+        if options.new_inputs:  # a call that failed above leaves the seed
+            renew_seed(course)
         run = _Run(course, lesson, students, options, journal)
         code = run.grade()
         gone: set[str] = set()
