@@ -314,7 +314,7 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
 def _listed(students: Sequence[str]) -> str:
     """Return names of students, not all if there are many."""
     more = len(students) - MAX_LISTED
-    listed = ", ".join(students[:MAX_LISTED])
+    listed = ", ".join(map(spelled_out, students[:MAX_LISTED]))
     return listed + (f" and {more} more" if more > 0 else "")
 
 

@@ -17,6 +17,7 @@ from autograder.grading import classroom
 from autograder.grading.engine import lost_bank, with_reading
 from autograder.grading.identity import course_version, verdict_key
 from autograder.grading.journal import Journal, JournalEntry
+from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.submission import Submission
@@ -123,7 +124,7 @@ class Verdicts:
             submission = Submission(self.release, student, path, self.releases)
             if lost := self._lost(submission):
                 reason = lost_bank(self.lesson, lost)
-                fault = f"{student!r} is not graded: {reason}"
+                fault = f"{spelled_out(student)!r} is not graded: {reason}"
                 self._add_fault(submission, fault, reason)
                 continue
             key = self._key(submission)
