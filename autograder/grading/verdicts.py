@@ -152,7 +152,12 @@ class Verdicts:
         return lost - {each.exercise for each in earlier}
 
     def _earlier(self, submission: Submission) -> tuple[ExerciseResult, ...]:
-        """Return the verdicts that the same file got before."""
+        """Return the verdicts that the same file got before.
+
+        None where all of its own release can still be judged: nothing is taken over.
+        """
+        if not submission.lost:
+            return ()
         before = self.journal.latest_of(self.lesson, submission.student)
         if before is None or before.digest != submission.digest:
             return ()
