@@ -47,11 +47,13 @@ class ExportFile:
     text : the file's content
     left_out : a sentence for each student who could not be put in
     notes : sentences on the totals
+    warnings : sentences on what the file cannot say
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def export_file(
@@ -94,7 +96,8 @@ def export_file(
         if kind == "moodle":
             table = [[*row[:-1], row[-1] or MOODLE_NO_GRADE] for row in table]
     left_out = tuple(fault for fault in faults.values() if fault)
-    return ExportFile(csv_text(table), left_out, notes)
+    warnings = tuple(several_maxima(course_grades))
+    return ExportFile(csv_text(table), left_out, notes, warnings)
 
 
 def handed_in(course_grades: CourseGrades, *, named: bool) -> CourseGrades:
