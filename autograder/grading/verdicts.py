@@ -154,7 +154,7 @@ class Verdicts:
     def _earlier(self, submission: Submission) -> tuple[ExerciseResult, ...]:
         """Return the verdicts that the same file got before.
 
-        None where all of its own release can still be judged: nothing is taken over.
+        None are where its own release can be judged as a whole: none is needed.
         """
         if not submission.lost:
             return ()
