@@ -25,6 +25,7 @@ from autograder.gradebook.totals import (
 )
 from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
+from autograder.releases import how_to_drop
 
 ExportFormat = Literal["csv", "canvas", "moodle"]
 MissingAs = Literal["empty", "zero"]  # what is written for what was not handed in
@@ -292,7 +293,6 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
         ]
         not_all = set[str]().union(*own) - own[0].intersection(*own)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
-        commands = " and ".join(f"`autograder drop {name}`" for name in names)
         where = "; ".join(
             f"{column.title!r} has {_listed(students)}"
             for column in others
@@ -308,8 +308,7 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             f"{lesson}: not everybody was graded on {', '.join(names)}. "
             f"{first.title!r} is out of {format_number(first.max_points)} points; who "
             f"could earn fewer is in a column of that maximum: {where}. For one "
-            f"column, {commands} {'lets it' if len(names) == 1 else 'let them'} count "
-            "for nobody"
+            f"column, {how_to_drop(names)}"
         )
     return sentences
 
