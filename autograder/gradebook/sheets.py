@@ -23,7 +23,7 @@ from autograder.gradebook.totals import (
     require_droppable,
     totals_in_words,
 )
-from autograder.grading.reading import spelled_out
+from autograder.grading.reading import listed, spelled_out
 from autograder.grading.result import SubmissionResult
 from autograder.releases import how_to_drop
 
@@ -294,11 +294,11 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
         not_all = set[str]().union(*own) - own[0].intersection(*own)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
         where = "; ".join(
-            f"{column.title!r} has {_listed(students)}"
+            f"{column.title!r} has {listed(students, MAX_LISTED)}"
             for column in others
             if (
                 students := [
-                    each.student
+                    spelled_out(each.student)
                     for each in submitted
                     if _rounded(each.max_points) == column.max_points
                 ]
@@ -311,13 +311,6 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             f"column, {how_to_drop(names)}"
         )
     return sentences
-
-
-def _listed(students: Sequence[str]) -> str:
-    """Return names of students, not all if there are many."""
-    more = len(students) - MAX_LISTED
-    listed = ", ".join(map(spelled_out, students[:MAX_LISTED]))
-    return listed + (f" and {more} more" if more > 0 else "")
 
 
 def _totals(

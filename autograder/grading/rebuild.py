@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading.reading import SubmittedCell
+from autograder.grading.reading import SubmittedCell, listed
 from autograder.grading.release import Cell, Release
 from autograder.shown_code import held_claims, same_for_learners
 
@@ -288,10 +288,13 @@ class _Rebuilding:
 
     def sentences(self) -> tuple[str, ...]:
         order = {cell.id: j for j, cell in enumerate(self.released)}
-        return tuple(
-            f"{text}: {_listed(sorted({*self.repairs[kind]}, key=order.__getitem__))}."
+        names = {
+            text: sorted({*self.repairs[kind]}, key=order.__getitem__)
             for kind, text in REPAIRS.items()
             if self.repairs[kind]
+        }
+        return tuple(
+            f"{text}: {listed(each, MAX_NAMED_CELLS)}." for text, each in names.items()
         )
 
 
@@ -321,9 +324,3 @@ def _adds_to(source: str, released: str) -> bool:
     known = {row.strip() for row in released.split("\n")}
     rows = (row.strip() for row in source.split("\n"))
     return any(row and row not in known and row[0] != "#" for row in rows)
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - MAX_NAMED_CELLS
-    listed = ", ".join(names[:MAX_NAMED_CELLS])
-    return listed + (f" and {more} more" if more > 0 else "")
