@@ -153,6 +153,25 @@ def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
     return tuple(cell.exercise for cell in cells if cell.role == "check")
 
 
+def nbgrader_marks(grade_id: str, *, points: float | None = None) -> dict[str, Any]:
+    """Return what nbgrader needs in the metadata of a graded cell.
+
+    points : of a check; None for an exercise's answer
+    """
+    is_check = points is not None
+    marks: dict[str, Any] = {
+        "grade": is_check,
+        "grade_id": grade_id,
+        "locked": is_check,
+        "schema_version": 3,
+        "solution": not is_check,
+        "task": False,
+    }
+    if points is not None:
+        marks["points"] = int(points) if points == int(points) else points
+    return marks
+
+
 def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
     """Return the cells of an exercise that the lesson no longer has, as they were."""
     taken = {cell.id for cell in others}
