@@ -405,10 +405,12 @@ def judge(
 
 def _student_of(course: Course, lesson: str, path: Path) -> str:
     """Return whose submission a file is; "" if it lies elsewhere."""
-    parts = path.absolute().parts
-    above = (course.root / SUBMITTED).absolute().parts
-    is_one = len(parts) == len(above) + 3 and parts[: len(above)] == above
-    return parts[-3] if is_one and parts[-2] == lesson else ""
+    above = (course.root / SUBMITTED).absolute()
+    try:
+        student, folder, _ = path.absolute().relative_to(above).parts
+    except ValueError:  # not below it, or not right there
+        return ""
+    return student if folder == lesson else ""
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def with_retired(
             if name in names:
                 names.remove(name)
                 cells[at:at] = _cells_of(name, cells)
-            solutions = [cell.exercise * (cell.role == "solution") for cell in cells]
+            solutions = [c.exercise if c.role == "solution" else "" for c in cells]
             at = solutions.index(name) if name in solutions else at
     _insert_imports(cells, gone)
     return replace(release, cells=tuple(cells), points={**release.points, **gone})
