@@ -113,7 +113,7 @@ def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
 
 def _without_points(lesson: _ReleasedNotebook, cell: Cell) -> str:
     """Return the check of an exercise that does not count: no field for points."""
-    released = lesson.cells.get(cell.id) or _gone_cell(cell, None)
+    released = lesson.cells.get(cell.id) or _retired_cell(cell, None)
     marks = {**released["metadata"]["nbgrader"], "grade": False, "points": 0}
     metadata = {**released["metadata"], "nbgrader": marks}
     return json_to_look_at(released | {"metadata": metadata})
@@ -134,13 +134,13 @@ def _line(
     elif cell.role == "check":
         changes["outputs"] = verdict_outputs(verdict)
     if cell.id not in lesson.cells:
-        return json_to_look_at(_gone_cell(cell, verdict) | changes)
+        return json_to_look_at(_retired_cell(cell, verdict) | changes)
     if not changes:
         return lesson.lines[cell.id]
     return json_to_look_at(lesson.cells[cell.id] | changes)
 
 
-def _gone_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
+def _retired_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
     """Return a cell of an exercise that the lesson no longer has."""
     if cell.role == "setup":
         return _own_cell(cell, [])

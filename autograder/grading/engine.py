@@ -158,8 +158,8 @@ class Engine:
         """
         start = time.perf_counter()
         submission = Submission(self.release, student, path, self.releases)
-        if lost := submission.lost - {*dropped}:
-            raise CourseError(lost_bank(self.release.lesson, lost))
+        if unjudgeable := submission.unjudgeable - {*dropped}:
+            raise CourseError(unjudgeable_in_words(self.release.lesson, unjudgeable))
         cells = submission.code_cells
         reading = time.perf_counter() - start
         try:
@@ -226,7 +226,7 @@ def sandbox_of(
     )
 
 
-def lost_bank(lesson: str, exercises: Collection[str]) -> str:
+def unjudgeable_in_words(lesson: str, exercises: Collection[str]) -> str:
     """Return a sentence on exercises of a release that cannot be judged any more."""
     names = sorted(exercises)
     files = " and ".join(f"autograder/exercises/{name}.py" for name in names)

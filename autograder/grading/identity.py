@@ -109,7 +109,7 @@ def course_version(course: Course, lesson: str) -> str:
     _add(digest, lesson.encode(), course.learner(lesson).read_bytes())
     _add(digest, b"lock", LOCK.read_bytes() if LOCK.is_file() else b"")
     cells = load_all_releases(course, lesson).cells
-    retired = {cell.exercise for cell in cells if cell.is_gone} - {""}  # no imports
+    retired = {cell.exercise for cell in cells if cell.is_retired} - {""}  # no imports
     for name in sorted(retired):  # of earlier releases; most lessons have none
         _add(digest, b"retired", name.encode())
     versions = [platform.python_version(), *map(version, INSTALLED)]

@@ -210,9 +210,9 @@ class _Rebuilding:
         missing = [
             j
             for j, cell in enumerate(self.released)
-            if j not in matched and not (cell.is_gone and cell.role == "setup")
+            if j not in matched and not (cell.is_retired and cell.role == "setup")
         ]
-        placed = [j for j in matched if not self.released[j].is_gone]
+        placed = [j for j in matched if not self.released[j].is_retired]
         for kind, indices in (("moved", moved(placed)), ("missing", missing)):
             self.repairs[kind] += [self.released[j].id for j in indices]
 

@@ -122,7 +122,7 @@ def test_refusals_of_entries_differ(tmp_path, points, n):
 
 
 def test_faults_of_exercises_without_a_bank_differ(tmp_path, monkeypatch):
-    monkeypatch.setattr(Verdicts, "_lost", lambda *_: {"softmax"})
+    monkeypatch.setattr(Verdicts, "_unjudgeable", lambda *_: {"softmax"})
     with Journal(Course(tmp_path)) as journal:
         verdicts = Verdicts(COURSE, Settings(LESSON, 1), journal)
         faults = [each.fault for each in verdicts.each(ALIKE, iter)]
