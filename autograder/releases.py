@@ -11,7 +11,7 @@ may still have the former names; ``SUCCESSORS`` says what has become of them.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from autograder.course import Course, CourseError, write_atomically
 
@@ -100,6 +100,17 @@ def last_points(releases: Mapping[str, Points]) -> dict[str, float]:
     for release in releases.values():
         points |= release
     return points
+
+
+def how_to_drop(exercises: Sequence[str]) -> str:
+    """Return which commands let exercises count for nobody, as a clause.
+
+    >>> how_to_drop(["a", "b"])
+    '`autograder drop a` and `autograder drop b` let them count for nobody'
+    """
+    commands = " and ".join(f"`autograder drop {name}`" for name in exercises)
+    verb = "lets it" if len(exercises) == 1 else "let them"
+    return f"{commands} {verb} count for nobody"
 
 
 def with_release(course: Course, lesson: str, points: Points) -> str:

@@ -97,18 +97,18 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     """
     lesson = course.find_lesson(lesson, built=True)
     students = classroom.chosen_students(course, lesson, options.student)
-    if options.new_inputs:
-        if options.student:
-            raise CourseError(
-                "--new-inputs is for a whole class, so that all have the same: leave "
-                "--student out"
-            )
-        renew_seed(course)
+    if options.new_inputs and options.student:
+        raise CourseError(
+            "--new-inputs is for a whole class, so that all have the same: leave "
+            "--student out"
+        )
     path = course.root / f"build/grading/{lesson}.jsonl"
     if options.output:
         path = output_file(Path(options.output))
     with Journal(course) as journal:
         classroom.write_results(path, journal, lesson)  # fails early if it must fail
+        if options.new_inputs:  # a call that failed above leaves the seed
+            renew_seed(course)
         run = _Run(course, lesson, students, options, journal)
         code = run.grade()
         gone: set[str] = set()
@@ -405,10 +405,12 @@ def judge(
 
 def _student_of(course: Course, lesson: str, path: Path) -> str:
     """Return whose submission a file is; "" if it lies elsewhere."""
-    parts = path.absolute().parts
-    above = (course.root / SUBMITTED).absolute().parts
-    is_one = len(parts) == len(above) + 3 and parts[: len(above)] == above
-    return parts[-3] if is_one and parts[-2] == lesson else ""
+    above = (course.root / SUBMITTED).absolute()
+    try:
+        student, folder, _ = path.absolute().relative_to(above).parts
+    except ValueError:  # not below it, or not right there
+        return ""
+    return student if folder == lesson else ""
 
 
 @dataclass(frozen=True)

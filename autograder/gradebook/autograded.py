@@ -19,7 +19,7 @@ from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.gradebook.safe_html import inert_html, verdicts_html, visible
 from autograder.grading.reading import json_to_look_at
-from autograder.grading.release import Cell, load_release
+from autograder.grading.release import Cell, load_release, nbgrader_marks
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
 
@@ -113,7 +113,7 @@ def _read_released(course: Course, lesson: str, *_: int) -> _ReleasedNotebook:
 
 def _without_points(lesson: _ReleasedNotebook, cell: Cell) -> str:
     """Return the check of an exercise that does not count: no field for points."""
-    released = lesson.cells.get(cell.id) or _gone_cell(cell, None)
+    released = lesson.cells.get(cell.id) or _retired_cell(cell, None)
     marks = {**released["metadata"]["nbgrader"], "grade": False, "points": 0}
     metadata = {**released["metadata"], "nbgrader": marks}
     return json_to_look_at(released | {"metadata": metadata})
@@ -134,33 +134,25 @@ def _line(
     elif cell.role == "check":
         changes["outputs"] = verdict_outputs(verdict)
     if cell.id not in lesson.cells:
-        return json_to_look_at(_gone_cell(cell, verdict) | changes)
+        return json_to_look_at(_retired_cell(cell, verdict) | changes)
     if not changes:
         return lesson.lines[cell.id]
     return json_to_look_at(lesson.cells[cell.id] | changes)
 
 
-def _gone_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
+def _retired_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:
     """Return a cell of an exercise that the lesson no longer has."""
     if cell.role == "setup":
         return _own_cell(cell, [])
-    is_check = cell.role == "check"
-    marks: dict[str, Any] = {
-        "cell_type": "code",
-        "grade": is_check,
-        "grade_id": cell.grade_id,
-        "locked": is_check,
-        "schema_version": 3,
-        "solution": not is_check,
-        "task": False,
-    }
-    if is_check:
-        marks["points"] = verdict.max_points if verdict else 0.0
+    points = verdict.max_points if verdict else 0.0
+    marks = nbgrader_marks(
+        cell.grade_id, points=points if cell.role == "check" else None
+    )
     return {
         "cell_type": "code",
         "execution_count": None,
         "id": cell.id,
-        "metadata": {"nbgrader": marks},
+        "metadata": {"nbgrader": {"cell_type": "code", **marks}},
         "outputs": [],
         "source": cell.source,
     }

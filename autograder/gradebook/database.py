@@ -384,8 +384,8 @@ class Gradebook:
         """
         if student not in self.people():
             raise CourseError(
-                f"{student!r} is not in the gradebook: correct the name, or enter the "
-                "student first (`autograder roster FILE.csv`)"
+                f"{spelled_out(student)!r} is not in the gradebook: correct the name, "
+                "or enter the student first (`autograder roster FILE.csv`)"
             )
         with connect(self.path) as connection:
             _ = self._penalties.plugin
@@ -541,9 +541,10 @@ def _students(connection: sqlite3.Connection, lesson: OpenedLesson) -> list[str]
 def _check_entries(entries: Sequence[GradebookEntry]) -> None:
     for entry in entries:
         if fault := student_id_fault(entry.student):
-            raise ValueError(f"{entry.student!r}: {fault}")
+            raise ValueError(f"{spelled_out(entry.student)!r}: {fault}")
         if not all(math.isfinite(points) for points in entry.points.values()):
-            raise ValueError(f"{entry.student}: points that are no number")
+            name = spelled_out(entry.student)
+            raise ValueError(f"{name}: points that are no number")
     counts = Counter(entry.student for entry in entries)
     if twice := [student for student, count in counts.items() if count > 1]:
-        raise ValueError(f"{twice[0]} has two entries in one batch")
+        raise ValueError(f"{spelled_out(twice[0])} has two entries in one batch")

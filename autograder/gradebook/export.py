@@ -18,7 +18,6 @@ from autograder.gradebook.sheets import (
     Results,
     export_file,
     handed_in,
-    several_maxima,
     write_export,
 )
 
@@ -58,7 +57,7 @@ def export(
         on_note(sentence)
     for sentence in file.left_out:
         on_left_out(sentence)
-    for sentence in several_maxima(grades) if checked != "csv" else ():
+    for sentence in file.warnings:
         on_warning(sentence)
     return path
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 from autograder.checking.points import format_number
 from autograder.course import Course, CourseError
 from autograder.grading.release import CHECK, load_release
+from autograder.releases import how_to_drop
 
 GRADED = ("GradeCell", "TaskCell")  # nbgrader's types of cells that have a grade
 COMMENTED = ("SolutionCell", "TaskCell")  # and of those that have a comment
@@ -329,11 +330,10 @@ def retired_exercises(
     names = sorted(name.removeprefix(CHECK) for name in gone - dropped)
     if not names:
         return []
-    commands = " and ".join(f"`autograder drop {name}`" for name in names)
     return [
         f"no longer in {lesson}: {', '.join(names)}; counts for those whose release "
-        f"had it, and they are judged on it; {commands} "
-        f"{'lets it' if len(names) == 1 else 'let them'} count for nobody"
+        "had it, and they are judged on it; "
+        f"{how_to_drop(names)}"
     ]
 
 

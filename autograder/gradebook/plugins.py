@@ -36,7 +36,6 @@ from autograder.gradebook.sheets import (
     MissingAs,
     export_file,
     handed_in,
-    several_maxima,
     write_export,
 )
 from autograder.grading.release import CHECK
@@ -68,9 +67,7 @@ class _FileExportPlugin(ExportPlugin):
             raise SystemExit(1) from None
         for sentence in file.notes:
             self.log.info("%s", sentence)
-        for sentence in file.left_out:
-            self.log.warning("%s", sentence)
-        for sentence in several_maxima(grades) if self.kind != "csv" else ():
+        for sentence in (*file.left_out, *file.warnings):
             self.log.warning("%s", sentence)
         self.log.info("Grades exported to %s", self.to or self.name)
 

@@ -23,6 +23,7 @@ from autograder.gradebook.writing import (
 from autograder.grading import classroom
 from autograder.grading.identity import course_seed, course_version
 from autograder.grading.journal import Journal
+from autograder.grading.reading import spelled_out
 from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import Settings, Workers
@@ -127,7 +128,7 @@ class Service:
         Raises ``CourseError`` if it cannot be graded here, or not be entered.
         """
         if fault := student_id_fault(student):
-            raise CourseError(f"{student!r} is not graded: {fault}")
+            raise CourseError(f"{spelled_out(student)!r} is not graded: {fault}")
         with Journal(self.course) as journal:
             gradebook = Gradebook(self.course)
             gradebook.open_lesson(lesson)

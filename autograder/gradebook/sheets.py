@@ -23,8 +23,9 @@ from autograder.gradebook.totals import (
     require_droppable,
     totals_in_words,
 )
-from autograder.grading.reading import spelled_out
+from autograder.grading.reading import listed, spelled_out
 from autograder.grading.result import SubmissionResult
+from autograder.releases import how_to_drop
 
 ExportFormat = Literal["csv", "canvas", "moodle"]
 MissingAs = Literal["empty", "zero"]  # what is written for what was not handed in
@@ -47,11 +48,13 @@ class ExportFile:
     text : the file's content
     left_out : a sentence for each student who could not be put in
     notes : sentences on the totals
+    warnings : sentences on what the file cannot say
     """
 
     text: str
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def export_file(
@@ -94,7 +97,8 @@ def export_file(
         if kind == "moodle":
             table = [[*row[:-1], row[-1] or MOODLE_NO_GRADE] for row in table]
     left_out = tuple(fault for fault in faults.values() if fault)
-    return ExportFile(csv_text(table), left_out, notes)
+    warnings = tuple(several_maxima(course_grades))
+    return ExportFile(csv_text(table), left_out, notes, warnings)
 
 
 def handed_in(course_grades: CourseGrades, *, named: bool) -> CourseGrades:
@@ -282,16 +286,19 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
         if not others:
             continue
         submitted = [each for each in lesson_grades.values() if each.submitted]
-        own = [{each.exercise for each in student.exercises} for student in submitted]
+        own = [  # where nothing counts, there is no column either
+            {each.exercise for each in student.exercises}
+            for student in submitted
+            if _rounded(student.max_points)
+        ]
         not_all = set[str]().union(*own) - own[0].intersection(*own)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
-        commands = " and ".join(f"`autograder drop {name}`" for name in names)
         where = "; ".join(
-            f"{column.title!r} has {_listed(students)}"
+            f"{column.title!r} has {listed(students, MAX_LISTED)}"
             for column in others
             if (
                 students := [
-                    each.student
+                    spelled_out(each.student)
                     for each in submitted
                     if _rounded(each.max_points) == column.max_points
                 ]
@@ -301,17 +308,9 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             f"{lesson}: not everybody was graded on {', '.join(names)}. "
             f"{first.title!r} is out of {format_number(first.max_points)} points; who "
             f"could earn fewer is in a column of that maximum: {where}. For one "
-            f"column, {commands} {'lets it' if len(names) == 1 else 'let them'} count "
-            "for nobody"
+            f"column, {how_to_drop(names)}"
         )
     return sentences
-
-
-def _listed(students: Sequence[str]) -> str:
-    """Return names of students, not all if there are many."""
-    more = len(students) - MAX_LISTED
-    listed = ", ".join(students[:MAX_LISTED])
-    return listed + (f" and {more} more" if more > 0 else "")
 
 
 def _totals(

@@ -49,7 +49,7 @@ from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
-from autograder.releases import Points, known_releases, last_points
+from autograder.releases import Points, how_to_drop, known_releases, last_points
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 
@@ -158,8 +158,8 @@ class Engine:
         """
         start = time.perf_counter()
         submission = Submission(self.release, student, path, self.releases)
-        if lost := submission.lost - {*dropped}:
-            raise CourseError(lost_bank(self.release.lesson, lost))
+        if unjudgeable := submission.unjudgeable - {*dropped}:
+            raise CourseError(unjudgeable_in_words(self.release.lesson, unjudgeable))
         cells = submission.code_cells
         reading = time.perf_counter() - start
         try:
@@ -226,17 +226,14 @@ def sandbox_of(
     )
 
 
-def lost_bank(lesson: str, exercises: Collection[str]) -> str:
+def unjudgeable_in_words(lesson: str, exercises: Collection[str]) -> str:
     """Return a sentence on exercises of a release that cannot be judged any more."""
-    names = ", ".join(sorted(exercises))
-    files = " and ".join(
-        f"autograder/exercises/{name}.py" for name in sorted(exercises)
-    )
-    commands = " and ".join(f"`autograder drop {name}`" for name in sorted(exercises))
+    names = sorted(exercises)
+    files = " and ".join(f"autograder/exercises/{name}.py" for name in names)
     return (
-        f"its release of {lesson} had {names}, which the course can no longer judge: "
-        f"bring back {files} with the reference, or let it count for nobody by "
-        f"{commands}"
+        f"its release of {lesson} had {', '.join(names)}, which the course can no "
+        f"longer judge: bring back {files} with the reference; otherwise "
+        f"{how_to_drop(names)}"
     )
 
 

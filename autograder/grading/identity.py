@@ -24,7 +24,7 @@ from pathlib import Path
 import autograder
 import course_lib
 from autograder.course import Course, CourseError
-from autograder.grading.release import Cell, load_all_releases, load_release
+from autograder.grading.release import Cell, load_all_releases
 
 SEED_FILE = "gradebook.seed"
 SEED_BEFORE = f"{SEED_FILE}.before"
@@ -108,9 +108,9 @@ def course_version(course: Course, lesson: str) -> str:
     digest = hashlib.sha256(digest_of(PACKAGES))
     _add(digest, lesson.encode(), course.learner(lesson).read_bytes())
     _add(digest, b"lock", LOCK.read_bytes() if LOCK.is_file() else b"")
-    every = load_all_releases(course, lesson).exercises
-    retired = sorted({*every} - {*load_release(course, lesson).exercises})
-    for name in retired:  # of earlier releases; most lessons have none
+    cells = load_all_releases(course, lesson).cells
+    retired = {cell.exercise for cell in cells if cell.is_retired} - {""}  # no imports
+    for name in sorted(retired):  # of earlier releases; most lessons have none
         _add(digest, b"retired", name.encode())
     versions = [platform.python_version(), *map(version, INSTALLED)]
     _add(digest, b"installed", " ".join(versions).encode())

@@ -15,7 +15,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +86,16 @@ def printable_name(name: str) -> str:
     """Return a name fit for a sentence: printable, and not too long."""
     text = spelled_out(name)
     return text if len(text) <= MAX_NAME_LENGTH else f"{text[:MAX_NAME_LENGTH]}…"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return names as a list for a sentence, not all if there are many.
+
+    >>> listed(["ann", "ben", "zoe"], most=2)
+    'ann, ben and 1 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def json_to_look_at(value: Any, **options: Any) -> str:

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading.reading import SubmittedCell
+from autograder.grading.reading import SubmittedCell, listed
 from autograder.grading.release import Cell, Release
 from autograder.shown_code import held_claims, same_for_learners
 
@@ -210,9 +210,9 @@ class _Rebuilding:
         missing = [
             j
             for j, cell in enumerate(self.released)
-            if j not in matched and not (cell.is_gone and cell.role == "setup")
+            if j not in matched and not (cell.is_retired and cell.role == "setup")
         ]
-        placed = [j for j in matched if not self.released[j].is_gone]
+        placed = [j for j in matched if not self.released[j].is_retired]
         for kind, indices in (("moved", moved(placed)), ("missing", missing)):
             self.repairs[kind] += [self.released[j].id for j in indices]
 
@@ -288,10 +288,13 @@ class _Rebuilding:
 
     def sentences(self) -> tuple[str, ...]:
         order = {cell.id: j for j, cell in enumerate(self.released)}
-        return tuple(
-            f"{text}: {_listed(sorted({*self.repairs[kind]}, key=order.__getitem__))}."
+        names = {
+            text: sorted({*self.repairs[kind]}, key=order.__getitem__)
             for kind, text in REPAIRS.items()
             if self.repairs[kind]
+        }
+        return tuple(
+            f"{text}: {listed(each, MAX_NAMED_CELLS)}." for text, each in names.items()
         )
 
 
@@ -321,9 +324,3 @@ def _adds_to(source: str, released: str) -> bool:
     known = {row.strip() for row in released.split("\n")}
     rows = (row.strip() for row in source.split("\n"))
     return any(row and row not in known and row[0] != "#" for row in rows)
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - MAX_NAMED_CELLS
-    listed = ", ".join(names[:MAX_NAMED_CELLS])
-    return listed + (f" and {more} more" if more > 0 else "")

@@ -19,7 +19,7 @@ from autograder.course import Course, CourseError
 from autograder.releases import ANSWER_KEY, Points, known_releases, last_points
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
-GONE_IMPORTS = "imports-of-earlier-releases"  # a cell's id
+RETIRED_IMPORTS = "imports-of-earlier-releases"  # a cell's id
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
 
 
@@ -33,7 +33,7 @@ class Cell:
     id : as in the notebook; verdicts do not depend on it
     is_code : only code can run
     to_mend : whether it is there to be changed, as broken functions are
-    is_gone : whether the lesson no longer has it: where it stood is not known
+    is_retired : whether the lesson no longer has it: where it stood is not known
     """
 
     role: Role
@@ -42,7 +42,7 @@ class Cell:
     id: str = ""
     is_code: bool = True
     to_mend: bool = False
-    is_gone: bool = False
+    is_retired: bool = False
 
     @property
     def grade_id(self) -> str:
@@ -119,27 +119,27 @@ def with_retired(
     further above, and whatever the learner has added there.
     """
     last = last_points(releases)
-    gone = {
+    retired = {
         name: last[name]
         for name in exercises
-        if name not in release.exercises and name in last and has_bank(name)
+        if name not in release.exercises and name in last and can_judge(name)
     }
-    if not gone:
+    if not retired:
         return release
-    names, cells = {*gone}, list(release.cells)
+    names, cells = {*retired}, list(release.cells)
     for points in reversed([*releases.values()]):
         at = len(cells)
         for name in reversed([*points]):
             if name in names:
                 names.remove(name)
                 cells[at:at] = _cells_of(name, cells)
-            solutions = [cell.exercise * (cell.role == "solution") for cell in cells]
+            solutions = [c.exercise if c.role == "solution" else "" for c in cells]
             at = solutions.index(name) if name in solutions else at
-    _insert_imports(cells, gone)
-    return replace(release, cells=tuple(cells), points={**release.points, **gone})
+    _insert_imports(cells, retired)
+    return replace(release, cells=tuple(cells), points={**release.points, **retired})
 
 
-def has_bank(exercise: str) -> bool:
+def can_judge(exercise: str) -> bool:
     """Return whether the course can still judge an exercise."""
     try:
         load(exercise)
@@ -153,6 +153,25 @@ def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
     return tuple(cell.exercise for cell in cells if cell.role == "check")
 
 
+def nbgrader_marks(grade_id: str, *, points: float | None = None) -> dict[str, Any]:
+    """Return what nbgrader needs in the metadata of a graded cell.
+
+    points : of a check; None for an exercise's answer
+    """
+    is_check = points is not None
+    marks: dict[str, Any] = {
+        "grade": is_check,
+        "grade_id": grade_id,
+        "locked": is_check,
+        "schema_version": 3,
+        "solution": not is_check,
+        "task": False,
+    }
+    if points is not None:
+        marks["points"] = int(points) if points == int(points) else points
+    return marks
+
+
 def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
     """Return the cells of an exercise that the lesson no longer has, as they were."""
     taken = {cell.id for cell in others}
@@ -160,23 +179,23 @@ def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:
         each if each not in taken else f"{each}-2" for each in (name, f"check-{name}")
     ]
     return [
-        Cell("solution", _stub(name), name, ids[0], is_gone=True),
-        Cell("check", f"check({name})", name, ids[1], is_gone=True),
+        Cell("solution", _stub(name), name, ids[0], is_retired=True),
+        Cell("check", f"check({name})", name, ids[1], is_retired=True),
     ]
 
 
-def _insert_imports(cells: list[Cell], gone: Collection[str]) -> None:
-    """Insert what the lesson's set-up has imported for exercises that are gone."""
+def _insert_imports(cells: list[Cell], retired: Collection[str]) -> None:
+    """Insert what the lesson's set-up has imported for retired exercises."""
     own = {cell.exercise for cell in cells}
     lines = dict.fromkeys(
         line
-        for name in gone
+        for name in retired
         for imported, line in _imports_for(name).items()
         if imported not in own
     )
     last = max((i for i, c in enumerate(cells) if c.role == "setup"), default=-1)
     if text := "\n".join(sorted(lines)):
-        cells.insert(last + 1, Cell("setup", text, id=GONE_IMPORTS, is_gone=True))
+        cells.insert(last + 1, Cell("setup", text, id=RETIRED_IMPORTS, is_retired=True))
 
 
 @functools.cache

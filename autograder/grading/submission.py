@@ -24,7 +24,7 @@ from autograder.grading.reading import (
     read_notebook,
 )
 from autograder.grading.rebuild import Rebuilt, rebuild
-from autograder.grading.release import CHECK, Cell, Release, has_bank, with_retired
+from autograder.grading.release import CHECK, Cell, Release, can_judge, with_retired
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.releases import Points, last_points, own_release
 
@@ -163,10 +163,10 @@ class Submission:
         return frozenset(self.releases[own])
 
     @cached_property
-    def lost(self) -> frozenset[str]:
+    def unjudgeable(self) -> frozenset[str]:
         """Exercises of its own release that the course can no longer judge."""
-        gone = self.own_exercises - {*self.release.exercises}
-        return frozenset(name for name in gone if not has_bank(name))
+        retired = self.own_exercises - {*self.release.exercises}
+        return frozenset(name for name in retired if not can_judge(name))
 
     @property
     def reason(self) -> str:

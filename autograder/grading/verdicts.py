@@ -14,9 +14,10 @@ from typing import NamedTuple
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.grading import classroom
-from autograder.grading.engine import lost_bank, with_reading
+from autograder.grading.engine import unjudgeable_in_words, with_reading
 from autograder.grading.identity import course_version, verdict_key
 from autograder.grading.journal import Journal, JournalEntry
+from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult, SubmissionResult
 from autograder.grading.submission import Submission
@@ -121,9 +122,9 @@ class Verdicts:
             start = perf_counter()
             path = classroom.submission_path(self.course, self.lesson, student)
             submission = Submission(self.release, student, path, self.releases)
-            if lost := self._lost(submission):
-                reason = lost_bank(self.lesson, lost)
-                fault = f"{student!r} is not graded: {reason}"
+            if unjudgeable := self._unjudgeable(submission):
+                reason = unjudgeable_in_words(self.lesson, unjudgeable)
+                fault = f"{spelled_out(student)!r} is not graded: {reason}"
                 self._add_fault(submission, fault, reason)
                 continue
             key = self._key(submission)
@@ -143,15 +144,20 @@ class Verdicts:
             self.journal.add_file(submission.digest, self._version, key)
         return key
 
-    def _lost(self, submission: Submission) -> Collection[str]:
+    def _unjudgeable(self, submission: Submission) -> Collection[str]:
         """Return what should count for a submission, and has no verdict any more."""
-        if not (lost := submission.lost - {*self.dropped}):
+        if not (unjudgeable := submission.unjudgeable - {*self.dropped}):
             return ()
         earlier = self._earlier(submission)
-        return lost - {each.exercise for each in earlier}
+        return unjudgeable - {each.exercise for each in earlier}
 
     def _earlier(self, submission: Submission) -> tuple[ExerciseResult, ...]:
-        """Return the verdicts that the same file got before."""
+        """Return the verdicts that the same file got before.
+
+        None are where its own release can be judged as a whole: none is needed.
+        """
+        if not submission.unjudgeable:
+            return ()
         before = self.journal.latest_of(self.lesson, submission.student)
         if before is None or before.digest != submission.digest:
             return ()

@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.checking.way_on import course_version
 from autograder.course import Course
+from autograder.grading.release import CHECK, nbgrader_marks
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
 from autograder.notebooks.functions_table import with_functions
@@ -117,12 +118,12 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
         return new_markdown_cell(text, id=name, metadata=metadata)
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
-        metadata["nbgrader"] = _nbgrader(cell.exercise.name, solution=True)
+        metadata["nbgrader"] = nbgrader_marks(cell.exercise.name)
         metadata[ANSWER_KEY] = {"course_version": course_version(cell.exercise)}
         text = solution(cell.exercise)
     elif cell.kind == "check" and cell.exercise:
-        grade_id = f"check_{cell.exercise.name}"
-        metadata["nbgrader"] = _nbgrader(grade_id, points=cell.exercise.points)
+        grade_id = f"{CHECK}{cell.exercise.name}"
+        metadata["nbgrader"] = nbgrader_marks(grade_id, points=cell.exercise.points)
     elif cell.broken is not None:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
@@ -145,19 +146,3 @@ def _with_heading(cell: SourceCell) -> str:
 def _draws(text: str) -> bool:
     """Return whether a cell draws: a picture's bytes differ between machines."""
     return bool(re.search(r"^figures\.\w+\(", text, re.MULTILINE))
-
-
-def _nbgrader(
-    grade_id: str, *, solution: bool = False, points: float | None = None
-) -> dict:
-    metadata = {
-        "grade": points is not None,
-        "grade_id": grade_id,
-        "locked": points is not None,
-        "schema_version": 3,
-        "solution": solution,
-        "task": False,
-    }
-    if points is not None:
-        metadata["points"] = int(points) if points == int(points) else points
-    return metadata

@@ -31,6 +31,7 @@ from autograder.notebooks.source import LessonSource
 from autograder.releases import (
     ANSWER_KEY,
     FILE,
+    how_to_drop,
     kept_releases,
     last_points,
     release_name,
@@ -228,11 +229,10 @@ def removed(course: Course, lesson: str) -> list[str]:
     if not gone:
         return []
     banks = " and ".join(f"autograder/exercises/{name}.py" for name in gone)
-    commands = " and ".join(f"`autograder drop {name}`" for name in gone)
     return [
         f"{lesson} no longer has {', '.join(gone)}. Who hands in an earlier release is "
-        f"still judged on it: keep {banks} with the reference. In a class, {commands} "
-        f"{'lets it' if len(gone) == 1 else 'let them'} count for nobody"
+        f"still judged on it: keep {banks} with the reference. In a class, "
+        f"{how_to_drop(gone)}"
     ]
 
 

@@ -19,7 +19,7 @@ from autograder.gradebook.safe_html import format_points_of
 from autograder.gradebook.service import GradeRecords
 from autograder.grading import classroom
 from autograder.grading.journal import Journal
-from autograder.grading.release import load_release
+from autograder.grading.release import checked_exercises, load_release
 from autograder.grading.result import CodeResult
 from autograder.grading.verdicts import Verdicts
 from autograder.grading.workers import GradingTaskResult, Settings
@@ -60,7 +60,7 @@ def grade_class(root, lost=None, *, excuse=None):
     def judge(tasks):
         for task in tasks:
             exercises = []
-            names = [c.exercise for c in task.cells or () if c.role == "check"]
+            names = checked_exercises(task.cells or ())
             for name in today if task.cells is None else names:
                 worth = today[name] if name in today else load(name).points
                 earned = max(0.0, worth - (lost or {}).get((task.student, name), 0.0))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import re
 
 import pytest
@@ -11,13 +12,20 @@ from autograder.course import Course, CourseError
 from autograder.dashboard.page import render_page
 from autograder.dashboard.term import count_term
 from autograder.dashboard.term_page import render_term
-from autograder.gradebook.grades import StudentGrades
-from autograder.gradebook.sheets import export_file
+from autograder.gradebook.database import Gradebook
+from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.service import Service
+from autograder.gradebook.sheets import export_file, several_maxima
 from autograder.gradebook.summaries import Delivery, write_summaries
+from autograder.gradebook.writing import GradebookEntry
 from autograder.grading import classroom
+from autograder.grading.journal import Journal
 from autograder.grading.reading import printable_name
+from autograder.grading.verdicts import Verdicts
+from autograder.grading.workers import Settings
 from tests.dashboard.classes import answer, graded, roster
 from tests.gradebook import test_feedback as feedback
+from tests.submissions import COURSE
 
 LESSON = "01_dot_product_attention"
 # What a folder may be called, and looks the same: "ann lee".
@@ -87,6 +95,49 @@ def test_people_of_alike_names_are_labelled_with_their_ids():
 def test_feedback_pages_differ():
     pages = [feedback.page(feedback.grades_of(each)).text for each in ALIKE]
     assert_differ([text.partition("handed in")[0] for text in pages])
+
+
+def refusal(action, *arguments):
+    """Return what a refusal says before the first colon."""
+    with pytest.raises((CourseError, ValueError)) as raised:
+        action(*arguments)
+    return str(raised.value).partition(":")[0]
+
+
+def test_refusals_of_ids_differ(tmp_path):
+    course = Course(tmp_path)
+    refused = [f"-{each}" for each in ALIKE]  # no id begins with it
+    service, book = Service(course), Gradebook(course)
+    assert_differ([refusal(service.autograded, LESSON, each, []) for each in refused])
+    entries = [GradebookEntry(each, {}) for each in refused]
+    assert_differ([refusal(book.enter, LESSON, [each]) for each in entries])
+    assert_differ([refusal(book.extend, LESSON, each, 0.0) for each in ALIKE])
+
+
+@pytest.mark.parametrize("points, n", [(math.nan, 1), (1.0, 2)])
+def test_refusals_of_entries_differ(tmp_path, points, n):
+    book = Gradebook(Course(tmp_path))
+    entries = [GradebookEntry(each, {"softmax": points}) for each in ALIKE]
+    assert_differ([refusal(book.enter, LESSON, [each] * n) for each in entries])
+
+
+def test_faults_of_exercises_without_a_bank_differ(tmp_path, monkeypatch):
+    monkeypatch.setattr(Verdicts, "_unjudgeable", lambda *_: {"softmax"})
+    with Journal(Course(tmp_path)) as journal:
+        verdicts = Verdicts(COURSE, Settings(LESSON, 1), journal)
+        faults = [each.fault for each in verdicts.each(ALIKE, iter)]
+    assert_differ([fault.partition(":")[0] for fault in faults])
+    assert len(faults) == len(ALIKE)
+
+
+def test_students_of_a_further_column_differ():
+    grades = {each: feedback.grades_of(each) for each in ALIKE}
+    most = Grade("softmax", 99.0, auto=1.0)
+    grades["zoe"] = StudentGrades("zoe", (most,), submitted=True)
+    (note,) = several_maxima({LESSON: grades})
+    listed = note.partition("' has ")[2].partition(". For one column")[0]
+    assert_differ(listed.split(", "))
+    assert len(listed.split(", ")) == len(ALIKE)
 
 
 @pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])

@@ -12,6 +12,8 @@ from autograder.commands import gradebook as gradebook_commands
 from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
+from autograder.gradebook.grades import Grade, StudentGrades
+from autograder.gradebook.sheets import several_maxima
 from autograder.grading import release as release_module
 from autograder.grading.journal import Journal
 from autograder.notebooks.build import removed
@@ -82,6 +84,17 @@ def test_file_for_a_system_says_each_ones_own_maximum(root, kind):
     assert f"'{own}' has ben" in note
     assert "amara" not in note
     assert f"`autograder drop {REMOVED}`" in note
+
+
+def test_submission_of_no_points_plays_no_part_in_what_to_drop():
+    def handed_in(student, exercises):
+        grades = (Grade(name, 2.0, auto=1.0) for name in exercises)
+        return StudentGrades(student, tuple(grades), submitted=True)
+
+    people = [handed_in("full", "abc"), handed_in("old", "ab"), handed_in("none", "")]
+    (note,) = several_maxima({LESSON: {each.student: each for each in people}})
+    assert f"{LESSON}: not everybody was graded on c." in note
+    assert "For one column, `autograder drop c` lets it count" in note
 
 
 def drop(root, exercise, *, undo=False, lesson="01"):

@@ -213,6 +213,17 @@ def test_new_inputs_are_for_a_whole_class(root, fake, call):
     assert (root / "gradebook.seed").read_text() == before
 
 
+@pytest.mark.parametrize("path", ["nbgrader_config.py/out.jsonl", "solutions"])
+def test_new_inputs_without_a_file_for_results_leave_the_seed(root, fake, call, path):
+    hand_in(root, "amara")
+    call("grade", "01")
+    before = (root / "gradebook.seed").read_text()
+    output = str(root / path)
+    assert call("grade", "01", "--new-inputs", "--output", output)[0] == 1
+    assert (root / "gradebook.seed").read_text() == before
+    assert not (root / "gradebook.seed.before").exists()
+
+
 def test_one_student_of_an_ungraded_class_is_the_only_line(root, fake, call):
     hand_in(root, "amara", "ben")
     call("grade", "01", "--student", "ben")

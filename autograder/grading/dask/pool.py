@@ -19,6 +19,7 @@ from autograder.grading.dask import worker as worker_module
 from autograder.grading.dask.answer import ChunkResult, OddAnswer, read
 from autograder.grading.dask.worker import GradingRun, packed
 from autograder.grading.judging import no_answer
+from autograder.grading.reading import listed
 from autograder.grading.workers import GradingTask
 
 if TYPE_CHECKING:
@@ -328,7 +329,10 @@ class WorkerPool:
         for worker, reason in sorted(self._refusals.items()):
             if reason:
                 workers_of.setdefault(reason, []).append(worker)
-        return [f"{_names(each)}: {reason}" for reason, each in workers_of.items()]
+        return [
+            f"{listed(each, MAX_NAMED_WORKERS)}: {reason}"
+            for reason, each in workers_of.items()
+        ]
 
 
 def _call(
@@ -342,12 +346,6 @@ def _call(
     path = worker_module.__name__
     text = f"__import__('importlib').import_module({path!r}).{name}(argument)"
     return eval, text, {"argument": argument}
-
-
-def _names(workers: Sequence[str]) -> str:
-    more = len(workers) - MAX_NAMED_WORKERS
-    names = ", ".join(workers[:MAX_NAMED_WORKERS])
-    return names + (f" and {more} more" if more > 0 else "")
 
 
 def _lost(pending: PendingTasks, reason: str) -> ChunkResult:
