@@ -64,8 +64,9 @@ def check_text(
 
     The result can be written as JSON. ``kind`` is "report", "course version" (nothing
     was judged) or "error" (the text could not be run or defines no such function);
-    ``html`` is free of scripts, whatever the answer is, prints or returns; ``printed``
-    is what the text has printed; ``data`` is that of ``CheckReport``, if there is one.
+    ``html`` is free of scripts, whatever the answer is, prints or returns, for an
+    answer that leaves the course's modules alone; ``printed`` is what the text has
+    printed; ``data`` is that of ``CheckReport``, if there is one.
     """
     try:
         exercise = load(name)

@@ -1,11 +1,15 @@
 // The exercise on its page, to be answered: an editor, what checks the answer, and what was
-// written, kept by the browser. Nothing of an answer becomes HTML but Python's own report.
+// written, kept by the browser. Python's report alone becomes HTML, and of that no more than
+// such a report has: an answer runs where the report is made, and could have written it.
 
 (() => {
   const HERE = new URL("live/", document.currentScript.src);
   const STILL_RUNNING = 12_000; // milliseconds until a reader is told of Stop
   const MAX_EARLIER = 20;
   const KEY = "attention-course";
+  // What a report consists of: no link, no form, nothing that loads or leads elsewhere.
+  const ELEMENTS = "div strong p ul li span code pre details summary".split(" ");
+  const ATTRIBUTES = "style class role aria-label open".split(" ");
 
   // What the browser keeps
 
@@ -149,6 +153,18 @@
     return element;
   };
 
+  /** Return the nodes of a report's HTML, without whatever no report has. */
+  function nodesOf(html) {
+    const { body } = new DOMParser().parseFromString(html, "text/html"); // inert
+    for (const each of body.querySelectorAll("*")) {
+      if (!ELEMENTS.includes(each.localName)) each.remove();
+      for (const { name } of [...each.attributes]) {
+        if (!ATTRIBUTES.includes(name)) each.removeAttribute(name);
+      }
+    }
+    return body.childNodes;
+  }
+
   /** Return the folded hints that stand above the editor, in the nearest section with any. */
   function hintsOf(place) {
     for (let part = place.closest("section"); part; part = part.parentElement.closest("section")) {
@@ -253,9 +269,7 @@
       }
       status.textContent = result.headline; // heard: the report says it to the eye
       status.classList.add("live-heard");
-      const words = make("div");
-      words.innerHTML = result.html; // of Python's report, in which all else is escaped
-      report.append(words);
+      report.append(make("div", {}, ...nodesOf(result.html)));
       if (result.printed) {
         const printed = make("pre", { textContent: result.printed, tabIndex: 0 });
         const summary = make("summary", { textContent: "What your text printed" });

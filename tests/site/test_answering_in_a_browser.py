@@ -36,6 +36,24 @@ ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
 # Endless too, and no Python code runs meanwhile that a limit of time could end.
 ENDLESS_IN_C = "print(pow(3, 10**10))\n"
 ATTACK = "<img src=x onerror=document.title=1><script>document.title=2</script>"
+# What an answer can make of the report, since both are of one process.
+FORGED = (
+    "<p onclick=x() id=x class=named>A report</p>"
+    "<meta http-equiv=refresh content=0;url=/forged.html>"
+    "<form action=/forged.html><button>Send</button></form><a href=/forged.html>On</a>"
+    "<svg><a href=/forged.html><text>On</text></a></svg><style>p{color:red}</style>"
+    "<template><a href=/forged.html></a></template><iframe srcdoc=x></iframe>"
+)
+FORGERIES = (
+    f"""from autograder.messages import report
+report.escape = str
+def softmax(x, axis=-1):
+    raise ValueError({FORGED!r})
+""",
+    f"""from autograder import browser
+browser.PageReport.html = lambda self: {FORGED!r}
+{RIGHT}""",
+)
 STUB_END = "raise NotImplementedError  # replace this line with your answer\n"
 FULL = """() => {
     Storage.prototype.setItem = () => { throw new DOMException("", "Quota"); };
@@ -247,6 +265,21 @@ def test_answer_is_never_html(answering, chromium):
         million = f"for i in range(10**6):\n    print(i)\n{RIGHT}"
         assert "more characters were printed" in checked(page, million)
         assert page.title() == title
+
+
+@NEEDS_PYODIDE
+@pytest.mark.parametrize("text", FORGERIES, ids=["escape", "report"])
+def test_forged_report_leads_nowhere(answering, chromium, text):
+    # The console says that the page's policy lets no handler through either.
+    with visited(chromium, f"{answering}{SOFTMAX}", faultless=False) as page:
+        assert "A report" in checked(page, text)
+        report = page.locator(".live-report")
+        allowed = "div, strong, p, ul, li, span, code, pre, details, summary"
+        assert report.locator("p.named").first.inner_text() == "A report"
+        assert report.locator(f":not({allowed})").count() == 0
+        assert report.locator("[onclick], [id], [href]").count() == 0
+        page.wait_for_timeout(500)  # a page that is led away has left by then
+        assert page.url == f"{answering}{SOFTMAX}"
 
 
 @NEEDS_PYODIDE
