@@ -198,6 +198,7 @@
     const report = make("div", { className: "live-report" });
     const stale = make("p", { className: "live-stale", hidden: true, textContent: "The report is about what you had written before." });
     let judged = null; // the text that the report is about
+    let other = null; // what another tab has written, until this one overwrites it
     const say = (text) => {
       status.textContent = text;
       status.classList.remove("live-heard");
@@ -206,6 +207,7 @@
     // What was written
 
     const write = () => {
+      setOtherAside();
       const text = area.value;
       const isKept = keep("answer", name, text === stub ? null : text);
       storage.textContent = isKept ? "" : "Your browser does not keep what you write here (its storage is full or blocked): copy it before you leave.";
@@ -218,7 +220,12 @@
       const texts = earlierOf(name).filter((each) => each !== text);
       keep("earlier", name, JSON.stringify([text, ...texts].slice(0, MAX_EARLIER)));
     };
+    const setOtherAside = () => {
+      if (other !== null) setAside(other);
+      other = null;
+    };
     const replace = (text) => {
+      setOtherAside(); // below this tab's own
       setAside(area.value);
       area.value = text;
       write();
@@ -226,7 +233,8 @@
       area.focus();
     };
     const offer = () => {
-      restore.disabled = !earlierOf(name).some((each) => each !== area.value);
+      const isOther = other !== null && other !== area.value && other.trim() !== stub.trim();
+      restore.disabled = !isOther && !earlierOf(name).some((each) => each !== area.value);
     };
     const solved = () => {
       const isSolved = read("solved", name) !== null;
@@ -284,6 +292,7 @@
       next.scrollIntoView({ block: "center" });
     };
     const restoreEarlier = () => {
+      setOtherAside();
       const texts = earlierOf(name);
       const last = texts.findIndex((each) => each !== area.value);
       if (last < 0) return;
@@ -346,9 +355,10 @@
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
       if (document.activeElement === area) {
-        setAside(text);
+        other = text;
         storage.textContent = "Another tab has written another version of this answer: Restore brings it here.";
       } else {
+        other = null;
         area.value = text;
         stale.hidden = judged === null || judged === text;
         fit();

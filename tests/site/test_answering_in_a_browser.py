@@ -427,6 +427,43 @@ def test_two_tabs_lose_nothing(site, chromium):
         context.close()
 
 
+def test_typing_in_another_tab_leaves_the_earlier_versions(site, chromium):
+    long = "# fewer versions are within reach than this line has letters\n"
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        for page in (one, two):
+            page.goto(f"{address}{SOFTMAX}")
+        write(one, WRONG)
+        button(one, "Start over").click()
+        write(one, RIGHT)
+        write(two, "")
+        two.keyboard.type(long)
+        expect(one.locator(".live-storage")).to_contain_text("Another tab")
+        expect(button(one, "Restore")).to_be_enabled()
+        restored = []
+        for _ in range(4):
+            button(one, "Restore").click()
+            restored.append(text_of(one))
+        assert restored == [long, WRONG, RIGHT, long]
+        context.close()
+
+
+def test_overwriting_another_tabs_version_leaves_it_within_reach(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        for page in (one, two):
+            page.goto(f"{address}{SOFTMAX}")
+        write(one, WRONG)
+        write(two, RIGHT)
+        expect(one.locator(".live-storage")).to_contain_text("Another tab")
+        one.keyboard.type("#")
+        button(one, "Restore").click()
+        assert text_of(one) == RIGHT
+        context.close()
+
+
 def test_page_from_a_file_says_how_to_get_more(site, chromium):
     context = chromium.new_context()
     page = context.new_page()
