@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import linecache
-import signal
 import sys
 import time
 import traceback
@@ -21,10 +20,12 @@ from typing import Any
 from autograder.check import CALL_SECONDS, is_course_version
 from autograder.checking.call import (
     Runner,
+    TimeLimiter,
     TimeLimitExceeded,
+    call_within,
+    has_alarms,
     local_runner,
     plain_function,
-    time_limit,
 )
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import RunnerFactory, judge
@@ -143,29 +144,25 @@ def page_runner_factory(answer: Any) -> RunnerFactory:
 
     def make(names: tuple[str, ...]) -> Runner:
         right = {name: load(name).reference for name in names}
-        if has_alarms():
-            return local_runner(answer, right, seconds=CALL_SECONDS)
-        return local_runner(_limited(answer, CALL_SECONDS), right)
+        return local_runner(answer, right, CALL_SECONDS, limiter=limiter())
 
     return make
 
 
-def has_alarms() -> bool:
-    """Return whether the system ends endless loops by itself; a browser does not."""
-    return hasattr(signal, "setitimer")
+def limiter() -> TimeLimiter:
+    """Return what ends endless loops here, with alarms or without."""
+    return call_within if has_alarms() else run_within
 
 
-def run_within(
-    seconds: float, function: Callable[..., Any], *arguments: Any, **keywords: Any
-) -> Any:
+def run_within(seconds: float | None, function: Callable[[], Any]) -> Any:
     """Call a function; raise ``TimeLimitExceeded`` inside it once the time is up.
 
     The clock is read at jumps and calls of Python code, from Python 3.12 on. What
     computes in C without end is not stopped: the page ends the worker then.
     """
     monitoring = getattr(sys, "monitoring", None)
-    if monitoring is None or monitoring.get_tool(MONITORING_TOOL):
-        return function(*arguments, **keywords)
+    if seconds is None or not monitoring or monitoring.get_tool(MONITORING_TOOL):
+        return function()
     end = time.monotonic() + seconds
     count = 0
 
@@ -182,26 +179,10 @@ def run_within(
     # No context manager: its own calls would be events, and raise where nobody expects.
     try:
         monitoring.set_events(MONITORING_TOOL, sum(kinds))
-        return function(*arguments, **keywords)
+        return function()
     finally:
         monitoring.set_events(MONITORING_TOOL, 0)
         monitoring.free_tool_id(MONITORING_TOOL)
-
-
-def _limited(answer: Any, seconds: float) -> Callable[..., Any]:
-    """Return an answer with a limit of time; once it is used up, a tenth is left."""
-    limit = seconds
-
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        nonlocal limit
-        try:
-            return run_within(limit, answer, *arguments, **keywords)
-        except TimeLimitExceeded:
-            limit = seconds / 10
-            raise
-
-    call.__wrapped__ = answer  # type: ignore[attr-defined] # whose names are looked up
-    return call
 
 
 def run_cell(
@@ -220,11 +201,7 @@ def run_cell(
 
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            if has_alarms():
-                with time_limit(CELL_SECONDS):
-                    run()
-            else:
-                run_within(CELL_SECONDS, run)
+            limiter()(CELL_SECONDS, run)
         except TimeLimitExceeded:
             return f"It was stopped after {CELL_SECONDS:g} seconds."
         except BaseException as error:
