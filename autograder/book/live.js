@@ -56,7 +56,7 @@
       const mine = (this.worker = { post: [], postMessage(each) { this.post.push(each); }, terminate() {} });
       try {
         const fetched = async (name) => {
-          const response = await fetch(new URL(name, HERE));
+          const response = await fetch(new URL(name, HERE), { cache: "no-cache" }); // of no version
           if (!response.ok) throw new Error(`${name}: ${response.status}`);
           return response;
         };
