@@ -17,7 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from autograder.check import CALL_SECONDS, is_course_version
+from autograder.check import (
+    CALL_SECONDS,
+    FAILURES_BEFORE_OFFER,
+    NOT_YOUR_OWN,
+    is_course_version,
+)
 from autograder.checking.call import (
     Runner,
     TimeLimiter,
@@ -38,7 +43,6 @@ from autograder.messages.report import CheckReport, MadePossible, Note, region
 CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try them
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more
 MAX_ERROR = 4_000  # characters of an error's lines
-FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the reader is offered a way on
 MONITORING_TOOL = 4  # one that no profiler or debugger takes
 LOOK_EVERY = 128  # jumps and calls; a clock that is read at each takes longer than them
 PREAMBLE = "import math\nimport numpy as np"
@@ -89,11 +93,8 @@ def check_text(
     if fault := _fault(name, answer, name in names):
         return _problem(name, f"{name} was not checked", fault, str(printed))
     if is_course_version(exercise, answer):
-        sentence = (
-            "This is the course's own version. You can go on with it; only your own "
-            "version counts as solved."
-        )
         headline = f"{name}: the course's own version"
+        sentence = f"This {NOT_YOUR_OWN}"
         return _problem(name, headline, sentence, str(printed), kind="course version")
     report = report_of(exercise, answer, text)
     return {
