@@ -47,6 +47,7 @@
     worker: null,
     waiting: null, // the check that runs: its id, and what to call with the answer
     count: 0,
+    timer: 0,
     isReady: false,
     wasReady: false, // once: from then on the browser has the files
     say: () => {},
@@ -82,6 +83,12 @@
       return this.wasReady ? "Starting Python …" : "Loading Python: about 10 MB, once …";
     },
 
+    /** Say that a check runs, and after a while what ends it; loading is not counted. */
+    sayChecking() {
+      this.say("Checking …");
+      this.timer = setTimeout(() => this.say("Still running. Stop ends it."), STILL_RUNNING);
+    },
+
     /** Return the addresses of all files with their digests. */
     filesOf(config) {
       const pyodide = new URL(config.pyodide, HERE).href;
@@ -96,7 +103,8 @@
       if (step && !this.isReady) this.say(`${step} …`);
       if (ready) {
         this.isReady = this.wasReady = true;
-        this.say(this.waiting ? "Checking …" : "Python is ready.");
+        if (this.waiting) this.sayChecking();
+        else this.say("Python is ready.");
       }
       if (failed) this.fail(failed);
       if (id === undefined || id !== this.waiting?.id) return;
@@ -124,6 +132,7 @@
     },
 
     answer(result) {
+      clearTimeout(this.timer);
       const { resolve } = this.waiting ?? {};
       this.waiting = null;
       resolve?.(result);
@@ -131,7 +140,8 @@
 
     check(request) {
       this.start();
-      this.say(this.isReady ? "Checking …" : this.loading());
+      if (this.isReady) this.sayChecking();
+      else this.say(this.loading());
       return new Promise((resolve) => {
         this.waiting = { id: ++this.count, resolve };
         this.worker.postMessage({ id: this.count, request: JSON.stringify(request) });
@@ -251,10 +261,8 @@
       area.dataset.leave = "";
       stop.hidden = false;
       checkButton.disabled = true;
-      const timer = setTimeout(() => say("Still running. Stop ends it."), STILL_RUNNING);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
       const result = await python.check({ name, text, earlier, imports: about.imports });
-      clearTimeout(timer);
       stop.hidden = true;
       checkButton.disabled = false;
       judged = text;

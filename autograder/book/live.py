@@ -73,7 +73,7 @@ LOCK = {  # what Pyodide reads of its packages
         }
     },
 }
-SPECIAL = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
+SPECIAL = re.compile("[<>&]")  # what would end the page's data block
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -188,7 +188,6 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
     lock = json.dumps(LOCK).encode()
     address = f"{wheel_name()}?v={hashlib.sha256(data).hexdigest()[:16]}"
     config = {
-        "version": VERSION,
         "pyodide": OWN if pyodide else NETWORK,
         "files": integrity,
         "lock": "pyodide-lock.json",

@@ -35,6 +35,7 @@ FIRST_AXIS = "Your numbers are those of the first axis when no axis is asked for
 ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
 # Endless too, and no Python code runs meanwhile that a limit of time could end.
 ENDLESS_IN_C = "print(pow(3, 10**10))\n"
+STILL_RUNNING = 12_000  # milliseconds until a reader is told of Stop
 ATTACK = "<img src=x onerror=document.title=1><script>document.title=2</script>"
 # What an answer can make of the report, since both are of one process.
 FORGED = (
@@ -240,10 +241,15 @@ def test_lesson_answers_beside_living_pictures(answering, chromium):
 @NEEDS_PYODIDE
 def test_endless_loop_is_ended_and_stop_ends_the_rest(answering, chromium):
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
+        page.clock.install()
         assert "does a loop never end?" in checked(page, ENDLESS)
         write(page, ENDLESS_IN_C)
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(1000)
+        page.clock.fast_forward(STILL_RUNNING)
+        expect(page.locator(".live-status")).to_have_text(
+            "Still running. Stop ends it."
+        )
         button(page, "Stop").click()
         expect(page.locator(".live-report")).to_have_text(
             "Stopped. Python starts anew."
@@ -392,6 +398,21 @@ def test_python_out_of_reach_is_a_sentence(site, chromium):
         report = checked(page, WRONG)
         assert "Python could not be loaded from cdn.jsdelivr.net." in report
         assert text_of(page) == WRONG
+        context.close()
+
+
+def test_loading_is_not_said_to_be_a_check_that_runs(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.clock.install()
+        page.route("**/config.json", lambda route: None)  # it never comes
+        page.goto(f"{address}{SOFTMAX}")
+        write(page, WRONG)
+        page.keyboard.press("Shift+Enter")
+        page.clock.fast_forward(2 * STILL_RUNNING)
+        status = page.locator(".live-status")
+        expect(status).to_have_text("Loading Python: about 10 MB, once …")
         context.close()
 
 
