@@ -44,7 +44,8 @@ CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try t
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more
 MAX_ERROR = 4_000  # characters of an error's lines
 MONITORING_TOOL = 4  # one that no profiler or debugger takes
-LOOK_EVERY = 128  # jumps and calls; a clock that is read at each takes longer than them
+# Jumps and calls; a clock that is read at each takes longer than them.
+EVENTS_PER_CLOCK_READ = 128
 PREAMBLE = "import math\nimport numpy as np"
 COURSE_VERSION = (
     "To go on and come back later, press “Use the course's version”: what you have "
@@ -167,16 +168,16 @@ def run_within(seconds: float | None, function: Callable[[], Any]) -> Any:
     end = time.monotonic() + seconds
     count = 0
 
-    def look(*_: Any) -> None:
+    def check_clock(*_: Any) -> None:
         nonlocal count
         count += 1
-        if count % LOOK_EVERY == 0 and time.monotonic() > end:
+        if count % EVENTS_PER_CLOCK_READ == 0 and time.monotonic() > end:
             raise TimeLimitExceeded
 
     kinds = monitoring.events.JUMP, monitoring.events.PY_START
     monitoring.use_tool_id(MONITORING_TOOL, "time limit")
     for kind in kinds:
-        monitoring.register_callback(MONITORING_TOOL, kind, look)
+        monitoring.register_callback(MONITORING_TOOL, kind, check_clock)
     # No context manager: its own calls would be events, and raise where nobody expects.
     try:
         monitoring.set_events(MONITORING_TOOL, sum(kinds))
@@ -206,11 +207,11 @@ def run_cell(
         except TimeLimitExceeded:
             return f"It was stopped after {CELL_SECONDS:g} seconds."
         except BaseException as error:
-            return _lines_of(error, file)
+            return _error_lines(error, file)
     return ""
 
 
-def _lines_of(error: BaseException, file: str) -> str:
+def _error_lines(error: BaseException, file: str) -> str:
     """Return an exception as Python prints it, without the lines of the harness."""
     try:
         trace = error.__traceback__

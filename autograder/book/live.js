@@ -176,18 +176,18 @@
   }
 
   /** Return the folded hints that stand above the editor, in the nearest section with any. */
-  function hintsOf(place) {
-    for (let part = place.closest("section"); part; part = part.parentElement.closest("section")) {
+  function hintsOf(container) {
+    for (let part = container.closest("section"); part; part = part.parentElement.closest("section")) {
       const all = [...part.querySelectorAll("details")].filter(
-        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING,
+        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(container) & Node.DOCUMENT_POSITION_FOLLOWING,
       );
       if (all.length) return all;
     }
     return [];
   }
 
-  function enliven(place) {
-    const about = JSON.parse(place.querySelector("script").textContent);
+  function enliven(container) {
+    const about = JSON.parse(container.querySelector("script").textContent);
     const { name, stub } = about;
     const code = make("code", { textContent: name });
     const label = make("label", { htmlFor: `answer-${name}` }, "Your ", code);
@@ -248,7 +248,7 @@
     };
     const solved = () => {
       const isSolved = read("solved", name) !== null;
-      place.classList.toggle("live-solved", isSolved);
+      container.classList.toggle("live-solved", isSolved);
       mark.textContent = isSolved ? "✓ solved" : "";
     };
 
@@ -292,7 +292,7 @@
         report.append(make("details", { open: true }, summary, printed));
       }
     };
-    const hints = hintsOf(place);
+    const hints = hintsOf(container);
     const openHint = () => {
       const next = hints.find((each) => !each.open) ?? hints[hints.length - 1];
       next.open = true;
@@ -375,13 +375,13 @@
     });
 
     // In its lesson the course's own check comes after the solution: the reader's is here.
-    const own = place.nextElementSibling?.nextElementSibling;
+    const own = container.nextElementSibling?.nextElementSibling;
     if (own?.matches("div.cell") && own.querySelector("pre")?.textContent.trim() === `check(${name})`) {
       own.classList.add("live-replaced");
     }
     area.value = read("answer", name) ?? stub;
     const row = make("div", { className: "live-buttons" }, ...buttons, mark);
-    place.replaceChildren(label, area, keys, row, status, storage, stale, report);
+    container.replaceChildren(label, area, keys, row, status, storage, stale, report);
     fit();
     offer();
     solved();

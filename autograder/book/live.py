@@ -153,10 +153,10 @@ def imports_above(notebook: NotebookNode, name: str) -> Iterator[str]:
             return
         if cell.cell_type == "code" and "nbgrader" not in cell.metadata:
             for node in ast.parse(cell.source).body:
-                yield from _lines_of(node, modules)
+                yield from _import_lines(node, modules)
 
 
-def _lines_of(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
+def _import_lines(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
     def is_there(module: str) -> bool:
         if is_ours(module):
             return module in modules and module.partition(".")[0] != "autograder"

@@ -19,7 +19,7 @@ from tests.browser import CHROMIUM_OPTIONS, PATIENCE
 from tests.site import pyodide
 from tests.site.book import LESSON
 from tests.site.test_in_a_browser import AXE, THEME
-from tests.site.test_wheel import FIRST_LESSONS
+from tests.site.test_wheel import FIRST_LESSONS, QUICK_COUNT
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 NEEDS_PYODIDE = pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
@@ -312,20 +312,19 @@ def test_uses_are_the_own_answers(answering, chromium):
 
 
 @NEEDS_PYODIDE
-@pytest.mark.parametrize("count", [2])
-def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium, count):
+def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium):
     requests = []
     for name in FIRST_LESSONS:
         texts = [SPEC.format(name=name)]
         texts += [
             MISCONCEPTION.format(name=name, which=each.name)
-            for each in load(name).misconceptions[:count]
+            for each in load(name).misconceptions[:QUICK_COUNT]
         ]
         requests += [{"name": name, "text": text} for text in texts]
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
         live = f"{answering}{LIVE}/"
         answers = page.evaluate(CHECK_ALL, [live, [json.dumps(r) for r in requests]])
-    assert len(answers) == len(requests) == (count + 1) * len(FIRST_LESSONS)
+    assert len(answers) == len(requests) == (QUICK_COUNT + 1) * len(FIRST_LESSONS)
     for request, answer in zip(requests, answers, strict=True):
         whole = check_text(**request)
         for part in ("solved", "points", "cases", "diagnosis"):
