@@ -302,6 +302,8 @@ def test_uses_are_the_own_answers(answering, chromium):
     address = f"{answering}exercises/similarity_attention.html"
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
         write(page, "def softmax(x, axis=-1):\n    return x * 0\n")
+        # To leave while Python is loading would be seen as requests that fail.
+        expect(page.locator(".live-status")).to_have_text("Python is ready.")
         page.goto(address)
         solution = page.locator("details.solution pre").text_content()
         editor = page.get_by_role("textbox", name="Your similarity_attention")
