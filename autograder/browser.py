@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import linecache
-import signal
 import sys
 import time
 import traceback
@@ -18,13 +17,20 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from autograder.check import CALL_SECONDS, is_course_version
+from autograder.check import (
+    CALL_SECONDS,
+    FAILURES_BEFORE_OFFER,
+    NOT_YOUR_OWN,
+    is_course_version,
+)
 from autograder.checking.call import (
     Runner,
+    TimeLimiter,
     TimeLimitExceeded,
+    call_within,
+    has_alarms,
     local_runner,
     plain_function,
-    time_limit,
 )
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import RunnerFactory, judge
@@ -37,9 +43,9 @@ from autograder.messages.report import CheckReport, MadePossible, Note, region
 CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try them
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more
 MAX_ERROR = 4_000  # characters of an error's lines
-FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the reader is offered a way on
 MONITORING_TOOL = 4  # one that no profiler or debugger takes
-LOOK_EVERY = 128  # jumps and calls; a clock that is read at each takes longer than them
+# Jumps and calls; a clock that is read at each takes longer than them.
+EVENTS_PER_CLOCK_READ = 128
 PREAMBLE = "import math\nimport numpy as np"
 COURSE_VERSION = (
     "To go on and come back later, press “Use the course's version”: what you have "
@@ -64,8 +70,9 @@ def check_text(
 
     The result can be written as JSON. ``kind`` is "report", "course version" (nothing
     was judged) or "error" (the text could not be run or defines no such function);
-    ``html`` is free of scripts, whatever the answer is, prints or returns; ``printed``
-    is what the text has printed; ``data`` is that of ``CheckReport``, if there is one.
+    ``html`` is free of scripts, whatever the answer is, prints or returns, for an
+    answer that leaves the course's modules alone; ``printed`` is what the text has
+    printed; ``data`` is that of ``CheckReport``, if there is one.
     """
     try:
         exercise = load(name)
@@ -87,11 +94,8 @@ def check_text(
     if fault := _fault(name, answer, name in names):
         return _problem(name, f"{name} was not checked", fault, str(printed))
     if is_course_version(exercise, answer):
-        sentence = (
-            "This is the course's own version. You can go on with it; only your own "
-            "version counts as solved."
-        )
         headline = f"{name}: the course's own version"
+        sentence = f"This {NOT_YOUR_OWN}"
         return _problem(name, headline, sentence, str(printed), kind="course version")
     report = report_of(exercise, answer, text)
     return {
@@ -142,65 +146,45 @@ def page_runner_factory(answer: Any) -> RunnerFactory:
 
     def make(names: tuple[str, ...]) -> Runner:
         right = {name: load(name).reference for name in names}
-        if has_alarms():
-            return local_runner(answer, right, seconds=CALL_SECONDS)
-        return local_runner(_limited(answer, CALL_SECONDS), right)
+        return local_runner(answer, right, CALL_SECONDS, limiter=limiter())
 
     return make
 
 
-def has_alarms() -> bool:
-    """Return whether the system ends endless loops by itself; a browser does not."""
-    return hasattr(signal, "setitimer")
+def limiter() -> TimeLimiter:
+    """Return what ends endless loops here, with alarms or without."""
+    return call_within if has_alarms() else run_within
 
 
-def run_within(
-    seconds: float, function: Callable[..., Any], *arguments: Any, **keywords: Any
-) -> Any:
+def run_within(seconds: float | None, function: Callable[[], Any]) -> Any:
     """Call a function; raise ``TimeLimitExceeded`` inside it once the time is up.
 
     The clock is read at jumps and calls of Python code, from Python 3.12 on. What
     computes in C without end is not stopped: the page ends the worker then.
     """
     monitoring = getattr(sys, "monitoring", None)
-    if monitoring is None or monitoring.get_tool(MONITORING_TOOL):
-        return function(*arguments, **keywords)
+    if seconds is None or not monitoring or monitoring.get_tool(MONITORING_TOOL):
+        return function()
     end = time.monotonic() + seconds
     count = 0
 
-    def look(*_: Any) -> None:
+    def check_clock(*_: Any) -> None:
         nonlocal count
         count += 1
-        if count % LOOK_EVERY == 0 and time.monotonic() > end:
+        if count % EVENTS_PER_CLOCK_READ == 0 and time.monotonic() > end:
             raise TimeLimitExceeded
 
     kinds = monitoring.events.JUMP, monitoring.events.PY_START
     monitoring.use_tool_id(MONITORING_TOOL, "time limit")
     for kind in kinds:
-        monitoring.register_callback(MONITORING_TOOL, kind, look)
+        monitoring.register_callback(MONITORING_TOOL, kind, check_clock)
     # No context manager: its own calls would be events, and raise where nobody expects.
     try:
         monitoring.set_events(MONITORING_TOOL, sum(kinds))
-        return function(*arguments, **keywords)
+        return function()
     finally:
         monitoring.set_events(MONITORING_TOOL, 0)
         monitoring.free_tool_id(MONITORING_TOOL)
-
-
-def _limited(answer: Any, seconds: float) -> Callable[..., Any]:
-    """Return an answer with a limit of time; once it is used up, a tenth is left."""
-    limit = seconds
-
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        nonlocal limit
-        try:
-            return run_within(limit, answer, *arguments, **keywords)
-        except TimeLimitExceeded:
-            limit = seconds / 10
-            raise
-
-    call.__wrapped__ = answer  # type: ignore[attr-defined] # whose names are looked up
-    return call
 
 
 def run_cell(
@@ -219,19 +203,15 @@ def run_cell(
 
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            if has_alarms():
-                with time_limit(CELL_SECONDS):
-                    run()
-            else:
-                run_within(CELL_SECONDS, run)
+            limiter()(CELL_SECONDS, run)
         except TimeLimitExceeded:
             return f"It was stopped after {CELL_SECONDS:g} seconds."
         except BaseException as error:
-            return _lines_of(error, file)
+            return _error_lines(error, file)
     return ""
 
 
-def _lines_of(error: BaseException, file: str) -> str:
+def _error_lines(error: BaseException, file: str) -> str:
     """Return an exception as Python prints it, without the lines of the harness."""
     try:
         trace = error.__traceback__

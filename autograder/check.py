@@ -35,6 +35,10 @@ from autograder.newest_cell import defining_cell, older_version, watch_cells
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
+NOT_YOUR_OWN = (
+    "is the course's own version. You can go on with it; only your own version counts "
+    "as solved."
+)
 COURSE_VERSION = re.compile(r"from course_lib[.\w]* import (\w+)")  # a cell of one line
 
 
@@ -79,10 +83,7 @@ def check(answer: Any = None) -> float | None:
     exercise = find_exercise(answer, sys._getframe(1))
     grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
     if is_course_version(exercise, answer):
-        print(
-            f"{exercise.name}: this is the course's own version. You can go on with "
-            "it; only your own version counts as solved."
-        )
+        print(f"{exercise.name}: this {NOT_YOUR_OWN}")
         return 0.0 if grading else None
     cases = [case for case in exercise.cases if grading or case.visible]
     try:

@@ -1,11 +1,15 @@
 // The exercise on its page, to be answered: an editor, what checks the answer, and what was
-// written, kept by the browser. Nothing of an answer becomes HTML but Python's own report.
+// written, kept by the browser. Python's report alone becomes HTML, and of that no more than
+// such a report has: an answer runs where the report is made, and could have written it.
 
 (() => {
   const HERE = new URL("live/", document.currentScript.src);
   const STILL_RUNNING = 12_000; // milliseconds until a reader is told of Stop
   const MAX_EARLIER = 20;
   const KEY = "attention-course";
+  // What a report consists of: no link, no form, nothing that loads or leads elsewhere.
+  const ELEMENTS = "div strong p ul li span code pre details summary".split(" ");
+  const ATTRIBUTES = "style class role aria-label open".split(" ");
 
   // What the browser keeps
 
@@ -43,6 +47,7 @@
     worker: null,
     waiting: null, // the check that runs: its id, and what to call with the answer
     count: 0,
+    timer: 0,
     isReady: false,
     wasReady: false, // once: from then on the browser has the files
     say: () => {},
@@ -52,7 +57,7 @@
       const mine = (this.worker = { post: [], postMessage(each) { this.post.push(each); }, terminate() {} });
       try {
         const fetched = async (name) => {
-          const response = await fetch(new URL(name, HERE));
+          const response = await fetch(new URL(name, HERE), { cache: "no-cache" }); // of no version
           if (!response.ok) throw new Error(`${name}: ${response.status}`);
           return response;
         };
@@ -78,6 +83,12 @@
       return this.wasReady ? "Starting Python …" : "Loading Python: about 10 MB, once …";
     },
 
+    /** Say that a check runs, and after a while what ends it; loading is not counted. */
+    sayChecking() {
+      this.say("Checking …");
+      this.timer = setTimeout(() => this.say("Still running. Stop ends it."), STILL_RUNNING);
+    },
+
     /** Return the addresses of all files with their digests. */
     filesOf(config) {
       const pyodide = new URL(config.pyodide, HERE).href;
@@ -92,7 +103,8 @@
       if (step && !this.isReady) this.say(`${step} …`);
       if (ready) {
         this.isReady = this.wasReady = true;
-        this.say(this.waiting ? "Checking …" : "Python is ready.");
+        if (this.waiting) this.sayChecking();
+        else this.say("Python is ready.");
       }
       if (failed) this.fail(failed);
       if (id === undefined || id !== this.waiting?.id) return;
@@ -120,6 +132,7 @@
     },
 
     answer(result) {
+      clearTimeout(this.timer);
       const { resolve } = this.waiting ?? {};
       this.waiting = null;
       resolve?.(result);
@@ -127,7 +140,8 @@
 
     check(request) {
       this.start();
-      this.say(this.isReady ? "Checking …" : this.loading());
+      if (this.isReady) this.sayChecking();
+      else this.say(this.loading());
       return new Promise((resolve) => {
         this.waiting = { id: ++this.count, resolve };
         this.worker.postMessage({ id: this.count, request: JSON.stringify(request) });
@@ -149,19 +163,31 @@
     return element;
   };
 
+  /** Return the nodes of a report's HTML, without whatever no report has. */
+  function nodesOf(html) {
+    const { body } = new DOMParser().parseFromString(html, "text/html"); // inert
+    for (const each of body.querySelectorAll("*")) {
+      if (!ELEMENTS.includes(each.localName)) each.remove();
+      for (const { name } of [...each.attributes]) {
+        if (!ATTRIBUTES.includes(name)) each.removeAttribute(name);
+      }
+    }
+    return body.childNodes;
+  }
+
   /** Return the folded hints that stand above the editor, in the nearest section with any. */
-  function hintsOf(place) {
-    for (let part = place.closest("section"); part; part = part.parentElement.closest("section")) {
+  function hintsOf(container) {
+    for (let part = container.closest("section"); part; part = part.parentElement.closest("section")) {
       const all = [...part.querySelectorAll("details")].filter(
-        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING,
+        (each) => !each.closest(".live, .solution, .cell_output") && each.compareDocumentPosition(container) & Node.DOCUMENT_POSITION_FOLLOWING,
       );
       if (all.length) return all;
     }
     return [];
   }
 
-  function enliven(place) {
-    const about = JSON.parse(place.querySelector("script").textContent);
+  function enliven(container) {
+    const about = JSON.parse(container.querySelector("script").textContent);
     const { name, stub } = about;
     const code = make("code", { textContent: name });
     const label = make("label", { htmlFor: `answer-${name}` }, "Your ", code);
@@ -182,6 +208,7 @@
     const report = make("div", { className: "live-report" });
     const stale = make("p", { className: "live-stale", hidden: true, textContent: "The report is about what you had written before." });
     let judged = null; // the text that the report is about
+    let other = null; // what another tab has written, until this one overwrites it
     const say = (text) => {
       status.textContent = text;
       status.classList.remove("live-heard");
@@ -190,6 +217,7 @@
     // What was written
 
     const write = () => {
+      setOtherAside();
       const text = area.value;
       const isKept = keep("answer", name, text === stub ? null : text);
       storage.textContent = isKept ? "" : "Your browser does not keep what you write here (its storage is full or blocked): copy it before you leave.";
@@ -202,7 +230,12 @@
       const texts = earlierOf(name).filter((each) => each !== text);
       keep("earlier", name, JSON.stringify([text, ...texts].slice(0, MAX_EARLIER)));
     };
+    const setOtherAside = () => {
+      if (other !== null) setAside(other);
+      other = null;
+    };
     const replace = (text) => {
+      setOtherAside(); // below this tab's own
       setAside(area.value);
       area.value = text;
       write();
@@ -210,11 +243,12 @@
       area.focus();
     };
     const offer = () => {
-      restore.disabled = !earlierOf(name).some((each) => each !== area.value);
+      const isOther = other !== null && other !== area.value && other.trim() !== stub.trim();
+      restore.disabled = !isOther && !earlierOf(name).some((each) => each !== area.value);
     };
     const solved = () => {
       const isSolved = read("solved", name) !== null;
-      place.classList.toggle("live-solved", isSolved);
+      container.classList.toggle("live-solved", isSolved);
       mark.textContent = isSolved ? "✓ solved" : "";
     };
 
@@ -227,10 +261,8 @@
       area.dataset.leave = "";
       stop.hidden = false;
       checkButton.disabled = true;
-      const timer = setTimeout(() => say("Still running. Stop ends it."), STILL_RUNNING);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
       const result = await python.check({ name, text, earlier, imports: about.imports });
-      clearTimeout(timer);
       stop.hidden = true;
       checkButton.disabled = false;
       judged = text;
@@ -253,16 +285,14 @@
       }
       status.textContent = result.headline; // heard: the report says it to the eye
       status.classList.add("live-heard");
-      const words = make("div");
-      words.innerHTML = result.html; // of Python's report, in which all else is escaped
-      report.append(words);
+      report.append(make("div", {}, ...nodesOf(result.html)));
       if (result.printed) {
         const printed = make("pre", { textContent: result.printed, tabIndex: 0 });
         const summary = make("summary", { textContent: "What your text printed" });
         report.append(make("details", { open: true }, summary, printed));
       }
     };
-    const hints = hintsOf(place);
+    const hints = hintsOf(container);
     const openHint = () => {
       const next = hints.find((each) => !each.open) ?? hints[hints.length - 1];
       next.open = true;
@@ -270,6 +300,7 @@
       next.scrollIntoView({ block: "center" });
     };
     const restoreEarlier = () => {
+      setOtherAside();
       const texts = earlierOf(name);
       const last = texts.findIndex((each) => each !== area.value);
       if (last < 0) return;
@@ -332,9 +363,10 @@
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
       if (document.activeElement === area) {
-        setAside(text);
+        other = text;
         storage.textContent = "Another tab has written another version of this answer: Restore brings it here.";
       } else {
+        other = null;
         area.value = text;
         stale.hidden = judged === null || judged === text;
         fit();
@@ -343,13 +375,13 @@
     });
 
     // In its lesson the course's own check comes after the solution: the reader's is here.
-    const own = place.nextElementSibling?.nextElementSibling;
+    const own = container.nextElementSibling?.nextElementSibling;
     if (own?.matches("div.cell") && own.querySelector("pre")?.textContent.trim() === `check(${name})`) {
       own.classList.add("live-replaced");
     }
     area.value = read("answer", name) ?? stub;
     const row = make("div", { className: "live-buttons" }, ...buttons, mark);
-    place.replaceChildren(label, area, keys, row, status, storage, stale, report);
+    container.replaceChildren(label, area, keys, row, status, storage, stale, report);
     fit();
     offer();
     solved();

@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import shutil
-import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,12 @@ from autograder.book.wheel import (
     file_of,
     files_of_wheel,
     is_ours,
+    runs,
     wheel,
     wheel_name,
 )
 from autograder.checking.exercise import Exercise
+from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import load
 from autograder.checking.way_on import course_version
 from autograder.course import CourseError
@@ -72,9 +73,7 @@ LOCK = {  # what Pyodide reads of its packages
         }
     },
 }
-# The line that the notebooks have in place of an answer (`nbgrader_config.py`).
-STUB_LINE = "    raise NotImplementedError  # replace this line with your answer"
-SPECIAL = re.compile(r"[<>&\u2028\u2029]")  # what would end the page's data block
+SPECIAL = re.compile("[<>&]")  # what would end the page's data block
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -96,7 +95,7 @@ def about_answering(exercise: Exercise, notebook: NotebookNode) -> dict[str, Any
     above = text_above_solution(solution_cell(notebook, exercise.name))
     return {
         "name": exercise.name,
-        "stub": f"{above}\n{STUB_LINE}\n",
+        "stub": f"{above}\n{NO_ANSWER}\n",
         "uses": list(_all_uses(exercise)),
         "imports": list(imports_above(notebook, exercise.name)),
         "courseVersion": f"{course_version(exercise)}\n",
@@ -154,15 +153,14 @@ def imports_above(notebook: NotebookNode, name: str) -> Iterator[str]:
             return
         if cell.cell_type == "code" and "nbgrader" not in cell.metadata:
             for node in ast.parse(cell.source).body:
-                yield from _lines_of(node, modules)
+                yield from _import_lines(node, modules)
 
 
-def _lines_of(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
+def _import_lines(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
     def is_there(module: str) -> bool:
-        top = module.partition(".")[0]
         if is_ours(module):
-            return module in modules and top != "autograder"
-        return top in sys.stdlib_module_names or top == "numpy"
+            return module in modules and module.partition(".")[0] != "autograder"
+        return runs(module)
 
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -190,7 +188,6 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
     lock = json.dumps(LOCK).encode()
     address = f"{wheel_name()}?v={hashlib.sha256(data).hexdigest()[:16]}"
     config = {
-        "version": VERSION,
         "pyodide": OWN if pyodide else NETWORK,
         "files": integrity,
         "lock": "pyodide-lock.json",

@@ -93,6 +93,8 @@ class Call:
 
 
 Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]
+# Calls a function, and raises ``TimeLimitExceeded`` in it after so many seconds.
+TimeLimiter = Callable[[float | None, Callable[[], Any]], Any]
 
 
 def copied(value: Any) -> Any:
@@ -115,17 +117,25 @@ def _copied(value: Any, above: tuple[int, ...]) -> Any:
     return type(value)(_copied(part, inside) for part in value)
 
 
+def call_within(seconds: float | None, function: Callable[[], Any]) -> Any:
+    """Call a function under a ``time_limit``; return its value."""
+    with time_limit(seconds):
+        return function()
+
+
 def local_runner(
     function: Callable[..., Any],
     names: Mapping[str, Any] | None = None,
     seconds: float | None = None,
     memory: bool = True,
+    limiter: TimeLimiter = call_within,
 ) -> Runner:
     """Return a runner that calls a function in this process, with copied arguments.
 
     names : global names that are bound to other values during the call
     seconds : for one call; once a call has used them up, later ones get a tenth
     memory : whether to find out if the value shares memory with an argument
+    limiter : what ends a call whose time is up
 
     What the function prints and warns is dropped: neither is part of an answer.
     """
@@ -135,12 +145,8 @@ def local_runner(
         nonlocal limit
         args, kwargs = copied(arguments), copied(keywords)
         try:
-            with (
-                silenced(),
-                _bound(namespace(function), names or {}),
-                time_limit(limit),
-            ):
-                value = without_names(function(*args, **kwargs))
+            with silenced(), _bound(namespace(function), names or {}):
+                value = limiter(limit, lambda: without_names(function(*args, **kwargs)))
         except KeyboardInterrupt:
             raise
         except TimeLimitExceeded:
@@ -172,7 +178,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     Without effect outside the main thread and on systems without alarms (Windows),
     where a learner interrupts the kernel by hand.
     """
-    if seconds is None or not _has_alarms():
+    if seconds is None or not has_alarms():
         yield
         return
     before = signal.signal(signal.SIGALRM, _raise_limit_exceeded)
@@ -193,7 +199,7 @@ def paused_limit() -> Iterator[None]:
 
     Nothing is raised inside the block; what this thread computes there is counted.
     """
-    if not _has_alarms():
+    if not has_alarms():
         yield
         return
     start = time.thread_time()
@@ -206,7 +212,8 @@ def paused_limit() -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(left, AT_ONCE), RETRY_SECONDS)
 
 
-def _has_alarms() -> bool:
+def has_alarms() -> bool:
+    """Return whether ``time_limit`` can end a loop here; in a browser it cannot."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     return in_main_thread and hasattr(signal, "setitimer")
 

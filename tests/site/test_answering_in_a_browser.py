@@ -19,7 +19,7 @@ from tests.browser import CHROMIUM_OPTIONS, PATIENCE
 from tests.site import pyodide
 from tests.site.book import LESSON
 from tests.site.test_in_a_browser import AXE, THEME
-from tests.site.test_wheel import FIRST_LESSONS
+from tests.site.test_wheel import FIRST_LESSONS, QUICK_COUNT
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 NEEDS_PYODIDE = pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
@@ -35,7 +35,26 @@ FIRST_AXIS = "Your numbers are those of the first axis when no axis is asked for
 ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
 # Endless too, and no Python code runs meanwhile that a limit of time could end.
 ENDLESS_IN_C = "print(pow(3, 10**10))\n"
+STILL_RUNNING = 12_000  # milliseconds until a reader is told of Stop
 ATTACK = "<img src=x onerror=document.title=1><script>document.title=2</script>"
+# What an answer can make of the report, since both are of one process.
+FORGED = (
+    "<p onclick=x() id=x class=named>A report</p>"
+    "<meta http-equiv=refresh content=0;url=/forged.html>"
+    "<form action=/forged.html><button>Send</button></form><a href=/forged.html>On</a>"
+    "<svg><a href=/forged.html><text>On</text></a></svg><style>p{color:red}</style>"
+    "<template><a href=/forged.html></a></template><iframe srcdoc=x></iframe>"
+)
+FORGERIES = (
+    f"""from autograder.messages import report
+report.escape = str
+def softmax(x, axis=-1):
+    raise ValueError({FORGED!r})
+""",
+    f"""from autograder import browser
+browser.PageReport.html = lambda self: {FORGED!r}
+{RIGHT}""",
+)
 STUB_END = "raise NotImplementedError  # replace this line with your answer\n"
 FULL = """() => {
     Storage.prototype.setItem = () => { throw new DOMException("", "Quota"); };
@@ -222,10 +241,15 @@ def test_lesson_answers_beside_living_pictures(answering, chromium):
 @NEEDS_PYODIDE
 def test_endless_loop_is_ended_and_stop_ends_the_rest(answering, chromium):
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
+        page.clock.install()
         assert "does a loop never end?" in checked(page, ENDLESS)
         write(page, ENDLESS_IN_C)
         page.keyboard.press("Shift+Enter")
         page.wait_for_timeout(1000)
+        page.clock.fast_forward(STILL_RUNNING)
+        expect(page.locator(".live-status")).to_have_text(
+            "Still running. Stop ends it."
+        )
         button(page, "Stop").click()
         expect(page.locator(".live-report")).to_have_text(
             "Stopped. Python starts anew."
@@ -250,6 +274,21 @@ def test_answer_is_never_html(answering, chromium):
 
 
 @NEEDS_PYODIDE
+@pytest.mark.parametrize("text", FORGERIES, ids=["escape", "report"])
+def test_forged_report_leads_nowhere(answering, chromium, text):
+    # The console says that the page's policy lets no handler through either.
+    with visited(chromium, f"{answering}{SOFTMAX}", faultless=False) as page:
+        assert "A report" in checked(page, text)
+        report = page.locator(".live-report")
+        allowed = "div, strong, p, ul, li, span, code, pre, details, summary"
+        assert report.locator("p.named").first.inner_text() == "A report"
+        assert report.locator(f":not({allowed})").count() == 0
+        assert report.locator("[onclick], [id], [href]").count() == 0
+        page.wait_for_timeout(500)  # a page that is led away has left by then
+        assert page.url == f"{answering}{SOFTMAX}"
+
+
+@NEEDS_PYODIDE
 def test_too_much_memory_is_a_sentence(answering, chromium):
     with visited(chromium, f"{answering}{SOFTMAX}", faultless=False) as page:
         text = f"all = []\nwhile True:\n    all.append(np.ones(10**8))\n{RIGHT}"
@@ -263,6 +302,8 @@ def test_uses_are_the_own_answers(answering, chromium):
     address = f"{answering}exercises/similarity_attention.html"
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
         write(page, "def softmax(x, axis=-1):\n    return x * 0\n")
+        # To leave while Python is loading would be seen as requests that fail.
+        expect(page.locator(".live-status")).to_have_text("Python is ready.")
         page.goto(address)
         solution = page.locator("details.solution pre").text_content()
         editor = page.get_by_role("textbox", name="Your similarity_attention")
@@ -273,20 +314,19 @@ def test_uses_are_the_own_answers(answering, chromium):
 
 
 @NEEDS_PYODIDE
-@pytest.mark.parametrize("count", [2])
-def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium, count):
+def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium):
     requests = []
     for name in FIRST_LESSONS:
         texts = [SPEC.format(name=name)]
         texts += [
             MISCONCEPTION.format(name=name, which=each.name)
-            for each in load(name).misconceptions[:count]
+            for each in load(name).misconceptions[:QUICK_COUNT]
         ]
         requests += [{"name": name, "text": text} for text in texts]
     with visited(chromium, f"{answering}{SOFTMAX}") as page:
         live = f"{answering}{LIVE}/"
         answers = page.evaluate(CHECK_ALL, [live, [json.dumps(r) for r in requests]])
-    assert len(answers) == len(requests) == (count + 1) * len(FIRST_LESSONS)
+    assert len(answers) == len(requests) == (QUICK_COUNT + 1) * len(FIRST_LESSONS)
     for request, answer in zip(requests, answers, strict=True):
         whole = check_text(**request)
         for part in ("solved", "points", "cases", "diagnosis"):
@@ -362,6 +402,21 @@ def test_python_out_of_reach_is_a_sentence(site, chromium):
         context.close()
 
 
+def test_loading_is_not_said_to_be_a_check_that_runs(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.clock.install()
+        page.route("**/config.json", lambda route: None)  # it never comes
+        page.goto(f"{address}{SOFTMAX}")
+        write(page, WRONG)
+        page.keyboard.press("Shift+Enter")
+        page.clock.fast_forward(2 * STILL_RUNNING)
+        status = page.locator(".live-status")
+        expect(status).to_have_text("Loading Python: about 10 MB, once …")
+        context.close()
+
+
 @pytest.mark.parametrize("script", [FULL, BLOCKED], ids=["full", "blocked"])
 def test_storage_that_keeps_nothing_is_a_sentence(site, chromium, script):
     with served(site) as address:
@@ -389,6 +444,43 @@ def test_two_tabs_lose_nothing(site, chromium):
         write(two, RIGHT)
         expect(one.locator(".live-storage")).to_contain_text("Another tab")
         assert text_of(one) == WRONG
+        button(one, "Restore").click()
+        assert text_of(one) == RIGHT
+        context.close()
+
+
+def test_typing_in_another_tab_leaves_the_earlier_versions(site, chromium):
+    long = "# fewer versions are within reach than this line has letters\n"
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        for page in (one, two):
+            page.goto(f"{address}{SOFTMAX}")
+        write(one, WRONG)
+        button(one, "Start over").click()
+        write(one, RIGHT)
+        write(two, "")
+        two.keyboard.type(long)
+        expect(one.locator(".live-storage")).to_contain_text("Another tab")
+        expect(button(one, "Restore")).to_be_enabled()
+        restored = []
+        for _ in range(4):
+            button(one, "Restore").click()
+            restored.append(text_of(one))
+        assert restored == [long, WRONG, RIGHT, long]
+        context.close()
+
+
+def test_overwriting_another_tabs_version_leaves_it_within_reach(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        for page in (one, two):
+            page.goto(f"{address}{SOFTMAX}")
+        write(one, WRONG)
+        write(two, RIGHT)
+        expect(one.locator(".live-storage")).to_contain_text("Another tab")
+        one.keyboard.type("#")
         button(one, "Restore").click()
         assert text_of(one) == RIGHT
         context.close()

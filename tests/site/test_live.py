@@ -1,6 +1,7 @@
 """What makes a page answer, as files: what it is told, what it loads, its policy."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -20,9 +21,12 @@ from autograder.book.live import (
     with_policy,
     write_live,
 )
+from autograder.book.wheel import wheel
 from autograder.browser import check_text
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course, CourseError
+from tests.browser import REPOSITORY
+from tests.site import pyodide
 from tests.site.book import LESSONS
 from tests.site.test_wheel import FIRST_LESSONS
 
@@ -139,14 +143,27 @@ def test_config_names_pinned_files_with_their_digests(site):
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     assert config["pyodide"] == NETWORK and live.VERSION in NETWORK
     assert config["files"].keys() == DIGESTS.keys()
-    wheel, _, query = config["wheel"].partition("?v=")
-    data = (folder / wheel).read_bytes()
+    address, _, query = config["wheel"].partition("?v=")
+    data = (folder / address).read_bytes()
     assert config["wheelIntegrity"] == sha256(data)
     assert query == hashlib.sha256(data).hexdigest()[:16]
     lock = (folder / config["lock"]).read_bytes()
     assert config["lockIntegrity"] == sha256(lock)
     (package,) = json.loads(lock)["packages"].values()
     assert package["sha256"] == DIGESTS[package["file_name"]]
+
+
+@pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
+def test_what_a_page_loads_is_about_10_mb_on_the_network():
+    # The network sends scripts and compiled code compressed, archives as they are.
+    n_bytes = len(wheel())
+    for name in DIGESTS:
+        data = (pyodide.FOLDER / name).read_bytes()
+        is_archive = name.endswith((".zip", ".whl"))
+        n_bytes += len(data if is_archive else gzip.compress(data))
+    assert 9_000_000 < n_bytes < 10_000_000
+    for path in (REPOSITORY / "README.md", live.HERE / "live.js"):
+        assert "about 10 MB, " in path.read_text(encoding="utf-8")
 
 
 def test_policy_lets_a_page_load_its_own_and_pyodide_alone():
