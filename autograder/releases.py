@@ -12,6 +12,7 @@ may still have the former names; ``SUCCESSORS`` says what has become of them.
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from autograder.course import Course, CourseError, write_atomically
 
@@ -22,6 +23,7 @@ METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # broken function that is there to be mended: "mend", in the teacher's its source. Of a
 # prediction, "prediction"; of code that tells its answer, "tells".
 ANSWER_KEY = "attention"
+CHECK = "check_"  # a check's grade_id is this and the exercise's name
 # The former name of a lesson to the lessons that have its exercises now, in order.
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {
     "07_sequence_to_sequence": ("08_sequence_to_sequence",),
@@ -156,3 +158,22 @@ def own_release(
     if name in covering:
         return name
     return min(covering, key=lambda each: len(releases[each]), default=[*releases][-1])
+
+
+def nbgrader_marks(grade_id: str, *, points: float | None = None) -> dict[str, Any]:
+    """Return what nbgrader needs in the metadata of a graded cell.
+
+    points : of a check; None for an exercise's answer
+    """
+    is_check = points is not None
+    marks: dict[str, Any] = {
+        "grade": is_check,
+        "grade_id": grade_id,
+        "locked": is_check,
+        "schema_version": 3,
+        "solution": not is_check,
+        "task": False,
+    }
+    if points is not None:
+        marks["points"] = int(points) if points == int(points) else points
+    return marks

@@ -16,11 +16,16 @@ from typing import Any, Literal
 from autograder.checking.own_answer import as_answer, as_stub
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.course import Course, CourseError
-from autograder.releases import ANSWER_KEY, Points, known_releases, last_points
+from autograder.releases import (
+    ANSWER_KEY,
+    CHECK,
+    Points,
+    known_releases,
+    last_points,
+)
 
 Role = Literal["setup", "solution", "check", "demo", "prose", "own"]
 RETIRED_IMPORTS = "imports-of-earlier-releases"  # a cell's id
-CHECK = "check_"  # a check's grade_id is this and the exercise's name
 
 
 @dataclass(frozen=True)
@@ -151,25 +156,6 @@ def can_judge(exercise: str) -> bool:
 def checked_exercises(cells: Iterable[Cell]) -> tuple[str, ...]:
     """Return the exercises that cells check, in their order."""
     return tuple(cell.exercise for cell in cells if cell.role == "check")
-
-
-def nbgrader_marks(grade_id: str, *, points: float | None = None) -> dict[str, Any]:
-    """Return what nbgrader needs in the metadata of a graded cell.
-
-    points : of a check; None for an exercise's answer
-    """
-    is_check = points is not None
-    marks: dict[str, Any] = {
-        "grade": is_check,
-        "grade_id": grade_id,
-        "locked": is_check,
-        "schema_version": 3,
-        "solution": not is_check,
-        "task": False,
-    }
-    if points is not None:
-        marks["points"] = int(points) if points == int(points) else points
-    return marks
 
 
 def _cells_of(name: str, others: Collection[Cell]) -> list[Cell]:

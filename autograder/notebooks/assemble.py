@@ -14,12 +14,17 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.checking.way_on import course_version
 from autograder.course import Course
-from autograder.grading.release import CHECK, nbgrader_marks
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
 from autograder.notebooks.functions_table import with_functions
 from autograder.notebooks.source import HEADING, LessonSource, solution
-from autograder.releases import ANSWER_KEY, METADATA_KEY, release_name
+from autograder.releases import (
+    ANSWER_KEY,
+    CHECK,
+    METADATA_KEY,
+    nbgrader_marks,
+    release_name,
+)
 
 METADATA = {
     "kernelspec": {
