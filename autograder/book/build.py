@@ -50,7 +50,7 @@ NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
-    *("live.css", "live.js"),
+    *("live.css", "storage.js", "python.js", "live.js"),
 )
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
@@ -70,7 +70,10 @@ SETTINGS: dict[str, Any] = {
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css", "live.css"],
-    "html_js_files": ["book.js", "choices.js", "predictions.js", "live.js"],
+    "html_js_files": [
+        *("book.js", "choices.js", "predictions.js"),
+        *("storage.js", "python.js", "live.js"),
+    ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "sbt-sidebar-nav.html"]

@@ -3,157 +3,11 @@
 // such a report has: an answer runs where the report is made, and could have written it.
 
 (() => {
-  const HERE = new URL("live/", document.currentScript.src);
-  const STILL_RUNNING = 12_000; // milliseconds until a reader is told of Stop
-  const MAX_EARLIER = 20;
-  const KEY = "attention-course";
+  const { python, storage: browserStorage } = attentionCourse;
+  const { KEY, MAX_EARLIER, read, keep, earlierOf } = browserStorage;
   // What a report consists of: no link, no form, nothing that loads or leads elsewhere.
   const ELEMENTS = "div strong p ul li span code pre details summary".split(" ");
   const ATTRIBUTES = "style class role aria-label open".split(" ");
-
-  // What the browser keeps
-
-  const read = (kind, name) => {
-    try {
-      return localStorage.getItem(`${KEY} ${kind} ${name}`);
-    } catch {
-      return null; // blocked
-    }
-  };
-
-  /** Keep a text, or forget it (null); return whether that was possible. */
-  const keep = (kind, name, text) => {
-    try {
-      if (text === null) localStorage.removeItem(`${KEY} ${kind} ${name}`);
-      else localStorage.setItem(`${KEY} ${kind} ${name}`, text);
-      return true;
-    } catch {
-      return false; // full or blocked
-    }
-  };
-
-  const earlierOf = (name) => {
-    try {
-      const texts = JSON.parse(read("earlier", name) ?? "[]");
-      return Array.isArray(texts) ? texts.filter((each) => typeof each === "string") : [];
-    } catch {
-      return [];
-    }
-  };
-
-  // Python, one worker for the page
-
-  const python = {
-    worker: null,
-    waiting: null, // the check that runs: its id, and what to call with the answer
-    count: 0,
-    timer: 0,
-    isReady: false,
-    wasReady: false, // once: from then on the browser has the files
-    say: () => {},
-
-    async start() {
-      if (this.worker) return;
-      const mine = (this.worker = { post: [], postMessage(each) { this.post.push(each); }, terminate() {} });
-      try {
-        const fetched = async (name) => {
-          const response = await fetch(new URL(name, HERE), { cache: "no-cache" }); // of no version
-          if (!response.ok) throw new Error(`${name}: ${response.status}`);
-          return response;
-        };
-        const [config, text] = await Promise.all([
-          fetched("config.json").then((each) => each.json()),
-          fetched("worker.js").then((each) => each.text()),
-        ]);
-        if (this.worker !== mine) return; // stopped meanwhile
-        const blob = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-        const worker = new Worker(blob);
-        worker.onmessage = ({ data }) => this.worker === worker && this.receive(data);
-        worker.onerror = (event) => this.worker === worker && this.fail(event.message);
-        worker.postMessage({ load: this.filesOf(config) });
-        mine.post.forEach((each) => worker.postMessage(each));
-        this.worker = worker;
-        this.say(this.loading());
-      } catch (error) {
-        if (this.worker === mine) this.fail(error.message);
-      }
-    },
-
-    loading() {
-      return this.wasReady ? "Starting Python …" : "Loading Python: about 10 MB, once …";
-    },
-
-    /** Say that a check runs, and after a while what ends it; loading is not counted. */
-    sayChecking() {
-      this.say("Checking …");
-      this.timer = setTimeout(() => this.say("Still running. Stop ends it."), STILL_RUNNING);
-    },
-
-    /** Return the addresses of all files with their digests. */
-    filesOf(config) {
-      const pyodide = new URL(config.pyodide, HERE).href;
-      const [lock, wheel] = [config.lock, config.wheel].map((each) => new URL(each, HERE).href);
-      const files = Object.entries(config.files).map(([name, digest]) => [pyodide + name, digest]);
-      files.push([lock, config.lockIntegrity], [wheel, config.wheelIntegrity]);
-      this.source = new URL(pyodide).host;
-      return { pyodide, files, lock, wheel };
-    },
-
-    receive({ step, ready, failed, id, answer, broken }) {
-      if (step && !this.isReady) this.say(`${step} …`);
-      if (ready) {
-        this.isReady = this.wasReady = true;
-        if (this.waiting) this.sayChecking();
-        else this.say("Python is ready.");
-      }
-      if (failed) this.fail(failed);
-      if (id === undefined || id !== this.waiting?.id) return;
-      if (broken === undefined) this.answer(answer);
-      else {
-        this.end();
-        this.answer({ sentence: "Python broke off, for want of memory most often. It starts anew: check again." });
-        this.start();
-      }
-    },
-
-    fail(reason) {
-      this.end();
-      const source = this.source ?? HERE.host;
-      const sentence = `Python could not be loaded from ${source}. Your text is still here: try again, or use another browser if it is an old one.`;
-      console.info(`The course: ${reason}`);
-      this.say(sentence);
-      this.answer({ sentence });
-    },
-
-    end() {
-      this.worker?.terminate();
-      this.worker = null;
-      this.isReady = false;
-    },
-
-    answer(result) {
-      clearTimeout(this.timer);
-      const { resolve } = this.waiting ?? {};
-      this.waiting = null;
-      resolve?.(result);
-    },
-
-    check(request) {
-      this.start();
-      if (this.isReady) this.sayChecking();
-      else this.say(this.loading());
-      return new Promise((resolve) => {
-        this.waiting = { id: ++this.count, resolve };
-        this.worker.postMessage({ id: this.count, request: JSON.stringify(request) });
-      });
-    },
-
-    stop() {
-      this.end();
-      this.answer({ sentence: "Stopped. Python starts anew." });
-      this.start();
-    },
-  };
 
   // The page
 
@@ -226,9 +80,7 @@
     };
     const fit = () => { area.rows = Math.min(30, Math.max(8, area.value.split("\n").length + 1)); };
     const setAside = (text) => {
-      if (text.trim() === stub.trim()) return;
-      const texts = earlierOf(name).filter((each) => each !== text);
-      keep("earlier", name, JSON.stringify([text, ...texts].slice(0, MAX_EARLIER)));
+      if (text.trim() !== stub.trim()) browserStorage.setAside(name, text);
     };
     const setOtherAside = () => {
       if (other !== null) setAside(other);
@@ -262,7 +114,7 @@
       stop.hidden = false;
       checkButton.disabled = true;
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
-      const result = await python.check({ name, text, earlier, imports: about.imports });
+      const result = await python.ask("check_json", { name, text, earlier, imports: about.imports });
       stop.hidden = true;
       checkButton.disabled = false;
       judged = text;

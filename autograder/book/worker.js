@@ -3,7 +3,7 @@
 
 let python;
 
-/** Load Pyodide, NumPy and the course's wheel; return the function that checks. */
+/** Load Pyodide, NumPy and the course's wheel; return the module whose functions the page calls. */
 async function load({ pyodide, files, lock, wheel }) {
   const known = new Map(files);
   const plain = self.fetch.bind(self);
@@ -38,7 +38,7 @@ async function load({ pyodide, files, lock, wheel }) {
   postMessage({ step: "Loading the course" });
   py.unpackArchive(await bytes, "wheel");
   py.setStdin({ error: true });
-  return py.runPython("from autograder.browser import check_json; check_json");
+  return py.runPython("from autograder import browser; browser");
 }
 
 self.onmessage = async ({ data }) => {
@@ -51,8 +51,8 @@ self.onmessage = async ({ data }) => {
     return;
   }
   try {
-    const check = await python;
-    postMessage({ id: data.id, answer: JSON.parse(check(data.request)) });
+    const course = await python;
+    postMessage({ id: data.id, answer: JSON.parse(course[data.call](data.request)) });
   } catch (error) {
     postMessage({ id: data.id, broken: String(error.message ?? error) });
   }

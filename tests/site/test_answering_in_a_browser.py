@@ -90,7 +90,8 @@ CHECK_ALL = """async ([live, requests]) => {
         const [pyodide, lock, wheel] =
             [config.pyodide, config.lock, config.wheel].map(at);
         worker.postMessage({ load: { pyodide, files, lock, wheel } });
-        requests.forEach((request, id) => worker.postMessage({ id, request }));
+        requests.forEach((request, id) =>
+            worker.postMessage({ id, call: "check_json", request }));
     });
 }"""
 
@@ -293,7 +294,7 @@ def test_too_much_memory_is_a_sentence(answering, chromium):
     with visited(chromium, f"{answering}{SOFTMAX}", faultless=False) as page:
         text = f"all = []\nwhile True:\n    all.append(np.ones(10**8))\n{RIGHT}"
         report = checked(page, text)
-        assert "MemoryError" in report or "It starts anew: check again." in report
+        assert "MemoryError" in report or "It starts anew: try again." in report
         assert "solved, all 5 claims hold" in checked(page, RIGHT)
 
 

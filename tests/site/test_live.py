@@ -162,7 +162,7 @@ def test_what_a_page_loads_is_about_10_mb_on_the_network():
         is_archive = name.endswith((".zip", ".whl"))
         n_bytes += len(data if is_archive else gzip.compress(data))
     assert 9_000_000 < n_bytes < 10_000_000
-    for path in (REPOSITORY / "README.md", live.HERE / "live.js"):
+    for path in (REPOSITORY / "README.md", live.HERE / "python.js"):
         assert "about 10 MB, " in path.read_text(encoding="utf-8")
 
 

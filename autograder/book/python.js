@@ -1,0 +1,122 @@
+// Python for the page, in one worker: loaded when it is first needed, ended when it does not
+// answer, and started anew after that. It answers one request at a time.
+
+(() => {
+  const HERE = new URL("live/", document.currentScript.src);
+  const STILL_RUNNING = 12_000; // milliseconds until a reader is told of Stop
+
+  const python = {
+    worker: null,
+    waiting: null, // the request that runs: its id, and what to call with the answer
+    count: 0,
+    timer: 0,
+    isReady: false,
+    wasReady: false, // once: from then on the browser has the files
+    say: () => {},
+
+    async start() {
+      if (this.worker) return;
+      const mine = (this.worker = { post: [], postMessage(each) { this.post.push(each); }, terminate() {} });
+      try {
+        const fetched = async (name) => {
+          const response = await fetch(new URL(name, HERE), { cache: "no-cache" }); // of no version
+          if (!response.ok) throw new Error(`${name}: ${response.status}`);
+          return response;
+        };
+        const [config, text] = await Promise.all([
+          fetched("config.json").then((each) => each.json()),
+          fetched("worker.js").then((each) => each.text()),
+        ]);
+        if (this.worker !== mine) return; // stopped meanwhile
+        const blob = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+        const worker = new Worker(blob);
+        worker.onmessage = ({ data }) => this.worker === worker && this.receive(data);
+        worker.onerror = (event) => this.worker === worker && this.fail(event.message);
+        worker.postMessage({ load: this.filesOf(config) });
+        mine.post.forEach((each) => worker.postMessage(each));
+        this.worker = worker;
+        this.say(this.loading());
+      } catch (error) {
+        if (this.worker === mine) this.fail(error.message);
+      }
+    },
+
+    loading() {
+      return this.wasReady ? "Starting Python …" : "Loading Python: about 10 MB, once …";
+    },
+
+    /** Say that something runs, and after a while what ends it; loading is not counted. */
+    sayChecking() {
+      this.say("Checking …");
+      this.timer = setTimeout(() => this.say("Still running. Stop ends it."), STILL_RUNNING);
+    },
+
+    /** Return the addresses of all files with their digests. */
+    filesOf(config) {
+      const pyodide = new URL(config.pyodide, HERE).href;
+      const [lock, wheel] = [config.lock, config.wheel].map((each) => new URL(each, HERE).href);
+      const files = Object.entries(config.files).map(([name, digest]) => [pyodide + name, digest]);
+      files.push([lock, config.lockIntegrity], [wheel, config.wheelIntegrity]);
+      this.source = new URL(pyodide).host;
+      return { pyodide, files, lock, wheel };
+    },
+
+    receive({ step, ready, failed, id, answer, broken }) {
+      if (step && !this.isReady) this.say(`${step} …`);
+      if (ready) {
+        this.isReady = this.wasReady = true;
+        if (this.waiting) this.sayChecking();
+        else this.say("Python is ready.");
+      }
+      if (failed) this.fail(failed);
+      if (id === undefined || id !== this.waiting?.id) return;
+      if (broken === undefined) this.answer(answer);
+      else {
+        this.end();
+        this.answer({ sentence: "Python broke off, for want of memory most often. It starts anew: try again." });
+        this.start();
+      }
+    },
+
+    fail(reason) {
+      this.end();
+      const source = this.source ?? HERE.host;
+      const sentence = `Python could not be loaded from ${source}. Your text is still here: try again, or use another browser if it is an old one.`;
+      console.info(`The course: ${reason}`);
+      this.say(sentence);
+      this.answer({ sentence });
+    },
+
+    end() {
+      this.worker?.terminate();
+      this.worker = null;
+      this.isReady = false;
+    },
+
+    answer(result) {
+      clearTimeout(this.timer);
+      const { resolve } = this.waiting ?? {};
+      this.waiting = null;
+      resolve?.(result);
+    },
+
+    /** Call a function of `autograder.browser` with a request; return what it answers. */
+    ask(call, request) {
+      this.start();
+      if (this.isReady) this.sayChecking();
+      else this.say(this.loading());
+      return new Promise((resolve) => {
+        this.waiting = { id: ++this.count, resolve };
+        this.worker.postMessage({ id: this.count, call, request: JSON.stringify(request) });
+      });
+    },
+
+    stop() {
+      this.end();
+      this.answer({ sentence: "Stopped. Python starts anew." });
+      this.start();
+    },
+  };
+
+  attentionCourse.python = python;
+})();
