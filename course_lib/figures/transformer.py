@@ -361,9 +361,8 @@ def _picture(
     top = _bottom(len(ENCODER) - 1) + TALL
     lines = [f"each frame: one of {n_layers} stacked layers", *totals]
     if parts is not None:
-        lines = [*lines, "✓ in an earlier lesson, ● in this one, ○ in a later one"]
-    if gone:
-        lines = [*lines[:-1], "✓ in an earlier lesson, ● in this one, – left out"]
+        last_state = "– left out" if gone else "○ in a later one"
+        lines = [*lines, "✓ in an earlier lesson, ● in this one,", last_state]
     for number, line in enumerate(reversed(lines)):
         write_text(axes, LEFT, top + 0.62 + 0.19 * number, line, ha="left")
     output = f"memory {notes['memory']}" if notes else "the encoder's output"

@@ -1,7 +1,9 @@
-// Links into a notebook: the cell that one leads to is the active cell then, so that
+// Links into a lesson: the cell that one leads to is the active cell then, so that
 // Shift+Enter runs what is in view.
 
 import { giveFocusBack } from "./actions.js";
+
+const HEADING = /^#{1,6}[ \t]+(.+?)[ \t]*$/gm;
 
 /** Let links into a lesson choose the cell that they lead to. isLesson : asked at each link */
 export function watchLinks(panel, isLesson, report) {
@@ -9,9 +11,11 @@ export function watchLinks(panel, isLesson, report) {
   const scroll = notebook.setFragment;
   if (typeof scroll !== "function") return;
   notebook.setFragment = async (fragment) => {
-    await scroll.call(notebook, fragment);
+    const cell = isLesson() ? cellAt(notebook, fragment) : null;
+    // By the cell's id, for JupyterLab finds no heading that is far from the view.
+    await scroll.call(notebook, cell ? `#cell-id=${cell.model.id}` : fragment);
     try {
-      const index = panel.isDisposed || !isLesson() ? -1 : cellAt(notebook, fragment);
+      const index = cell && !panel.isDisposed ? notebook.widgets.indexOf(cell) : -1;
       if (index < 0) return;
       notebook.deselectAll();
       notebook.activeCellIndex = index;
@@ -20,14 +24,27 @@ export function watchLinks(panel, isLesson, report) {
       report(error);
     }
   };
+  // Links within the page: JupyterLab scrolls to a heading without asking the notebook.
+  const click = (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (!link || event.ctrlKey || event.metaKey || !isLesson()) return;
+    event.preventDefault();
+    event.stopPropagation();
+    notebook.setFragment(link.getAttribute("href"));
+  };
+  notebook.node.addEventListener("click", click, { capture: true });
 }
 
-/** Return the index of the cell that a fragment of an address names, or -1. */
+/** Return the cell that a fragment of an address names by its id or a heading, or undefined. */
 function cellAt(notebook, fragment) {
-  const words = fragment.replace(/^#/, "");
-  const [, id] = words.match(/^cell-id=(.*)$/) || [];
-  if (id !== undefined) return notebook.widgets.findIndex((cell) => cell.model.id === id);
-  const name = CSS.escape(decodeURIComponent(words.replace(/^heading=/, "")));
-  const heading = notebook.node.querySelector(`[data-jupyter-id="${name}"], [id="${name}"]`);
-  return heading ? notebook.widgets.findIndex((cell) => cell.node.contains(heading)) : -1;
+  const [, kind, words] = fragment.match(/^#(?:(cell-id|heading)=)?(.*)$/) || [];
+  if (!words) return undefined;
+  if (kind === "cell-id") return notebook.widgets.find((cell) => cell.model.id === words);
+  const name = decodeURIComponent(words);
+  const hasHeading = (cell) =>
+    cell.model.type === "markdown" &&
+    [...cell.model.sharedModel.getSource().matchAll(HEADING)].some(
+      ([, heading]) => heading.replace(/[`*]/g, "").replace(/ /g, "-") === name
+    );
+  return notebook.widgets.find(hasHeading);
 }
