@@ -37,8 +37,8 @@ from course_lib.nn.attention import attention
 
 # %% [markdown]
 # Here is the whole Transformer of lesson 09 once more. A language model has no source, and therefore
-# no encoder, no memory and no cross-attention: of this map, only the right column remains, without
-# its middle. There, you rewrite the orange parts in this lesson. **Point at an orange part, or tap
+# no encoder, no memory and no cross-attention: they are grey in this map, and only the right column
+# remains, without its middle. There, you rewrite the orange parts in this lesson. **Point at an orange part, or tap
 # it**, and it names the section in which you do so.
 
 # %%
@@ -50,7 +50,7 @@ sections = {"softmax": "From logits to text", "causal attention": "Grouped queri
 sections |= {"feed-forward": "A gated network", "norm": "A norm without a mean"}
 
 # %%
-alt = "Lit: norm, feed-forward, causal attention and softmax; all the rest is done."
+alt = "Grey: encoder and cross-attention, left out. Lit: norm, feed-forward, softmax, mask."
 figures.lesson_map("12", sections=sections, alt=alt)
 
 # %% [markdown]

@@ -20,6 +20,7 @@ from tests.test_browser import RIGHT, cell_with, run, type_into
 
 LESSON = "01_dot_product_attention"
 NOTEBOOK = f"{LESSON}.ipynb"
+TAB = "01 · Dot-product attention"
 DARK = {"theme": "JupyterLab Dark"}
 IS_IN_VIEW = """cell => { const {top} = cell.getBoundingClientRect();
     return top > 0 && top < innerHeight }"""
@@ -120,11 +121,11 @@ def test_lab_opens_home_as_a_page(stops):
 
 
 def test_link_of_the_check_leads_to_the_next_thing_on_the_page(stops):
-    assert stops["tabs after the link"] == ["Home", NOTEBOOK]
+    assert stops["tabs after the link"] == ["Home", TAB]
 
 
 def test_link_in_the_first_cell_leads_home(stops):
-    assert stops["tabs after home"] == ["Home", NOTEBOOK]
+    assert stops["tabs after home"] == ["Home", TAB]
 
 
 def test_second_start_closes_the_old_tabs(stops):
