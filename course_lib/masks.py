@@ -91,7 +91,7 @@ def combine_masks(*masks: np.ndarray) -> np.ndarray:
         missing in front, counts for all
 
     Returns may_attend (..., n, m), booleans, the shape to which the masks broadcast.
-    They stay as they are.
+    They are not modified.
     Source: this course; section 3.2.3 of Vaswani et al. (2017), Attention Is All You
     Need, has the causal mask alone.
 
@@ -115,8 +115,8 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
 
     Returns the weights (..., n, m): row i holds the softmax over the keys that query i
     may attend to, and 0 for the others. A row that may attend to no key is all zeros.
-    Whole numbers are allowed, the result holds floats, and the arguments stay as they
-    are.
+    Integers are allowed, the result holds floats, and the arguments are
+    not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; zeros in a
     row without keys are this course's choice, and PyTorch's in
     ``scaled_dot_product_attention``.
@@ -149,7 +149,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
           where it may not
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
-    kind) for "additive". may_attend stays as it is. Any other convention raises an
+    kind) for "additive". may_attend is not modified. Any other convention raises an
     error, of any kind. To convert an additive mask back, use ``mask == 0``.
     Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
 
@@ -181,7 +181,7 @@ def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     t : the present; rows t + 1, … of x are the future, rows 0 … t of a result the past
 
     Returns a float: the largest absolute change of the past of f(x) when every number z
-    of the future of x becomes 1 − 2z. It is 0 if nothing leaks. x stays as it is.
+    of the future of x becomes 1 − 2z. It is 0 if nothing leaks. x is not modified.
     Source: this course; the property is the one that section 3.1 of Vaswani et al.
     (2017), Attention Is All You Need, asks of a decoder.
 

@@ -74,7 +74,7 @@ def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
     encoding : (n_positions, d_model), one position per row, n_positions at least n
 
     Returns (..., n, d_model): row i is token i plus the encoding of position i, in
-    every sequence. x and encoding stay as they are. If there are fewer positions than
+    every sequence. x and encoding are not modified. If there are fewer positions than
     tokens, an error of any kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
@@ -104,7 +104,7 @@ def rotary(
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
     columns 2i and 2i + 1 become a cos φ − b sin φ and a sin φ + b cos φ, where
     φ = positions[t] · base ** (−2i / d_k). Then the dot product of a query and a key
-    depends on their positions by the difference only. x and positions stay as they are.
+    depends on their positions by the difference only. x and positions are not modified.
     If d_k is odd, an error of any kind is raised.
     Source: Su et al. (2021), RoFormer, section 3.4.2, equation 34.
 

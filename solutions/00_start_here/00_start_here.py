@@ -53,7 +53,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # %% [markdown]
 # ## What this course is
 #
-# What you have just seen at work is **attention**, the idea at the heart of today's large
+# What you have seen at work is **attention**, the idea at the heart of today's large
 # language models. In these lessons you write it yourself, from a sum of three numbers up
 # to a Transformer that translates, and then you look inside.
 #
