@@ -98,7 +98,7 @@ def rotary(
     """Rotate queries or keys by angles that grow with their positions.
 
     x : (..., n, d_k), one query or one key per row; d_k is even
-    positions : (n,), the position of each row, any whole numbers
+    positions : (n,), the position of each row, any integers
     base : as in ``sinusoidal_encoding``
 
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in

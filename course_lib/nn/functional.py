@@ -82,7 +82,7 @@ def feed_forward(
 def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
     """Turn token ids into vectors that also depend on the position.
 
-    token_ids : (..., n), whole numbers, 0 … vocab_size − 1
+    token_ids : (..., n), integers, 0 … vocab_size − 1
     embedding : (vocab_size, d_model), one learned vector per token
     encoding : (n_positions, d_model), one row per position, n_positions ≥ n
 

@@ -138,7 +138,7 @@ def padding_gap(
 ) -> float:
     """Measure how much a model's results depend on the rest of the batch.
 
-    f : takes an array of whole numbers, token ids (batch, n), returns floats
+    f : takes an array of integers, token ids (batch, n), returns floats
         (batch, n, d); it knows which token id is padding
     sequences : one or more lists of at least one token id, of any lengths; padding_id
         is in none of them; they are not modified

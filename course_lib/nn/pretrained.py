@@ -36,7 +36,7 @@ def encode_pretrained(
 ) -> Tensor:
     """Run a pretrained BERT or MiniLM: token ids in, the last layer's vectors out.
 
-    token_ids : (..., n), whole numbers
+    token_ids : (..., n), integers
     parameters : tensors by the names of the file, see below; others may be there too
     n_heads : number of heads of each attention
     may_attend : booleans of two axes or more that fit (..., n, n), True where a token
