@@ -170,8 +170,8 @@ figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 #
 # Write the recipe for a list of any length, in plain Python without NumPy: `math.exp`
 # gives the powers of e. The text in quotes under the first line is the contract: it says
-# what goes in and what comes out, and gives an example. Replace the line `raise
-# NotImplementedError` with your answer.
+# what goes in and what comes out, and gives an example. Replace the line
+# `raise NotImplementedError` with your answer.
 #
 # <details><summary>Hint 1</summary>
 #
