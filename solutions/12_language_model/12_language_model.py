@@ -365,7 +365,7 @@ assert n_different / (n_followers + n_different) == 0.2
 # <details><summary>Hint 1</summary>
 #
 # For a context of two tokens, which contexts take part, down to the empty one? At which
-# end does the context lose a token each time, and what is mixed in at the very end?
+# end does the context lose a token each time, and what is mixed in last?
 #
 # </details>
 # <details><summary>Hint 2</summary>
