@@ -107,14 +107,14 @@ def equivariance_gap(
 ) -> float:
     """Measure how much a function of a sequence depends on the order of its rows.
 
-    f : takes an array like x and leaves it as it is, gives an array (n, ...) with as
-        many rows, which may be numbers, vectors or tables
+    f : takes an array like x, does not modify it, and returns an array (n, ...) with
+        as many rows, which may be numbers, vectors or tables
     x : (n, d), one token per row
     permutation : (n,), each of 0 … n − 1 once; row i of the permuted sequence is row
         permutation[i] of x
 
     Returns a float: the largest absolute difference between f(permuted x) and the
-    permuted f(x). It is 0 if f treats all positions alike. x is not modified.
+    permuted f(x). It is 0 if f treats all positions equally. x is not modified.
     Source: Lee et al. (2019), Set Transformer, section 2 and property 1.
 
     >>> equivariance_gap(lambda x: 2.0 * x, np.array([[1.0], [3.0]]), [1, 0])
