@@ -11,7 +11,7 @@
 # - measure how much a function of a sequence depends on the order of its tokens;
 # - compute the derivatives of self-attention by hand, and train it with them (stretch).
 #
-# **About 120 minutes**, including 40 for the stretch exercise, which you can skip. You
+# **About 120 minutes.** You can skip the stretch exercise, which takes 40 of them. You
 # need lesson 01 (`attention`, √d_k, the Jacobian of softmax) and, for the stretch, the
 # chain rule.
 
