@@ -11,8 +11,8 @@
 # - measure how much a function of a sequence depends on the order of its tokens;
 # - compute the derivatives of self-attention by hand, and train it with them (stretch).
 #
-# **About 120 minutes.** You can skip the stretch exercise, which takes 40 of them. You
-# need lesson 01 (`attention`, √d_k, the Jacobian of softmax) and, for the stretch, the
+# **About 120 minutes.** You can skip the stretch exercise, which takes 40 of them.
+# You need lesson 01 (`attention`, √d_k, the Jacobian of softmax) and, for the stretch, the
 # chain rule.
 
 # %%

@@ -492,9 +492,9 @@ for n in (16, 256):
 # > √n_heads times too small, here with deviation 1/√8, about 0.35, instead of 1, so
 # > before training every head attends to all tokens almost equally.
 #
-# With √n (some texts write *n* for the length of a key as well as of a sentence), scores
-# depend on how long the sentence is: their deviation is about 2 for 16 tokens and 0.5 for
-# 256. Yet both divisors give the right shapes, and rows that sum to 1.
+# With √n (some texts write *n* for the length of a key as well as of a sentence), the
+# deviation depends on the length of the sentence: it is about 2 for 16 tokens and 0.5 for
+# 256 tokens. Yet both divisors give the right shapes, and rows that sum to 1.
 
 # %% [markdown]
 # ## What heads cost
