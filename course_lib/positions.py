@@ -40,7 +40,7 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
 
     k : how many positions further; back if it is negative
     d_model : length of an encoding, even
-    base : that of the encoding
+    base : the base of the encoding
 
     Returns (d_model, d_model): with rows of ``sinusoidal_encoding``, row t + k is
     row t @ shift_matrix(k, d_model), for every t. If d_model is odd, an error of any
@@ -104,7 +104,7 @@ def rotary(
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
     columns 2i and 2i + 1 become a cos φ − b sin φ and a sin φ + b cos φ, where
     φ = positions[t] · base ** (−2i / d_k). Then the dot product of a query and a key
-    depends on their positions by the difference only. x and positions are not modified.
+    depends only on the difference of their positions. x and positions are not modified.
     If d_k is odd, an error of any kind is raised.
     Source: Su et al. (2021), RoFormer, section 3.4.2, equation 34.
 
