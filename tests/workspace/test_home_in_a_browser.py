@@ -41,7 +41,7 @@ def tabs(page):
 
 def preview(page):
     """Wait until home is drawn; return it."""
-    page.locator(".jp-MarkdownViewer h1", has_text="Home").wait_for()
+    page.locator(".jp-MarkdownViewer h1", has_text="Course").wait_for()
     return page.locator(".jp-MarkdownViewer")
 
 
@@ -81,9 +81,9 @@ def stops(tmp_path_factory):
         check = cell_with(page, "check(softmax)")
         run(page, check)
         check.locator("a[href*='#cell-id=']").click()
-        title = check.locator("a[href*='#cell-id=']").inner_text()
-        following = page.locator(".jp-MarkdownCell", has_text=title)
-        page.wait_for_function(IS_IN_VIEW, arg=following.first.element_handle())
+        following = page.locator(".jp-MarkdownCell.jp-mod-active")
+        following.wait_for()
+        page.wait_for_function(IS_IN_VIEW, arg=following.element_handle())
         stops["tabs after the link"] = tabs(page)
         page.locator(".jp-Notebook").evaluate("each => each.scrollTop = 0")
         page.locator(".jp-Notebook").get_by_role("link", name="Home").first.click()
