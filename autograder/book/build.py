@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from nbformat import NotebookNode
 
-from autograder.book.cards import card_pictures
+from autograder.book.cards import COLOUR_MAPS, card_pictures
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -184,6 +184,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         **front_page(lessons, notebooks),
         lessons=lessons,
         pictures=pictures,
+        colour_maps=COLOUR_MAPS,
     )
     return pages
 

@@ -17,7 +17,7 @@ PICTURES = {
     "00_start_here": "shares-from-scores-by-hand-6",
     "01_dot_product_attention": "looking-something-up-7",
     "02_self_attention": "learning-what-a-pronoun-refers-to-14",
-    "03_multi_head_attention": "who-kicked-whom-7",
+    "03_multi_head_attention": "can-reshape-do-it-alone-3",
     "04_masking": "every-position-is-a-task-8",
     "05_positional_encoding": "the-formula-5",
     "06_byte_pair_encoding": "the-word-from-the-beginning-3",
@@ -31,12 +31,20 @@ PICTURES = {
     "14_fast_attention": "tiles-4",
     "15_bug_hunt": "too-good-to-be-true-3",
 }
+# Their dark cells are small weights, on a dark page too. Words would be dark as well.
+COLOUR_MAPS = {
+    "05_positional_encoding",
+    "07_from_numpy_to_pytorch",
+    "08_sequence_to_sequence",
+    "13_inside_the_heads",
+}
 IMAGE = re.compile(r'<img [^>]*src="data:image/svg\+xml;base64,([^"]+)"')
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 COORDINATES = re.compile(r"(?<=translate\()[^)]*(?=\))")
 NUMBER = re.compile(r"(-?\d+)\.(\d)\d*")
 REFERENCE = re.compile(r"#([\w-]+)")
 NOT_DRAWN = ("metadata", "title", "desc")
+GROUND = re.compile(r"fill: #ffffff(?:; stroke: none)?")  # the card has its own
 
 
 def card_pictures(notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
@@ -49,16 +57,19 @@ def card_pictures(notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
         drawn = dict(_drawings(notebook))
         cell = PICTURES.get(name)
         texts = [drawn[cell]] if cell in drawn else list(drawn.values())
-        small = (small_picture(text) for text in texts)
+        small = (small_picture(text, name not in COLOUR_MAPS) for text in texts)
         if picture := next(filter(None, small), ""):
             pictures[name] = picture
     return pictures
 
 
-def small_picture(svg: str) -> str:
-    """Return a drawing of matplotlib in at most ``MAX_BYTES`` bytes, or ""."""
-    for words in (True, False):
-        text = _compact(svg, words)
+def small_picture(svg: str, words: bool = True) -> str:
+    """Return a drawing of matplotlib in at most ``MAX_BYTES`` bytes, or "".
+
+    words : whether they are left in it, if they fit
+    """
+    for with_words in (words, False):
+        text = _compact(svg, with_words)
         if len(text.encode()) <= MAX_BYTES:
             return text
     return ""
@@ -83,7 +94,8 @@ def _compact(svg: str, words: bool) -> str:
     for parent in list(root.iter()):
         for child in list(parent):
             is_word = child.get("id", "").startswith("text_") and not words
-            if is_word or child.tag.rpartition("}")[2] in NOT_DRAWN:
+            is_ground = GROUND.fullmatch(child.get("style", ""))
+            if is_word or is_ground or child.tag.rpartition("}")[2] in NOT_DRAWN:
                 parent.remove(child)
     for each in root.iter():
         if each.get("id") not in named:
