@@ -180,14 +180,6 @@ def test_sidebar_marks_the_page_and_begins_with_home(site):
     assert first.get_text() == "Home" and first["href"] == "../index.html"
 
 
-def test_recorded_experiments_are_not_in_the_sidebar(site):
-    names = [path.name for path in (site / "experiments").glob("*.html")]
-    assert names
-    assert "experiments/" not in str(page(site, LESSON).select_one(".book-sidebar"))
-    linked = {each["href"].rpartition("/")[2] for each in page(site, LESSON)("a")}
-    assert {*names} & linked
-
-
 def test_no_page_has_a_bar_or_a_box_with_nothing_behind(site):
     for path in site.rglob("*.html"):
         if "_static" in path.parts:
