@@ -1,15 +1,8 @@
-// What the theme leaves out for keyboards and screen readers: names for what unfolds the
-// sidebar, and a stop of the Tab key where a formula is wider than the page. Paper is light.
+// What the theme leaves out for keyboards: a stop of the Tab key where a formula is wider
+// than the page. Paper is light.
 
 // A page from the file system may not fetch others, to show what stands in them.
 if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-
-function nameToggles() {
-  for (const summary of document.querySelectorAll(".bd-links summary")) {
-    const link = summary.closest("li").querySelector("a");
-    summary.setAttribute("aria-label", `Pages below ${link.textContent.trim()}`);
-  }
-}
 
 function reachWideParts() {
   for (const part of document.querySelectorAll("mjx-container, div.math, .cell_output")) {
@@ -30,7 +23,6 @@ addEventListener("afterprint", () => {
 });
 
 document.addEventListener("DOMContentLoaded", () => {
-  nameToggles();
   const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
   typeset.then(reachWideParts);
   addEventListener("resize", reachWideParts);

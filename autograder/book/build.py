@@ -4,6 +4,7 @@ Pages are written only where they change, and Sphinx reads only what did: a seco
 takes seconds.
 """
 
+import functools
 import importlib.util
 import io
 import shutil
@@ -15,12 +16,14 @@ from typing import Any
 import jinja2
 from nbformat import NotebookNode
 
+from autograder.book.cards import COLOUR_MAPS, card_pictures
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
     experiments_of,
     links_to_experiments,
 )
+from autograder.book.front import facts, front_page, plain, sidebar
 from autograder.book.lessons import (
     Lesson,
     contract,
@@ -50,8 +53,9 @@ NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
-    *("live.css", "storage.js", "python.js", "live.js"),
+    *("storage.js", "python.js", "live.js"),
 )
+CARDS = "_assets/cards/"  # pictures on the front page, made anew as pages are
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
 SETTINGS: dict[str, Any] = {
@@ -69,14 +73,14 @@ SETTINGS: dict[str, Any] = {
     "html_theme": "sphinx_book_theme",
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
-    "html_css_files": ["book.css", "live.css"],
+    "html_css_files": ["book.css"],
     "html_js_files": [
         *("book.js", "choices.js", "predictions.js"),
         *("storage.js", "python.js", "live.js"),
     ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
-        "**": ["book-home.html", "search-button-field.html", "sbt-sidebar-nav.html"]
+        "**": ["book-home.html", "search-button-field.html", "book-sidebar.html"]
     },
     "html_favicon": "_assets/favicon.svg",
     "html_copy_source": False,  # would hold the solutions unfolded
@@ -84,7 +88,6 @@ SETTINGS: dict[str, Any] = {
     "html_use_index": False,
     "html_context": {"default_mode": "auto"},
     "html_theme_options": {
-        "home_page_in_toc": True,
         "show_toc_level": 2,
         "use_download_button": False,
         "use_source_button": False,
@@ -129,7 +132,8 @@ def build_book(
         pages = book_pages(course, notebooks)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
-        run_sphinx(work / "pages", site, work / "doctrees")
+        parts = sidebar(read_lessons(notebooks))
+        run_sphinx(work / "pages", site, work / "doctrees", parts)
         _copy_mathjax(site / "_static" / "mathjax")
         write_live(site, pyodide)
     except OSError as error:
@@ -146,12 +150,8 @@ def require_sphinx() -> None:
 
 def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
     """Return the texts of all pages by file name, from executed notebooks by lesson."""
-    exercises = {exercise.name: exercise for exercise in exercises_of()}
-    lessons = [
-        read_lesson(name, notebook, exercises) for name, notebook in notebooks.items()
-    ]
-    cover, render = course.root / "cover.svg", _templates(in_class(course.root))
-    picture = cover.name if cover.is_file() else ""
+    lessons, render = read_lessons(notebooks), _templates(in_class(course.root))
+    pictures = card_pictures(notebooks)
     pages = {
         "exercises/index.md": render(
             "exercises.md.j2",
@@ -159,8 +159,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
             count=sum(len(lesson.exercises) for lesson in lessons),
         ),
     }
-    if picture:
-        pages[picture] = cover.read_text(encoding="utf-8")
+    pages |= {f"{CARDS}{name}.svg": text for name, text in pictures.items()}
     recorded: dict[str, list[str]] = {}
     in_book = {each.name for lesson in lessons for each in lesson.exercises}
     for lesson in lessons:
@@ -178,13 +177,24 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
                 **_about(exercise, lesson, notebook, notebooks),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
-    names = sorted({name for each in recorded.values() for name in each})
-    for name in names:
+    for name in sorted({name for each in recorded.values() for name in each}):
         pages[f"experiments/{name}.md"] = experiment_page(name)
     pages["index.md"] = render(
-        "index.md.j2", lessons=lessons, cover=picture, experiments=names
+        "index.md.j2",
+        **front_page(lessons, notebooks),
+        lessons=lessons,
+        pictures=pictures,
+        colour_maps=COLOUR_MAPS,
     )
     return pages
+
+
+def read_lessons(notebooks: Mapping[str, NotebookNode]) -> list[Lesson]:
+    """Return what executed notebooks, by lesson, say about their lessons."""
+    exercises = {exercise.name: exercise for exercise in exercises_of()}
+    return [
+        read_lesson(name, notebook, exercises) for name, notebook in notebooks.items()
+    ]
 
 
 def _about(
@@ -220,11 +230,13 @@ def _templates(in_class: bool) -> Any:
         autoescape=False,
     )
     environment.globals |= {
+        "facts": functools.partial(facts, in_class=in_class),
         "in_class": in_class,
         "number": format_number,
         "points": points,
         "sentence": as_markdown,
     }
+    environment.filters["plain"] = plain
 
     def render(name: str, **values: Any) -> str:
         return environment.get_template(name).render(**values)
@@ -263,7 +275,8 @@ def _write_pages(pages: Mapping[str, str], folder: Path) -> None:
             write_atomically(path, text)
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in pages and not name.startswith("_assets/"):
+        is_copied = name.startswith("_assets/") and not name.startswith(CARDS)
+        if path.is_file() and name not in pages and not is_copied:
             path.unlink()
 
 
@@ -284,16 +297,20 @@ def _copy_mathjax(folder: Path) -> None:
     shutil.copyfile(package / MATHJAX, folder / MATHJAX)
 
 
-def run_sphinx(pages: Path, site: Path, doctrees: Path) -> None:
+def run_sphinx(
+    pages: Path, site: Path, doctrees: Path, parts: Sequence[Mapping[str, Any]] = ()
+) -> None:
     """Run Sphinx; raise ``ValueError`` with its warnings if it has any.
 
     pages : the folder of what is read, with ``index.md``
+    parts : the lessons with their exercises, for the sidebar's template
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
+    context = SETTINGS["html_context"] | {"book_parts": parts}
     try:
         with patch_docutils(), docutils_namespace():
             app = Sphinx(
@@ -302,7 +319,7 @@ def run_sphinx(pages: Path, site: Path, doctrees: Path) -> None:
                 site,
                 doctrees,
                 "html",
-                SETTINGS,
+                SETTINGS | {"html_context": context},
                 status=None,
                 warning=warnings,
                 parallel=2,

@@ -32,11 +32,11 @@ def _is_recorded(name: str) -> bool:
 
 
 def experiment_page(name: str) -> str:
-    """Return an experiment's page in Markdown."""
+    """Return an experiment's page in Markdown; only lessons lead to it."""
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     about = with_links(ast.get_docstring(ast.parse(source)) or "").replace("``", "`")
     return (
-        f"# {name}\n\n{about}\n\n"
+        f"---\norphan: true\n---\n\n# {name}\n\n{about}\n\n"
         "Its record of several seeds is kept in "
         f"`course_lib/experiments/{name}.json`. This makes it anew:\n\n"
         f"```console\npython -m course_lib.experiments {name}\n```\n\n"

@@ -1,4 +1,7 @@
-"""The README's first figure: ``python -m course_lib.figures.cover FILE`` draws it."""
+"""The first figure of the README and of the book: what "it" attends to.
+
+``python -m course_lib.figures.cover FILE`` draws the README's.
+"""
 
 import sys
 from pathlib import Path
@@ -8,8 +11,13 @@ import numpy as np
 from course_lib import figures
 from course_lib.attention import attention
 from course_lib.figures.drawing import AccessibleFigure
+from course_lib.figures.living import LivingFigure
 from course_lib.lessons import pronoun
 
+ALT = (
+    "One pronoun, two sentences: it attends to animal when it is too tired, and to "
+    "street when it is too wide."
+)
 # A page may be light where the reader's system is dark: the ground is dark then, too.
 DARK = """@media (prefers-color-scheme: dark) {
 svg { fill: #e6edf3; }
@@ -19,19 +27,30 @@ svg { fill: #e6edf3; }
 }"""
 
 
-def cover() -> AccessibleFigure:
-    """Draw what "it" attends to in the two sentences that end lesson 01."""
+def cover_weights() -> np.ndarray:
+    """Return what "it" attends to, one row for each of the two last words, (2, 11)."""
     rows = []
     for last_word in pronoun.LAST_WORDS:
         k = pronoun.keys(last_word)
         _, weights = attention(pronoun.query_of_it(last_word), k, k)
         rows.append(weights[0])
+    return np.array(rows)
+
+
+def cover() -> AccessibleFigure:
+    """Draw what "it" attends to in the two sentences that end lesson 01."""
     return figures.attention_lines(
-        np.array(rows),
+        cover_weights(),
         [f"it (… too {last_word})" for last_word in pronoun.LAST_WORDS],
         [*pronoun.WORDS, "tired / wide"],
-        alt="One pronoun, two sentences: it attends to animal when it is too tired, "
-        "and to street when it is too wide.",
+        alt=ALT,
+    )
+
+
+def living_cover() -> LivingFigure:
+    """Draw the same weights in the sentence, whose last word the reader switches."""
+    return figures.last_word(
+        pronoun.WORDS, pronoun.IT, pronoun.LAST_WORDS, cover_weights(), alt=ALT
     )
 
 

@@ -28,7 +28,6 @@ REMOTE_IN_CSS = re.compile(r"""(?:url\(|@import)\s*['"]?\s*(?:https?:)?//[^'")]*
 def small_course(root: Path) -> Path:
     """Make a course of two executed lessons; the second has a living picture."""
     shutil.copy(REPOSITORY / "nbgrader_config.py", root)
-    shutil.copy(REPOSITORY / "cover.svg", root)
     for lesson in LESSONS:
         folder = root / "solutions" / lesson
         folder.mkdir(parents=True)

@@ -28,7 +28,7 @@ def test_experiments_are_what_cells_import_and_has_a_record():
 
 def test_page_has_an_experiments_command_and_source():
     page = experiment_page("recall")
-    assert page.startswith("# recall\n")
+    assert page.startswith("---\norphan: true\n---\n\n# recall\n")
     assert "python -m course_lib.experiments recall\n" in page
     source = (FOLDER / "recall.py").read_text(encoding="utf-8")
     assert f"```python\n{source}```" in page
@@ -43,5 +43,5 @@ def test_a_lesson_leads_to_its_experiments(tmp_path):
     link = links_to_experiments(["recall"]).source
     assert "(../experiments/recall.md)" in link
     assert link in pages["02_recall/02_recall.ipynb"]
-    assert "experiments/recall" in pages["index.md"]
+    assert "experiments/recall" not in pages["index.md"]
     assert pages["experiments/recall.md"] == experiment_page("recall")

@@ -7,8 +7,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from autograder.course import Course
+from course_lib.figures.cover import cover_weights
+from course_lib.lessons import pronoun
 from tests.figures.living import ALIVE, assert_keys_stay
-from tests.site.book import LESSON, WORDS
+from tests.site.book import LESSON, LESSONS, WORDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 WIDTHS = {"phone": 360, "desk": 1280}
@@ -113,6 +115,39 @@ def test_print_has_static_pictures_and_no_solution(browser, site):
         )
         assert wide == 0
         assert page.pdf(format="A4").count(b"/Type /Page") > 5
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
+    with opened(browser, site, "index.html", width=WIDTHS[width]) as page:
+        cover = page.locator(".front-cover")
+
+        def attended_most():
+            said = cover.locator(".said").inner_text()
+            return said.partition("attends most to ")[2].partition(",")[0].strip("“”\u2068\u2069")
+
+        cover.get_by_role("button", name="tired", exact=True).first.focus()
+        assert attended_most() == "animal"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert attended_most() == "street"
+        heaviest = cover.locator(".lw-line.lw-most")
+        row = dict(zip(pronoun.LAST_WORDS, cover_weights(), strict=True))["wide"]
+        shown = float(heaviest.get_attribute("data-value"))
+        assert shown == pytest.approx(max(row), abs=1e-4)
+        cover.get_by_role("button", name="tired", exact=True).first.click()
+        assert attended_most() == "animal"
+
+
+def test_front_page_stands_still_without_scripts(browser, site):
+    context = browser.context.browser.new_context(java_script_enabled=False)
+    with contextlib.closing(context):
+        page = context.new_page()
+        page.goto(f"{site.as_uri()}/index.html")
+        picture = page.locator(".front-cover figure > img")
+        assert picture.is_visible() and "animal" in picture.get_attribute("alt")
+        assert page.get_by_text("make site SERVE=1").is_visible()
+        assert page.locator(".front-card").count() == len(LESSONS)
 
 
 @pytest.mark.parametrize("name", [LESSON, EXERCISE])

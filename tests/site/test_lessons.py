@@ -173,12 +173,13 @@ def test_claims_have_no_marks_of_markdown():
     assert (points(1), points(0.5)) == ("1 point", "0.5 points")
 
 
-def test_book_without_a_cover_has_no_picture(tmp_path):
+def test_book_without_lessons_counts_none(tmp_path):
     class Empty:
         root = tmp_path
 
     index = book_pages(Empty(), {})["index.md"]
-    assert "![" not in index and "0 exercises" not in index
+    assert "front-card" not in index and "0 exercises" not in index
+    assert "Try one now" not in index
 
 
 @pytest.mark.parametrize("in_class", [False, True])
@@ -197,8 +198,11 @@ def test_only_the_book_of_a_class_shows_points(
         root = tmp_path
 
     pages = book_pages(Folder(), {"07_x": notebook})
-    for name in ("index.md", "exercises/index.md", "exercises/softmax.md"):
+    for name in ("exercises/index.md", "exercises/softmax.md"):
         assert ("points" in pages[name]) is in_class, name
-    for name in ("index.md", "exercises/index.md"):
-        table = [row for row in pages[name].splitlines() if row.startswith("|")]
-        assert len({row.count("|") for row in table}) == 1, table
+    facts = pages["index.md"].partition('"front-facts">')[2].partition("<span")[0]
+    assert ("points" in facts) is in_class and "1 exercise" in facts
+    table = [
+        row for row in pages["exercises/index.md"].splitlines() if row.startswith("|")
+    ]
+    assert len({row.count("|") for row in table}) == 1, table

@@ -1,0 +1,83 @@
+"""The book's front page: the cover to switch, an exercise to answer, a card per lesson."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nbformat import NotebookNode
+
+from autograder.book.lessons import Lesson, hints
+from autograder.book.live import editor
+from autograder.checking.exercise import Exercise
+from autograder.checking.points import format_number
+from course_lib.figures.cover import living_cover
+
+MARKS = re.compile(r"[*`]|\$(?=\S)|(?<=\S)\$")
+
+
+class Example(NamedTuple):
+    """An exercise that the front page lets its reader answer.
+
+    task : what to do, and folded hints, in Markdown
+    editor : what becomes its editor
+    """
+
+    exercise: Exercise
+    lesson: Lesson
+    task: str
+    editor: str
+
+
+def front_page(
+    lessons: Sequence[Lesson], notebooks: Mapping[str, NotebookNode]
+) -> dict[str, Any]:
+    """Return what the template of the front page needs, beside the lessons."""
+    examples = [
+        Example(exercise, lesson, hints(notebook, exercise.name, notebooks), html)
+        for lesson in lessons
+        for exercise in lesson.exercises
+        if (html := editor(exercise, notebook := notebooks[lesson.name]))
+    ]
+    exercises = [each for lesson in lessons for each in lesson.exercises]
+    return {
+        "cover": living_cover().html(),
+        "example": examples[0] if examples else None,
+        "answered": len(examples),
+        "count": len(exercises),
+        "misconceptions": sum(len(each.misconceptions) for each in exercises),
+    }
+
+
+def sidebar(lessons: Sequence[Lesson]) -> list[dict[str, Any]]:
+    """Return what the template of the sidebar needs: its parts by lesson."""
+    return [
+        {
+            "number": lesson.number,
+            "title": plain(lesson.title),
+            "page": lesson.page,
+            "exercises": [exercise.name for exercise in lesson.exercises],
+        }
+        for lesson in lessons
+    ]
+
+
+def facts(lesson: Lesson, in_class: bool) -> str:
+    """Return how much a lesson is, in words; points are for a class.
+
+    >>> facts(Lesson("07_x", "X", "", 45, ()), in_class=False)
+    '45 minutes'
+    """
+    count = len(lesson.exercises)
+    words = [f"{lesson.minutes} minutes"] if lesson.minutes else []
+    words += [f"{count} exercise{'' if count == 1 else 's'}"] if count else []
+    words += [f"{format_number(lesson.points)} points"] if in_class and count else []
+    return " · ".join(words)
+
+
+def plain(text: str) -> str:
+    """Return a line of Markdown without its marks.
+
+    >>> plain("What is *it*, and `x`?")
+    'What is it, and x?'
+    """
+    return MARKS.sub("", text)
