@@ -26,11 +26,6 @@ from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
 from course_lib.lessons import token_statistics
 
-# %%
-from course_lib import fast_bpe
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pre_tokens, spell_bytes
-
 # %% [markdown]
 # ## A question to carry through the lesson
 #
@@ -115,6 +110,11 @@ assert 8 < letters_per_word < 9.5
 # - **tokens** are the symbols that are left at the end;
 # - the **vocabulary** lists all tokens that can be left: the first symbols, and what
 #   each merge produces.
+
+# %%
+from course_lib import fast_bpe
+from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
+from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # ## Counting words, with their ends
