@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 from nbformat import NotebookNode
 
+from autograder.book.cells import add_cells
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -50,7 +51,8 @@ NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
-    *("live.css", "storage.js", "python.js", "live.js"),
+    *("live.css", "storage.js", "python.js", "editing.js", "live.js"),
+    *("pictures.js", "cells.js"),
 )
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
@@ -72,7 +74,8 @@ SETTINGS: dict[str, Any] = {
     "html_css_files": ["book.css", "live.css"],
     "html_js_files": [
         *("book.js", "choices.js", "predictions.js"),
-        *("storage.js", "python.js", "live.js"),
+        *("storage.js", "python.js", "editing.js", "live.js"),
+        *("pictures.js", "cells.js"),
     ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
@@ -168,6 +171,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         page = lesson_page(notebook, notebooks)
         for exercise in lesson.exercises:
             add_editor(page, exercise, notebook)
+        add_cells(page, lesson.name, notebook)
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
