@@ -16,6 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.book.cells import ARCHIVE, write_cells
 from autograder.book.lessons import as_data, solution_cell, text_above_solution
 from autograder.book.wheel import (
     exercises_that_run,
@@ -108,10 +109,8 @@ LOCK = {  # what Pyodide reads of its packages
         "version": VERSION,
     },
     "packages": {
-        package["name"]: package
-        for package in map(
-            _package, [NUMPY, *DRAWING], [DIGESTS[NUMPY], *DRAWING.values()]
-        )
+        file.split("-")[0]: _package(file, digest)
+        for file, digest in {NUMPY: DIGESTS[NUMPY], **DRAWING}.items()
     },
 }
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
