@@ -17,6 +17,7 @@ import jinja2
 from nbformat import NotebookNode
 
 from autograder.book.cards import COLOUR_MAPS, card_pictures
+from autograder.book.cells import add_cells
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -53,7 +54,8 @@ NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
-    *("storage.js", "python.js", "live.js"),
+    *("storage.js", "python.js", "editing.js", "live.js"),
+    *("pictures.js", "cells.js"),
 )
 CARDS = "_assets/cards/"  # pictures on the front page, made anew as pages are
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
@@ -76,7 +78,8 @@ SETTINGS: dict[str, Any] = {
     "html_css_files": ["book.css"],
     "html_js_files": [
         *("book.js", "choices.js", "predictions.js"),
-        *("storage.js", "python.js", "live.js"),
+        *("storage.js", "python.js", "editing.js", "live.js"),
+        *("pictures.js", "cells.js"),
     ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
@@ -167,6 +170,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         page = lesson_page(notebook, notebooks)
         for exercise in lesson.exercises:
             add_editor(page, exercise, notebook)
+        add_cells(page, lesson.name, notebook)
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names

@@ -4,30 +4,10 @@
 
 (() => {
   const { python, storage: browserStorage } = attentionCourse;
+  const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
   const { KEY, MAX_EARLIER, read, keep, earlierOf } = browserStorage;
-  // What a report consists of: no link, no form, nothing that loads or leads elsewhere.
-  const ELEMENTS = "div strong p ul li span code pre details summary".split(" ");
-  const ATTRIBUTES = "style class role aria-label open".split(" ");
 
   // The page
-
-  const make = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
-
-  /** Return the nodes of a report's HTML, without whatever no report has. */
-  function nodesOf(html) {
-    const { body } = new DOMParser().parseFromString(html, "text/html"); // inert
-    for (const each of body.querySelectorAll("*")) {
-      if (!ELEMENTS.includes(each.localName)) each.remove();
-      for (const { name } of [...each.attributes]) {
-        if (!ATTRIBUTES.includes(name)) each.removeAttribute(name);
-      }
-    }
-    return body.childNodes;
-  }
 
   /** Return the folded hints that stand above the editor, in the nearest section with any. */
   function hintsOf(container) {
@@ -45,16 +25,12 @@
     const { name, stub } = about;
     const code = make("code", { textContent: name });
     const label = make("label", { htmlFor: `answer-${name}` }, "Your ", code);
-    const area = make("textarea", {
-      id: `answer-${name}`, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off",
-    });
+    const area = textarea({ id: `answer-${name}` }, () => check());
     const keys = make("p", {
       id: `keys-${name}`, className: "live-keys",
       textContent: "Shift+Enter checks. Tab indents; Escape, then Tab leaves the editor.",
     });
     area.setAttribute("aria-describedby", keys.id);
-    area.setAttribute("autocorrect", "off");
-    const button = (text, action) => make("button", { type: "button", textContent: text, onclick: action });
     const status = make("p", { className: "live-status" });
     status.setAttribute("role", "status");
     const storage = make("p", { className: "live-storage" });
@@ -78,7 +54,7 @@
       stale.hidden = judged === null || judged === text;
       fit();
     };
-    const fit = () => { area.rows = Math.min(30, Math.max(8, area.value.split("\n").length + 1)); };
+    const fit = () => fitTo(area, 8);
     const setAside = (text) => {
       if (text.trim() !== stub.trim()) browserStorage.setAside(name, text);
     };
@@ -178,33 +154,6 @@
     buttons.push(button("Use the course's version", () => replace(about.courseVersion)));
     const mark = make("span", { className: "live-mark" });
 
-    // Keys
-
-    const insert = (text) => {
-      // Unlike setRangeText this can be undone.
-      if (!document.execCommand("insertText", false, text)) {
-        area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
-        area.dispatchEvent(new Event("input"));
-      }
-    };
-    area.addEventListener("keydown", (event) => {
-      const { key } = event;
-      if (key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        check();
-      } else if (key === "Enter" && !event.isComposing) {
-        const line = area.value.slice(0, area.selectionStart).split("\n").pop();
-        const margin = line.match(/^\s*/)[0] + (/:\s*(#.*)?$/.test(line) ? "    " : "");
-        if (margin) {
-          event.preventDefault();
-          insert(`\n${margin}`);
-        }
-      } else if (key === "Tab" && !event.shiftKey && !area.dataset.leave) {
-        event.preventDefault();
-        insert("    ");
-      }
-      if (key !== "Shift") area.dataset.leave = key === "Escape" ? "yes" : "";
-    });
     area.addEventListener("input", write);
     area.addEventListener("focus", () => {
       if (python.waiting) return; // another editor's check

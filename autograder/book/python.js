@@ -13,6 +13,7 @@
     isReady: false,
     wasReady: false, // once: from then on the browser has the files
     say: () => {},
+    doing: "", // what is said of the request that runs
 
     async start() {
       if (this.worker) return;
@@ -47,7 +48,8 @@
 
     /** Say that something runs, and after a while what ends it; loading is not counted. */
     sayChecking() {
-      this.say("Checking …");
+      this.say(this.doing);
+      clearTimeout(this.timer);
       this.timer = setTimeout(() => this.say("Still running. Stop ends it."), STILL_RUNNING);
     },
 
@@ -57,12 +59,19 @@
       const [lock, wheel] = [config.lock, config.wheel].map((each) => new URL(each, HERE).href);
       const files = Object.entries(config.files).map(([name, digest]) => [pyodide + name, digest]);
       files.push([lock, config.lockIntegrity], [wheel, config.wheelIntegrity]);
+      const extras = {};
+      for (const [name, extra] of Object.entries(config.extras)) {
+        for (const [file, digest] of Object.entries(extra.files ?? {})) files.push([pyodide + file, digest]);
+        const archive = extra.archive && new URL(extra.archive, HERE).href;
+        if (archive) files.push([archive, extra.archiveIntegrity]);
+        extras[name] = { archive, packages: extra.packages, step: extra.step };
+      }
       this.source = new URL(pyodide).host;
-      return { pyodide, files, lock, wheel };
+      return { pyodide, files, lock, wheel, extras };
     },
 
-    receive({ step, ready, failed, id, answer, broken }) {
-      if (step && !this.isReady) this.say(`${step} …`);
+    receive({ step, ready, failed, id, begun, answer, broken }) {
+      if (step) this.say(`${step} …`);
       if (ready) {
         this.isReady = this.wasReady = true;
         if (this.waiting) this.sayChecking();
@@ -70,6 +79,7 @@
       }
       if (failed) this.fail(failed);
       if (id === undefined || id !== this.waiting?.id) return;
+      if (begun) return this.sayChecking();
       if (broken === undefined) this.answer(answer);
       else {
         this.end();
@@ -100,14 +110,18 @@
       resolve?.(result);
     },
 
-    /** Call a function of `autograder.browser` with a request; return what it answers. */
-    ask(call, request) {
+    /**
+     * Call a function of `autograder.browser` with a request; return what it answers.
+     * extras: what it needs beyond what all need, by the names in config.json
+     */
+    ask(call, request, extras = []) {
       this.start();
+      this.doing = call === "check_json" ? "Checking …" : "Running …";
       if (this.isReady) this.sayChecking();
       else this.say(this.loading());
       return new Promise((resolve) => {
         this.waiting = { id: ++this.count, resolve };
-        this.worker.postMessage({ id: this.count, call, request: JSON.stringify(request) });
+        this.worker.postMessage({ id: this.count, call, request: JSON.stringify(request), extras });
       });
     },
 

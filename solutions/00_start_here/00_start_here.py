@@ -96,9 +96,10 @@ import math
 import numpy as np
 
 from autograder import check
-from course_lib.lessons.environment import check_environment
 
 # %%
+from course_lib.lessons.environment import check_environment
+
 print(check_environment())
 
 # %% [markdown]

@@ -762,7 +762,7 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # - [ ] In more than 0.90 of the stories.
 
 # %%
-from course_lib.experiments import recall, record
+from course_lib.experiments import recall
 
 noun_again = recall.train(1, learn_queries_and_keys=False, by_pronoun=False)
 by_similarity = recall.train(1, learn_queries_and_keys=False)
@@ -788,6 +788,8 @@ assert learned.weight_on_target > 0.9
 # keys of 1, 2 and 4 numbers (`python -m course_lib.experiments recall`):
 
 # %%
+from course_lib.experiments import record
+
 runs = record.read("recall")
 for name in ("noun again, similarity", "pronoun, similarity"):
     print(f"{name}: {runs.values(name)}")

@@ -682,7 +682,7 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # - [ ] About 1.
 
 # %%
-from course_lib.experiments import record, two_heads
+from course_lib.experiments import two_heads
 
 one, two = two_heads.train(1), two_heads.train(2)
 sizes = [sum(w.size for w in layer.parameters.values()) for layer in (one, two)]
@@ -709,6 +709,8 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 # - [ ] Above 0.6, worse than one head.
 
 # %%
+from course_lib.experiments import record
+
 runs = record.read("two_heads")
 for name in ("error_1", "error_2", "error_4", "error_ensemble"):
     print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])

@@ -21,7 +21,7 @@ import numpy as np
 
 from autograder import check
 from course_lib import attention, figures
-from course_lib.experiments import leak_canary, no_shift, record
+from course_lib.experiments import record
 from course_lib.lessons import decoder_variants
 
 # %% [markdown]
@@ -35,7 +35,7 @@ from course_lib.lessons import decoder_variants
 
 # %%
 runs = record.read("leak_canary")
-print("what a fair die allows:", np.exp(-leak_canary.ENTROPY).round(2))
+print("what a fair die allows:", np.exp(-np.log(10)).round(2))
 print("what this model gave: ", np.exp(-runs.median("none")).round(2))
 assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
@@ -804,6 +804,8 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # - [ ] Neither: they are equal
 
 # %%
+from course_lib.experiments import no_shift
+
 trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
 print(f"shifted:   loss {trained[True].loss:.1f}")
 print(f"unshifted: loss {trained[False].loss:.1f}")
@@ -871,6 +873,8 @@ for name in ("shifted", "unshifted"):
 # - [ ] Below 0.01: nothing is hidden
 
 # %%
+from course_lib.experiments import leak_canary
+
 tried = {
     "causal mask": leak_canary.train(causal_mask(16)),
     "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),

@@ -22,10 +22,9 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import fast_bpe, figures, merges_file
+from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pre_tokens, spell_bytes
+from course_lib.lessons import token_statistics
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -40,7 +39,6 @@ from course_lib.fast_bpe import pre_tokens, spell_bytes
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
 
 from course_lib.corpora.translations import translation_pairs
-from course_lib.lessons import token_statistics
 
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)
@@ -112,6 +110,11 @@ assert 8 < letters_per_word < 9.5
 # - **tokens** are the symbols that are left at the end;
 # - the **vocabulary** lists all tokens that can be left: the first symbols, and what
 #   each merge produces.
+
+# %%
+from course_lib import fast_bpe
+from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
+from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # ## Counting words, with their ends
@@ -445,6 +448,7 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # *bc* was more frequent than *ab*:
 
 # %%
+text = "ab ab abc"
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
 print(abc_merges)
 
@@ -460,7 +464,6 @@ print(abc_merges)
 # %%
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-text = "ab ab abc"
 ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
 library_bpe = Tokenizer(models.BPE(ids, abc_merges))
 library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
