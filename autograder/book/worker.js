@@ -4,29 +4,51 @@
 let python;
 
 /** Load Pyodide, NumPy and the course's wheel; return the module whose functions the page calls. */
-async function load({ pyodide, files, lock, wheel }) {
+async function load({ pyodide, files, lock, wheel, compiled }) {
   const known = new Map(files);
+  const wasm = `${pyodide}pyodide.asm.wasm`;
+  if (compiled) known.delete(wasm);
   const plain = self.fetch.bind(self);
-  self.fetch = (address, options) => {
+  const get = (url) => plain(url, { integrity: known.get(url), credentials: "omit" });
+  // All at once: Pyodide would ask for one after the other.
+  const first = new Map([...known.keys()].map((url) => [url, get(url)]));
+  for (const each of first.values()) each.catch(() => {}); // it is said where it is waited for
+  self.fetch = (address) => {
     const url = new URL(address.url ?? address, pyodide).href;
+    if (url === wasm) return Promise.resolve(new Response()); // see below
     if (!known.has(url)) return Promise.reject(new TypeError(`${url} is no file of this course`));
-    return plain(url, { ...options, integrity: known.get(url), credentials: "omit" });
+    const response = first.get(url) ?? get(url);
+    first.delete(url);
+    return response;
   };
-  const whole = async (address) => {
-    const response = await fetch(address);
+  const whole = async (response, address) => {
     if (!response.ok) throw new Error(`${address}: ${response.status}`);
     return response;
   };
+  const fetched = async (address) => whole(await fetch(address), address);
   const run = async (address) => {
-    const text = await (await whole(address)).text();
+    const text = await (await fetched(address)).text();
     const blob = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
     importScripts(blob);
     URL.revokeObjectURL(blob);
   };
-  const bytes = whole(wheel).then((response) => response.arrayBuffer());
-  bytes.catch(() => {}); // it is said where it is waited for
+  const compile = async () => {
+    const response = await whole(await first.get(wasm), wasm);
+    const isNamed = response.headers.get("content-type") === "application/wasm";
+    return isNamed ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
+  };
+  // Compiled while the scripts load, or by the worker before this one.
+  const module = compiled ? Promise.resolve(compiled) : compile();
+  module.catch(() => {});
+  WebAssembly.instantiateStreaming = async (_, imports) => {
+    const code = await module;
+    return { module: code, instance: await WebAssembly.instantiate(code, imports) };
+  };
+  const bytes = fetched(wheel).then((response) => response.arrayBuffer());
+  bytes.catch(() => {});
   await run(`${pyodide}pyodide.js`);
   await run(`${pyodide}pyodide.asm.js`);
+  await module; // Pyodide never answers if it cannot be had
   const nothing = () => {};
   const py = await loadPyodide({
     indexURL: pyodide,
@@ -38,21 +60,22 @@ async function load({ pyodide, files, lock, wheel }) {
   postMessage({ step: "Loading the course" });
   py.unpackArchive(await bytes, "wheel");
   py.setStdin({ error: true });
-  return py.runPython("from autograder import browser; browser");
+  return { course: py.runPython("from autograder import browser; browser"), compiled: await module };
 }
 
 self.onmessage = async ({ data }) => {
   if (data.load) {
     python = load(data.load);
     python.then(
-      () => postMessage({ ready: true }),
+      ({ compiled }) => postMessage({ ready: true, compiled }),
       (error) => postMessage({ failed: String(error.message ?? error) }),
     );
     return;
   }
   try {
-    const course = await python;
-    postMessage({ id: data.id, answer: JSON.parse(course[data.call](data.request)) });
+    const { course } = await python;
+    if (data.prepare) course.prepare(data.prepare);
+    else postMessage({ id: data.id, answer: JSON.parse(course[data.call](data.request)) });
   } catch (error) {
     postMessage({ id: data.id, broken: String(error.message ?? error) });
   }
