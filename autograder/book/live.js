@@ -6,6 +6,7 @@
   const { python, storage: browserStorage } = attentionCourse;
   const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
   const { KEY, MAX_EARLIER, read, keep, earlierOf } = browserStorage;
+  const ACTIVITY = ["pointermove", "pointerdown", "keydown", "scroll"]; // of a reader
 
   // The page
 
@@ -159,6 +160,7 @@
       if (python.waiting) return; // another editor's check
       python.say = say;
       python.start();
+      python.sayHowFar();
     });
     addEventListener("storage", (event) => {
       if (event.key !== `${KEY} answer ${name}`) return;
@@ -188,8 +190,25 @@
     solved();
   }
 
+  /** Start Python when a reader, who has done something here, comes near an editor. */
+  function startWhileReading(containers) {
+    const watch = new IntersectionObserver((entries) => {
+      const near = entries.find((each) => each.isIntersecting);
+      if (!near) return;
+      watch.disconnect();
+      python.startEarly(near.target.querySelector("textarea").id.replace("answer-", ""));
+    }, { rootMargin: "100%" });
+    const begin = () => {
+      ACTIVITY.forEach((kind) => removeEventListener(kind, begin));
+      containers.forEach((each) => watch.observe(each));
+    };
+    ACTIVITY.forEach((kind) => addEventListener(kind, begin, { passive: true }));
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     if (!/^https?:$/.test(location.protocol) || !window.Worker || !window.WebAssembly) return;
-    document.querySelectorAll(".live").forEach(enliven);
+    const all = document.querySelectorAll(".live");
+    all.forEach(enliven);
+    startWhileReading(all);
   });
 })();

@@ -35,6 +35,8 @@ from autograder.course import CourseError
 
 HERE = Path(__file__).parent
 LIVE = "_static/live"  # in the site
+SERVICE = "service.js"  # there too, in its root
+BUILD = '"development"'  # in that file, until it is written for a book
 OWN = "pyodide/"  # below that, if the book has a Pyodide of its own
 VERSION = "0.27.7"
 NETWORK = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
@@ -253,6 +255,25 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
         if EDITOR in text:
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
+    write_service(site)
+
+
+def write_service(site: Path) -> None:
+    """Write the service worker, which keeps pages for a visit without a network.
+
+    It stands in the book's root, which it serves, and has the digest of all files: a
+    browser that meets another one forgets the pages of the book before.
+    """
+    service = site / SERVICE
+    digest = hashlib.sha256()
+    for path in sorted(site.rglob("*")):
+        if path.is_file() and path != service:
+            digest.update(path.relative_to(site).as_posix().encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    text = (HERE / SERVICE).read_text(encoding="utf-8")
+    service.write_text(
+        text.replace(BUILD, f'"{digest.hexdigest()[:16]}"', 1), encoding="utf-8"
+    )
 
 
 def copy_pyodide(source: Path, target: Path) -> None:
@@ -294,7 +315,7 @@ def with_policy(html: str, network: str) -> str:
         "img-src": "'self' data:",
         "font-src": "'self'",
         "connect-src": f"'self' {network}".strip(),
-        "worker-src": "blob:",
+        "worker-src": "'self' blob:",
         "form-action": "'self'",
         "base-uri": "'none'",
     }

@@ -27,6 +27,7 @@ from tests.benchmarks import (
     bench_layers,
     bench_nbgrader,
     bench_nn,
+    bench_page,
     bench_scale,
     bench_term,
     bench_views,
@@ -53,6 +54,7 @@ BENCHMARKS: dict[str, Measure] = {
     "layers": bench_layers.measure,
     "flash": bench_flash.measure,
     "views": bench_views.measure,
+    "page": bench_page.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
