@@ -21,6 +21,12 @@ from autograder.book.experiments import (
     experiments_of,
     links_to_experiments,
 )
+from autograder.book.home import (
+    course_data,
+    home_page,
+    write_notebooks,
+    your_notebook,
+)
 from autograder.book.lessons import (
     Lesson,
     contract,
@@ -51,6 +57,7 @@ MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to lo
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
     *("live.css", "storage.js", "python.js", "live.js"),
+    *("notebooks.js", "home.js"),
 )
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
@@ -71,8 +78,8 @@ SETTINGS: dict[str, Any] = {
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css", "live.css"],
     "html_js_files": [
-        *("book.js", "choices.js", "predictions.js"),
-        *("storage.js", "python.js", "live.js"),
+        *("book.js", "choices.js", "storage.js", "predictions.js"),
+        *("python.js", "live.js", "notebooks.js", "home.js"),
     ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
@@ -132,6 +139,7 @@ def build_book(
         run_sphinx(work / "pages", site, work / "doctrees")
         _copy_mathjax(site / "_static" / "mathjax")
         write_live(site, pyodide)
+        write_notebooks(course, _course_data(notebooks), site)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
     except ValueError as error:
@@ -146,10 +154,7 @@ def require_sphinx() -> None:
 
 def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
     """Return the texts of all pages by file name, from executed notebooks by lesson."""
-    exercises = {exercise.name: exercise for exercise in exercises_of()}
-    lessons = [
-        read_lesson(name, notebook, exercises) for name, notebook in notebooks.items()
-    ]
+    lessons = _read_lessons(notebooks)
     cover, render = course.root / "cover.svg", _templates(in_class(course.root))
     picture = cover.name if cover.is_file() else ""
     pages = {
@@ -168,6 +173,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         page = lesson_page(notebook, notebooks)
         for exercise in lesson.exercises:
             add_editor(page, exercise, notebook)
+        page.cells.append(your_notebook(lesson))
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
@@ -178,6 +184,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
                 **_about(exercise, lesson, notebook, notebooks),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
+    pages["home.md"] = home_page(course_data(lessons, notebooks))
     names = sorted({name for each in recorded.values() for name in each})
     for name in names:
         pages[f"experiments/{name}.md"] = experiment_page(name)
@@ -185,6 +192,17 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         "index.md.j2", lessons=lessons, cover=picture, experiments=names
     )
     return pages
+
+
+def _read_lessons(notebooks: Mapping[str, NotebookNode]) -> list[Lesson]:
+    exercises = {exercise.name: exercise for exercise in exercises_of()}
+    return [
+        read_lesson(name, notebook, exercises) for name, notebook in notebooks.items()
+    ]
+
+
+def _course_data(notebooks: Mapping[str, NotebookNode]) -> dict[str, Any]:
+    return course_data(_read_lessons(notebooks), notebooks)
 
 
 def _about(

@@ -84,6 +84,7 @@ WITHOUT_SCRIPTS = (
     "machine, and <code>make lab</code> opens the lesson in JupyterLab."
 )
 EDITOR = '<div class="live">'  # of pages that answer
+KEEPING = '<div class="your-'  # of pages that show or hand out what the browser keeps
 ENCODING = '<meta charset="utf-8" />'
 
 
@@ -206,7 +207,8 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
         copy_pyodide(pyodide, folder / OWN)
     for path in sorted(site.rglob("*.html")):
         text = path.read_text(encoding="utf-8")
-        if EDITOR in text and "_static" not in path.parts:
+        is_alive = EDITOR in text or KEEPING in text
+        if is_alive and "_static" not in path.parts:
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
 
