@@ -321,7 +321,7 @@
     all.cells += 1;
     const before = known ? [...list(attentionOf(known.cell).earlier), { time: new Date().toISOString(), source: known.cell.source }] : [];
     const earlier = [...before, ...list(attentionOf(cell).earlier)];
-    const { nbgrader, attention, ...metadata } = metadataOf(cell); // the lesson's marks, in a copied cell
+    const { nbgrader, attention, deletable, editable, ...metadata } = metadataOf(cell); // the lesson's marks, in a copied cell
     if (earlier.length) metadata.attention = { earlier };
     const id = typeof cell.id === "string" && OWN.test(cell.id) ? cell.id : newId();
     const kept = { cell_type: cell.cell_type, id, metadata, source };
