@@ -16,7 +16,12 @@
     return element;
   };
   const link = (text, address) => make("a", { textContent: text, href: new URL(address, ROOT).href });
-  const button = (text, action) => make("button", { type: "button", textContent: text, onclick: action });
+  /** Return a button; about : what it is about, for those who hear it alone. */
+  const button = (text, action, about = "") => {
+    const each = make("button", { type: "button", textContent: text, onclick: action });
+    if (about) each.setAttribute("aria-label", `${text}: ${about}`);
+    return each;
+  };
   const statusLine = () => {
     const line = make("p", { className: "home-status" });
     line.setAttribute("role", "status");
@@ -162,7 +167,7 @@
   }
 
   /** Return a button that lets files be chosen, and reads them. */
-  function uploader(lesson, say) {
+  function uploader(lesson, say, title = "") {
     const input = make("input", { type: "file", hidden: true, multiple: !lesson, accept: ".ipynb,.json,application/json" });
     input.addEventListener("change", async () => {
       const sentences = [];
@@ -173,7 +178,7 @@
       input.value = ""; // the same file again is a choice too
       say(sentences.join("\n"));
     });
-    return [button("Upload", () => input.click()), input];
+    return [button("Upload", () => input.click(), title), input];
   }
 
   // Parts of other pages
@@ -186,10 +191,10 @@
     }
   }
 
-  function notebookRow(lesson) {
+  function notebookRow(lesson, title = "") {
     const status = statusLine();
     const say = (text) => { status.textContent = text; };
-    const row = make("div", { className: "home-buttons" }, button("Download my notebook", () => download(lesson, say)), ...uploader(lesson, say));
+    const row = make("div", { className: "home-buttons" }, button("Download my notebook", () => download(lesson, say), title), ...uploader(lesson, say, title));
     return [row, status];
   }
 
@@ -215,7 +220,7 @@
 
     row(lesson) {
       const [state, list] = [make("p", { className: "home-state" }), make("ul", { className: "home-exercises" })];
-      const details = make("details", {}, make("summary", { textContent: "Exercises and notebook" }), list, ...notebookRow(lesson.lesson));
+      const details = make("details", {}, make("summary", { textContent: "Exercises and notebook" }), list, ...notebookRow(lesson.lesson, heading(lesson)));
       details.querySelector("summary").append(make("span", { className: "home-heard", textContent: ` of lesson ${heading(lesson)}` }));
       this.states.set(lesson, { state, list, details });
       const question = lesson.question ? [make("p", { className: "home-question", textContent: lesson.question.replace(/[*`$]/g, "") })] : [];
@@ -257,8 +262,8 @@
       if (!here) return [make("p", {}, make("strong", { textContent: "Every exercise is solved. Well done." }))];
       const isFirst = all.every(({ name }) => stateOf(name) === "open");
       const line = make("p", { className: "home-next" }, make("strong", { textContent: `${isFirst ? "Start" : "Continue"} here:` }), " ", link(heading(here.lesson), pageOf(here.lesson)));
-      if (isFirst) line.append(` · ${here.lesson.minutes} min`);
-      else line.append(", exercise ", link(here.exercise.name, exercisePage(here.lesson, here.exercise)), ` · ${here.exercise.minutes} min`);
+      if (isFirst) line.append(` · ${here.lesson.minutes}${TIE}min`);
+      else line.append(", exercise ", link(here.exercise.name, exercisePage(here.lesson, here.exercise)), ` · ${here.exercise.minutes}${TIE}min`);
       const later = this.lessons.flatMap((lesson) => lesson.exercises.map((exercise) => ({ lesson, exercise })))
         .filter(({ exercise }) => isPutOff(exercise.name) && stateOf(exercise.name) !== "solved" && exercise !== here.exercise);
       if (!later.length) return [line];
@@ -268,7 +273,7 @@
 
     trouble() {
       const text = {
-        blocked: "Your browser keeps nothing for this site: what you write is gone when you leave its page. Allow it to store data here, or download nothing but what you copy yourself.",
+        blocked: "Your browser keeps nothing for this site: what you write is gone when you leave its page. Allow it to store data here, or copy what you want to keep.",
         full: "Your browser's storage for this site is full: what you write now is not kept. Download everything below, then delete what you no longer need.",
       }[storage.trouble()];
       return text ? [make("p", { className: "home-trouble", textContent: text })] : [];
