@@ -39,6 +39,19 @@
   const optionsOf = (cell) => (sourceOf(cell).split(/\n\s*\n/).pop().match(/^[-*] /gm) ?? []).length;
   const isPrediction = (cell) => cell.cell_type === "markdown" && Number.isInteger(record(attentionOf(cell).prediction).right);
 
+  /** Return whether a cell is code of the lesson that its reader may change. */
+  const isFree = (cell) => cell.cell_type === "code" && !gradeIdOf(cell);
+
+  /** Return a short text that is another one for another text of a lesson. */
+  function digest(frame) {
+    let [one, two] = [0xdeadbeef, 0x41c6ce57];
+    for (const each of frame.cells.map((cell) => `${cell.id}\n${sourceOf(cell)}`).join("\n")) {
+      one = Math.imul(one ^ each.codePointAt(0), 2654435761);
+      two = Math.imul(two ^ each.codePointAt(0), 1597334677);
+    }
+    return [one, two].map((each) => (each >>> 0).toString(16).padStart(8, "0")).join("");
+  }
+
   /** Return whether a text is an exercise's stub, of whichever release. */
   function isStub(text, ...stubs) {
     if (!text.trim() || stubs.some((each) => typeof each === "string" && isSame(each, text))) return true;
@@ -76,10 +89,12 @@
       } else if (isPrediction(cell)) {
         const choice = read("prediction", `${lesson}/${cell.id}`);
         if (choice !== null) cell.metadata.attention.prediction.choice = Number(choice);
+      } else if (isFree(cell)) {
+        const changed = read("cell", `${lesson} ${cell.id}`);
+        if (changed !== null) cell.source = linesOf(changed);
       }
     }
-    const known = knownOf(exercises);
-    if (Object.keys(known).length) notebook.metadata[PAGE] = known;
+    notebook.metadata[PAGE] = { text: digest(frame), ...knownOf(exercises) };
     insertOwn(notebook, ownCells(lesson));
     return notebook;
   }
@@ -188,6 +203,8 @@
     predictions = 0;
     differing = 0; // predictions that stay
     cells = 0;
+    changed = 0; // cells of the lesson, as the reader has changed them
+    staying = 0; // such cells that stay as they are here
     isEmpty = true;
     changes = new Map();
 
@@ -235,6 +252,16 @@
       } else if (own !== String(choice)) this.differing += 1;
     }
 
+    /** Take a cell of the lesson as its reader has changed it. */
+    cell(name, text) {
+      this.isEmpty = false;
+      const own = this.get("cell", name);
+      if (own === null) {
+        this.changed += 1;
+        this.set("cell", name, text);
+      } else if (!isSame(own, text)) this.staying += 1;
+    }
+
     /** Note when an exercise was first solved. */
     solved(name, time) {
       const own = this.get("solved", name);
@@ -252,7 +279,9 @@
     const all = new Taken();
     const known = record(record(notebook.metadata)[PAGE]);
     for (const [lesson, frame] of frames) {
+      const isSameText = known.text === digest(frame); // else the lesson's change would be the reader's
       for (const cell of frame.cells) {
+        if (isSameText && isFree(cell)) takeCell(all, notebook.cells, cell, lesson);
         if (isAnswer(cell)) takeAnswer(all, notebook.cells, cell, known);
         else if (isPrediction(cell)) takePrediction(all, notebook.cells, cell, lesson);
       }
@@ -291,6 +320,12 @@
       ?? cells.find((each) => each.cell_type === "markdown" && isSame(sourceOf(each), sourceOf(frameCell)));
     const { choice } = record(mine && attentionOf(mine).prediction);
     if (Number.isInteger(choice) && choice >= 0 && choice < optionsOf(frameCell)) all.prediction(`${lesson}/${frameCell.id}`, choice);
+  }
+
+  function takeCell(all, cells, frameCell, lesson) {
+    const mine = cells.find((each) => each.id === frameCell.id && isFree(each));
+    const text = mine ? sourceOf(mine) : "";
+    if (text.trim() && !isSame(text, sourceOf(frameCell))) all.cell(`${lesson} ${frameCell.id}`, text);
   }
 
   /** Take the cells that the reader has added, each to where the lesson's cell above it is. */
@@ -335,7 +370,7 @@
   /** Return what a file with all that a browser kept has for this one. */
   function takenFromWhole({ kept }) {
     const all = new Taken();
-    const texts = Object.entries(kept).filter(([key, text]) => /^[\w-]+ \S+$/.test(key) && typeof text === "string");
+    const texts = Object.entries(kept).filter(([key, text]) => /^[a-z-]+ \S/.test(key) && typeof text === "string");
     const named = (kind) => texts.filter(([key]) => split(key)[0] === kind).map(([key, text]) => [split(key)[1], text]);
     const answers = new Map(named("answer"));
     const earlier = new Map(named("earlier"));
@@ -352,9 +387,10 @@
       all.answer(name, answers.get(name) ?? null, rows);
     }
     named("prediction").forEach(([name, text]) => /^\d+$/.test(text) && all.prediction(name, text));
+    named("cell").forEach(([name, text]) => all.cell(name, text));
     named("solved").forEach(([name, text]) => all.solved(name, text));
     for (const [key, text] of texts) {
-      if (!["answer", "earlier", "prediction", "solved"].includes(split(key)[0])) all.other(...split(key), text);
+      if (!["answer", "earlier", "prediction", "cell", "solved"].includes(split(key)[0])) all.other(...split(key), text);
     }
     if (texts.length) all.isEmpty = false;
     return all;
@@ -365,11 +401,12 @@
   const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
   /** Return a sentence on what was taken. */
-  function account({ answers, aside, earlier, predictions, differing, cells, isEmpty, changes }) {
+  function account({ answers, aside, earlier, predictions, differing, cells, changed, staying, isEmpty, changes }) {
     const parts = [
       answers && count(answers, "answer"),
       predictions && count(predictions, "prediction"),
       earlier && count(earlier, "earlier answer"),
+      changed && count(changed, "changed cell"),
       cells && count(cells, "cell of your own", "cells of your own"),
     ].filter(Boolean);
     const last = parts.pop();
@@ -380,6 +417,7 @@
     const more = [
       aside && `${aside} of yours ${aside === 1 ? "is" : "are"} kept among the earlier ones`,
       differing && `${count(differing, "prediction")} that you made here ${differing === 1 ? "stays" : "stay"}`,
+      staying && `${count(staying, "cell")} that you changed here ${staying === 1 ? "stays" : "stay"}`,
     ].filter(Boolean);
     return `${[text, ...more].join("; ")}.`;
   }

@@ -110,12 +110,22 @@ def everything(seed):
         for cell in FRAMES[lesson]["cells"]:
             if prediction_of(cell) and drawn.random() < 0.6:
                 texts[f"{KEY} prediction {lesson}/{cell['id']}"] = "1"
+            is_free = cell["cell_type"] == "code" and "nbgrader" not in cell["metadata"]
+            if is_free and drawn.random() < 0.2:
+                texts[f"{KEY} cell {lesson} {cell['id']}"] = "print(1)\n"
     return texts
 
 
 def test_download_without_answers_is_the_lesson_itself():
     data = {"lessons": LESSONS, "frames": FRAMES}
-    texts = in_node(f"{OUT} {FILL[:-1]}.map(textOf);", data)
+    texts = in_node(
+        f"""{OUT} const {{ lessons, frames }} = data;
+        return lessons.map(each => filled(frames[each], each)).map(each => {{
+            delete each.metadata.attention_page;
+            return textOf(each);
+        }});""",
+        data,
+    )
     for lesson, text in zip(LESSONS, texts, strict=True):
         assert text == COURSE.learner(lesson).read_text(encoding="utf-8")
 
@@ -290,6 +300,23 @@ def test_cells_of_ones_own_come_back_where_they_stood(upload):
     cell = cell_of(back, "0a1b2c3d")
     assert "".join(cell["source"]) == "mine, newer"
     assert [each["source"] for each in earlier_answers(cell)] == ["mine"]
+
+
+def test_changed_cell_of_the_same_text_of_the_lesson_is_taken(upload):
+    (notebook,) = download({}, LESSON)
+    cell = next(
+        each
+        for each in notebook["cells"]
+        if each["cell_type"] == "code" and "nbgrader" not in each["metadata"]
+    )
+    cell["source"] = "mine"
+    key = f"{KEY} cell {LESSON} {cell['id']}"
+    assert upload(notebook) == ["1 changed cell taken.", {key: "mine"}]
+    said, after = upload(notebook, {key: "other"})
+    assert said == "Nothing in it is new here; 1 cell that you changed here stays."
+    assert after == {key: "other"}
+    notebook["metadata"]["attention_page"]["text"] = "of another release"
+    assert upload(notebook)[1] == {}
 
 
 def test_check_in_jupyterlab_counts_as_solved(upload):
