@@ -125,7 +125,8 @@
       if (result.solved) keep("solved", name, read("solved", name) ?? time);
       if (result.claims) {
         const attempts = (JSON.parse(read("checked", name) ?? "{}").attempts ?? 0) + 1;
-        keep("checked", name, JSON.stringify({ time, holding: result.holding, claims: result.claims, attempts }));
+        const { holding, claims, data: { points } } = result;
+        keep("checked", name, JSON.stringify({ time, holding, claims, points, attempts }));
       }
       solved();
       offer();
