@@ -73,7 +73,8 @@ def check_text(
     was judged) or "error" (the text could not be run or defines no such function);
     ``html`` is free of scripts, whatever the answer is, prints or returns, for an
     answer that leaves the course's modules alone; ``printed`` is what the text has
-    printed; ``data`` is that of ``CheckReport``, if there is one.
+    printed; ``holding`` of ``claims`` hold, 0 of 0 of what is not written yet; ``data``
+    is that of ``CheckReport``, if there is one.
     """
     try:
         exercise = load(name)
@@ -107,6 +108,8 @@ def check_text(
         "text": str(report),
         "html": report.html(),
         "printed": str(printed),
+        "holding": report.result.n_holding,
+        "claims": 0 if report.result.is_unwritten else len(report.result.claims),
         "data": report.data(),
     }
 

@@ -5,7 +5,7 @@
 (() => {
   const { python, storage: browserStorage } = attentionCourse;
   const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
-  const { KEY, MAX_EARLIER, read, keep, earlierOf } = browserStorage;
+  const { KEY, MAX_EARLIER, read, keep, earlierOf, rowsOf, rowOf, keepRows } = browserStorage;
   const ACTIVITY = ["pointermove", "pointerdown", "keydown", "scroll"]; // of a reader
 
   // The page
@@ -98,7 +98,13 @@
       show(result);
       if (result.kind !== "report") return;
       setAside(text);
-      if (result.solved) keep("solved", name, new Date().toISOString());
+      const time = new Date().toISOString();
+      if (result.solved) keep("solved", name, read("solved", name) ?? time);
+      if (result.claims) {
+        const attempts = (JSON.parse(read("checked", name) ?? "{}").attempts ?? 0) + 1;
+        const { holding, claims, data: { points } } = result;
+        keep("checked", name, JSON.stringify({ time, holding, claims, points, attempts }));
+      }
       solved();
       offer();
     };
@@ -130,15 +136,16 @@
     };
     const restoreEarlier = () => {
       setOtherAside();
-      const texts = earlierOf(name);
-      const last = texts.findIndex((each) => each !== area.value);
+      const rows = rowsOf(name);
+      const last = rows.findIndex((each) => each.source !== area.value);
       if (last < 0) return;
-      const [text] = texts.splice(last, 1);
+      const [row] = rows.splice(last, 1);
       // The one that is there comes last, so that pressing again leads through all.
-      const others = texts.filter((each) => each !== area.value);
-      const own = area.value.trim() === stub.trim() ? [] : [area.value];
-      keep("earlier", name, JSON.stringify([...others, ...own, text].slice(-MAX_EARLIER)));
-      area.value = text;
+      const others = rows.filter((each) => each.source !== area.value);
+      const known = rows.find((each) => each.source === area.value) ?? rowOf(area.value);
+      const own = area.value.trim() === stub.trim() ? [] : [known];
+      keepRows(name, [...others, ...own, row].slice(-MAX_EARLIER));
+      area.value = row.source;
       write();
       offer();
       area.focus();
@@ -163,6 +170,7 @@
       python.sayHowFar();
     });
     addEventListener("storage", (event) => {
+      if (event.key === `${KEY} solved ${name}`) solved();
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
       if (document.activeElement === area) {

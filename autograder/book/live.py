@@ -125,6 +125,7 @@ WITHOUT_SCRIPTS = (
     "machine, and <code>make lab</code> opens the lesson in JupyterLab."
 )
 EDITOR = '<div class="live">'  # of pages that answer
+KEEPING = '<div class="your-'  # of pages that show or hand out what the browser keeps
 ENCODING = '<meta charset="utf-8" />'
 
 
@@ -252,7 +253,7 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
     if pyodide:
         copy_pyodide(pyodide, folder / OWN)
     for path, text in pages.items():
-        if EDITOR in text:
+        if EDITOR in text or KEEPING in text:
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
     write_service(site)

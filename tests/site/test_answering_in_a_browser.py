@@ -89,7 +89,8 @@ CHECK_ALL = """async ([live, requests]) => {
         };
         const [pyodide, lock, wheel] =
             [config.pyodide, config.lock, config.wheel].map(at);
-        worker.postMessage({ load: { pyodide, files, lock, wheel } });
+        const load = { pyodide, files, later: [], lock, wheel, extras: {} };
+        worker.postMessage({ load });
         requests.forEach((request, id) =>
             worker.postMessage({ id, call: "check_json", request }));
     });
