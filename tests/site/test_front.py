@@ -6,6 +6,7 @@ import tomllib
 from xml.etree import ElementTree
 
 import nbformat
+import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
@@ -36,9 +37,14 @@ SHEET = (REPOSITORY / "autograder" / "book" / "book.css").read_text(encoding="ut
 GROUNDS = ["paper", "raised", "sunk"]
 TINTS = ["blue-tint", "vermilion-tint", "green-tint"]
 INKS = {
-    **dict.fromkeys(["ink", "quiet-ink"], GROUNDS + TINTS),
-    **dict.fromkeys(["blue", "vermilion", "green"], GROUNDS),
-    **dict.fromkeys(["purple", "code-comment", "code-number"], ["sunk"]),
+    "ink": GROUNDS + TINTS,
+    "quiet-ink": GROUNDS + TINTS,
+    "blue": [*GROUNDS, "blue-tint"],  # the sidebar's own page
+    "vermilion": [*GROUNDS, "vermilion-tint"],  # the name of a common mistake
+    "green": GROUNDS,
+    "purple": ["sunk"],
+    "code-comment": ["sunk"],
+    "code-number": ["sunk"],
     "on-blue": ["blue"],
 }
 
@@ -210,9 +216,7 @@ def luminance(colour):
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in colour
     ]
-    return sum(
-        share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
-    )
+    return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -124,7 +124,8 @@ def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
 
         def attended_most():
             said = cover.locator(".said").inner_text()
-            return said.partition("attends most to ")[2].partition(",")[0].strip("“”\u2068\u2069")
+            word = said.partition("attends most to ")[2].partition(",")[0]
+            return word.strip("“”\u2068\u2069")
 
         cover.get_by_role("button", name="tired", exact=True).first.focus()
         assert attended_most() == "animal"
