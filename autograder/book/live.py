@@ -86,19 +86,27 @@ DRAWING = {  # what matplotlib needs to draw, loaded when the first picture is d
 MEGABYTES_OF_DRAWING = 8
 
 
+def package_of(file: str) -> str:
+    """Return the name of a package as Pyodide knows it.
+
+    >>> package_of("python_dateutil-2.9.0.post0-py2.py3-none-any.whl")
+    'python-dateutil'
+    """
+    return file.split("-")[0].replace("_", "-")
+
+
 def _package(file: str, digest: str) -> dict[str, Any]:
     """Return what Pyodide reads of a package."""
-    name, version, *_ = file.split("-")
     return {
         "depends": [],
         "file_name": file,
         "imports": [],
         "install_dir": "site",
-        "name": name,
+        "name": package_of(file),
         "package_type": "package",
         "sha256": digest,
         "unvendored_tests": True,
-        "version": version,
+        "version": file.split("-")[1],
     }
 
 
@@ -111,7 +119,7 @@ LOCK = {  # what Pyodide reads of its packages
         "version": VERSION,
     },
     "packages": {
-        file.split("-")[0]: _package(file, digest)
+        package_of(file): _package(file, digest)
         for file, digest in {NUMPY: DIGESTS[NUMPY], **DRAWING}.items()
     },
 }
@@ -238,7 +246,7 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
             },
             "drawing": {
                 "files": _of_release(DRAWING),
-                "packages": [file.split("-")[0] for file in DRAWING],
+                "packages": [*map(package_of, DRAWING)],
                 "step": f"Loading matplotlib: about {MEGABYTES_OF_DRAWING} MB, once",
             },
         },

@@ -126,6 +126,7 @@
       if (begun) return this.sayChecking();
       if (broken === undefined) this.answer(answer);
       else {
+        console.info(`The course: ${broken}`);
         this.end();
         this.answer({ sentence: "Python broke off, for want of memory most often. It starts anew: try again." });
         this.start();

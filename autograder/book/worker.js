@@ -72,11 +72,7 @@ async function load({ pyodide, files, later, lock, wheel, extras: more, compiled
 async function loadExtra(name) {
   const { archive, packages, step } = extras[name];
   if (step) postMessage({ step });
-  if (archive) {
-    const bytes = await (await fetched(archive)).arrayBuffer();
-    const folder = interpreter.runPython("import site; site.getsitepackages()[0]");
-    interpreter.unpackArchive(bytes, "zip", { extractDir: folder });
-  }
+  if (archive) interpreter.unpackArchive(await (await fetched(archive)).arrayBuffer(), "zip"); // beside the wheel
   if (packages) {
     const faults = [];
     await interpreter.loadPackage(packages, { messageCallback() {}, errorCallback: (text) => faults.push(text) });
