@@ -171,6 +171,12 @@
     });
     addEventListener("storage", (event) => {
       if (event.key === `${KEY} solved ${name}`) solved();
+      if (event.key === null) { // cleared
+        storage.textContent = "What your browser kept of this book was cleared elsewhere. This text is still here: change it, and it is kept again.";
+        offer();
+        solved();
+        return;
+      }
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
       if (document.activeElement === area) {
@@ -214,8 +220,12 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    if (!/^https?:$/.test(location.protocol) || !window.Worker || !window.WebAssembly) return;
+    if (!/^https?:$/.test(location.protocol)) return;
     const all = document.querySelectorAll(".live");
+    if (!window.Worker || !window.WebAssembly) {
+      all.forEach((each) => each.append(make("p", {}, "This browser cannot run Python: a newer one checks your answer here.")));
+      return;
+    }
     all.forEach(enliven);
     startWhileReading(all);
   });

@@ -28,6 +28,7 @@ from tests.benchmarks import (
     bench_nbgrader,
     bench_nn,
     bench_page,
+    bench_readers,
     bench_scale,
     bench_term,
     bench_views,
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Measure] = {
     "flash": bench_flash.measure,
     "views": bench_views.measure,
     "page": bench_page.measure,
+    "readers": bench_readers.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it
