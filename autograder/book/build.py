@@ -141,10 +141,10 @@ def build_book(
         pages = book_pages(course, notebooks)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
-        lessons = read_lessons(notebooks)
-        run_sphinx(work / "pages", site, work / "doctrees", sidebar(lessons))
+        parts = read_lessons(notebooks)
+        run_sphinx(work / "pages", site, work / "doctrees", sidebar(parts))
         _copy_mathjax(site / "_static" / "mathjax")
-        write_notebooks(course, course_data(lessons, notebooks), site)
+        write_notebooks(course, course_data(parts, notebooks), site)
         write_live(site, pyodide)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
