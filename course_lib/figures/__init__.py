@@ -1,12 +1,13 @@
 """The lessons' figures: functions from data and labels to an ``AccessibleFigure``.
 
 They draw, nothing else: no function here computes what it shows, but for what changes
-as a reader moves something: the softmax whose divisor a slider changes, and the dot
-products of an arrow that is dragged. What they share is in
-``course_lib.figures.drawing``.
+as a reader moves something: the softmax whose divisor a slider changes, the dot
+products of an arrow that is dragged, and the gradients of a model of one parameter.
+What they share is in ``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
+from course_lib.figures.backward import backward_pass
 from course_lib.figures.beam_search import beam_tree
 from course_lib.figures.costs import costs_by_length
 from course_lib.figures.dot_product import draggable_query, six_steps, softmax
@@ -62,6 +63,7 @@ __all__ = [
     "attention_lines",
     "attention_of_heads",
     "attention_weights",
+    "backward_pass",
     "bars",
     "beam_tree",
     "clock_hands",

@@ -27,25 +27,37 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three
-# paths that meet in `x` and a sum that is easy to forget. And that was one layer. The
+# Here is the smallest model there is: a single parameter, w. It reads a 2, guesses w · 2,
+# and should have said 7. **Go back from the loss, one value at a time**, and then take a
+# few steps.
+
+# %%
+alt = "From w to the loss and back: each gradient is the one to its right times one number."
+figures.backward_pass(1.5, 2.0, 7.0, rate=0.05, alt=alt)
+
+# %% [markdown]
+# A **gradient** says how fast the loss changes with a value. Each of them came from the
+# one to its right by a single multiplication, and a step against the gradient of w made
+# the loss smaller. Going back like this is called **backpropagation**, and it is all that
+# training needs.
+#
+# A real model only has more boxes. For one layer of self-attention, lesson 02 filled a
+# page with them, with three paths that meet in `x` and a sum that is easy to forget; the
 # Transformer of *Attention Is All You Need* has 18 attention layers, with norms and
 # feed-forward networks between them. **Who computes its gradients, and how does the model
 # learn from them?**
-#
-# For a first answer, take a square. How fast does its area grow as its side gets longer?
 
 # %%
-side = torch.tensor(3.0, requires_grad=True)
-area = side**2
-area.backward()
-print("The area grows by", side.grad.item(), "per unit of the side.")
-assert side.grad.item() == 6
+w = torch.tensor(1.5, requires_grad=True)
+loss = (w * 2 - 7) ** 2
+loss.backward()
+print("The gradient of w:", w.grad.item())
+assert w.grad.item() == -16
 
 # %% [markdown]
-# That is the derivative of side², and no line of yours says how to find it. By the end of
-# this lesson a small model will spell *attention* backwards. PyTorch computes its
-# gradients; you write the loss, the optimizer's step and the training loop.
+# PyTorch draws the boxes while it computes, and goes back through them when you ask. By
+# the end of this lesson a small model will spell *attention* backwards. PyTorch computes
+# its gradients; you write the loss, the optimizer's step and the training loop.
 
 # %% [markdown]
 # ## Tensors and arrays

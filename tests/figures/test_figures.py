@@ -60,6 +60,7 @@ def jacobians():
 
 
 KINDS = {
+    "backward": lambda: figures.backward_pass(1.5, 2.0, 7.0, rate=0.05, alt=ALT),
     "weights_3": lambda: figures.attention_weights(
         softmax(numbers(3, 3)),
         ["the", "red", "car"],

@@ -25,6 +25,7 @@ VIEWS = {
     "attention": KINDS["weights_3"],
     "softmax": KINDS["softmax"],
     "steps": KINDS["six_steps"],
+    "backward_pass": KINDS["backward"],
     "architecture": lambda: figures.lesson_map("01", alt=ALT),
     "last_word": lambda: figures.last_word(**pronoun.choice("tired"), alt=ALT),
     "draggable_query": lambda: figures.draggable_query(
