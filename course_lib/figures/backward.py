@@ -5,10 +5,11 @@ import math
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from course_lib.figures.drawing import COLOURS, format_number, new_axes, write_text
+from course_lib.figures.drawing import format_number, new_axes, write_text
 from course_lib.figures.living import LivingFigure
 
 BOX, GAP = 1.1, 0.45  # inches, of a value and of what leads to the next one
+BACK = "#B34E00"  # what goes back; dark enough for text
 MAX_SIZE = 100.0  # of a number, so that it fits its box
 
 
@@ -56,12 +57,12 @@ def _draw(w: float, x: float, target: float) -> Figure:
         write_text(axes, middle, 1.25, name, ha="center")
         write_text(axes, middle, 0.85, format_number(value), ha="center")
         text = f"gradient {format_number(gradient)}"
-        write_text(axes, middle, 0.25, text, ha="center", color=COLOURS[1])
+        write_text(axes, middle, 0.25, text, ha="center", color=BACK)
         if index:
             begin, end = left - GAP + 0.05, left - 0.05
             for x_0, x_1, y, colour in (
                 (begin, end, 0.85, "black"),
-                (end, begin, 0.25, COLOURS[1]),
+                (end, begin, 0.25, BACK),
             ):
                 arrow = FancyArrowPatch((x_0, y), (x_1, y), arrowstyle="-|>")
                 arrow.set(color=colour, mutation_scale=12)
