@@ -486,7 +486,7 @@ assert abs(mean - whole) > 5
 # %% [markdown]
 # ### Exercise: bleu
 #
-# The formula above, on lists of tokens, for a whole set. Nothing is smoothed: if some
+# The formula above, on lists of tokens, for a whole set. Don't smooth anything: if some
 # $p_n$ is 0, or no translation has n tokens, BLEU is 0. (The course's own version:
 # `course_lib/bleu.py`.)
 #
@@ -498,9 +498,9 @@ assert abs(mean - whole) > 5
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A `tuple(tokens[i : i + n])` can be counted, by `list.count` or `collections.Counter`. Where
-# does i end? What do you return for an n without any match, before you take logarithms?
-# Is r / c above 1 where translations are too short, or where they are too long?
+# A `tuple(tokens[i : i + n])` can be counted, by `list.count` or `collections.Counter`.
+# Where does i end? What do you return for an n without a match, before taking logarithms?
+# Is r / c above 1 if translations are too short, or if they are too long?
 #
 # </details>
 
