@@ -394,11 +394,12 @@ assert syntax["subject to verb"]["share"] > 0.8 and min(both) < 0.35
 # in layer 2 also leads from the subject. The other direction is less certain: what finds
 # the subject of four verbs fails with four others. A role that doesn't survive new words
 # is no role. In real sentences, BERT's best heads find 87 % of the objects and 59 % of
-# the subjects, distances 40 % and 46 % (Clark et al. 2019, table 1); ours are simpler.
+# the subjects, distances 40 % and 46 % (Clark et al. 2019, table 1); our sentences are
+# simpler.
 
 # %% [markdown]
 # Now a model that we have known from its first step: the course's translator (lesson 11),
-# with two layers of four heads in its encoder, trained with three seeds. Equal weights
+# with two layers of four heads in its encoder, trained with three seeds. Even weights
 # would give 6 % to the previous token.
 #
 # **Predict:** how much does its best previous-token head give?
@@ -717,7 +718,7 @@ assert lost[0] < 0.1 and all(3 < loss < 6 for loss in lost[1:])
 # %% [markdown]
 # ## Induction
 #
-# So far, we have read roles off tables of weights. One is *understood*, down to the parts
+# So far, we read roles off tables of weights. One role is *understood*, down to the parts
 # that make it (Elhage et al. 2021). Read *a b c d a b*. What comes next? Only the
 # sequence itself can say: last time, *b* was followed by *c*. A head that finds this out
 # is an **induction head**: it attends from the second *b* to the token *after* the first
@@ -1019,8 +1020,8 @@ figures.bars(words, measures, **share_axis, alt=alt)
 # %% [markdown]
 # So what Jain and Wallace found doesn't hold for this model and these sentences: in the
 # first, weights agree with gradients as well as leaving a word out does, in the others
-# much better. But the separators didn't count, as they are not words, and they get *half
-# of all weight*. What if nothing may attend to `[CLS]`?
+# much better. But the separators didn't count, although they get *half of all weight*.
+# What if nothing may attend to `[CLS]`?
 
 # %%
 for each in explained:
