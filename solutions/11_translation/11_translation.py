@@ -165,8 +165,8 @@ assert gap < 1e-4
 
 # %% [markdown]
 # With a cache, the model reads one token per call. So code that counts positions from 0
-# in each call puts every token at position 0, without any error. The true position is the
-# number of keys in the cache.
+# in each call puts every token at position 0 and raises no error. The true position is
+# the number of keys in the cache.
 
 # %% [markdown]
 # ## Writing greedily
@@ -681,7 +681,7 @@ assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 
 # %% [markdown]
 # Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the
-# order of the gains, but not their sizes. (Medians of three runs. The systems also differ
+# order of the systems, but not the gains. (Medians of three runs. The systems also differ
 # in their numbers of parameters.) Compare "greedy" with "BLEU", which uses four beams. Is
 # the difference between two systems larger than the spread between seeds?
 
