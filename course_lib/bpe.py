@@ -31,10 +31,10 @@ def spell(word: str) -> tuple[str, ...]:
 def word_counts(text: str) -> dict[tuple[str, ...], int]:
     """Count how often each word occurs in a text.
 
-    text : any text; words are what stands between white space, as ``str.split`` sees it
+    text : any text; words are whatever is between white space, as ``str.split`` sees it
 
     Returns how often each word occurs; the word is written as ``spell`` writes it. A
-    text without words gives an empty dictionary. Capitals and accents stay as they are.
+    text without words gives an empty dictionary. Capitals and accents do not change.
     Source: Sennrich et al. (2016), Neural Machine Translation of Rare Words with
     Subword Units, section 3.2.
 
@@ -49,7 +49,7 @@ def word_counts(text: str) -> dict[tuple[str, ...], int]:
 
 
 def pair_counts(words: dict[tuple[str, ...], int]) -> dict[tuple[str, str], int]:
-    """Count how often two symbols stand next to each other within a word.
+    """Count how often two symbols are next to each other within a word.
 
     words : how often each word occurs, words being tuples of symbols
 
@@ -70,14 +70,14 @@ def pair_counts(words: dict[tuple[str, ...], int]) -> dict[tuple[str, str], int]
 
 
 def merge_pair(symbols: tuple[str, ...], pair: tuple[str, str]) -> tuple[str, ...]:
-    """Join two symbols to one wherever they stand next to each other in a word.
+    """Join two symbols into one wherever they are next to each other in a word.
 
     symbols : the word
     pair : the two symbols, left and right
 
     Returns the word's new symbols. The word is read from left to right, and what has
     been joined is not joined again: (a, a) turns ``a a a`` into ``aa a``. A word
-    without the pair stays as it is.
+    without the pair does not change.
     Source: Sennrich et al. (2016), section 3.2; the direction is that of their program.
 
     >>> merge_pair(("m", "a", "t", "a"), ("m", "a"))
@@ -167,7 +167,7 @@ def encode_word(word: tuple[str, ...], merges: list[tuple[str, str]]) -> list[st
 
 
 def decode(tokens: list[str]) -> str:
-    """Join tokens to a text again.
+    """Join tokens into a text again.
 
     tokens : tokens of any number of words, from left to right
 

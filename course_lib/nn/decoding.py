@@ -79,10 +79,10 @@ def beam_search(
 
     Returns the token ids of the best hypothesis, by these rules:
     - In each step every unfinished hypothesis is continued by every token, and the
-      continuations with the greatest sums of log-probabilities stay.
+      continuations with the greatest sums of log-probabilities are kept.
     - A hypothesis that ends is finished. It leaves the beam, and nothing pushes it out
       again.
-    - Each finished hypothesis makes the beam smaller by one: in a step there stay
+    - Each finished hypothesis makes the beam smaller by one: a step keeps
       beam_size minus the number finished in earlier steps.
     - The search stops when the beam is empty or max_length is reached. What is then
       unfinished competes as it is.

@@ -151,7 +151,7 @@ def multi_head_attention(
     may_attend : booleans that fit (..., n, m), True where a token may attend, the same
         for all heads; None if all may attend to all
 
-    Returns the output (..., n, d_model) alone, without the weights of lesson 03. A row
+    Returns only the output (..., n, d_model), without the weights of lesson 03. A row
     that may attend to nothing gives zeros.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 

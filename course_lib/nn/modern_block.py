@@ -23,8 +23,8 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float = 1e-6) -> Tensor:
     eps : added to the mean of the squares, under the root
 
     Returns a tensor like x; its row i depends on row i of x alone. No mean is
-    subtracted and nothing is added at the end: that is the difference from
-    ``layer_norm``. x is not modified.
+    subtracted and nothing is added at the end, unlike in ``layer_norm``. x is not
+    modified.
     Source: Zhang and Sennrich (2019), Root Mean Square Layer Normalization, equation 4;
     eps is used as in PyTorch's ``nn.RMSNorm``.
 
@@ -43,7 +43,7 @@ def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
     x : (..., d_model), one token per row
     w_gate : (d_model, d_ff), its result goes through SiLU, SiLU(a) = a / (1 + e^−a)
     w_up : (d_model, d_ff), its result is multiplied by that, number by number
-    w_down : (d_ff, d_model), makes a vector of the model's length of the product
+    w_down : (d_ff, d_model), turns the product into a vector of length d_model
 
     Returns a tensor like x; its row i depends on row i of x alone. There are no biases.
     x is not modified.

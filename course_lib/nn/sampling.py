@@ -16,7 +16,7 @@ from course_lib.nn import arguments
 def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     """Turn logits into probabilities that are sharper or flatter than softmax's.
 
-    logits : (..., vocab_size), −∞ for tokens that must not come; each row has at
+    logits : (..., vocab_size), −∞ for tokens that are forbidden; each row has at
         least one number above −∞
     temperature : above 0, or 0; below 1 sharper, above 1 flatter, 1 for softmax
 
@@ -47,15 +47,15 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
 
 
 def top_k_filter(probabilities: Tensor, k: int) -> Tensor:
-    """Let only the k most probable tokens stay, and make their probabilities sum to 1.
+    """Keep only the k most probable tokens, and make their probabilities sum to 1.
 
     probabilities : (..., vocab_size), each row sums to 1
-    k : how many stay, at least 1; all, if there are fewer than k
+    k : how many tokens to keep, at least 1; all, if there are fewer than k
 
-    Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
-    that stay what they had, divided by their sum; each token where it stood. Of equally
-    probable tokens those with the smaller token ids stay, so that never more than k do.
-    probabilities is not modified.
+    Returns the probabilities (..., vocab_size), each token at its position: the
+    probabilities of the tokens that are kept, divided by their sum, and 0 for all
+    others. Of equally probable tokens, keep those with the smaller token ids, so that
+    there are never more than k. probabilities is not modified.
     Source: Fan et al. (2018), Hierarchical Neural Story Generation, section 5.4.
 
     >>> top_k_filter(torch.tensor([0.1, 0.4, 0.3, 0.2]), 2)
@@ -71,17 +71,17 @@ def top_k_filter(probabilities: Tensor, k: int) -> Tensor:
 
 
 def top_p_filter(probabilities: Tensor, p: float) -> Tensor:
-    """Let only the most probable tokens stay that together have probability p.
+    """Keep only the most probable tokens that together have probability p.
 
     probabilities : (..., vocab_size), each row sums to 1
-    p : above 0, below 1; 1 leaves all as they are
+    p : above 0 and below 1, or 1, which changes nothing
 
-    Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
-    that stay what they had, divided by their sum; each token where it stood. Tokens
-    stay in the order of their probability, of equal ones the smaller token id first,
-    until their sum is p or more: the token that makes it so stays too, and at least one
-    token does. Where rounding alone decides whether a sum is p, either answer is right.
-    probabilities is not modified.
+    Returns the probabilities (..., vocab_size), each token at its position: the
+    probabilities of the tokens that are kept, divided by their sum, and 0 for all
+    others. Tokens are kept in the order of their probability, of equal ones the smaller
+    token id first, until their sum is p or more: the token that makes it so is kept
+    too, and so is at least one token. Where rounding alone decides whether a sum is p,
+    either answer is right. probabilities is not modified.
     Source: Holtzman et al. (2020), The Curious Case of Neural Text Degeneration,
     section 3.1 (nucleus sampling).
 
@@ -110,8 +110,8 @@ def sample(probabilities: Tensor, u: Tensor) -> Tensor:
 
     Returns token ids (...): the first token whose probability, with those of all tokens
     before it, is more than u; if rounding leaves none, the last token with a
-    probability above 0. So each token comes for a share of all u equal to its
-    probability, and one of probability 0 never does. Where rounding alone decides,
+    probability above 0. So each token is chosen for a share of all u equal
+    to its probability, and one of probability 0 never is. Where rounding alone decides,
     either answer is right. The arguments are not modified.
     Source: Devroye (1986), Non-Uniform Random Variate Generation, section III.2.1
     (inversion by sequential search).

@@ -5,7 +5,8 @@
 #
 # After this lesson you can
 #
-# - decode greedily, with several beams, and with a cache, so that nothing is computed twice;
+# - decode greedily, with several beams, and with a cache, so that nothing is computed
+#   twice;
 # - measure translations with BLEU and chrF, and say what these numbers leave out;
 # - compare three systems after equal training time, and your numbers with the paper's.
 #
@@ -25,21 +26,22 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Three systems learned English to German from the same 31,335 pairs, in about the same time on
-# one processor core: a recurrent translator whose decoder gets one vector, another whose
-# decoder attends to the source (both of lesson 08), and a Transformer (lesson 09). They were
-# trained beforehand, and their results are stored with the course.
+# Three systems learned English to German from the same 31,335 pairs, in about the same
+# time on one processor core: a recurrent translator whose decoder gets one vector,
+# another whose decoder attends to the source (both from lesson 08), and a Transformer
+# (lesson 09). They were trained beforehand, and their results are stored with the course.
 #
-# **Which of them is best, for short texts and for long ones?** To answer, you build two ways of
-# decoding, and measure. At the end you type a number in words, and watch its translation appear.
-# (Other texts need the large model, which takes six minutes to train.)
+# **Which of them is best, for short texts and for long ones?** To find out, you build two
+# ways of decoding, and measure. At the end, you type a number in words and watch its
+# translation appear. (Other texts need the large model, which takes six minutes to
+# train.)
 
 # %% [markdown]
 # ## Which is which?
 #
 # Here is the first text of five words or more that all three translate differently. The
-# translations are shuffled (`course_lib/lessons/riddle.py`). No German is needed: *neu laden* is
-# *to reload*, in two parts, and the other words look much like English.
+# translations are shuffled (`course_lib/lessons/riddle.py`). You need no German: *neu
+# laden* is *to reload*, in two parts, and the other words look much like English.
 
 # %%
 letters = "ABC"
@@ -56,8 +58,8 @@ for letter, each in zip(letters, riddle.translations, strict=True):
     print(f"{letter}:        ", each)
 
 # %% [markdown]
-# The system without attention has to squeeze the whole text into one vector before it writes
-# (lesson 08), and what is squeezed may get lost.
+# The system without attention has to squeeze the whole text into one vector before it
+# writes (lesson 08), and in the squeeze, things may get lost.
 #
 # **Predict:** which translation is by the system without attention?
 #
@@ -79,9 +81,9 @@ assert riddle.translations[2] == riddle.wanted
 # %% [markdown]
 # ## The small translator once more
 #
-# Here is the small Transformer of lesson 10 again, with the same task and the same random start
-# (`course_lib/lessons/small_translator.py`): 400 steps, and English number words become German
-# ones.
+# Here is the small Transformer from lesson 10 again, with the same task and the same
+# random start (`course_lib/lessons/small_translator.py`): 400 steps, and English number
+# words become German ones.
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import small_translator
@@ -97,13 +99,14 @@ assert share_right > 0.75  # 0.93 when the course was made; others round otherwi
 # %% [markdown]
 # ## Writing without doing things twice
 #
-# A decoder writes one token, reads it, writes the next. With a causal mask nothing changes at the
-# earlier positions when a token is added (lesson 04), so their keys and values can be stored, in
-# a **key–value cache**.
+# A decoder writes one token, reads it, and writes the next. With a causal mask, nothing
+# changes at the earlier positions when a token is added (lesson 04), so you can store
+# their keys and values, in a **key–value cache**.
 #
 # *Without* a cache, each call computes all tokens so far again.
 #
-# **Predict:** how many token vectors then go through the decoder while 20 tokens are written?
+# **Predict:** how many token vectors then go through the decoder while it writes 20
+# tokens?
 #
 # - [ ] 20
 # - [x] 210
@@ -117,8 +120,8 @@ assert sum(range(1, n + 1)) == 210
 # %% [markdown]
 # ### Exercise: cached_step
 #
-# One head, one layer: the newest token attends to all tokens so far, and only its output is
-# computed.
+# In one layer with one head, let the newest token attend to all tokens so far, and
+# compute only its output.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -129,8 +132,8 @@ assert sum(range(1, n + 1)) == 210
 # <details><summary>Hint 2</summary>
 #
 # Which two of the three vectors made from the embedded token are stored (`torch.cat`)?
-# `attention(q, k, v)` takes matrices, and returns output and weights: how does one vector become
-# a matrix of one row? Does this one query need a mask?
+# `attention(q, k, v)` takes matrices, and returns output and weights: how does one vector
+# become a matrix with one row? Does this one query need a mask?
 #
 # </details>
 
@@ -141,9 +144,9 @@ from course_lib.nn.decoding import cached_step  # exercise
 check(cached_step)
 
 # %% [markdown]
-# It needs no mask, because the tokens that it may not attend to do not exist yet. Now the whole
-# model: `step` reads one token and stores keys and values of all layers, while `small(source,
-# target)` computes everything from scratch.
+# It needs no mask, because the tokens that it may not attend to don't exist yet. Now for
+# the whole model: `step` reads one token and stores the keys and values of all layers,
+# whereas `small(source, target)` computes everything from scratch.
 
 # %%
 from course_lib.nn.training.batches import collate, encode_pairs
@@ -161,22 +164,22 @@ print("the same, step by step:", bool(gap < 1e-4))
 assert gap < 1e-4
 
 # %% [markdown]
-# With a cache, the model reads one token per call. So code that counts positions from 0 in each
-# call puts every token at position 0, and raises no error. The true position is the number of
-# keys in the cache.
+# With a cache, the model reads one token per call. So code that counts positions from 0
+# in each call puts every token at position 0 and raises no error. The true position is
+# the number of keys in the cache.
 
 # %% [markdown]
 # ## Writing greedily
 #
-# **Greedy** decoding takes the likeliest token, again and again, until that is the end token. A
-# model that has learned little may never write one, as you saw in lesson 10, so the number of
-# tokens is limited, too.
+# **Greedy** decoding takes the likeliest token, again and again, until that is the end
+# token. A model that has learned little may never write one, as you saw in lesson 10, so
+# the number of tokens is limited too.
 
 # %% [markdown]
 # ### Exercise: greedy_decode
 #
-# The function does not know the model: it gets a function that returns the logits of what may
-# come next.
+# Your function doesn't know the model: it gets a function that returns the logits for the
+# next token.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -186,8 +189,8 @@ assert gap < 1e-4
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Of several equal numbers `np.argmax` takes the first. What are the two reasons to stop, and
-# which token must be removed from the result if you began with a list that holds the start?
+# `np.argmax` takes the first of several equal numbers. What are the two reasons to stop,
+# and which token must you remove from the result if your list began with the start?
 #
 # </details>
 
@@ -198,8 +201,9 @@ from course_lib.nn.decoding import greedy_decode  # exercise
 check(greedy_decode)
 
 # %% [markdown]
-# Your function and the small model (`course_lib/lessons/translation_trace.py`). Log-probabilities
-# serve as logits: softmax turns them into the same probabilities.
+# Try your function on the small model (`course_lib/lessons/translation_trace.py`).
+# Log-probabilities serve as logits, because softmax turns them into the same
+# probabilities.
 
 # %%
 from course_lib import figures
@@ -222,9 +226,9 @@ watched = translation_trace.trace_translation(small, task.tokenizer, text)
 watched.show(pause=0.1)
 
 # %% [markdown]
-# Notice the percentages. At most steps only one token can be right, and yet the model gives it
-# only about 90 %: that is what label smoothing with 0.1 (lesson 10) trained it to do. The
-# runner-up is often another way to spell the same word: *vi* instead of *vier*.
+# Notice the percentages. At most steps only one token can be right, and yet the model
+# gives it only about 90 %, because label smoothing with 0.1 (lesson 10) trained it to do
+# so. The runner-up is often another way to spell the same word: *vi* instead of *vier*.
 #
 # What does it attend to?
 
@@ -239,16 +243,17 @@ alt = "drei attends to three, the row below to seventy before it: the words cros
 figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt)
 
 # %% [markdown]
-# To write *drei*, it attends to *three*, which comes after the tens in English. In the next row
-# it goes back to *seventy*. Nobody told it which words belong together. (Means over four heads.
-# Tokens that follow from the one before, such as *zig* or the end, need no source, and their
-# weights are spread out.)
+# To write *drei*, it attends to *three*, which comes after the tens in English. In the
+# next row it goes back to *seventy*. Nobody told it which words belong together. (Means
+# over four heads. Tokens that follow from the one before, such as *zig* or the end, need
+# no source, and their weights are spread out.)
 
 # %% [markdown]
 # ## Several beams
 #
-# Greedy decoding never goes back. A small example: the first token may be *der* (0.5) or
-# *ein* (0.4). After *der* nothing is likely, 0.3 at best. After *ein* comes the end, with 0.9.
+# Greedy decoding never goes back, and that can be costly. Say the first token may be
+# *der* (0.5) or *ein* (0.4). After *der* nothing is likely, 0.3 at best. After *ein*
+# comes the end, with 0.9.
 #
 # **Predict:** which sequence is the likeliest, and does greedy decoding find it?
 #
@@ -261,19 +266,19 @@ print("der …:", round(0.5 * 0.3, 2), " ein:", round(0.4 * 0.9, 2))
 assert 0.5 > 0.4 and 0.4 * 0.9 > 0.5 * 0.3
 
 # %% [markdown]
-# Greedy decoding takes *der*, and *ein* is lost. **Beam search** keeps several **hypotheses**:
-# sequences as far as they are written. In each step all of them are continued by all tokens, and
-# the best few are kept. Products of many probabilities become too small for a float, so
-# logarithms are added.
+# Greedy decoding takes *der*, and *ein* is lost. **Beam search** keeps several
+# **hypotheses**, sequences that are still being written. Each step continues all of them
+# by all tokens and keeps the best few. Because products of many probabilities become too
+# small for a float, it adds logarithms.
 
 # %% [markdown]
-# Each further token makes the sum smaller, so short hypotheses would win. That is why sums are
-# divided by a **length penalty**, with α usually between 0 and 1. (The sums are negative: a
-# larger divisor brings them closer to 0.)
+# Each further token makes the sum smaller, so short hypotheses would win. That is why the
+# sum is divided by a **length penalty**, with α usually between 0 and 1. (The sums are
+# negative: a larger divisor brings them closer to 0.)
 #
 # $$\text{score} = \frac{\ln p}{\left((5 + \text{length}) / 6\right)^{\alpha}}$$
 #
-# **Predict:** two tokens have the sum −4.0, six have −4.8. When do the six win?
+# **Predict:** two tokens have the sum −4.0, and six have −4.8. When do the six win?
 #
 # - [ ] With α = 0 only
 # - [x] With α = 0.6 and with α = 1
@@ -288,13 +293,13 @@ assert [long > short for short, long in penalised.values()] == [False, True, Tru
 # %% [markdown]
 # ### Exercise: beam_search
 #
-# The rules are in the docstring; read it to the end before you begin. (Some programs keep the
-# beam full; here each finished hypothesis makes it smaller.)
+# The rules are in the docstring, so read it to the end before you begin. (Some programs
+# keep the beam full; here each finished hypothesis makes it smaller.)
 #
 # <details><summary>Hint 1</summary>
 #
-# Keep pairs of a list of token ids and a sum. One step: all continuations of all hypotheses
-# in one list, sorted by their sums; how many of them stay?
+# Keep pairs of a list of token ids and a sum. In a step, put all continuations of all
+# hypotheses into one list, sorted by their sums: how many stay?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -311,7 +316,7 @@ from course_lib.nn.decoding import beam_search  # exercise
 check(beam_search)
 
 # %% [markdown]
-# The example from above, where what may come next depends on the newest token alone:
+# The example from above, where only the newest token decides what may come next:
 
 # %%
 log_p = np.log(
@@ -323,9 +328,9 @@ for beam_size in (1, 2):
     print("beams:", beam_size, "→", *(words[token_id] for token_id in result))
 
 # %% [markdown]
-# As a tree (`course_lib/lessons/beam_tree.py`): each row is a step, each box has a token and the
-# sum of its log-probabilities. **Choose the beam size, and go step by step.** At which step does
-# the greedy search, beam size 1, lose the better translation?
+# As a tree (`course_lib/lessons/beam_tree.py`): each row is a step, each box has a token
+# and the sum of its log-probabilities. **Choose the beam size, and go step by step.** At
+# which step does the greedy search, beam size 1, lose the better translation?
 
 # %%
 from course_lib.lessons.beam_tree import record_beam_search
@@ -340,12 +345,12 @@ alt = "With two beams ein stays beside der, and its end has the best score of al
 figures.beam_tree(trees, words, alt=alt)
 
 # %% [markdown]
-# At the first: greedy search keeps one hypothesis only. With two, *ein* stays in the beam, and
-# its end is so probable that it wins.
+# At the first, because it keeps only one hypothesis. With two, *ein* stays in the beam,
+# and its end is so probable that it wins.
 
 # %% [markdown]
-# And the small model? For how many of 20 numbers do four beams find another translation than
-# greedy decoding?
+# And the small model? For how many of 20 numbers do four beams and greedy decoding
+# differ?
 
 # %% tags=["nbval-ignore-output"]
 others = 0
@@ -362,23 +367,23 @@ assert others <= 5
 # beams gain 2 to 4 BLEU.
 
 # %% [markdown]
-# > **Common mistake: "beam search finds the likeliest sequence".** That is what it searches for;
-# > what it finds is the best of the few hypotheses that it kept. And the likeliest sequence is
-# > not always the best translation either: with very many beams, translations often become worse,
-# > and too short (Koehn and Knowles, 2017).
+# > **Common mistake: "beam search finds the likeliest sequence".** That is what it
+# > searches for, but what it finds is the best of the few hypotheses that it kept. And
+# > the likeliest sequence isn't always the best translation either: with very many beams,
+# > translations often become worse, and too short (Koehn and Knowles, 2017).
 
 # %% [markdown]
 # ## How good is a translation?
 #
-# **BLEU** (bilingual evaluation understudy) counts **n-grams**, runs of n words. $p_n$ is the
-# share of the translation's n-grams that are in the reference; each counts at most as often as
-# it occurs in the reference. Their geometric mean is multiplied by a **brevity penalty**, below
-# 1 if translations (c words) are shorter than references (r words):
+# **BLEU** (bilingual evaluation understudy) counts **n-grams**, runs of n words. $p_n$ is
+# the share of the translation's n-grams that are in the reference; each counts at most as
+# often as it occurs in the reference. Their geometric mean is multiplied by a **brevity
+# penalty**, below 1 if translations (c words) are shorter than references (r words):
 #
 # $$\text{BLEU} = \min(1, e^{1 - r/c}) \cdot (p_1\, p_2\, p_3\, p_4)^{1/4}$$
 #
-# BLEU is given times 100. For *der Akku der Fernbedienung ist fast leer* a translation has
-# *beinahe*, a synonym of *fast*.
+# BLEU is reported times 100. Suppose a translation of *der Akku der Fernbedienung ist
+# fast leer* has *beinahe*, a synonym of *fast*.
 #
 # **Predict:** what share of its 4-grams is right?
 #
@@ -397,15 +402,15 @@ print("p_1 … p_4:", shares, " BLEU:", round(compared.score))
 assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 
 # %% [markdown]
-# One word costs one of seven words, two of six pairs, and half of the 4-grams: BLEU 64. **chrF**
-# counts n-grams of one to six *characters*, and so sees that *Batteriestatus* and
+# One word costs one of seven words, two of six pairs, and half of the 4-grams: BLEU 64.
+# **chrF** counts n-grams of one to six *characters*, so it sees that *Batteriestatus* and
 # *Batterie-Status* have much in common.
 
 # %% [markdown]
-# Now compare a right translation with a wrong one. The right one is spelled in another way: *der
-# Batterie-Status der Maus ist nun gut* for *der Batteriestatus der Maus ist nun gut*. The other says
-# the *opposite* of what was meant: *die Tür der Garage ist jetzt nicht offen* for *die Tür der Garage
-# ist jetzt offen*.
+# Now compare a right translation with a wrong one. The right one is spelled differently:
+# *der Batterie-Status der Maus ist nun gut* for *der Batteriestatus der Maus ist nun
+# gut*. The other says the *opposite* of what was meant: *die Tür der Garage ist jetzt
+# nicht offen* for *die Tür der Garage ist jetzt offen*.
 #
 # **Predict:** which of them has the better BLEU?
 #
@@ -431,8 +436,8 @@ assert marks["another spelling"][0] == 64 and marks["the opposite"][0] == 71
 assert marks["a synonym"][1] < marks["another spelling"][1]
 
 # %% [markdown]
-# The opposite has a BLEU of 71, the right one only 64, because no measure of n-grams knows what a
-# word means.
+# The opposite has a BLEU of 71 and the right translation only 64, because no measure of
+# n-grams knows what a word means.
 
 # %% [markdown]
 # Now the small translator: more than three quarters of its numbers are exactly right.
@@ -454,9 +459,9 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# A German number is *one* word, so it has no 4-gram, and a BLEU of 0 does not mean that nothing
-# is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a fraction of a
-# match, unless the translations have no n-grams of that length.)
+# A German number is *one* word, so it has no 4-gram, and a BLEU of 0 doesn't mean that
+# nothing is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a
+# fraction of a match, unless the translations have no n-grams of that length.)
 #
 # BLEU is made for whole test sets of longer texts. For single sentences it is almost useless, and
 # the mean over sentences is not the BLEU of the set:
@@ -470,30 +475,32 @@ print(f"mean of the two: {mean:.0f}  BLEU of both together: {whole:.0f}")
 assert abs(mean - whole) > 5
 
 # %% [markdown]
-# BLEU also depends on how texts are split into words, so say which program measured it. Here it
-# is sacrebleu with its usual settings (Post, 2018). And it is no longer the field's first choice.
-# A trained network such as COMET ([Rei et al. 2020](https://arxiv.org/abs/2009.09025)) compares
-# meanings, and such networks agree better with people than BLEU and chrF do: the WMT22 report on
-# measures has the title [*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2) (Freitag et
-# al.). They need a large model of their own, so this lesson stays with counts that you can write.
+# BLEU also depends on how texts are split into words, so say which program measured it.
+# Here it is sacrebleu with its usual settings (Post, 2018). And BLEU is no longer the
+# field's first choice. A trained network such as COMET ([Rei et al.
+# 2020](https://arxiv.org/abs/2009.09025)) compares meanings, and such networks agree
+# better with people than BLEU and chrF do: the WMT22 report on measures is entitled
+# [*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2) (Freitag et al.). They need a
+# large model of their own, so this lesson stays with counts that you can write.
 
 # %% [markdown]
 # ### Exercise: bleu
 #
-# The formula above, on lists of tokens, for a whole set. Nothing is smoothed: if some $p_n$ is 0,
-# or no translation has n tokens, BLEU is 0. (The course's own version: `course_lib/bleu.py`.)
+# The formula above, on lists of tokens, for a whole set. Don't smooth anything: if some
+# $p_n$ is 0, or no translation has n tokens, BLEU is 0. (The course's own version:
+# `course_lib/bleu.py`.)
 #
 # <details><summary>Hint 1</summary>
 #
-# Which two numbers do you sum over all sentences, for each n, before you divide? How often does
-# an n-gram match written three times, and twice in the reference?
+# Which two numbers do you sum over all sentences, for each n, before you divide? How
+# often does an n-gram match if it is written three times, but twice in the reference?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A `tuple(tokens[i : i + n])` can be counted, by `list.count` or `collections.Counter`. Where
-# does i end? What do you return for an n without any match, before you take logarithms?
-# Is r / c above 1 where translations are too short, or where they are too long?
+# A `tuple(tokens[i : i + n])` can be counted, by `list.count` or `collections.Counter`.
+# Where does i end? What do you return for an n without a match, before taking logarithms?
+# Is r / c above 1 if translations are too short, or if they are too long?
 #
 # </details>
 
@@ -504,8 +511,8 @@ from course_lib.bleu import bleu  # exercise
 check(bleu)
 
 # %% [markdown]
-# Does it agree with sacrebleu? That can be asked to split at spaces only, and to smooth nothing.
-# Here are the twenty translations by the Transformer that the riddle at the beginning is from:
+# Does it agree with sacrebleu, if that splits only at spaces and smooths nothing? Here
+# are the Transformer's twenty translations, which the riddle came from:
 
 # %%
 samples = samples_of["transformer"]
@@ -520,8 +527,8 @@ print(f"yours {yours:.2f}, sacrebleu's {theirs:.2f}")
 assert np.isclose(yours, theirs, rtol=1e-9)
 
 # %% [markdown]
-# A number says more if you know what it is for systems that you understand. The first one does
-# not translate at all: it copies the English text, for every text of the test.
+# A number says more if you know its value for systems that you understand. The first one
+# doesn't translate at all: it copies the English text, for every text in the test.
 #
 # **Predict:** what is its BLEU?
 #
@@ -541,11 +548,11 @@ print(f"{bleu(test_sources, test_targets, max_n=1):.1f}")
 assert 0.5 < of_copies < 1
 
 # %% [markdown]
-# Names and words such as *Home* and *ID* are the same in both languages, and twice even four in a
-# row, as in *World Air Quality Index*. So a BLEU of 1 means next to nothing.
+# Names and words such as *Home* and *ID* are the same in both languages, twice even four
+# in a row, as in *World Air Quality Index*. So a BLEU of 1 means next to nothing.
 #
-# The second one gets every text exactly right, except those whose reference is a single word: all
-# these are wrong.
+# The second system gets every text exactly right, except those whose reference is a
+# single word, which are all wrong.
 #
 # **Predict:** such references are a fifth of all. What is the BLEU?
 #
@@ -563,26 +570,26 @@ assert round(bleu(but_these, test_targets), 1) == 98.6
 assert (len(one_word), bleu(one_word, one_word)) == (280, 0.0)
 
 # %% [markdown]
-# A text counts by its n-grams, and a single word has one 1-gram and nothing else. So 280 wrong
-# texts cost 1.4 BLEU; and alone, all of them right, they have 0.
+# A text counts by its n-grams, and a single word has one 1-gram and nothing else. So 280
+# wrong texts cost only 1.4 BLEU; and on their own, all right, they have 0.
 
 # %% [markdown]
 # ## The real thing
 #
 # This command trains the large Transformer (two layers on each side, d_model 128) on the
 # real pairs. It takes about six minutes on two processor cores, saves its state (a
-# **checkpoint**) every half minute, continues after a break with `--resume`, and measures at
-# the end:
+# **checkpoint**) every half minute, resumes after a break with `--resume`, and measures
+# at the end:
 #
 # ```
 # python -m course_lib.nn.train --task translation
 # ```
 #
-# With `--system additive` or `--system fixed` it trains the recurrent ones. For the tables
-# below, each of the three was trained on one core (`course_lib/experiments/translation.py`),
-# with three seeds (random draws), for a number of steps that takes about equal time. All the rest
-# is the same: the preprocessing, the pairs, the alignment start (next section), and no dropout
-# (lesson 07).
+# With `--system additive` or `--system fixed` it trains the recurrent systems. For the
+# tables below, each of the three was trained on one core
+# (`course_lib/experiments/translation.py`), with three seeds (random draws), for a number
+# of steps that takes about equal time. All else is the same: the preprocessing, the
+# pairs, the alignment start (next section), and no dropout (lesson 07).
 
 # %%
 from course_lib.experiments import translation_tables
@@ -595,17 +602,17 @@ print(", ".join(map(" ".join, runs.environment.items())))
 # %% [markdown]
 # ## What made it better
 #
-# The first version was a plain training run. Four changes followed, each on top of the one
-# before (`course_lib/experiments/translation_ablation.py`):
+# The first version was a plain training run. Four changes followed, each on top of the
+# one before (`course_lib/experiments/translation_ablation.py`):
 #
 # - **preprocessing** of the text, as in lesson 06;
 # - **more pairs**, among them single sentences of longer texts;
-# - an **alignment start**: word counts (IBM Model 1; Brown et al., 1993) tell which German
-#   tokens an English token usually becomes, and its embedding starts near theirs;
+# - an **alignment start**: word counts (IBM Model 1; Brown et al., 1993) tell which
+#   German tokens an English token usually becomes, and its embedding starts near theirs;
 # - **more time**.
 #
-# The column "no near copy" leaves out test texts that differ by one word from a text in
-# training: those measure memory rather than translation.
+# The column "no near copy" leaves out test texts that differ by one word from a training
+# text, because they measure memory rather than translation.
 #
 # **Predict:** which change gains most BLEU?
 #
@@ -628,12 +635,12 @@ alt = "Preprocessing adds about six, more time four, the other two next to nothi
 figures.gains(gains, xlabel="BLEU of 1,000 texts, median of three runs", alt=alt)
 
 # %% [markdown]
-# Preprocessing gains most. More pairs do not raise the BLEU of all texts: 31.3 becomes 30.7. But
-# without near copies it grows, from 21.6 to 23.5.
+# Preprocessing gains most. More pairs don't raise the BLEU of all texts: 31.3 becomes
+# 30.7. But without near copies it grows, from 21.6 to 23.5.
 #
-# The last gain comes from training 1.6 times as long. The last row repeats that without the
-# alignment start: it costs about one BLEU, less than the spread between seeds. A gain holds only
-# for the setting in which it was measured.
+# The last gain comes from training 1.6 times as long. The last row repeats that without
+# the alignment start, which costs about one BLEU, less than the spread between seeds. So
+# a gain holds only for the setting in which it was measured.
 #
 # Back to the three systems:
 
@@ -647,7 +654,7 @@ assert all(means[-1] < means[0] - 1 for _, means in curves.values())
 assert max(minutes) < 1.4 * min(minutes)
 
 # %% [markdown]
-# Their losses on the training's own batches, over the minutes (seed 0, smoothed targets):
+# Their losses on the training batches, over the minutes (seed 0, smoothed targets):
 
 # %%
 alt = "All losses fall, the Transformer's furthest; no attention ends highest."
@@ -656,9 +663,9 @@ figures.losses_by_time(curves, alt=alt)
 # %% [markdown]
 # ## Three systems, one table
 #
-# At the end, the recurrent system with attention has a loss 0.2 below the one without, and the
-# Transformer is another 0.3 lower. Now they translate 1,000 pairs, drawn once from the 1,340
-# for the test.
+# At the end, the recurrent system with attention has a loss 0.2 below the one without,
+# and the Transformer is another 0.3 lower. Now they translate 1,000 pairs, drawn once
+# from the 1,340 test pairs.
 #
 # **Predict:** what gains more BLEU?
 #
@@ -673,23 +680,25 @@ gains_of_systems = np.diff([*bleu_of.values()])  # in the order of the table
 assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 
 # %% [markdown]
-# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the order, but
-# not the sizes. (Medians of three runs. The systems also differ in their numbers of
-# parameters.) Compare "greedy" with "BLEU", which is with four beams. Is the difference between
-# two systems larger than the spread between seeds?
+# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the
+# order of the systems, but not the gains. (Medians of three runs. The systems also differ
+# in their numbers of parameters.) Compare "greedy" with "BLEU", which uses four beams. Is
+# the difference between two systems larger than the spread between seeds?
 
 # %% [markdown]
 # ## Twenty translations, not chosen
 #
-# The first twenty of the 1,000 drawn, before and after the four changes (seed 0, four beams):
+# The first twenty of the 1,000 drawn, before and after the four changes (seed 0, four
+# beams):
 
 # %%
 print(translation_ablation.before_and_after(recipe))
 
 # %% [markdown]
-# Take your time with them: they say more than one number for 1,000 texts. Those after the changes
-# follow again, with the reference, the words that never occurred in training, and the kind of
-# error, found by comparing letters (`course_lib/lessons/translation_errors.py`).
+# Take your time: they say more than one number for 1,000 texts. The translations after
+# the changes follow again, with the reference, the words that never occurred in training,
+# and the kind of error, found by comparing letters
+# (`course_lib/lessons/translation_errors.py`).
 
 # %%
 from course_lib.lessons import translation_errors
@@ -701,7 +710,7 @@ assert len(samples) == 20
 assert len(texts.train) == 31_335 and len(texts.test) == 1_340  # as said above
 
 # %% [markdown]
-# And how often does each kind occur in all 1,000 (greedy)? The first that fits counts:
+# How often does each kind occur in all 1,000 (greedy)? The first kind that fits counts:
 #
 # - *cut otherwise*: the same letters, with other spaces, hyphens or capitals;
 # - *other order*: the same words, in another order or with other punctuation;
@@ -720,8 +729,8 @@ assert translation_errors.MIN_LENGTH_RATIO == 0.6
 # With attention, twice as many are right, and repeats fall from 223 to 121. What may cause the
 # errors?
 #
-# - **A word that never occurred in training** is spelled from subwords, and may be translated
-#   like one with the same beginning.
+# - **A word that never occurred in training** is spelled from subwords, and may be
+#   translated like one with the same beginning.
 # - **Cut otherwise**: a compound may be one word or have a hyphen; the reference has one form.
 # - **Other words** may mean the same, or be invented: only a reader can tell.
 # - **Repeats** may come from a decoder that loses track of what it has translated.
@@ -736,25 +745,25 @@ drops = [runs.median(f"transformer, {each} bleu") for each in ("seen", "unseen")
 assert drops[0] - drops[1] > 10
 
 # %% [markdown]
-# Yes, most of all for the Transformer: 20.4 instead of 34.1. (These texts may differ in other
-# ways too, for instance be longer.)
+# Yes, above all for the Transformer: 20.4 instead of 34.1. (These texts may differ in
+# other ways too, for instance be longer.)
 
 # %% [markdown]
 # ## What did it attend to?
 #
 # Of the twenty, here are the first two with at least five words, and the Transformer's
-# cross-attention weights for its *greedy* translation (last layer, mean over four heads, 25
-# tokens at most).
+# cross-attention weights for its *greedy* translation (last layer, mean over four heads,
+# 25 tokens at most).
 #
-# If each German word came from the English one at the same position, the thick lines would not
-# cross. Where the order differs, as with a verb at the end, they would.
+# If each German word came from the English one at the same position, the thick lines
+# wouldn't cross. Where the order differs, as with a verb at the end, they would.
 
 # %%
 print(translation_tables.greedy_and_beam(runs))
 
 # %% [markdown]
-# On the left is what was written, on the right what was read. **Choose a sentence, and point at
-# its tokens.** Do the lines cross?
+# On the left is what it wrote, on the right what it read. **Choose a sentence, and point
+# at its tokens.** Do the lines cross?
 
 # %%
 maps = [translation_tables.attention_map(runs, index) for index in (0, 1)]
@@ -768,25 +777,26 @@ alt = "Startet attends to starts, Wiedergabe to play; lädt and neu attend to lo
 figures.attention_in_sentences(sentences, alt=alt)
 
 # %% [markdown]
-# Barely in the first sentence: *startet* attends to *starts*, *Wiedergabe* to *play*,
-# *Mediaplayer* to *media*. In the second they do: *neu*, the last word, attends to *loads*, a
-# piece of the first word.
+# In the first sentence they barely cross: *startet* attends to *starts*, *Wiedergabe* to
+# *play*, *Mediaplayer* to *media*. In the second they do: *neu*, the last word, attends
+# to *loads*, a piece of the first word.
 #
-# These weights say what *this* layer attended to, and not why a word was written. The encoder has
-# mixed the vectors before, and a large weight on the end token or a full stop often means
-# "nothing to find". To see what a head does, take it out (Voita et al. 2019).
+# These weights say what *this* layer attended to, not why it wrote a word. The encoder
+# has already mixed the vectors, and a large weight on the end token or a full stop often
+# means "nothing to find". To see what a head does, take it out (Voita et al. 2019).
 
 # %% [markdown]
 # ## The answer
 #
-# Here are BLEU by the number of words of the source, and chrF as a picture. BLEU counts 4-grams:
-# for the shortest texts it depends on the few translations that have any. And each range holds
-# different texts, some of them easier, so compare systems *within* a range, not ranges.
+# Here are BLEU by the number of words in the source, and chrF as a picture. BLEU counts
+# 4-grams, so for the shortest texts it depends on the few translations that have any. And
+# each range holds different texts, some of them easier, so compare systems *within* a
+# range, not ranges.
 #
 # **Predict:** where is the system without attention furthest behind the Transformer, in chrF?
 #
 # - [ ] For the shortest texts
-# - [ ] It is behind by the same everywhere
+# - [ ] It is equally far behind everywhere
 # - [x] For the longest texts
 
 # %%
@@ -802,9 +812,9 @@ alt = "At every length the Transformer is ahead, and no attention is far behind.
 figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 
 # %% [markdown]
-# The longer the text, the more one vector has to hold: without attention, a recurrent system is
-# 12 chrF behind the Transformer for the shortest texts, and 22 for the longest. Is the difference
-# between the best two larger than the spread between their seeds?
+# The longer the text, the more one vector has to hold: without attention, a recurrent
+# system is 12 chrF behind the Transformer for the shortest texts, and 22 for the longest.
+# Is the difference between the best two larger than the spread between their seeds?
 
 # %%
 print(translation_tables.rankings(runs, "chrf"))
@@ -824,11 +834,11 @@ print(f"{name}: {exact:.0%} exactly right, BLEU {of_all:.1f}")
 assert finest == "transformer"
 
 # %% [markdown]
-# > **Common mistake: "the best of the table is the best everywhere".** Rankings are quoted
-# > without their conditions, so they sound that way. This one is at about equal *time*, on one
-# > core, with small models and 31,000 short pairs. On a GPU the same time holds many more steps
-# > of a Transformer, whose positions do not have to wait for each other (lesson 08). Say with
-# > every ranking what was held equal.
+# > **Common mistake: "the best of the table is the best everywhere".** Rankings are
+# > quoted without their conditions, so they sound that way. This one is for about equal
+# > *time*, on one core, with small models and 31,000 short pairs. On a GPU, a Transformer
+# > makes many more steps in the same time, because its positions don't have to wait for
+# > each other (lesson 08). So with every ranking, say what was held equal.
 
 # %% [markdown]
 # ## The paper's numbers next to ours
@@ -851,19 +861,20 @@ without_copies = runs.median("transformer, bleu without near copies")
 assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) == 26
 
 # %% [markdown]
-# That was the best result by 2 BLEU. The best before it, ensembles (several models together) of
-# recurrent or convolutional networks, had cost three times as many operations or more (table 2).
-# The base model needed at most a sixth of the operations of any recurrent one in that table, and
-# its BLEU for German is better. Google's announcement says that the Transformer speeds up training
-# "by up to an order of magnitude"
-# ([Uszkoreit 2017](https://research.google/blog/transformer-a-novel-neural-network-architecture-for-language-understanding/)).
+# That was the best result by 2 BLEU. The best earlier ones, ensembles (several models
+# together) of recurrent or convolutional networks, had cost three times as many
+# operations or more (table 2). The base model needed at most a sixth of the operations of
+# any recurrent one in that table, and its BLEU for German is better. Google's
+# announcement says that the Transformer speeds up training "by up to an order of
+# magnitude" ([Uszkoreit
+# 2017](https://research.google/blog/transformer-a-novel-neural-network-architecture-for-language-understanding/)).
 
 # %% [markdown]
-# Ours is higher, and that says nothing: BLEU cannot be compared between test sets. The paper
-# translates sentences of news, ours are short texts of one program, and without near copies
-# even ours falls to 26. The measure differs, too: the same translations of a base model had 29.0
-# with the authors' script and 27.5 with sacrebleu
-# ([tensor2tensor, issue 317](https://github.com/tensorflow/tensor2tensor/issues/317)).
+# Ours is higher, which says nothing, because you cannot compare BLEU between test sets.
+# The paper translates news, we translate short texts from one program, and without near
+# copies even ours falls to 26. The measure differs too: the same translations by a base
+# model had 29.0 with the authors' script and 27.5 with sacrebleu ([tensor2tensor, issue
+# 317](https://github.com/tensorflow/tensor2tensor/issues/317)).
 #
 # (For French, the paper's section 6.1 has 41.0, its table 2 has 41.8.)
 
@@ -877,9 +888,10 @@ assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) 
 # %% [markdown]
 # ## You type, it translates
 #
-# The small translator translates what you type, and shows what else it might have written.
-# <span class="in-notebook">Change the text and run the cell.</span> (It knows numbers below a million. What does it do with a larger one? With
-# *hundred four*? With your name?)
+# The small translator translates what you type, and shows what else it might have
+# written. <span class="in-notebook">Change the text and run the cell.</span> (It knows
+# numbers below a million. What does it do with a larger one? With *hundred four*? With
+# your name?)
 
 # %%
 yours = "ninety-nine thousand, nine hundred and twelve"
@@ -897,10 +909,10 @@ alt = "The tokens of the number that you typed, and each output token's weights.
 figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt)
 
 # %% [markdown]
-# When you have run the command of *The real thing*, the last code cell below translates real
-# texts with the large model; until then it says what is missing. Begin with texts like those
-# that it learned, and then type a different one: *The children are sleeping.* What will it make
-# of that? How often did these words occur in training?
+# Once you have run the command in *The real thing*, the last code cell below translates
+# real texts with the large model; until then it says what is missing. Begin with texts
+# like those that it learned, and then type a different one: *The children are sleeping.*
+# What will it make of that? How often did these words occur in training?
 
 # %%
 from collections import Counter
@@ -916,11 +928,11 @@ for english in (
 assert (counts["children"], counts["sleeping"]) == (0, 4)
 
 # %% [markdown]
-# A word that never occurs in 31,335 texts, like *children*, or only a few times, like *sleeping*,
-# can barely be learned: its subwords mean something else. No loss, schedule or search fixes that;
-# other pairs would. (Characters that are new to it become an unknown token. A text may have 256
-# tokens at most. <span class="in-notebook">To see what the model attended to, run
-# the cell under *And what it attended to* once more.</span>)
+# A word that never occurs in 31,335 texts, like *children*, or only a few times, like
+# *sleeping*, can barely be learned: its subwords mean something else. No loss, schedule
+# or search can fix that, but other pairs would. (Characters that are new to it become an
+# unknown token. A text may have 256 tokens at most. <span class="in-notebook">To see what
+# the model attended to, run the cell under *And what it attended to* once more.</span>)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError
@@ -936,12 +948,12 @@ except CheckpointError as fault:
 # %% [markdown]
 # ## All of it yours
 #
-# Last, your functions together, on twenty held-out numbers and the small translator: your
-# `cached_step` computes the self-attention of its decoder, head by head, your `greedy_decode` and
-# `beam_search` choose the tokens, and your `bleu` measures. (The encoder and cross-attention are
-# still the model's: `course_lib/lessons/own_decoder.py`.) The next cell looks for your functions
-# in this notebook, and puts the course's version in place of each one that you have not written
-# yet:
+# Finally, put your functions together, on twenty held-out numbers and the small
+# translator: your `cached_step` computes its decoder's self-attention, head by head, your
+# `greedy_decode` and `beam_search` choose the tokens, and your `bleu` measures. (The
+# encoder and cross-attention are still the model's: `course_lib/lessons/own_decoder.py`.)
+# The next cell looks for your functions in this notebook, and uses the course's version
+# of each one that you haven't written yet:
 
 # %%
 import course_lib.bleu
@@ -977,12 +989,12 @@ for name, rows in by_search.items():
 # ## In three lines
 #
 # - A translation is written token by token: greedily, or with beams and a length penalty.
-# - With a cache of keys and values no token goes through the decoder twice.
-# - BLEU and chrF compare systems on one whole test set; what is wrong with a single text, only
-#   a reader can say.
+# - With a cache of keys and values, no token goes through the decoder twice.
+# - BLEU and chrF compare systems on one whole test set, but only a reader can say what is
+#   wrong with a single text.
 #
 # **What you can read now:** *Attention Is All You Need*, section 6.1; Wu et al.
 # (2016), section 7; Papineni et al. (2002); Post (2018).
 #
-# **An open question:** the model has two dozen heads. What does each of them do, and how
-# many could be taken out?
+# **An open question:** the model has two dozen heads. What does each one do, and how many
+# could you take out?

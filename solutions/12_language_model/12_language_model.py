@@ -900,7 +900,7 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. By 2023, most large models had
+# The block that you trained is not the one of lesson 09. Most large models of 2023 had
 # changed four parts: the norm, the feed-forward network and the positions, as in LLaMA
 # (Touvron et al. 2023), and how many keys and values there are, as in the large Llama 2.
 # (You know the fifth change, pre-norm.) Most models since then build on this block, which

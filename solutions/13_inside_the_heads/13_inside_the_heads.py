@@ -5,12 +5,12 @@
 #
 # After this lesson you can
 #
-# - run a published model on functions of your own, and let it say which sentences are
+# - run a published model on your own functions, and let it say which sentences are
 #   similar;
-# - measure what a head attends to, and name its role with a number;
+# - measure what a head attends to, and back the name of its role with a number;
 # - find out which heads a model needs, by gradients and by closing them;
 # - explain what an induction head is, and how one forms;
-# - say what attention weights explain, and what they do not.
+# - say what attention weights explain, and what they don't.
 #
 # **About 115 minutes.** You need lessons 03, 09 and 11, and the data: `make data`
 # prepares it.
@@ -31,15 +31,15 @@ from course_lib.nn.functional import layer_norm
 # Lesson 01 began with *it*. *The animal didn't cross the street because it was too
 # tired*: there, *it* attended to *animal*, with vectors that we had chosen by hand. A
 # trained model has chosen its own. **Does it do the same? Does any of its heads do what
-# we say that heads do?**
+# we say heads do?**
 #
-# In popular pictures heads have names: one follows the syntax, one the pronouns. In this
-# lesson no head gets a name without a number, and the sentences where the story fails are
-# shown, too.
+# In popular pictures, heads have names: one follows the syntax, another the pronouns. In
+# this lesson, no head gets a name without a number, and you also see where the story
+# fails.
 
 # %% [markdown]
-# Here is the Transformer once more. What you write today works on its heads, or measures
-# them. **Point at a lit part** to see where.
+# Here is the Transformer once more. What you write in this lesson works on its heads, or
+# measures them. **Point at a lit part** to see where.
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
@@ -75,10 +75,10 @@ for name in sorted(name for name in parameters if name.startswith(starts)):
 print(f"… {len(parameters)} in all; {encoder.n_layers} layers, {encoder.n_heads} heads")
 
 # %% [markdown]
-# Six layers of twelve heads: 72. The embedding has 30,522 tokens, and vectors of d_model
-# = 384 numbers.
+# Six layers of twelve heads make 72. The embedding has 30,522 tokens, with vectors of
+# d_model = 384 numbers.
 #
-# **Predict:** which share of its parameters is the embedding of the tokens?
+# **Predict:** what share of its parameters is in the token embedding?
 #
 # - [ ] About 15 %
 # - [x] About 50 %
@@ -95,16 +95,16 @@ assert total == 22_713_216 and round(share, 2) == 0.52
 # In GPT-2 it was 31 % (lesson 12): the fewer and narrower the layers, the larger this
 # share.
 #
-# Somebody else trained the parameters; you write the encoder that they fit. Three things
-# differ from the encoder of lesson 09: a matrix is stored as (out, in), every linear map
-# has a bias, and between the two maps of the feed-forward network there is a GELU, a
-# smooth ReLU. Positions are learned, one row each (lesson 05), and each token gets the
-# row of its *type*: 0, for the first text.
+# Somebody else trained the parameters, and you write the encoder that they fit. Three
+# things differ from the encoder of lesson 09: a matrix is stored as (out, in), every
+# linear map has a bias, and between the two maps of the feed-forward network there is a
+# GELU, a smooth ReLU. Positions are learned, one row each (lesson 05), and each token
+# gets the row of its *type*: 0, for the first text.
 
 # %% [markdown]
 # ### Exercise: encode_pretrained
 #
-# Token ids in, the last layer's vectors out.
+# Turn token ids into the last layer's vectors.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -143,13 +143,13 @@ print("smaller than 0.00001:", bool(gap < 1e-5))
 assert gap < 1e-5 and theirs.shape == (1, token_ids.shape[1], 384)
 
 # %% [markdown]
-# There is no more to a published model: a dictionary of numbers, and a program whose
-# formulas you know.
+# A published model is no more than a dictionary of numbers and a program whose formulas
+# you know.
 
 # %% [markdown]
 # ## Which sentences are alike?
 #
-# To get one vector for a sentence, average its tokens' vectors, and scale the mean to
+# To get one vector for a sentence, average its tokens' vectors and scale the mean to
 # length 1. Then a dot product is a cosine, and says how similar two sentences are. With
 # your encoder:
 
@@ -167,7 +167,7 @@ print(f"pizza and slice: {alike[0, 1]:.2f}, pizza and market: {alike[0, 2]:.2f}"
 print(f"market and shares, without a common word: {alike[2, 3]:.2f}")
 
 # %% [markdown]
-# It knows that shares are stocks, and that to drop is to fall.
+# The model knows that shares are stocks, and that to drop is to fall.
 #
 # **Predict:** what is the cosine of *The dog bites the man* and *The man bites the dog*?
 #
@@ -187,9 +187,9 @@ figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
 
 # %% [markdown]
 # > **Common mistake: "the vector of a sentence holds its meaning".** The share prices
-# > make it easy to believe. But who bites whom barely matters to it: 0.97. And *good* and
-# > *not good* are closer, 0.80, than two ways to say that prices fell, 0.61. The model
-# > was trained to find texts about the same subject.
+# > make this easy to believe. But to the vector, it barely matters who bites whom (0.97).
+# > And *good* and *not good* are closer (0.80) than two ways to say that prices fell
+# > (0.61). The model was trained to find texts about the same subject.
 
 # %% [markdown]
 # ## The wall of heads
@@ -207,8 +207,7 @@ print(tokens)
 # `[CLS]` and `[SEP]` are **separators**: they mark the beginning and the end, and are not
 # words. *didn't* has become three tokens.
 #
-# **Predict:** which share of the words' weight goes to the two separators, over all
-# heads?
+# **Predict:** over all heads, what share of the words' weight goes to the two separators?
 #
 # - [x] About 50 %, far more than their share
 # - [ ] About 13 %, their share of the tokens
@@ -221,9 +220,9 @@ assert 0.45 < of_words[[0, -1]].sum() < 0.52
 
 # %% [markdown]
 # Half of it! In BERT, Clark et al. (2019, section 3.2) saw the same: more than half of
-# the weight in its middle layers goes to `[SEP]`. They took it for a way to do nothing: a
-# head must spend weight 1 in each row, and where it finds nothing, that weight goes to a
-# token whose value matters little.
+# the weight in its middle layers goes to `[SEP]`. They took it for a way of doing
+# nothing: a head must spend a weight of 1 in each row, and if it finds nothing, that
+# weight goes to a token whose value matters little.
 #
 # **Predict:** which of the two gets more in MiniLM?
 #
@@ -236,13 +235,14 @@ print({tokens[i]: f"{of_words[i]:.0%}" for i in (0, -1)})
 assert of_words[0] > 10 * of_words[-1]
 
 # %% [markdown]
-# So a finding about one model may not hold for the next: that some token collects weight
-# is common, but *which* one differs. (In language models it is usually the very first,
-# called an *attention sink*: [Xiao et al. 2024](https://arxiv.org/abs/2309.17453).)
+# So a finding about one model may not hold for the next: it is common that some token
+# collects weight, but *which* one differs. (In language models it is usually the very
+# first, called an *attention sink*: [Xiao et al.
+# 2024](https://arxiv.org/abs/2309.17453).)
 #
 # Here are all heads: a row for each layer, the first one on top; layers and heads are
 # counted from 0. **Press a head to open it**, and point at its rows. Many have a bright
-# first column, which is `[CLS]`. Which have something else?
+# first column, which is `[CLS]`. Which ones have something else?
 
 # %%
 alt = "Many of the 72 tables have a bright first column, a few have a diagonal."
@@ -251,16 +251,16 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 7), alt=alt)
 # %% [markdown]
 # ## Roles
 #
-# A wall invites stories. To tell them from findings, write down first what a head must do
-# to earn a name, and then count. Five roles are easy to define: attend to the
-# **previous** token, to the **next**, to the **same**, to **separators**, to the
-# **rarest** word of the sentence.
+# A wall invites stories. To tell stories from findings, first write down what a head must
+# do to earn a name, and then count. Five roles are easy to define: attend to the
+# **previous** token, the **next**, the **same**, **separators**, or the **rarest** word
+# in the sentence.
 
 # %% [markdown]
 # ### Exercise: head_role_scores
 #
-# For each head, average over the words how much weight lies on each of the five. What
-# separators attend to is not counted.
+# For each head, average over the words how much weight goes to each of the five. Don't
+# count what separators attend to.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -273,7 +273,7 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 7), alt=alt)
 #
 # `queries = torch.arange(n)[~is_separator]` are the positions that count, and
 # `weights[..., queries, queries]` picks one number for each; neighbours are one column
-# away, for those that have one. Separators are a sum over columns, before the mean. For
+# away, for those that have one. For separators, sum over columns, before the mean. For
 # the rarest, put infinity where separators are, in a new tensor (`torch.where`), before
 # `argmin`.
 #
@@ -286,10 +286,10 @@ from course_lib.nn.head_roles import head_role_scores  # exercise
 check(head_role_scores)
 
 # %% [markdown]
-# One sentence proves little. Take 50 of the translation task's test part, each of eight
-# words or more, and count how frequent a token is in the training part. The mean scores
-# of all heads, by your function (`course_lib/experiments/head_roles.py` has the
-# sentences):
+# One sentence proves little. So take 50 test sentences from the translation task, of
+# eight words or more, and count how frequent a token is in the training part. Your
+# function computes the mean scores of all heads (`course_lib/experiments/head_roles.py`
+# has the sentences):
 
 # %%
 from course_lib.experiments import head_roles, record
@@ -325,8 +325,8 @@ assert best_heads(scores["next"])[0][:2] == (1, 8) and n_strong["separator"] == 
 # %% [markdown]
 # **Layer 0 head 2** attends to the previous token and to nothing else, with weight 1.00.
 # Layer 1 head 8 attends to the next one, with 0.70. No other head gives half of its
-# weight to one neighbour; 25 give more than half to separators, none much to rare words.
-# On the wall, P, N and S mark the heads above ½:
+# weight to one neighbour; 25 give more than half to separators, and none gives much to
+# rare words. On the wall, P, N and S mark the heads above ½:
 
 # %%
 names = [["" for _ in range(12)] for _ in range(6)]
@@ -341,11 +341,11 @@ alt = "One head is marked P, one N, many S from layer 1 on; the others have no r
 figures.wall_of_heads(weights.numpy(), tokens, tokens, roles=names, alt=alt)
 
 # %% [markdown]
-# More than half of the heads have no mark: they do something that these five words do not
-# say.
+# More than half of the heads have no mark: they do something that these five words don't
+# describe.
 #
-# Next to the literature (Clark et al.: BERT's 144 heads; Voita et al.: a translator's
-# 48):
+# Compared with the literature (Clark et al.: BERT's 144 heads; Voita et al.: a
+# translator's 48):
 #
 # | role | papers | MiniLM, 72 heads |
 # |---|---|---|
@@ -364,10 +364,10 @@ assert max(max(row) for row in largest) < 0.105
 assert of_seeds[0]["minilm, positional heads"] == 1
 
 # %% [markdown]
-# A sixth role cannot be told by a distance: from a verb to its **object** or **subject**,
-# and back. In 96 sentences made for it, adjectives and clauses come in between, so no
-# fixed distance leads to more than a third of the objects or a quarter of the subjects. A
-# head is chosen on half of the words and tried on the other half, both ways
+# A sixth role has no fixed distance: from a verb to its **object** or **subject**, and
+# back. In 96 sentences made for it, adjectives and clauses come in between, so no single
+# distance leads to more than a third of the objects or a quarter of the subjects. A head
+# is chosen on half of the words and tested on the other half, both ways
 # (`course_lib/experiments/syntax_heads.py`).
 #
 # **Predict:** in how many new sentences does the best head lead from the object to its
@@ -390,16 +390,17 @@ assert back["head"] == back["head, chosen on odd"] and back["head"][0] == 2
 assert syntax["subject to verb"]["share"] > 0.8 and min(both) < 0.35
 
 # %% [markdown]
-# On both halves, the same head of layer 2 leads from the object to its verb; a head of
-# layer 2 also leads from the subject. The other direction is less certain: what finds the
-# subject of four verbs fails with four others. A role that does not survive new words is
-# no role. BERT's best heads find 87 % of the objects and 59 % of the subjects of real
-# sentences, distances 40 % and 46 % (Clark et al. 2019, table 1); ours are simpler.
+# On both halves, the same head in layer 2 leads from the object to its verb, and a head
+# in layer 2 also leads from the subject. The other direction is less certain: what finds
+# the subject of four verbs fails with four others. A role that doesn't survive new words
+# is no role. In real sentences, BERT's best heads find 87 % of the objects and 59 % of
+# the subjects, distances 40 % and 46 % (Clark et al. 2019, table 1); our sentences are
+# simpler.
 
 # %% [markdown]
-# Now a model that we know from its first step on: the course's translator (lesson 11),
-# two layers of four heads in its encoder, trained with three seeds. Even weights would
-# give 6 % to the previous token.
+# Now a model that we have known from its first step: the course's translator (lesson 11),
+# with two layers of four heads in its encoder, trained with three seeds. Even weights
+# would give 6 % to the previous token.
 #
 # **Predict:** how much does its best previous-token head give?
 #
@@ -418,11 +419,11 @@ assert all(score < 0.13 for _, _, score in bests["next"] + bests["rarest"])
 assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 
 # %% [markdown]
-# In each run a head of layer 1 leans that way, but *not always the same* head: a head's
-# number means nothing. None of the eight is positional by Voita's count, and none gives
-# more than 0.13 to the next token or to the rarest. Our model is small, its texts are
-# short, and it was trained for minutes, so **the papers' sharp roles do not hold at our
-# size.** Whether a diagram of heads fits *your* model has to be measured.
+# In each run a head in layer 1 leans that way, but *not always the same*: a head's number
+# means nothing. None of the eight is positional by Voita's count, and none gives more
+# than 0.13 to the next token or to the rarest. Our model is small, its texts are short,
+# and it was trained for minutes, so **the papers' sharp roles don't hold at our size.**
+# Whether a diagram of heads fits *your* model has to be measured.
 
 # %% [markdown]
 # ## Is a head needed?
@@ -430,16 +431,16 @@ assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 # A head that does something may still be superfluous: another head may do the same, or
 # the result may not depend on it. So take heads away. Each gets a **gate**, a number that
 # multiplies its output before `w_o` joins the heads. At 1 nothing changes, at 0 the head
-# is **pruned**, and the loss has a gradient with respect to it.
+# is **pruned**, and the loss has a gradient with respect to the gate.
 
 # %% [markdown]
 # ### Exercise: prune
 #
-# Multi-head attention with a gate for each head.
+# Write multi-head attention with a gate for each head.
 #
 # <details><summary>Hint 1</summary>
 #
-# At which point of multi-head attention do the heads still have an axis of their own?
+# At which point in multi-head attention do the heads still have an axis of their own?
 # Which axis is it, counted from the end?
 #
 # </details>
@@ -459,8 +460,8 @@ from course_lib.nn.pruning import prune  # exercise
 check(prune)
 
 # %% [markdown]
-# Three heads with d_k = 4, and head 1 is pruned. Another way to the same output would be
-# to set some numbers of w_o to 0.
+# There are three heads with d_k = 4, and head 1 is pruned. For the same output, you could
+# set some numbers of w_o to 0.
 #
 # **Predict:** which ones?
 #
@@ -483,14 +484,15 @@ print("the same, with zeros in w_o's", same)
 assert same == {"rows": True, "columns": False}
 
 # %% [markdown]
-# A head owns *rows* of w_o (lesson 03). If its output is always 0, it can be cut out: its
-# rows of w_o, its columns of w_q, w_k and w_v, 4 · 384 · 32 = 49,152 numbers for a head
-# of MiniLM, without biases. So pruned models become smaller, not only sparser.
+# A head owns *rows* of w_o (lesson 03). If its output is always 0, you can cut it out:
+# its rows of w_o and its columns of w_q, w_k and w_v, which are 4 · 384 · 32 = 49,152
+# numbers for a head of MiniLM, without biases. So pruned models become smaller, not only
+# sparser.
 #
 # How bad is it? Close *all 72* heads, so that no token learns of any other.
 #
-# **Predict:** what is the cosine of *A man is eating pizza* and *Somebody eats a slice of
-# pizza* then?
+# **Predict:** what is then the cosine of *A man is eating pizza* and *Somebody eats a
+# slice of pizza*?
 #
 # - [ ] Near 0
 # - [ ] About half of 0.75
@@ -505,11 +507,12 @@ print(f"market and shares {without[2, 3]:.2f}, pizza and market {without[0, 2]:.
 assert without[0, 1] > 0.75 and without[2, 3] > 0.61 and without[0, 2] > 0.4
 
 # %% [markdown]
-# Without any attention both pairs are *more* similar than before! But so is everything
+# Without any attention, both pairs are *more* similar than before! But so is everything
 # else: pizza and market had 0.01. What is left is an average of what each word becomes by
-# itself: *shares* and *stock* are similar without any help. Attention is there for what
-# depends on *other* words. So test that: eight triples, each a sentence, another that
-# means nearly the same in other words, and a third that shares words but not the meaning.
+# itself, and *shares* and *stock* are similar without any help. Attention is there for
+# what depends on *other* words. So test that on eight triples: a sentence, another with
+# nearly the same meaning in other words, and a third that shares words but not the
+# meaning.
 
 # %%
 from course_lib.lessons import sentence_triples
@@ -527,22 +530,22 @@ assert n_right == {"all heads": 6, "none": 2}
 #
 # The loss of a triple is −ln p of the similar sentence, where p is a softmax of 20 times
 # the two cosines. Now *which* heads matter? The honest way is **ablation**: close one
-# gate at a time, and watch the loss; that takes one run for each head and example.
-# (*Activation patching* puts the result for another input in, instead of 0: [Meng et al.
+# gate at a time, and watch the loss, which takes one run for each head and example.
+# (*Activation patching* puts in the result for another input instead of 0: [Meng et al.
 # 2022](https://arxiv.org/abs/2202.05262).) The **gradient** with respect to the gates
-# gives all heads a number in one run, right for small changes only. Michel et al. (2019)
-# prune by its absolute value.
+# gives all heads a number in one run, but it is right only for small changes. Michel et
+# al. (2019) prune by its absolute value.
 
 # %% [markdown]
 # ### Exercise: head_importance
 #
-# Both measures, for any model, which comes as two functions.
+# Compute both, for any model, which comes as two functions.
 #
 # <details><summary>Hint 1</summary>
 #
-# A head helps one example and harms another by the same amount. What should its
-# importance by gradient be, and what is it if you average first? And in the ablation:
-# what are all other gates while one is closed?
+# A head helps one example and harms another equally. What should its importance by
+# gradient be, and what is it if you average first? And in the ablation, what are all
+# other gates while one is closed?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -562,7 +565,7 @@ from course_lib.nn.pruning import head_importance  # exercise
 check(head_importance)
 
 # %% [markdown]
-# Eight triples, 72 heads: 8 runs for the gradients, 584 for the ablation, which take
+# Eight triples, 72 heads: 8 runs for the gradients and 584 for the ablation, which take
 # about ten seconds.
 
 # %%
@@ -587,7 +590,8 @@ assert 30 < falls < 45 and by_ablation.abs().max() < 0.15
 
 # %% [markdown]
 # No single head matters much: others make up for it, or nothing depends on it. **Take
-# heads out yourself**: open one and prune it, and the wall shows what the loss becomes.
+# heads out yourself**: open one and prune it, and the wall shows what happens to the
+# loss.
 
 # %%
 measured = {"without": (complete + by_ablation).numpy(), "complete": complete}
@@ -598,8 +602,8 @@ alt = "Each head with a bar; without about half of them the loss falls, by littl
 figures.wall_of_heads(weights.numpy(), tokens, tokens, **measured, alt=alt)
 
 # %% [markdown]
-# Do the two measures agree? By ranks (Spearman's correlation: 1 if both put the heads in
-# the same order, 0 if one says nothing about the other):
+# Do the two measures agree? Compare their ranks (Spearman's correlation: 1 if both put
+# the heads in the same order, 0 if one says nothing about the other):
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.experiments.pruned_heads import rank_correlation
@@ -621,17 +625,18 @@ assert agreement["−gradient and ablation"] > 0.9
 # > by the name of *importance*, which sounds like help. But it measures how much a head
 # > *does*, for better or worse: here it says nothing about whether closing the head
 # > raises the loss. With its sign, the mean gradient predicts the order of the ablations
-# > nearly perfectly, because heads are many and each changes little.
+# > nearly perfectly, because there are many heads and each changes little.
 
 # %% [markdown]
 # ## A translator without heads
 #
 # Now the course's translator, with all its 24 heads: 8 in the encoder, 8 in the decoder's
-# self-attention, 8 in the cross-attention. More and more heads were closed, without any
-# training after that, and 500 test pairs translated each time
+# self-attention, 8 in the cross-attention. We closed more and more heads, without any
+# training afterwards, and translated 500 test pairs each time
 # (`course_lib/experiments/pruned_heads.py`, three seeds).
 #
-# **Predict:** all 8 heads of *one* kind are closed. Which kind is missed least?
+# **Predict:** if you close all 8 heads of *one* kind, which kind does the translator miss
+# least?
 #
 # - [x] The encoder's
 # - [ ] The decoder's own
@@ -663,14 +668,13 @@ figures.curves([*range(9)], by_kind, xlabel="heads pruned", ylabel="BLEU", alt=a
 
 # %% [markdown]
 # The least important heads, by ablation, were closed first. Without cross-attention
-# nothing comes from the source, so that there is nothing to translate. Without the
-# encoder's *whole self-attention*, three quarters of the score are left: the
-# cross-attention then reads words that know nothing of each other, and for our short
-# texts that does quite well. In a larger model, too, cross-attention needs its heads most
-# (Michel et al. 2019).
+# nothing comes from the source, so there is nothing to translate. Without the encoder's
+# *whole self-attention*, three quarters of the score are left: the cross-attention then
+# reads words that know nothing of each other, and for our short texts that works quite
+# well. In a larger model, too, cross-attention needs its heads most (Michel et al. 2019).
 
 # %% [markdown]
-# **Predict:** of all 24 heads, the *six* most important by ablation are closed. How much
+# **Predict:** if you close the *six* heads of 24 that matter most by ablation, how much
 # of about 31 BLEU is left?
 #
 # - [ ] About 25
@@ -693,11 +697,11 @@ figures.curves([*range(25)], orders, xlabel="heads pruned", ylabel="BLEU", alt=a
 
 # %% [markdown]
 # *Which* six makes all the difference. And ablation chooses the six least important ones
-# better than the gradient does, though in one of the three runs only by 0.1 BLEU.
+# better than the gradient does, though only by 0.1 BLEU in one of the three runs.
 
 # %% [markdown]
-# Voita et al. (2019) pruned 38 of the 48 heads of an encoder, about as large a share as
-# six of our eight:
+# Voita et al. (2019) pruned 38 of an encoder's 48 heads, about as large a share as six of
+# our eight:
 
 # %%
 print("Voita et al.:", VOITA)
@@ -707,18 +711,18 @@ assert (VOITA["pruned"], VOITA["heads"], VOITA["bleu lost"]) == (38, 48, 0.15)
 assert lost[0] < 0.1 and all(3 < loss < 6 for loss in lost[1:])
 
 # %% [markdown]
-# One of our runs loses as little, the others 3.2 and 5.6 BLEU. The comparison is not
-# fair: their gates were *learned*, while the model was trained on and could get used to
-# it; ours were closed afterwards, with nothing to repair the damage.
+# One of our runs loses as little, the others lose 3.2 and 5.6 BLEU. The comparison isn't
+# fair: their gates were *learned* while the model went on training and could get used to
+# it, whereas ours were closed afterwards, with nothing to repair the damage.
 
 # %% [markdown]
 # ## Induction
 #
-# The roles so far were read off tables of weights. One role is *understood*, down to the
-# parts that make it (Elhage et al. 2021). Read *a b c d a b*. What comes next? Only the
-# sequence itself can say: *b* was followed by *c* the last time. A head that finds this
-# out is an **induction head**: it attends from the second *b* to the token *after* the
-# first *b*, and copies it.
+# So far, we read roles off tables of weights. One role is *understood*, down to the parts
+# that make it (Elhage et al. 2021). Read *a b c d a b*. What comes next? Only the
+# sequence itself can say: last time, *b* was followed by *c*. A head that finds this out
+# is an **induction head**: it attends from the second *b* to the token *after* the first
+# *b*, and copies it.
 
 # %% [markdown]
 # ### Exercise: induction_score
@@ -728,14 +732,14 @@ assert lost[0] < 0.1 and all(3 < loss < 6 for loss in lost[1:])
 #
 # <details><summary>Hint 1</summary>
 #
-# Number the eight tokens from 0. At which position is the second a, at which the first b?
-# And for the second d? Which query counts first?
+# Number the eight tokens from 0. At which position is the second a, and at which the
+# first b? What about the second d? Which query counts first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The queries and their keys are two ranges of `period` positions each: where does each of
-# them begin? `weights[..., queries, keys]`, with both as tensors of positions, picks one
+# The queries and their keys are two ranges of `period` positions each: where does each
+# range begin? `weights[..., queries, keys]`, with both as tensors of positions, picks one
 # number per query. `torch.diagonal` does it too, with the last two axes named and the
 # first half left out.
 #
@@ -748,11 +752,11 @@ from course_lib.nn.head_roles import induction_score  # exercise
 check(induction_score)
 
 # %% [markdown]
-# Now watch one form. Two models of *nothing but attention*, causal, with rotary positions
-# and two heads a layer: one has two layers, one has one. They read random tokens out of a
-# vocabulary of 64, in sequences that repeat after 5 to 16 tokens
-# (`course_lib/experiments/induction.py`). Both are trained here, for 1,200 steps; it
-# takes about 20 seconds.
+# Now watch an induction head form. Take two models of *nothing but attention*, causal,
+# with rotary positions and two heads per layer, one with two layers, one with a single
+# layer. They read random tokens from a vocabulary of 64, in sequences that repeat after 5
+# to 16 tokens (`course_lib/experiments/induction.py`). Both are trained here, for 1,200
+# steps, in about 20 seconds.
 
 # %%
 from course_lib.experiments import induction
@@ -763,9 +767,9 @@ chance_loss = torch.log(torch.tensor(64.0)).item()
 
 # %% [markdown]
 # They are tested on sequences of 16 tokens, each read twice. A model that knows nothing
-# has a loss of ln 64 = 4.16 nats a token.
+# has a loss of ln 64 = 4.16 nats per token.
 #
-# **Predict:** what is the loss of the model of *one* layer in the second half?
+# **Predict:** what is the loss of the *one*-layer model in the second half?
 #
 # - [ ] Nearly 0: it knows which token comes next
 # - [x] About 2.8: it knows which 16 tokens occur
@@ -782,8 +786,8 @@ assert moments[2][-1].second < 0.6 and moments[2][-1].best.score > 0.5
 assert moments[2][-1].best.layer == 1
 
 # %% [markdown]
-# Both in one picture, over the training: the loss in the second half, as a share of ln
-# 64, and the best head's score.
+# Both models, over the training: the loss in the second half, as a share of ln 64, and
+# the best head's score.
 
 # %% tags=["nbval-ignore-output"]
 steps = [moment.step for moment in moments[2]]
@@ -797,16 +801,15 @@ alt = "Two layers: near step 400 the loss drops as the score rises. One layer: n
 figures.curves(steps, drawn, xlabel="step", ylabel="second half", alt=alt)
 
 # %% [markdown]
-# For 300 steps both models learn the same: what has occurred may occur again. Then,
-# within 200 steps, an induction head forms in layer 1, and the loss drops. Olsson et al.
-# (2022) saw this sudden drop in models of many sizes.
+# For 300 steps, both models learn the same thing: what has occurred may occur again.
+# Then, within 200 steps, an induction head forms in layer 1, and the loss drops. Olsson
+# et al. (2022) saw this sudden drop in models of many sizes.
 
 # %% [markdown]
-# **Predict:** in the model of two layers, close the head of layer 0 that attends most to
-# the previous token. The induction heads, in layer 1, stay open. What happens to the
-# loss?
+# **Predict:** in the two-layer model, close the head in layer 0 that attends most to the
+# previous token. The induction heads, in layer 1, stay open. What happens to the loss?
 #
-# - [ ] It does not change
+# - [ ] It doesn't change
 # - [ ] It rises, but stays below 0.5
 # - [x] It rises above 1
 
@@ -823,11 +826,11 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 # %% [markdown]
 # Why two layers, then? The query knows which token it is: *b*. The key that it needs,
 # *c*, must say "before me came *b*". A token's vector says nothing about its neighbour
-# until a head of the layer *before* has written it there: a **previous-token head**. Two
-# heads that do together what neither does alone are a **circuit**.
+# until a head in the layer *before* has written it there: a **previous-token head**. Two
+# heads that do together what neither can do alone are a **circuit**.
 #
 # The same with twice the steps, three seeds, and a third model: one layer, twice as wide,
-# with as many heads as the model of two layers, and twice its parameters.
+# with as many heads as the two-layer model and twice its parameters.
 
 # %%
 induced = record.read("induction")
@@ -842,10 +845,10 @@ for name in induction.MODELS:
 assert min(values[-1] for values in induced.values("one wide layer, second")) > 2.5
 
 # %% [markdown]
-# More heads side by side do not help: it takes one *after* another.
+# More heads side by side don't help, because it takes one *after* another.
 #
-# And MiniLM, with its 72 heads? Thirty random sequences of twelve token ids, each twice.
-# A head that attends to all tokens equally scores 1/24 = 0.04.
+# And MiniLM, with its 72 heads? It reads thirty random sequences of twelve token ids,
+# each twice. A head that attends to all tokens equally scores 1/24 = 0.04.
 #
 # **Predict:** what does its best head score?
 #
@@ -880,10 +883,10 @@ assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 # %% [markdown]
 # ## It
 #
-# Back to the promise of lesson 01. Take sixteen pairs of sentences like the one about the
-# animal. The two of a pair differ in the last word, which fits either the first noun or
-# the second. A head is *right* if *it* attends more to the noun that is meant. First,
-# layer 3 head 1, and the famous pair (`course_lib/experiments/pronouns.py`):
+# Back to lesson 01's promise. Take sixteen pairs of sentences like the one about the
+# animal. The two sentences of a pair differ in the last word, which fits either the first
+# noun or the second. A head is *right* if *it* attends more to the noun that is meant.
+# First, layer 3 head 1, and the famous pair (`course_lib/experiments/pronouns.py`):
 
 # %%
 from course_lib.experiments import pronouns
@@ -897,7 +900,7 @@ assert tired[0] > 0.6 and tired[1] < 0.1
 # %% [markdown]
 # There it is: *it* attends to *animal*, with 0.68.
 #
-# **Predict:** to which of the two does *it* attend more if the street is too *wide*?
+# **Predict:** to which noun does *it* attend more if the street is too *wide*?
 #
 # - [x] Still to the animal
 # - [ ] To the street
@@ -908,9 +911,9 @@ print(f"… too wide: {wide[0]:.2f} to animal, {wide[1]:.2f} to street")
 assert wide[0] > 2 * wide[1] and wide[0] < tired[0] / 2
 
 # %% [markdown]
-# It does notice the last word: the weight falls from 0.68 to 0.28. But the animal stays
-# ahead. Many talks stop at the first example. In all 32 sentences this head is right 19
-# times, where a coin would be right 16 times.
+# The head does notice the last word: the weight falls from 0.68 to 0.28. But the animal
+# stays ahead. Many talks stop at the first example. In all 32 sentences, this head is
+# right 19 times, where a coin would be right 16 times.
 #
 # And the best of all 72 heads, chosen for these very sentences?
 #
@@ -934,11 +937,11 @@ assert asked["best right"] == 24 and halves == [12, 12]
 assert ((counts - 16).abs() <= 1).sum() > 50
 
 # %% [markdown]
-# Layer 3 head 5: 24. The best of 72 is partly luck; but chosen on half of the pairs, it
-# is right in 12 of 16 sentences of the other half, both times. So it is not luck alone.
-# Only in 8 of the 16 pairs is it right in both sentences. And most heads stay close to
-# 16: they prefer one noun, by its position, whatever comes later. Here are sentences
-# where layer 3 head 1 fails:
+# Layer 3 head 5: 24. The best of 72 is partly luck, but not only: chosen on half of the
+# pairs, it is right in 12 of 16 sentences of the other half, both times. Yet it is right
+# in both sentences in only 8 of the 16 pairs. And most heads stay close to 16, because
+# they prefer one noun, by its position, whatever comes later. Here are sentences in which
+# layer 3 head 1 fails:
 
 # %%
 for each in asked["sentences"]:
@@ -960,15 +963,15 @@ for each in asked["sentences"]:
 # %% [markdown]
 # ## Is attention an explanation?
 #
-# The last step from a picture to a claim: *this token got much weight, so it is why the
-# model said so.* Jain and Wallace (2019) tested that on recurrent models: weights had
+# The last step leads from a picture to a claim: *this token got much weight, so it is why
+# the model said so.* Jain and Wallace (2019) tested that on recurrent models: weights had
 # little to do with gradients, and very different weights gave the same result. Their
-# title: *Attention is not Explanation*. Wiegreffe and Pinter (2019) answered with
-# *Attention is not not Explanation*: weights which the model did not make prove little
-# about those that it made.
+# title was *Attention is not Explanation*. Wiegreffe and Pinter (2019) answered with
+# *Attention is not not Explanation*: weights that the model didn't make prove little
+# about those that it did.
 #
-# Let us measure it, for three sentences. The model's result is the cosine of each with a
-# second sentence (`course_lib/experiments/explanation.py`).
+# Measure it for three sentences. The model's result is the cosine of each with a second
+# sentence (`course_lib/experiments/explanation.py`).
 
 # %%
 explained = record.read("explanation").runs[0]["sentences"]
@@ -976,8 +979,8 @@ for each in explained:
     print(each["sentence"], "|", each["other"], "|", f"{each['cosine']:.2f}")
 
 # %% [markdown]
-# How much does each token matter? By the **weights** that it gets, a mean over all heads;
-# by the **gradient** for its embedding; by what changes if it is **left out**.
+# How much does each token matter? Three measures: the **weights** that it gets, a mean
+# over all heads; the **gradient** for its embedding; what changes if it is **left out**.
 #
 # **Predict:** over the words of a sentence, how do weights and gradients correlate, by
 # ranks?
@@ -997,7 +1000,7 @@ assert all(each["weights, left out"] > 0.5 for each in correlations)
 assert min(each["gradients, left out"] for each in correlations) < 0.5
 
 # %% [markdown]
-# Four words of the first sentence, each measure as a share of its largest value:
+# Four words from the first sentence, each measure as a share of its largest value:
 
 # %%
 film = explained[0]
@@ -1015,10 +1018,10 @@ alt = "Weights and gradients are largest for acting; left out, wonderful matters
 figures.bars(words, measures, **share_axis, alt=alt)
 
 # %% [markdown]
-# So what Jain and Wallace found does not hold for this model and these sentences: in the
+# So what Jain and Wallace found doesn't hold for this model and these sentences: in the
 # first, weights agree with gradients as well as leaving a word out does, in the others
-# much better. But the separators did not count: they are not words, and get *half of all
-# weight*. What if nothing may attend to `[CLS]`?
+# much better. But the separators didn't count, although they get *half of all weight*.
+# What if nothing may attend to `[CLS]`?
 
 # %%
 for each in explained:
@@ -1036,7 +1039,7 @@ assert explained[2]["left out"][0] > 2 * max(explained[2]["left out"][1:-1])
 # twice as much as any word.
 
 # %% [markdown]
-# And other weights? Replace each head's by 1/n: in the last layer only, or in all six.
+# And other weights? Replace each head's by 1/n, in the last layer only or in all six.
 #
 # **Predict:** the first sentence's cosine is 0.60. What is it with even weights in the
 # *last* layer?
@@ -1058,24 +1061,23 @@ assert 0.7 < min(ratios["last layer"]) < max(ratios["last layer"]) < 1.02
 assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 
 # %% [markdown]
-# Even weights in the last layer cost nothing in one sentence, and little more than a
-# quarter of the cosine at most: a picture of *these* explains little. In all layers they
-# cost over a third in one sentence, over three quarters in another: there, the weights do
-# matter. Wiegreffe and Pinter ask for more: they fix even weights and *train* the model
-# with them, while ours were put into a finished one. Where such a model does as well,
-# weights cannot explain anything.
+# In the last layer, even weights cost nothing in one sentence, and little more than a
+# quarter of the cosine at most, so a picture of *that* layer explains little. In all
+# layers they cost over a third in one sentence and over three quarters in another: there,
+# the weights do matter. Wiegreffe and Pinter ask for more: they fix even weights and
+# *train* the model with them, whereas ours were put into a finished one. If such a model
+# does as well, weights cannot explain anything.
 #
-# What to take home: weights say exactly from where a head *reads*. They do not say what
-# the vector there had become by then, or whether it mattered. Show the baseline next to
-# the picture.
+# Weights say exactly where a head *reads* from. They don't say what the vector there had
+# become by then, or whether it mattered. So show the baseline next to the picture.
 
 # %% [markdown]
 # ## Your own search engine
 #
 # Everything comes together: MiniLM on *your* encoder searches *Hamlet*, by meaning and
-# not by words; your functions say what its heads do with your question, and which heads
-# produce the result. (If one is not ready, the course's own is used instead, and the list
-# says so.)
+# not by words, and your functions say what its heads do with your question, and which
+# heads produce the result. (If one is not ready, the list says so, and the course's own
+# is used.)
 
 # %%
 from course_lib.lessons.own_functions import INSIDE_THE_HEADS, own_functions
@@ -1133,7 +1135,7 @@ for at, number, change in best_heads(changes, 3):
     print(f"layer {at} head {number}: without it the distance grows by {change:.3f}")
 
 # %% [markdown]
-# And their roles, in this one sentence (equal frequencies, so that *rarest* says
+# And their roles, in this one sentence (with equal frequencies, so *rarest* says
 # nothing):
 
 # %% tags=["nbval-ignore-output"]
@@ -1157,9 +1159,9 @@ figures.wall_of_heads(asked_weights.numpy(), *[asked_tokens] * 2, **options, alt
 #
 # - A published model is a dictionary of parameters, which your encoder runs. Its sentence
 #   vectors say what a text is about, but barely who did what to whom.
-# - Few heads have clear roles; closing heads shows which are needed, and an induction
-#   head is two heads in two layers that work together.
-# - Weights say where a head reads. To explain with them takes other sentences and a
+# - Few heads have clear roles. Closing heads shows which are needed, and an induction
+#   head takes two heads in two layers that work together.
+# - Weights say where a head reads. Explaining with them takes other sentences and a
 #   baseline.
 #
 # **What you can read now:** Voita et al. (2019); Clark et al. (2019); Michel et al.

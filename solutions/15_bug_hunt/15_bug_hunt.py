@@ -6,7 +6,8 @@
 # After this lesson you can
 #
 # - read symptoms: a first loss, a curve, samples, two results that should be equal;
-# - choose the measurement that separates two suspects, and go through them in a good order;
+# - choose the measurement that tells two suspects apart, and go through them in a good
+#   order;
 # - fix the part that is to blame;
 # - write a test that lets every right version pass and catches the broken ones;
 # - say what you have written in this course, and what you can read with it.
@@ -25,15 +26,16 @@ from torch import Tensor
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Broken code usually crashes. A broken Transformer learns. It learns less, or too well, or something
-# else, and no line of red text says why.
+# Broken code usually crashes. A broken Transformer learns: it learns less, or too well,
+# or something else, and no line of red text says why.
 #
-# You will meet fourteen models. Each has one broken part, with an error that people really make. **You
-# see the symptom first, and the code last.** Which measurements lead from one to the other, and would
-# a test have caught the error before any training?
+# You will meet fourteen models. Each has one broken part, with an error that people
+# really make. **You see the symptom first and the code last.** Which measurements lead
+# from one to the other, and would a test have caught the error before any training?
 # %% [markdown]
-# The parts that are lit are under suspicion: **point at one** to read what it should do. Not in the picture, but
-# suspects as well: the data, the loss, the optimizer, and the way in which the trained model is used.
+# The lit parts are under suspicion: **point at one** to read what it should do. Not in
+# the picture, but suspects as well: the data, the loss, the optimizer, and how the
+# trained model is used.
 # %%
 from autograder import check
 from course_lib import figures
@@ -45,10 +47,11 @@ figures.lesson_map("15", alt=alt)
 # %% [markdown]
 # ## A healthy one
 #
-# The models must learn within seconds, so their task is small: read a number aloud. `742` becomes *seven four
-# two*. An encoder of one layer reads two to seven digits, a decoder of one layer writes the words
-# (`course_lib/lessons/patients/reader.py`). Every part is a function of its own, with the contract of your
-# exercises where there is one (`parts.py`, next to it). A batch has 32 numbers, and each training takes 400
+# The models must learn within seconds, so their task is small: to read a number aloud.
+# `742` becomes *seven four two*. An encoder with one layer reads two to seven digits, and
+# a decoder with one layer writes the words (`course_lib/lessons/patients/reader.py`).
+# Every part is a function of its own, with the contract of your exercise where there is
+# one (`parts.py`, next to it). A batch has 32 numbers, and each model trains for 400
 # steps.
 
 # %%
@@ -88,18 +91,19 @@ axes = {"xlabel": "steps", "ylabel": "loss"}
 figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt)
 
 # %% [markdown]
-# This is what health looks like: the first loss is ln V (lesson 10), the last one is near 0.1, and new numbers
-# are read almost without errors. All models below begin with the same numbers and get the same batches. What
-# differs is *one* function.
+# This is what health looks like: the first loss is ln V (lesson 10), the last is near
+# 0.1, and new numbers are read almost without errors. All models below start with the
+# same numbers and get the same batches. They differ in *one* function.
 #
-# How to work: the symptom comes first, then you name a suspect. Then you see its code, in a cell that is yours
-# to fix. Below it, the fixed model is trained, and compared with the two others. Collect the measurements: an
-# exercise turns them into a function that does the hunting.
+# How to work: the symptom comes first, and you name a suspect. Then you see its code, in
+# a cell that is yours to fix. Below it, the fixed model is trained and compared with the
+# two others. Collect the measurements: an exercise turns them into a function that does
+# the hunting.
 
 # %% [markdown]
 # ## Before the first step
 #
-# The cheapest measurement of all needs no training. The first loss of two models is wrong.
+# The cheapest measurement, the first loss, needs no training. In two models it is wrong.
 
 # %% [markdown]
 # ### Model 1: it begins at 29
@@ -114,7 +118,8 @@ print(fresh[0], "is read as:", models[1].read(fresh[:1])[0])
 assert models[1].losses[0] > 20
 
 # %% [markdown]
-# A model that is unsure has a loss of ln V. This one has nine times as much: it is *sure*, and wrong.
+# An unsure model has a loss of ln V. This one has nine times as much: it is *sure*, and
+# wrong.
 #
 # **Predict:** which part is to blame?
 #
@@ -130,13 +135,14 @@ for number in (0, 1):
 assert table.std() > 0.9
 
 # %% [markdown]
-# No learning rate has been used before the first step, and a leak makes the loss small. A sum in place of a
-# mean would be too large as well, but by a factor of two hundred.
+# Before the first step, no learning rate has been used, and a leak makes the loss small.
+# A sum instead of a mean would be too large as well, but by a factor of two hundred.
 #
-# The embedding also gives the logits. A row with 32 numbers of size 1 has products of size 6 with a
-# normalised vector, and one of 32 with itself: the newest token, which the residual connections take to the
-# end, gets a logit near 32. **Fix it:** the embedding's rows should be far
-# shorter. (In healthy models here, their standard deviation is 1/d_model.)
+# The embedding also gives the logits. A row with 32 numbers of size 1 has products of
+# size 6 with a normalised vector, but 32 with itself: the newest token, which the
+# residual connections take to the end, gets a logit near 32. **Fix it:** the embedding's
+# rows should be far shorter. (In healthy models here, their standard deviation is
+# 1/d_model.)
 
 # %%
 from course_lib.lessons.patients.parts import initial_embedding  # mend
@@ -149,7 +155,8 @@ symptoms.compare(1, runs)
 # %% [markdown]
 # ### Model 2: it begins at 2.5, below ln V
 #
-# All else seems fine, and its loss stays *below* the healthy one's for the whole training.
+# All else seems fine, and its loss stays *below* the healthy model's for the whole
+# training.
 
 # %% tags=["nbval-ignore-output"]
 models[2] = training.run(2)
@@ -177,12 +184,12 @@ print("leak:", round(probes.leak(models[2]), 4))
 assert abs(ratio - share) < 0.15 and probes.leak(models[2]) < 1e-3
 
 # %% [markdown]
-# Small numbers give even probabilities, and those give ln V: no initial values lead far below it. The
-# ratio to the healthy loss is about the share of tokens that are no padding. So padding adds 0 to the sum, and 1
-# to the number of targets.
+# Small numbers give even probabilities, and those give ln V, so no initial values lead
+# far below it. The ratio to the healthy loss is about the share of tokens that are not
+# padding. So padding adds 0 to the sum, but 1 to the number of targets.
 #
-# The model is as good as the healthy one. It is the *number* that is wrong: with another batch, more padding,
-# or another program, it cannot be compared. **Fix it.**
+# The model is as good as the healthy one. It is the *number* that is wrong: you cannot
+# compare it with another batch, more padding, or another program. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import cross_entropy  # mend
@@ -213,16 +220,17 @@ curves_drawn = {"healthy": healthy.curve()} | too_good_runs
 figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# Three of them have lower losses than the healthy model, model 5 does not, and all four fail on fresh numbers.
-# When a loss is too good, the answer must have reached the model somehow. There are three ways:
+# All four fail on fresh numbers, although all but model 5 have lower losses than the
+# healthy model. If a loss is too good, the answer must have reached the model somehow.
+# There are three ways:
 #
-# - through a **mask**, or past it: position i gets something of a later position;
+# - through a **mask**, or past it: position i gets something from a later position;
 # - through the **input**: position i reads its own target;
 # - through the **data**: the model has memorised what it is judged by.
 
 # %% [markdown]
-# The first measurement is `leak` of lesson 04: change later words of what the decoder reads, and see whether
-# an earlier logit moves (`probes.leak`).
+# The first measurement is `leak` from lesson 04: change later words of what the decoder
+# reads, and see whether an earlier logit changes (`probes.leak`).
 #
 # **Predict:** which of the three ways does it notice?
 #
@@ -238,9 +246,9 @@ for number, value in leaks.items():
 assert min(leaks[3], leaks[5]) > 0.01 and max(leaks[0], leaks[4], leaks[6]) < 1e-3
 
 # %% [markdown]
-# So 3 and 5 leak, and 4 and 6 do not: to read one's own target, or to have memorised it, takes no later word.
-# Next the weights: in which of 3 and 5 does a word attend to a later one? Choose a model; lines that fall to
-# the right of a word lead to later words.
+# So 3 and 5 leak, and 4 and 6 don't: reading your own target, or having memorised it,
+# takes no later word. Next, the weights: in which of 3 and 5 does a word attend to a
+# later one? Choose a model. Lines to the right of a word lead to later words.
 
 # %%
 words = ["(start)", "six", "two", "nine", "four"]
@@ -272,9 +280,9 @@ print(training.parts_of(3).causal_mask(4).astype(int))
 assert probes.leak_of_mask(models[3]) > 0.01 > 1e-6 > probes.leak_of_mask(models[5])
 
 # %% [markdown]
-# Each word may attend to the one after it: the very word that it has to predict. `k` is
-# too large by 1, and the model is perfect in training and useless afterwards. **Fix it.** (In a cell of your own,
-# `check(causal_mask)` runs the cases of lesson 04.)
+# Each word may attend to the one after it, the very word that it has to predict. `k` is
+# too large by 1, so the model is perfect in training and useless afterwards. **Fix it.**
+# (In a cell of your own, `check(causal_mask)` runs the cases of lesson 04.)
 
 # %%
 from course_lib.lessons.patients.parts import causal_mask  # mend
@@ -285,7 +293,7 @@ runs = {"healthy": healthy, "model 3": models[3], "fixed": fixed}
 symptoms.compare(3, runs)
 
 # %% [markdown]
-# ### Model 5: it leaks, and its weights do not
+# ### Model 5: it leaks, and its weights don't show it
 #
 # Model 5 leaks although no word attends to a later one. So the mask is right, and something has mixed the
 # positions *before* attention.
@@ -304,11 +312,12 @@ for number in (0, 5):
     print(f"model {number}, head 0:", heads[0].tolist())
 
 # %% [markdown]
-# The numbers 0 to 3 belong to the first token. In model 5 the first *head* has the whole first token and half
-# of the second: cut by `reshape` alone, a head is a run of numbers, and "position 1" of it is still token 0.
-# Shapes are right, and the mask forbids positions that are no positions.
+# The numbers 0 to 3 belong to the first token. In model 5 the first *head* has the whole
+# first token and half of the second: cut by `reshape` alone, a head is a run of numbers,
+# and its "position 1" is still token 0. The shapes are right, and the mask forbids
+# positions that are not positions.
 #
-# Lesson 03 warned of it; here is what it does to a model. **Fix it.**
+# Lesson 03 warned you, and here is what it does to a model. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import split_heads  # mend
@@ -321,8 +330,8 @@ symptoms.compare(5, runs)
 # %% [markdown]
 # ### Model 4: no leak, and yet it knows the answer
 #
-# Models 4 and 6 have no leak. Here is what model 4 writes for three fresh numbers: the same word, again and
-# again.
+# Models 4 and 6 have no leak. For three fresh numbers, model 4 writes the same word,
+# again and again.
 #
 # **Predict:** which part is to blame?
 #
@@ -339,12 +348,13 @@ for number in (0, 4):
     print(f"model {number} reads", reads.tolist())
 
 # %% [markdown]
-# Position i reads token i, which is its target; nothing from *later* positions is needed, and `leak`
-# is 0: lesson 04 said that it cannot see a forgotten shift. (A mask without its diagonal would hide the token that
-# the decoder has read last, and would not help: the residual connection takes it past attention.)
+# Position i reads token i, which is its target, so it needs nothing from *later*
+# positions, and `leak` is 0: lesson 04 said that it cannot see a forgotten shift. (A mask
+# without its diagonal would hide the token that the decoder read last, but not help: the
+# residual connection takes it past attention.)
 #
-# So two causes, one symptom: `leak` separates the mask from the shift. **Fix it**; `check(shift_right)`
-# runs lesson 09's cases.
+# Two causes, one symptom: `leak` tells the mask from the shift. **Fix it**;
+# `check(shift_right)` runs lesson 09's cases.
 
 # %%
 from course_lib.lessons.patients.parts import shift_right  # mend
@@ -357,8 +367,8 @@ symptoms.compare(4, runs)
 # %% [markdown]
 # ### Model 6: perfect on what is held out
 #
-# Model 6 has no leak, and what it writes is no copy. On its own held-out numbers it is nearly perfect, on fresh
-# ones it is not.
+# Model 6 has no leak, and what it writes is not a copy. It is nearly perfect on its own
+# held-out numbers, but not on fresh ones.
 #
 # **Predict:** which part is to blame?
 #
@@ -376,10 +386,11 @@ print(f"model 6, held out: {models[6].score(models[6].held_out):.0%} right")
 assert models[6].score(models[6].held_out) > 0.8
 
 # %% [markdown]
-# It is judged by 40 numbers that it has memorised. Neither the loss nor the score can show that; only data that
-# were never near the program can. The rule: count the examples, and count those that are on both sides. It
-# happens to the best: GPT-3's training set still held parts of some test sets, because of a bug in the program
-# that was to remove them (Brown et al. 2020, section 4). **Fix it.**
+# It is judged by 40 numbers that it has memorised. Neither the loss nor the score can
+# show that; only data that were never near the program can. So count the examples, and
+# those that are on both sides. It happens to the best: GPT-3's training set still held
+# parts of some test sets, because of a bug in the program that was to remove them (Brown
+# et al. 2020, section 4). **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import split_data  # mend
@@ -407,9 +418,9 @@ curves_drawn = {"healthy": healthy.curve()} | slow_runs
 figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# Is the model too weak, is the optimizer wrong, or does the input lack what it needs? Lesson 10's second check
-# separates the first two from the third: **one batch**, again and again. Whatever can be learned at all can be
-# memorised.
+# Is the model too weak, is the optimizer wrong, or does the input lack what it needs?
+# Lesson 10's second check tells the first two from the third: **one batch**, again and
+# again. Whatever can be learned at all can be memorised.
 #
 # **Predict:** which of models 7, 8 and 10 memorise one batch, in 200 steps?
 #
@@ -428,8 +439,9 @@ assert by_heart[10] < 0.5 < 1 < min(by_heart[7], by_heart[8])
 # %% [markdown]
 # ### Model 7: its gradients grow
 #
-# Model 10 learns the batch, so its input must lack something. 7 and 8 do not, so they learn in a wrong way.
-# Model 7's loss falls at first, and rises again. The norm of its gradient grows; healthy ones stay below 10.
+# Model 10 learns the batch, so its input must lack something. Models 7 and 8 don't, so
+# they learn in a wrong way. Model 7's loss falls at first and then rises again. The norm
+# of its gradient grows; healthy ones stay below 10.
 #
 # **Predict:** which part is to blame?
 #
@@ -450,9 +462,10 @@ for number in (0, 7, 8):
 assert max(healthy.gradient_norms) < 10 < models[7].gradient_norms[-1]
 
 # %% [markdown]
-# The learning rates of 0 and 7 are the same. What grows is the gradient, from the first step on: PyTorch *adds*
-# each gradient to those before (lesson 07), and nobody sets them to 0. By step 100 the model follows the sum of
-# a hundred old directions. **Fix it.**
+# Models 0 and 7 have the same learning rates. What grows is the gradient, from the first
+# step on: PyTorch *adds* each gradient to the ones before (lesson 07), and nobody sets
+# them to 0. By step 100 the model follows the sum of a hundred old directions. **Fix
+# it.**
 
 # %%
 from course_lib.lessons.patients.parts import update  # mend
@@ -463,7 +476,7 @@ runs = {"healthy": healthy, "model 7": models[7], "fixed": fixed}
 symptoms.compare(7, runs)
 
 # %% [markdown]
-# ### Model 8: it hardly moves
+# ### Model 8: it barely moves
 #
 # Model 8's gradients are healthy, and its learning rates were printed above.
 #
@@ -481,12 +494,13 @@ for number in (0, 8):
     print(f"model {number}:", *values)
 
 # %% [markdown]
-# The same value for 180 steps: somebody counts epochs, as many programs' schedules do, while the formula counts
-# optimizer steps. (The optimizer gets a quarter of these values.) The peak would come in the 30th epoch, at
-# step 5,220, and the training ends after 400.
+# The value is the same for 180 steps: somebody counts epochs, as many schedules do,
+# whereas the formula counts optimizer steps. (The optimizer gets a quarter of these
+# values.) The peak would come in the 30th epoch, at step 5,220, but the training ends
+# after 400.
 #
-# It learns, so nothing seems broken; its loss falls, but late. **Plot the learning rate** next to the loss,
-# always. **Fix it.**
+# It learns, so nothing seems broken; its loss falls, but late. Always **plot the learning
+# rate** next to the loss. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import warmup_rate  # mend
@@ -499,7 +513,7 @@ symptoms.compare(8, runs)
 # %% [markdown]
 # ### Model 9: NaN from step 250 on
 #
-# Model 9 is healthy for 250 steps. Then its loss is NaN, and stays so.
+# Model 9 is healthy for 250 steps. Then its loss becomes NaN, for good.
 #
 # **Predict:** which part is to blame?
 #
@@ -518,11 +532,13 @@ weights = training.parts_of(9).masked_softmax(torch.zeros(1, 3), blocked)
 print("a query that may attend to no key:", weights.tolist())
 
 # %% [markdown]
-# No explosion: losses and norms before it are ordinary. Then one batch has an *empty line*: a source of padding
-# only, with no key that may be attended to. All its scores are −∞, so subtracting the largest (lesson 01) is −∞
-# − (−∞), which is NaN. One NaN in the loss is a NaN in every gradient, and after one step in every parameter.
+# There is no explosion: losses and norms before it are ordinary. Then one batch has an
+# *empty line*, a source of padding only, with no key to attend to. All its scores are −∞,
+# so subtracting the largest (lesson 01) is −∞ − (−∞), which is NaN. One NaN in the loss
+# is a NaN in every gradient, and after one step in every parameter.
 #
-# Examine the batch of the first NaN, never the second. **Fix it:** such a query gets weights of 0.
+# Examine the batch of the first NaN, never of the second. **Fix it:** such a query gets
+# weights of 0.
 
 # %%
 from course_lib.lessons.patients.parts import masked_softmax  # mend
@@ -535,7 +551,8 @@ symptoms.compare(9, runs)
 # %% [markdown]
 # ### Model 10: words in the wrong order
 #
-# Model 10 memorises a batch. Of fresh numbers, it writes some of the right words, but not in order.
+# Model 10 memorises a batch. For fresh numbers, it writes some of the right words, but
+# not in order.
 #
 # **Predict:** which part is to blame?
 #
@@ -552,9 +569,10 @@ for number in (0, 10):
     print(f"model {number}: 6294 against 2469, difference {difference:.3f}")
 
 # %% [markdown]
-# The probe exchanges digits of the source, and the logits of model 10 do not move: without positions, attention
-# sees a bag (lesson 05). But there *is* an encoding in the code, and it is added. But a colon is missing:
-# `encoding[n]` is a single row, and broadcasting adds it to every token. No shape is wrong. **Fix it.**
+# The probe swaps digits in the source, and the logits of model 10 don't change: without
+# positions, attention sees a bag (lesson 05). There *is* an encoding in the code, and it
+# is added, but a colon is missing: `encoding[n]` is a single row, and broadcasting adds
+# it to every token. No shape is wrong. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import add_positions  # mend
@@ -567,7 +585,7 @@ symptoms.compare(10, runs)
 # %% [markdown]
 # ## Right in training, wrong in use
 #
-# Three of the last four have healthy curves. What is wrong appears when they are used: one
+# Three of the last four have healthy curves. What is wrong appears when you use them: one
 # sentence at a time, twice, or with a cache.
 
 # %% tags=["nbval-ignore-output"]
@@ -586,10 +604,11 @@ curves_drawn = {"healthy": healthy.curve()} | use_runs
 figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# In models 11 and 12 it matters who else is in the batch (at times in 13, too, whose turn will come). There are
-# two ways: the others' *numbers* get in, or their *length*, by the padding.
+# In models 11 and 12 it matters what else is in the batch (at times in 13 too, whose turn
+# will come). There are two ways: the *numbers* of the others get in, or their *length*,
+# through the padding.
 #
-# **Predict:** which measurement separates the two?
+# **Predict:** which measurement tells the two apart?
 #
 # - [ ] `leak`, with other later words
 # - [ ] A batch of twice the size
@@ -605,7 +624,8 @@ for number in (0, 11, 12, 13, 14):
 # %% [markdown]
 # ### Model 11: alone, all are the same
 #
-# Model 11 differs even without padding. And read one by one, eight different numbers get the same answer.
+# Model 11 differs even without padding. Eight different numbers, read one by one, all get
+# the same answer.
 #
 # **Predict:** which part is to blame?
 #
@@ -623,10 +643,12 @@ for number in (0, 11):
     print(f"model {number}: alone {norm(x[:1], one, zero)[0, 0].numpy().round(2)}")
 
 # %% [markdown]
-# The mean is taken over the batch, as in batch norm. If the batch is one sentence, each number *is* the mean, and 0 is
-# left, whatever the sentence. (Real batch norm keeps running means for that; lesson 09 says why Transformers do without.)
+# The mean is taken over the batch, as in batch norm. If the batch is one sentence, each
+# number *is* the mean, so 0 is left, whatever the sentence. (Real batch norm keeps
+# running means for that; lesson 09 says why Transformers do without.)
 #
-# **Fix it**, and never evaluate with the training's batch size only: **a batch of 1** is a measurement.
+# **Fix it**, and never evaluate only with the batch size used in training: **a batch of
+# 1** is a measurement.
 
 # %%
 from course_lib.lessons.patients.parts import layer_norm  # mend
@@ -654,10 +676,12 @@ for number in (0, 12):
     print(f"model {number}: lengths 2 and 4", mask.astype(int).tolist())
 
 # %% [markdown]
-# One padding token too many may be attended to. In training there almost always is one, and the model has even
-# come to rely on it; alone, a sentence has none. In a batch, it scores as high as the healthy model.
+# The mask lets one padding token too many through. In training there is almost always
+# one, and the model even relies on it, but a sentence alone has none. In a batch, it
+# scores as high as the healthy model.
 #
-# The loss with padding (model 2) changes the number that is reported; the mask changes what the model *is*. **Fix it.**
+# A loss with padding (model 2) changes the number that is reported; this mask changes
+# what the model *is*. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import padding_mask  # mend
@@ -670,7 +694,8 @@ symptoms.compare(12, runs)
 # %% [markdown]
 # ### Model 13: two calls, two results
 #
-# Model 13 differs from the batch to the single sentence, too. But try it twice with the *same* batch.
+# Model 13, too, differs between batch and single sentence. But try it twice with the
+# *same* batch.
 #
 # **Predict:** which part is to blame?
 #
@@ -687,9 +712,10 @@ print("model 13 is in training mode:", models[13].model.training)
 assert probes.repeat_gap(models[13]) > 0.01 > 1e-6 > probes.repeat_gap(healthy)
 
 # %% [markdown]
-# Rounding gives differences in the seventh digit. These are in the first: **dropout** is still on, because
-# nobody called `model.eval()`. A seed would hide it: the result would be the same each time, and wrong. This
-# part is used after training, so a fixed one needs no new training. **Fix it.**
+# Rounding gives differences in the seventh digit. These are in the first: **dropout** is
+# still on, because nobody called `model.eval()`. A seed would hide it: the result would
+# be the same each time, and wrong. This part is used after training, so a fixed one needs
+# no new training. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import evaluate  # mend
@@ -701,7 +727,8 @@ symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "fixed": fixed
 # %% [markdown]
 # ### Model 14: wrong with the cache
 #
-# Model 14 is healthy in all measurements so far. Its users complain: with the cache (lesson 11) it writes nonsense.
+# Model 14 is healthy in all measurements so far. But users complain that it writes
+# nonsense with the cache (lesson 11).
 #
 # **Predict:** which part is to blame?
 #
@@ -719,9 +746,10 @@ for number in (0, 14):
     print(f"model {number}: 3 in the cache, 1 new:", positions.tolist())
 
 # %% [markdown]
-# A mask that forbids the cached keys would make words repeat, too; but here the new token itself says "I am the
-# first". The property to test: **with and without cache, the same text.** It costs one line, for every model and every
-# trick that makes it faster. **Fix it.**
+# A mask that forbids the cached keys would make words repeat too, but here the new token
+# itself says "I am the first". The property to test: **with and without cache, the same
+# text.** It costs one line, for every model and every trick that makes it faster. **Fix
+# it.**
 
 # %%
 from course_lib.lessons.patients.parts import newest_positions  # mend
@@ -733,10 +761,11 @@ symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "fixed": fixed
 # %% [markdown]
 # ## The order of the checks
 #
-# Fourteen models, and thirteen measurements. Here are all of them, for every model, 0 the healthy one. (First
-# losses are multiples of ln V, healthy within 10 %; growth is relative to the first step; copies are a fault above 0.5, a
-# last loss only as NaN.) Read a column from the top: **the first fault counts**, since what comes later may follow from
-# it. NaN in another row is no fault of its own: it comes from the last loss.
+# Here are all thirteen measurements for all fourteen models, with the healthy one as 0.
+# (First losses are multiples of ln V, healthy within 10 %; growth is relative to the
+# first step; copies are a fault above 0.5, a last loss only if it is NaN.) Read a column
+# from the top: **the first fault counts**, since what comes later may follow from it. NaN
+# in another row is no fault of its own: it comes from the last loss.
 
 # %% tags=["nbval-ignore-output"]
 columns = {number: symptoms.measured(run) for number, run in models.items()}
@@ -746,7 +775,8 @@ for name in columns[0]:
     print(f"{name:17}" + "".join(values))
 
 # %% [markdown]
-# The order goes from cheap to expensive (lesson 10's list, made longer). Before and while it trains:
+# The order goes from cheap to expensive (lesson 10's list, made longer). Before and
+# during training:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
@@ -760,7 +790,7 @@ for name in columns[0]:
 # | learning rate, plotted | as you meant it | the schedule: steps or epochs |
 
 # %% [markdown]
-# And when it is used:
+# And when the model is used:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
@@ -775,18 +805,20 @@ for name in columns[0]:
 # %% [markdown]
 # ### Exercise: parts_to_blame
 #
-# Write the order of the checks as a function: from measurements to the part that is to blame. All thresholds
-# are in the docstring.
+# Write the order of the checks as a function, from measurements to the part that is to
+# blame. All thresholds are in the docstring.
 #
 # <details><summary>Hint 1</summary>
 #
-# If a model fails three checks, whose part is named? And is NaN greater than 20, smaller, or equal to itself?
+# If a model fails three checks, which one names the part? And is NaN greater than 20,
+# smaller, or equal to itself?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A chain of `if` with `return` or `elif`, or a list of pairs (has it failed, which part) whose first failure counts.
-# `value > 0.001` is False for NaN, `math.isnan(value)` is True. One of the differences is a fault if it *is* 0.
+# A chain of `if` with `return` or `elif`, or a list of pairs (has it failed, which part)
+# whose first failure counts. `value > 0.001` is False for NaN, and `math.isnan(value)` is
+# True. One of the differences is a fault if it *is* 0.
 #
 # </details>
 
@@ -797,7 +829,8 @@ from course_lib.lessons.patients.verdicts import parts_to_blame  # exercise
 check(parts_to_blame)
 
 # %% [markdown]
-# Now let your function judge the fourteen models, and the healthy one, by what `symptoms.measured` returns of each:
+# Now let your function judge the fourteen models and the healthy one, by what
+# `symptoms.measured` returns for each:
 
 # %% tags=["nbval-ignore-output"]
 for number, part in zip(models, parts_to_blame([*columns.values()]), strict=True):
@@ -815,27 +848,28 @@ print(f"the loss is halved, or better: {sum(falls)} of 14")
 print("it is lower than the healthy one in models", lower)
 
 # %% [markdown]
-# > **Common mistake: "the loss goes down, so it works".** After hours of waiting one would like to believe it.
-# > But most of these fourteen losses go down, and some go down *further* than the healthy one: because the
-# > answer leaked, because it was copied, because it was known. A loss says that something was learned, not
-# > what.
+# > **Common mistake: "the loss goes down, so it works".** After hours of waiting, you
+# > would like to believe it. But most of these fourteen losses go down, and some go down
+# > *further* than the healthy one, because the answer leaked, was copied, or was known. A
+# > loss says that something was learned, not what.
 
 # %% [markdown]
 # ## Write the test
 #
-# All fourteen errors could have been noticed by a test of one function, in milliseconds, before any training. So how
-# good are your tests?
+# A test of one function could have caught each of the fourteen errors, in milliseconds,
+# before any training. So how good are your tests?
 #
-# In the next six exercises you write the test, and *it* is judged. It gets a function that should keep a
-# contract which you know, and raises `AssertionError` if the function does not, with any message. The judge has
-# several right versions, written in different ways, and many broken ones. Every right version must pass; your
-# points are for the broken ones that you catch. Their code stays hidden, and a test sees only what a function
-# returns. `help("course_lib.masks.masked_softmax")` prints a contract.
+# In the next six exercises you write the test, and *it* is judged. It gets a function
+# that should keep a contract that you know, and raises `AssertionError`, with any
+# message, if the function doesn't. The judge has several right versions, written in
+# different ways, and many broken ones. Every right version must pass, and you get points
+# for the broken ones that you catch. Their code stays hidden, and a test sees only what a
+# function returns. `help("course_lib.masks.masked_softmax")` prints a contract.
 
 # %% [markdown]
-# **Two of the six are required**, `test_attention` and `test_mask`; the other four are for those who want more.
-# First: how many errors does a usual test catch? Here is one of a kind that many repositories have: it compares
-# shapes, and sums the rows of weights.
+# **Two of the six are required**, `test_attention` and `test_mask`; the other four are
+# for those who want more. First, how many errors does a usual test catch? Many
+# repositories have one like this: it compares shapes, and sums the rows of weights.
 
 # %%
 from autograder.checking.registry import load
@@ -850,7 +884,7 @@ def shapes_and_sums(attention) -> None:
 
 
 # %% [markdown]
-# **Predict:** which share of the broken attentions does it catch?
+# **Predict:** what share of the broken attentions does it catch?
 #
 # - [ ] Three quarters
 # - [ ] About half
@@ -862,8 +896,9 @@ print(f"caught {caught} of {of}")
 assert caught / of < 1 / 3
 
 # %% [markdown]
-# With ones everywhere, all scores are equal: no scale, no softmax and no axis makes a difference. Courses and libraries
-# do better with a **snapshot**: one drawn example, and what a right version once returned for it.
+# With ones everywhere, all scores are equal, so no scale, no softmax and no axis makes a
+# difference. Courses and libraries do better with a **snapshot**: one drawn example, and
+# what a right version once returned for it.
 
 # %%
 import course_lib.attention
@@ -881,7 +916,7 @@ def one_snapshot(attention) -> None:
 # %% [markdown]
 # The example has a batch of 2, five tokens that attend to each other, and vectors of length 4.
 #
-# **Predict:** which share of the broken attentions does the snapshot catch?
+# **Predict:** what share of the broken attentions does the snapshot catch?
 #
 # - [ ] All of them
 # - [x] About two thirds
@@ -893,14 +928,15 @@ print(f"caught {caught} of {of}")
 assert 0.5 < caught / of < 0.75
 
 # %% [markdown]
-# The snapshot is blind to what its one example cannot show: sizes that agree by accident, extremes, and results that it never
-# compares. What makes a test good:
+# The snapshot is blind to what its one example cannot show: sizes that agree by accident,
+# extremes, and results that it never compares. A good test has
 #
 # - an **example by hand**, small enough to be sure;
 # - **sizes that all differ**, and numbers that are drawn;
 # - **extremes**: one query, scores of thousands, nothing to attend to;
 # - **properties**: what must not change the result;
-# - an **oracle**: the right result once more, in the plainest way, by loops, never by the code under test.
+# - an **oracle**: the right result once more, in the plainest way, by loops, never by the
+#   code under test.
 
 # %% [markdown]
 # ### Exercise: test_attention
@@ -909,14 +945,15 @@ assert 0.5 < caught / of < 0.75
 #
 # <details><summary>Hint 1</summary>
 #
-# What would `shapes_and_sums` have to feed so that a forgotten scale shows? And with which inputs are the sums over the wrong
-# axis not 1?
+# What would `shapes_and_sums` have to feed in, for a forgotten scale to show? And with
+# which inputs are the sums over the wrong axis not 1?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Draw q, k, v with a seed and sizes 5, 7, 4, 6; compute scores, softmax and mix yourself, in five lines. Compare both results
-# with `np.allclose` *after* their shapes: broadcasting makes wrong shapes equal. Then once more with a batch, one query, and
+# Draw q, k, v with a seed and sizes 5, 7, 4, 6, and compute scores, softmax and mix
+# yourself, in five lines. Compare both results with `np.allclose` *after* their shapes,
+# because broadcasting makes wrong shapes equal. Then repeat with a batch, one query, and
 # large scores.
 #
 # </details>
@@ -928,9 +965,9 @@ from course_lib.tests_of_parts import test_attention  # exercise
 check(test_attention)
 
 # %% [markdown]
-# So a good test is longer than what it tests, and that is right, because it says in the plainest way what the
-# function should do. Five more functions follow: `test_mask` is the second required one, and after that you may
-# stop, or go on for as long as it is fun.
+# So a good test is longer than what it tests, because it says in the plainest way what
+# the function should do. Five more functions follow: `test_mask` is required, and after
+# that you may stop, or go on for as long as it is fun.
 
 # %% [markdown]
 # ### Exercise: test_mask
@@ -939,15 +976,16 @@ check(test_attention)
 #
 # <details><summary>Hint 1</summary>
 #
-# A mask can be wrong in a row without keys, in one row only, or in one sequence only; and a blocked key can have a little weight, or a lot if
-# the allowed scores are very small. Which of these does your mask show?
+# A mask can be wrong in a row without keys, in only one row, or in only one sequence; and
+# a blocked key can have a little weight, or a lot if the allowed scores are very small.
+# Which of these does your mask reveal?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Go row by row: the keys that are allowed are `np.flatnonzero(may_attend[row])`; the softmax of those scores
-# alone is what they should have, and 0 the rest. Draw a new mask for each sequence, leave one row without keys,
-# try n = 1 and scores of tens of thousands.
+# Go row by row: the allowed keys are `np.flatnonzero(may_attend[row])`; they should have
+# the softmax of their scores alone, and the rest 0. Draw a new mask for each sequence,
+# leave one row without keys, try n = 1 and scores of tens of thousands.
 #
 # </details>
 
@@ -988,14 +1026,17 @@ check(test_positions)
 #
 # <details><summary>Hint 1</summary>
 #
-# What else computes such a layer? And with which parameters would two norms, two residual connections or three heads not be told apart?
+# What else computes such a layer? And with which parameters could you not tell two norms,
+# two residual connections or three heads apart?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Either write the layer down once more (attention head by head, norm, feed-forward; nothing has to be fast), or load the parameters into
-# `torch.nn.TransformerEncoderLayer`, as lesson 09 does. Draw all parameters, gains and biases too, in float64; try both values of norm_first, a mask
-# that is not symmetric, one token, and compare shape and values to 1e-9.
+# Either write the layer once more (attention head by head, norm, feed-forward; nothing
+# has to be fast), or load the parameters into `torch.nn.TransformerEncoderLayer`, as
+# lesson 09 does. Draw all parameters, gains and biases too, in float64; try both values
+# of norm_first, a mask that is not symmetric, one token, and compare shape and values to
+# 1e-9.
 #
 # </details>
 
@@ -1012,15 +1053,16 @@ check(test_layer)
 #
 # <details><summary>Hint 1</summary>
 #
-# Go through the rules one by one: for each, which words make a difference between keeping it and breaking it? Which words have runs such as aaa, and when
-# does training end early?
+# Go through the rules one by one: for each, which words show whether it is kept or
+# broken? Which words have runs such as aaa, and when does training end early?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Examples by hand do it, one for each rule: equal counts, frequencies that turn the order round, a word in
-# which a pair occurs twice, aaaaa, a pair that occurs once, n_merges = 0. Or write the training once more,
-# slowly, and compare on a few dozen drawn dictionaries of words over three letters.
+# Examples by hand are enough, one for each rule: equal counts, frequencies that reverse
+# the order, a word in which a pair occurs twice, aaaaa, a pair that occurs once,
+# n_merges = 0. Or write the training once more, slowly, and compare on a few dozen random
+# dictionaries of words over three letters.
 #
 # </details>
 
@@ -1033,12 +1075,12 @@ check(test_bpe)
 # %% [markdown]
 # ### Exercise: test_decoding
 #
-# Test a function for greedy decoding, with a table of logits in place of a model.
+# Test a function for greedy decoding, with a table of logits instead of a model.
 #
 # <details><summary>Hint 1</summary>
 #
-# Make an array with which 1, 2, 4 are chosen, whatever came before. Now: what if 4 is the end, what if it is not, what if 2 is the start, what if
-# the end comes first?
+# Make an array with which 1, 2, 4 are chosen, whatever came before. Now, what if 4 is the
+# end, what if it isn't, what if 2 is the start, what if the end comes first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -1055,11 +1097,13 @@ from course_lib.tests_of_parts import test_decoding  # exercise
 check(test_decoding)
 
 # %% [markdown]
-# ### And the tests of others?
+# ### What about other people's tests?
 #
-# Other courses test the same parts. CS336 of Stanford compares with snapshots, *Dive into Deep Learning* checks shapes in the
-# text itself, minbpe compares with a worked example and decodes what was encoded; nanoGPT has no tests. Here are their *ideas*, in
-# our words and on our contracts (`course_lib/lessons/tests_elsewhere.py`), before our judge.
+# Other courses test the same parts. Stanford's CS336 compares with snapshots, *Dive into
+# Deep Learning* checks shapes in the text itself, and minbpe compares with a worked
+# example and decodes what was encoded; nanoGPT has no tests. Here are their *ideas*, in
+# our words and for our contracts (`course_lib/lessons/tests_elsewhere.py`), before our
+# judge.
 #
 # **Predict:** which of them catches everything?
 #
@@ -1079,21 +1123,22 @@ for origin, tests in ELSEWHERE.items():
 assert complete_ones == 0
 
 # %% [markdown]
-# This is no reproach. Those tests tell learners that they are on the right track, and nobody had counted what
-# they catch. Yours have been counted: that is the whole difference. Wherever you write a test from now on,
-# break the code once, on purpose, and see whether it notices.
+# This is not a reproach. Those tests tell learners that they are on the right track, and
+# nobody had counted what they catch. Yours have been counted: that is the whole
+# difference. Whenever you write a test from now on, break the code once, on purpose, and
+# see whether it notices.
 
 # %% [markdown]
 # ## What you have written
 #
-# You have come to the end. These are the functions of the course, by lesson, with the modules that have the course's own
-# versions:
+# You have reached the end. Here are the course's functions, by lesson, with the modules
+# that have its own versions:
 #
 # <!-- functions of the course -->
 
 # %% [markdown]
-# And this is what they build. Each part of the figure with which the course began is filled: you have written
-# it, and you know what happens when it breaks.
+# And this is what they build. The figure with which the course began is filled in: you
+# have written each part, and you know what happens when it breaks.
 
 # %%
 from course_lib.nn.functional import count_transformer
@@ -1117,29 +1162,35 @@ figures.architecture(parts=complete, alt=alt)
 # - [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/): lessons 09 to 11 as one text.
 # - Hugging Face's `modeling_gpt2.py` and `modeling_llama.py`, in
 #   [transformers](https://github.com/huggingface/transformers): lesson 12's two blocks, with cache and masks.
-# - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): build a language model from nothing, and train it at scale.
+# - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): build a language
+#   model from scratch, and train it at scale.
 
 # %% [markdown]
-# And what you can build: train lesson 12's model on a text of your own; load other published weights into your own encoder
-# (lesson 13); take a paper that changes one part (there is one every week), write the part as a function, and ask the
-# questions of this lesson before you believe the table of results.
+# And what you can build: train lesson 12's model on a text of your own; load other
+# published weights into your own encoder (lesson 13); take a paper that changes one part
+# (there is one every week), write the part as a function, and ask this lesson's questions
+# before you believe the table of results.
 
 # %% [markdown]
-# Back to the question from the start. A broken Transformer differs from a working one by a handful of numbers
-# that everybody can compute in seconds: a first loss, a leak, one batch, a batch of one. Errors like these have
-# been in code that many people run: [a mask](https://github.com/huggingface/transformers/pull/31674) that let
-# Gemma 2 read its labels (2024), [a causal mask](https://github.com/keras-team/keras/pull/23040) that Keras
-# dropped whenever dropout was on (2026), [a loss](https://huggingface.co/blog/gradient_accumulation) divided by
-# the wrong number of tokens (2024). None of them raised an error; each came to light because somebody compared
-# two numbers.
+# Back to the question from the start. A broken Transformer differs from a working one by
+# a handful of numbers that anybody can compute in seconds: a first loss, a leak, one
+# batch, a batch of one. Errors like these have been in code that many people run: [a
+# mask](https://github.com/huggingface/transformers/pull/31674) that let Gemma 2 read its
+# labels (2024), [a causal mask](https://github.com/keras-team/keras/pull/23040) that
+# Keras dropped whenever dropout was on (2026), [a
+# loss](https://huggingface.co/blog/gradient_accumulation) divided by the wrong number of
+# tokens (2024). None of them raised an error; each came to light because somebody
+# compared two numbers.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Symptoms come from causes, and two causes may share one: find the measurement that separates them, and go from
-#   cheap to expensive.
-# - What must not matter makes the best tests: later tokens, neighbours in the batch, a second call, a cache.
-# - A test is good if every right version passes and the broken ones do not; both can be counted.
+# - Two causes may share one symptom: find the measurement that tells them apart, and go
+#   from cheap to expensive.
+# - The best tests check what must not matter: later tokens, neighbours in the batch, a
+#   second call, a cache.
+# - A test is good if every right version passes and the broken ones don't; both can be
+#   counted.
 #
 # **What you can read now:** Karpathy (2019), *A Recipe for Training Neural
 # Networks*; Sculley et al. (2015), *Hidden Technical Debt in Machine
