@@ -178,6 +178,19 @@ def as_float(count):
     return lambda *sizes: count(*sizes) / 1
 
 
+def clipped_by(sum_of_squares):
+    def clip_gradients(gradients, max_norm):
+        present = [each for each in gradients.values() if each is not None]
+        norm = float(sum(sum_of_squares(each) for each in present)) ** 0.5
+        factor = max_norm / norm if norm > max_norm else 1.0
+        return {
+            name: None if each is None else each * factor
+            for name, each in gradients.items()
+        }, norm
+
+    return clip_gradients
+
+
 def copied(parameters):
     return {name: p.clone() for name, p in parameters.items()}
 
@@ -202,6 +215,16 @@ WRONG = [
     ("beam_search", "filled_up_without_the_ended", searched(until_full=True)),
     ("beam_search", "smaller_one_step_late", searched(until_full=False)),
     ("flops", "rounded_as_floats", as_float(flops)),
+    (
+        "clip_gradients",
+        "squares_in_half_precision",
+        clipped_by(lambda gradient: (gradient.half() ** 2).double().sum()),
+    ),
+    (
+        "clip_gradients",
+        "added_in_half_precision",
+        clipped_by(lambda gradient: (gradient.half() ** 2).sum()),
+    ),
     # Named by the claim alone: it says whether the count is an int.
     ("kv_cache_bytes", "", as_float(kv_cache_bytes)),
     ("count_transformer", "", as_float(count_transformer)),
