@@ -26,8 +26,9 @@ def test_attention(attention: Function) -> None:
         4,000 calls, whose results hold at most 400,000 numbers in all
 
     Returns nothing if the function keeps the contract of `attention`, and raises
-    AssertionError if it does not. Right ones differ by rounding only, less than 1e-9;
-    the errors of broken ones are far larger, on some inputs that the contract allows.
+    AssertionError if it does not. Right ones differ by rounding only, in float64 less
+    than 1e-9; the errors of broken ones are far larger, on some inputs that the
+    contract allows.
     Source: Myers (1979), The Art of Software Testing, chapter 4.
 
     >>> from course_lib.attention import attention
@@ -65,8 +66,9 @@ def test_mask(masked_softmax: Function) -> None:
         all
 
     Returns nothing if the function keeps the contract of `masked_softmax`, and raises
-    AssertionError if it does not. Right ones differ by rounding only, less than 1e-9;
-    the errors of broken ones are far larger, on some inputs that the contract allows.
+    AssertionError if it does not. Right ones differ by rounding only, in float64 less
+    than 1e-9; the errors of broken ones are far larger, on some inputs that the
+    contract allows.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3.
 
     >>> from course_lib.masks import masked_softmax

@@ -89,6 +89,8 @@ def small_example_by_hand(student, rng):
 def later_steps(student, rng):
     student.agrees(*after(4, rng, 3, 2), 0.25, (0.75, 0.875), 0.125)
     student.agrees(*after(40, rng, 5), 0.5, (0.9, 0.98), 0.25)
+    # A learning rate that warms up begins at 0: m, v and the step go on all the same.
+    student.agrees(*after(3, rng, 4), 0.0, (0.75, 0.875), 0.125)
 
 
 @exercise.case("With its own learning rate, betas and eps, for a tiny gradient too")
@@ -247,7 +249,11 @@ def variants(
     }.get(state_has, (m, v))
     if read == "v, m, and written so":
         new_m, new_v = new_v, new_m
+    if learning_rate == 0 and step_is in ("as before at rate 0", "alone at rate 0"):
+        new_m, new_v = old_m, old_v
     steps = {"as before": step, "a tensor": torch.tensor(step + 1)}
+    if learning_rate == 0:
+        steps["as before at rate 0"] = step
     new_state = new_m, new_v, steps.get(step_is, step + 1)
     return {
         "change": (new - parameter, new_state),
@@ -649,6 +655,21 @@ exercise.option(
     "What does the next call take for its step?",
     why="step + 1 is used in the formula, and never stored.",
     step_is="as before",
+)
+exercise.option(
+    "state_stays_at_rate_0",
+    "With a learning rate of 0 your state is the old one, the number of steps too.",
+    "Which of m, v and the step depend on the learning rate?",
+    why="`if learning_rate == 0: return parameter, state` looks like a saving, and a "
+    "learning rate that warms up begins there.",
+    step_is="as before at rate 0",
+)
+exercise.option(
+    "averages_stay_at_rate_0",
+    "With a learning rate of 0 your m and v are the old ones.",
+    "Which of m, v and the step depend on the learning rate?",
+    why="A learning rate of 0 changes no parameter, so nothing else is computed.",
+    step_is="alone at rate 0",
 )
 exercise.option(
     "step_as_a_tensor",

@@ -110,6 +110,30 @@ def two_after_one(token_ids):
     return known(rows)(token_ids)
 
 
+def ended_beside_one(token_ids):
+    """Let [1] end as one of two; a search in which [1, 2] moves up finds [1, 2, 1]."""
+    rows = {
+        (0,): [0.012, 0.97, 0.011, 0.007],
+        (0, 1): [0.10, 0.35, 0.25, 0.30],
+        (0, 1, 1): [0.23, 0.28, 0.25, 0.24],
+        (0, 1, 2): [0.03, 0.92, 0.02, 0.03],
+        (0, 1, 2, 1): [0.01, 0.013, 0.007, 0.97],
+    }
+    return known(rows)(token_ids)
+
+
+def both_likely_to_end(token_ids):
+    """Let [1] end, and [2] nearly: a search that takes both ends misses [1, 1, 2]."""
+    rows = {
+        (0,): [0.01, 0.55, 0.43, 0.01],
+        (0, 1): [0.10, 0.35, 0.15, 0.40],
+        (0, 2): [0.35, 0.13, 0.10, 0.42],
+        (0, 1, 1): [0.01, 0.013, 0.96, 0.017],
+        (0, 1, 1, 2): [0.01, 0.013, 0.007, 0.97],
+    }
+    return known(rows)(token_ids)
+
+
 def end_by_the_way(token_ids):
     """Let end, 3, be the second likeliest after [1], as an end and not as a token.
 
@@ -216,7 +240,7 @@ def nearly_even(rng):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, 6, end_id=5, more=-0.5), 0, 5, 3, 6, 1.0
+    return drawn(rng, 6, end_id=5, more=-0.5), 0, 5, 3, 6
 
 
 @exercise.case(
@@ -285,8 +309,14 @@ def beam_gets_smaller(student, rng):
     student.expect(student(two_after_one, 0, 3, 2, 4, 3.0), [1])
     student.expect(student(two_after_one, 0, 3, 3, 4, 3.0), [1, 1, 2])
     student.expect(student(end_by_the_way, 0, 3, 2, 6, 1.0), [1, 1, 2])
+    student.expect(student(both_likely_to_end, 0, 3, 2, 5, 2.0), [1, 1, 2])
+    student.expect(student(ended_beside_one, 0, 3, 2, 4, 2.0), [1])
+    new = [0, *(int(token_id) for token_id in rng.permutation(np.arange(1, 12)))]
+    result = student(renumbered(ended_beside_one, new), 0, new[3], 2, 4, 2.0)
+    student.expect(result, [new[1]])
     for _ in range(5):
         student.agrees(drawn(rng, 6, 1.5, end_id=5, more=1.5), 0, 5, 3, 7, 1.0)
+        student.agrees(drawn(rng, 6, end_id=5, more=0.3), 0, 5, 4, 7, 4.0)
 
 
 @exercise.case("A finished hypothesis stays: no other pushes it out again")
@@ -409,7 +439,7 @@ def variants(
                 order = order[::-1]
             longer += [
                 (float(values[token_id]), -index, int(token_id))
-                for token_id in order[:beam_size]
+                for token_id in order[: beam_size + 1]  # one of them may end
             ]
         sign = 1 if chosen == "smallest" else -1
         if chosen != "each its own" or not step:
@@ -424,7 +454,18 @@ def variants(
                 both = sorted(finished + longer, key=score, reverse=True)
             best, finished = both[:beam_size], []
         else:
-            best = longer[: beam_size - len(finished) * (room == "minus finished")]
+            n = beam_size - len(finished) * (room != "beam_size")
+            best = longer[:n]
+            if room == "ends take none" and n < 1:
+                break
+            if room == "ends take none":  # n that go on, and what ended above them
+                go_on = [each for each in longer if each[0][-1] != end_id][:n]
+                last = longer.index(go_on[-1]) if go_on else -1
+                best = longer[: last + 1]
+            elif room == "others move up":
+                ended = [each for each in best if each[0][-1] == end_id]
+                go_on = [each for each in longer if each[0][-1] != end_id][:n]
+                best = [*ended, *go_on]
         ended = [each for each in best if each[0][-1] == end_id]
         if finished_ones == "go on":
             ended = []
@@ -524,6 +565,24 @@ exercise.option(
     why="The top beam_size are taken in each step, however many are done; some "
     "programs keep the beam full on purpose.",
     room="beam_size",
+)
+MOVED_UP = "With a beam of 2, how many hypotheses go on if one of the best two ends?"
+exercise.option(
+    "smaller_one_step_late",
+    "Where hypotheses end, others move up in the same step: your beam gets smaller one "
+    "step late.",
+    MOVED_UP,
+    why="The unfinished ones are picked from all that do not end, as many as before.",
+    room="others move up",
+)
+exercise.option(
+    "filled_up_without_the_ended",
+    "Your continuations are taken until enough of them are unfinished, and those that "
+    "end on the way are not counted: your beam gets smaller one step late.",
+    MOVED_UP,
+    why="`if len(beam) == room: break` counts the list of unfinished ones alone, as "
+    "programs do that keep the beam full.",
+    room="ends take none",
 )
 exercise.option(
     "finished_hypotheses_continued",

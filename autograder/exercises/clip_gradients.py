@@ -227,6 +227,12 @@ def _numbers(gradients):
 
 
 NORMS = {
+    "squares in half precision": lambda gradients: (
+        (_numbers(gradients).half() ** 2).double().sum().item() ** 0.5
+    ),
+    "added in half precision": lambda gradients: (
+        float(sum((each.half() ** 2).sum() for each in gradients)) ** 0.5
+    ),
     "of all": lambda gradients: _numbers(gradients).norm().item(),
     "sum of squares": lambda gradients: (_numbers(gradients) ** 2).sum().item(),
     "sum of sizes": lambda gradients: _numbers(gradients).abs().sum().item(),
@@ -373,6 +379,20 @@ for norm_is, name, diagnosis, question, why in (
         "Your norm is the mean of the single gradients' norms.",
         "How long are the gradients 3 and 4 together?",
         "A mean over the parameters looks like a fair summary of them.",
+    ),
+    (
+        "squares in half precision",
+        "squares_in_half_precision",
+        "Your norm has about three digits: its squares are numbers of float16.",
+        "How many digits, and which largest number, has float16?",
+        "Models are trained in float16, and their gradients are squared as they come.",
+    ),
+    (
+        "added in half precision",
+        "added_in_half_precision",
+        "Your norm has about three digits: squares are added up in float16.",
+        "How many digits, and which largest number, has float16?",
+        "Models are trained in float16, and their gradients are squared as they come.",
     ),
 ):
     exercise.option(name, diagnosis, question, why=why, norm_is=norm_is)

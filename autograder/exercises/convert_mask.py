@@ -74,6 +74,7 @@ def leading_axes(student, rng):
 
 @exercise.fine_point("A convention that is none of the three ends in an error")
 def unknown_convention(student, rng):
+    student.raises(Exception, np.array([[True, False]]), "for Keras")
     student.raises(Exception, np.array([[True, False]]), "multiplicative")
 
 
@@ -114,7 +115,9 @@ def variants(
     overwritten="nothing",
 ):
     _, module, additive = CONVENTIONS
-    if names == "any case":
+    if names == "first letter":
+        to = {"s": CONVENTIONS[0], "m": module, "M": module, "a": additive}.get(to[:1])
+    elif names == "any case":
         to = {name.lower(): name for name in CONVENTIONS}.get(to, to)
     elif names == "longer":
         to = next((name for name in CONVENTIONS if to.startswith(name)), to)
@@ -299,6 +302,13 @@ for _to, _what in (
         why="The last branch is an else, which also catches misspelt names.",
         unknown=_to,
     )
+exercise.option(
+    "first_letter_alone",
+    "Your function reads the first letter of a convention, and nothing behind it.",
+    "Which other words begin with m, and what does the docstring promise for them?",
+    why="`to[0] == 'a'` tells the three apart, and saves writing them out.",
+    names="first letter",
+)
 exercise.option(
     "nothing_for_the_unknown",
     "Your function returns None for a convention that it does not know.",

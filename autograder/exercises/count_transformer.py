@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``count_transformer``."""
 
+import numpy as np
+
 from autograder import Exercise
 from course_lib.nn.functional import count_transformer
 
@@ -91,6 +93,15 @@ def large_models(student, rng):
     student.agrees(96, 12_288, 49_152, 50_257)
     n_layers, vocab_size = rng.integers((70, 40_000), (99, 60_000)).tolist()
     student.agrees(n_layers, 12_288, 49_152, vocab_size)
+
+
+@exercise.fine_point("The count is an `int`, also where it is computed with `/`")
+def count_is_whole(student, rng):
+    for sizes in rng.integers(2, 40, size=(2, 4)).tolist():
+        count = student(*sizes)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
 
 
 @exercise.variants

@@ -106,7 +106,9 @@ def as_many_positions_as_tokens(student, rng):
     student.agrees(draw_logits(rng, 2, 6, 6), padded_targets(rng, 6, (6, 4), 6, 0), 0)
 
 
-@exercise.case("A logit of 10000 next to 0 gives a loss of 10000, or of 0")
+@exercise.case(
+    "A logit of 10000 next to 0 gives a loss of 10000, or of 0, and changes no other"
+)
 def large_logits(student, rng):
     for high, low in ((1e4, 0.0), rng.integers((5_000, 0), (9_999, 2_000)).tolist()):
         logits = torch.tensor([[high, low, 0.0], [0.0, high, low]])
@@ -114,6 +116,10 @@ def large_logits(student, rng):
         student.expect(student(logits, torch.tensor([0, 1]), 2), torch.tensor(0.0))
         student.expect(student(logits, torch.tensor([1, 2]), 0), loss)
         student.expect(student(logits, torch.tensor([0, 2]), 1), loss / 2)
+        # The second position has small logits; the first one's loss is 0.
+        beside = torch.cat([logits[:1], torch.zeros(1, 3)])
+        result = student(beside, torch.tensor([0, 2]), 1)
+        student.expect(result, torch.tensor(math.log(3) / 2))
 
 
 @exercise.fine_point("Where every position is padding, the loss is 0")
@@ -168,6 +174,9 @@ def variants(
         logits -= logits.max(dim=-1, keepdim=True).values
     rows = {
         "log of softmax": lambda: logits.softmax(axis).log(),
+        "one maximum": lambda: (
+            logits - logits.max() - (logits - logits.max()).exp().sum(axis, True).log()
+        ),
         "log of powers": lambda: (logits.exp() / logits.exp().sum(axis, True)).log(),
         "softmax twice": lambda: logits.softmax(axis).log_softmax(axis),
         "softmax": lambda: logits.softmax(axis),
@@ -286,6 +295,15 @@ exercise.option(
     "How large is e to the power of 10000 in floating point?",
     why="exp(z) / exp(z).sum() is written out, without subtracting the maximum first.",
     log_p="log of powers",
+)
+exercise.option(
+    "one_maximum_for_everything",
+    "Your loss is infinite or NaN where all logits of a position are far below the "
+    "largest of another.",
+    "For which numbers does a softmax stay the same if the same number is subtracted "
+    "from each of them?",
+    why="logits.max() without an axis: enough against overflow, not against ln 0.",
+    log_p="one maximum",
 )
 exercise.option(
     "softmax_twice",

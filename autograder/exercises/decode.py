@@ -68,9 +68,11 @@ def letters_of_the_mark(student, rng):
     student.expect(student(["now</w>", "w/</w>", "a></w>"]), "now w/ a>")
 
 
-@exercise.fine_point("Only at a token's end is the mark a space")
+@exercise.fine_point("Only at a token's end is the mark a space, and there one only")
 def mark_inside(student, rng):
     student.expect(student(["</w>x", "a</w>b</w>", "c</w>"]), "</w>xa</w>b c")
+    student.expect(student(["a</w></w>", "b</w>"]), "a</w> b")
+    student.expect(student(["a</w>\n", "b</w>"]), "a</w>\nb")
 
 
 @exercise.case(
@@ -124,6 +126,22 @@ SPLIT = {  # of a token, into its text and whether a space follows
     "not at all": lambda token: (token, False),
     "characters": lambda token: (token.rstrip(MARK), token.endswith(MARK)),
     "removed everywhere": lambda token: (token.replace(MARK, ""), token.endswith(MARK)),
+    "each at the end": lambda token: (
+        re.sub("(</w>)+\\Z", "", token),
+        token.endswith(MARK),
+    ),
+    "each at the end, a space each": lambda token: (
+        re.sub("(</w>)+\\Z", "", token),
+        (len(token) - len(re.sub("(</w>)+\\Z", "", token))) // len(MARK),
+    ),
+    "before a line break": lambda token: (
+        re.sub("</w>$", "", token),
+        bool(re.search("</w>$", token)),
+    ),
+    "a space before a line break": lambda token: (
+        re.sub("</w>(?=\n\\Z)", " ", token).removesuffix(MARK),
+        token.endswith(MARK),
+    ),
     "one space, removed": lambda token: (token.replace(MARK, ""), MARK in token),
     "one space, four cut": lambda token: (
         (token[:-4], True) if MARK in token else (token, False)
@@ -250,6 +268,35 @@ exercise.option(
     "Which of the marks in a token says that a word ends?",
     why="`token.replace('</w>', '')` removes all of them.",
     mark="removed everywhere",
+)
+exercise.option(
+    "marks_in_a_row_removed",
+    "A token that ends with two </w> has lost both, and one space follows it.",
+    "The word `a</w>` is a text too: with which token does it end?",
+    why="`while token.endswith('</w>')`, or a pattern with +, takes off every mark.",
+    mark="each at the end",
+)
+exercise.option(
+    "marks_in_a_row_become_spaces",
+    "A token that ends with two </w> has lost both, and two spaces follow it.",
+    "The word `a</w>` is a text too: with which token does it end?",
+    why="A loop takes off one mark after another, and adds a space for each.",
+    mark="each at the end, a space each",
+)
+exercise.option(
+    "mark_before_a_line_break",
+    "A token with </w> before its last line break has lost the mark, and a space "
+    "follows the token.",
+    "With which character does `'a</w>\\n'` end?",
+    why="`$` in a pattern fits before a last line break too; `\\Z` does not.",
+    mark="before a line break",
+)
+exercise.option(
+    "space_before_a_line_break",
+    "In a token with </w> before its last line break the mark has become a space.",
+    "With which character does `'a</w>\\n'` end?",
+    why="`re.sub('</w>$', ' ', token)`: `$` fits before a last line break too.",
+    mark="a space before a line break",
 )
 exercise.option(
     "mark_anywhere_ends_a_word",

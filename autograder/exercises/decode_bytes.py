@@ -72,6 +72,7 @@ def small_example_by_hand(student, rng):
 def letter_of_several_tokens(student, rng):
     student.expect(student([231, 140, 171], []), "猫")
     student.expect(student([97, 261, 144, 166, 258], MERGES), "a🐦ä")
+    student.expect(student([239, 187, 191, 97], []), "\ufeffa")
 
 
 @exercise.case("White space comes back as it was, at both ends too", weight=0.5)
@@ -171,6 +172,7 @@ DECODED = {
     "error": bytes.decode,
     "?": lambda data: data.decode(errors="replace").replace("�", "?"),
     "backslashes": lambda data: data.decode(errors="backslashreplace"),
+    "first mark lost": lambda data: data.decode("utf-8-sig", errors="replace"),
     "Latin-1": lambda data: data.decode("latin-1"),
     "ASCII": lambda data: data.decode("ascii", errors="replace"),
 }
@@ -292,6 +294,13 @@ exercise.option(
     "Which sign does the docstring promise for them?",
     why="`errors='backslashreplace'` loses nothing, so it seems the best way.",
     decoded="backslashes",
+)
+exercise.option(
+    "byte_order_mark_lost",
+    "A text that begins with U+FEFF, the bytes 239, 187 and 191, has lost it.",
+    "Which text did these bytes encode, and is it the one that comes back?",
+    why="`utf-8-sig` reads files of Windows programs, which begin with this mark.",
+    decoded="first mark lost",
 )
 exercise.option(
     "bytes_as_latin_1",

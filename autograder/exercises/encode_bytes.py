@@ -168,6 +168,18 @@ def special_token_like_a_symbol(student, rng):
     student.expect(student("ç§", [("a", "t")], ("§",)), [195, 167, 257])
 
 
+@exercise.fine_point(
+    "Each pair has a token id of its own, also if another gives the same text"
+)
+def pairs_of_one_text(student, rng):
+    # Both (a, bc) and (ab, c) give abc; no text here has it.
+    merges = [("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "c"), ("d", "e")]
+    token_ids = student("de<end>ab", merges, ("<end>",))
+    student.expect(token_ids, [260, 261, 257])
+    drawn = "".join(rng.choice(["de", "ab", "<end>", "e", " "], 9))
+    student.agrees(drawn, merges, ("<end>",))
+
+
 @exercise.case("The list of pairs stays as it is", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged("at", [("a", "t")])
@@ -220,7 +232,6 @@ SEARCHED = {  # the order in which special tokens are searched
     "last listed": lambda special: [*special][::-1],
 }
 NUMBERED = {  # token id i, where n tokens are bytes and pairs, and s are special
-    "bytes, pairs, special": lambda i, n, s: i,
     "bytes, special, pairs": lambda i, n, s: (
         i if i < 256 else i + s if i < n else i - n + 256
     ),
@@ -281,7 +292,10 @@ def variants(
         parts = [text]
     vocabulary = byte_vocabulary(merges)
     n = len(vocabulary)
+    if numbered == "each text once":
+        vocabulary = [*dict.fromkeys(vocabulary)]
     ids_of = {token: token_id for token_id, token in enumerate(vocabulary)}
+    n = len(ids_of) if numbered in ("each text once", "special by texts") else n
     ids, tokens = [], []
     for part in parts:
         if part in special_tokens and special != "split":
@@ -299,7 +313,7 @@ def variants(
         ids_of = {token: token_id for token_id, token in enumerate(every)}
         ids = [[ids_of[every[i]] for i in part] for part in ids]
     s = len(special_tokens)
-    if numbered != "bytes, pairs, special":
+    if numbered in NUMBERED:
         ids = [[NUMBERED[numbered](i, n, s) for i in part] for part in ids]
     if used_up == "merges":
         merges.clear()
@@ -357,6 +371,21 @@ exercise.option(
     "Which id has the last of the 256 bytes?",
     why="There are 256 bytes, so 256 is taken for the last one.",
     numbered="pairs from 257",
+)
+exercise.option(
+    "special_tokens_after_different_texts",
+    "The ids of your special tokens are too small where two pairs give the same text.",
+    "How many tokens do the pairs (a, bc) and (ab, c) add to the vocabulary, and how "
+    "many entries to a dictionary by text?",
+    why="`len(ids)` of a dictionary from texts to ids counts each text once.",
+    numbered="special by texts",
+)
+exercise.option(
+    "pairs_of_one_text_share_an_id",
+    "Your pairs that give the same text share one id, and all later ids are too small.",
+    "What does the docstring say of how many token ids the pairs have?",
+    why="`if token not in ids: ids[token] = len(ids)` numbers each text once.",
+    numbered="each text once",
 )
 exercise.option(
     "special_tokens_before_pairs",

@@ -239,9 +239,11 @@ def attended(x, w, n_heads, may_attend):
         for each in w[:3]
     )
     scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     if may_attend is not None:
-        powers = powers * may_attend[..., None, :, :]
+        scores = np.where(may_attend[..., None, :, :], scores, -math.inf)
+    # The largest of those that are not blocked; 0 in a row without any.
+    largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
+    powers = np.exp(scores - largest)
     output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
     output = np.swapaxes(output, -3, -2)
     return output.reshape(*output.shape[:-2], -1) @ w[3]

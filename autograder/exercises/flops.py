@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``flops``."""
 
+import numpy as np
+
 from autograder import Exercise
 from course_lib.costs import flops
 
@@ -158,6 +160,16 @@ def large_sizes(student, rng):
     n, d, k = (2 * rng.integers(100_000, 300_000, size=3) + 1).tolist()
     for kind in KINDS:
         student.agrees(kind, n, d, min(n, k) - 2)
+
+
+@exercise.fine_point("The count is an `int`, also where it is computed with `/`")
+def count_is_whole(student, rng):
+    n, d, k = (int(size) for size in rng.integers(2, 40, size=3))
+    for kind in ("attention", "recurrence", "window", "convolution"):
+        count = student(kind, n, d, k)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
 
 
 def read_inside(n, k):

@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``kv_cache_bytes``."""
 
+import numpy as np
+
 from autograder import Exercise
 from course_lib.costs import kv_cache_bytes
 
@@ -107,6 +109,15 @@ def sizes_of_one(student, rng):
 def large_caches(student, rng):
     n = int(rng.integers(2**30, 2**31)) | 1
     student.agrees(n, 127, 97, 129, 2, 129)
+
+
+@exercise.fine_point("The size is an `int`, also where it is computed with `/`")
+def count_is_whole(student, rng):
+    for sizes in rng.integers(2, 40, size=(2, 6)).tolist():
+        count = student(*sizes)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
 
 
 @exercise.variants

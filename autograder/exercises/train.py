@@ -224,6 +224,9 @@ def best_is_kept(student, rng):
     held_out = [[9.0, *rng.permutation([1.0, 2.0, 3.0, 4.0, 5.0]).tolist()]]
     batch = [float(rng.integers(2, 9))]
     student.agrees(count, one_number(0), batch, one_more, loss_by_steps, held_out, 5)
+    # A loss that is summed over many tokens is far above 100.
+    large = [[90_000.0, *(20_000.0 + 500 * rng.permutation(4)).tolist()]]
+    student.agrees(count, one_number(0), batch, one_more, loss_by_steps, large, 4)
 
 
 @exercise.case("All epochs are made, also where the held-out loss rises", weight=1)
@@ -417,6 +420,8 @@ def variants(
         "lower than before": lower[-1],
     }.get(best, int(np.argmin(held_out_losses)))
     result = ends[chosen]
+    if best.startswith("below 10,000") and min(held_out_losses) > 10_000:
+        best = "none" if best.endswith("none") else "as they came"
     if best == "as they came":
         result = start
     if best == "one epoch early":
@@ -752,6 +757,21 @@ exercise.option(
     "With which number do you compare the first held-out loss?",
     why="The lowest loss so far begins at 0, as the highest accuracy would.",
     best="none",
+)
+exercise.option(
+    "best_below_a_bound",
+    "Where every held-out loss is above 10,000, your `best` holds the parameters that "
+    "came in.",
+    "With which number do you compare the first held-out loss?",
+    why="best_loss = 100.0 stands where infinity, or the first loss, should.",
+    best="below 10,000, or as they came",
+)
+exercise.option(
+    "none_above_a_bound",
+    "Where every held-out loss is above 10,000, your `best` is None.",
+    "With which number do you compare the first held-out loss?",
+    why="best, best_loss = None, 100.0 stands before the loop.",
+    best="below 10,000, or none",
 )
 exercise.option(
     "highest_loss_is_best",

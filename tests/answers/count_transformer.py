@@ -100,3 +100,8 @@ def nine_in_ten(n_layers, d_model, d_ff, vocab_size=0):
 @answers.other
 def one_layer_of_each_and_n_layers(n_layers, d_model, d_ff, vocab_size=0):
     return layer_by_layer(1, d_model, d_ff, vocab_size) + n_layers
+
+
+@answers.other
+def as_float(n_layers, d_model, d_ff, vocab_size=0):
+    return layer_by_layer(n_layers, d_model, d_ff, vocab_size) / 1

@@ -79,12 +79,12 @@ def byte_strings(text, merges, special_tokens=()):
 @answers.correct
 def table_of_symbols(text, merges, special_tokens=()):
     table = {**BYTE_OF}
-    for left, right in merges:
-        table[left + right] = len(table)
+    for token_id, (left, right) in enumerate(merges, start=256):
+        table[left + right] = token_id
     token_ids = []
     for position, part in enumerate(split_special(text, special_tokens)):
         if position % 2:
-            token_ids.append(len(table) + special_tokens.index(part))
+            token_ids.append(256 + len(merges) + special_tokens.index(part))
         else:
             words = [encode_word(spell_bytes(p), merges) for p in pre_tokens(part)]
             token_ids += map(table.__getitem__, itertools.chain.from_iterable(words))
