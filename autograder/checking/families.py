@@ -148,22 +148,33 @@ def as_numpy() -> Family:
     )
 
 
-def in_place(name: str, changed: Callable[..., Any], spelling: str = "") -> Family:
+def in_place(
+    name: str,
+    changed: Callable[..., Any],
+    spelling: str = "",
+    *,
+    where_it_fits: bool = False,
+) -> Family:
     """Return the family that overwrites an argument.
 
     changed : of the arguments, what it holds after the call
     spelling : a word for the name, where a bank has several with other numbers
+    where_it_fits : whether that is written only where it has the argument's shape
     """
 
     def family(exercise: Exercise) -> Misconception:
         position = exercise.parameters.index(name)
+        where = " where what is written there has its shape" if where_it_fits else ""
 
         def wrap(function: Function) -> Function:
             @wraps(function)
             def wrong(*arguments: Any, **keywords: Any) -> Any:
                 after = changed(*arguments, **keywords)
                 result = function(*arguments, **keywords)
-                if position < len(arguments):
+                fits = position < len(arguments) and (
+                    not where_it_fits or arguments[position].shape == after.shape
+                )
+                if fits:
                     arguments[position][...] = after
                 return result
 
@@ -171,7 +182,7 @@ def in_place(name: str, changed: Callable[..., Any], spelling: str = "") -> Fami
 
         return Misconception(
             f"{name}_changed_in_place{spelling and '_'}{spelling}",
-            f"Your call changes `{name}`: the caller's array is overwritten.",
+            f"Your call changes `{name}`{where}: the caller's array is overwritten.",
             f"Does your answer write into the array `{name}`, or into a new one?",
             "Operators such as += and *= look like new arrays, and change the old one.",
             wrap(exercise.reference),
