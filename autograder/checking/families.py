@@ -126,6 +126,19 @@ def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
     return family
 
 
+def small_weights_cut(smallest: float = 0.001) -> Family:
+    """Return the family that makes small weights 0."""
+    return _of_results(
+        "small_weights_cut",
+        f"Your weights below {smallest} became 0.",
+        "To which scores does the softmax give a weight of exactly 0?",
+        "Small weights are taken for noise, and are tidied away.",
+        lambda value, _: each_array(
+            value, lambda array: array * (array >= smallest).astype(array.dtype)
+        ),
+    )
+
+
 def as_list(instead_of: str = "an array") -> Family:
     """Return the family that returns lists of numbers for arrays or tensors."""
     return _of_results(
