@@ -50,7 +50,7 @@ def steps(scores, scaled, weights, weighted_values, output):
 
 
 def keys_that_fade(q1, m):
-    """Return keys with scaled scores of 0, −2, −4, …: their small weights count, too."""
+    """Return keys with scaled scores of 0, −2, −4, …: small weights count, too."""
     step = -2.0 * math.sqrt(len(q1)) * q1 / (q1 @ q1)
     return np.outer(np.arange(m), step)
 
