@@ -181,6 +181,7 @@ class StudentFunction:
                 precise=call.precise or case.precise,
                 fine_point=case.fine_point,
                 hidden=not case.visible,
+                case=case.name,
             )
         self.calls.append(call)
         return call
