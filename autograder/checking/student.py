@@ -133,7 +133,7 @@ class StudentFunction:
             raise ClaimFailure(call.result.kind, call, not_tried=True)
         if call.result.value is None:
             raise ClaimFailure("none", call, not_tried=True)
-        difference = first_difference(call.result.arguments, call.arguments)
+        difference = first_difference(call.result.arguments, call.arguments, exact=True)
         if difference:
             raise ClaimFailure("changed", call, difference)
 

@@ -163,8 +163,7 @@ def _way(call: Call, right: CallResult) -> Way:
     difference = compare_result(call, right.value).difference
     if difference:
         return "precision" if difference.kind == "precision" else "value"
-    size = least_precise(call).bytes_per_number
-    changed = first_difference(result.arguments, right.arguments, least=size)
+    changed = first_difference(result.arguments, right.arguments, exact=True)
     return "changed" if changed else "right"
 
 
