@@ -82,6 +82,7 @@ class Call:
         digits of float32 are enough
     fine_point : whether it was made for a fine point
     hidden : whether it was made for a case that learners do not see
+    case : the name of the case that made it
     """
 
     arguments: tuple[Any, ...]
@@ -90,6 +91,7 @@ class Call:
     precise: bool = False
     fine_point: bool = False
     hidden: bool = False
+    case: str = ""
 
 
 Runner = Callable[[tuple[Any, ...], dict[str, Any]], CallResult]

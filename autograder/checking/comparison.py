@@ -84,6 +84,7 @@ def first_difference(
     values: bool = True,
     least: int = 8,
     single_inside: bool = False,
+    exact: bool = False,
 ) -> Difference | None:
     """Return the first difference between a result and the expected one, or None.
 
@@ -92,6 +93,7 @@ def first_difference(
         float32 is not held to float64's digits, whatever dtype it is stored in
     single_inside : whether what was computed in float32 from numbers of float64 is
         right, too
+    exact : whether rounding is a difference: what has to stay as it is was not computed
 
     A number that is not finite equals its like, and differs from every finite one.
     Whatever the result is, nothing is raised.
@@ -99,7 +101,7 @@ def first_difference(
     >>> first_difference(np.ones(3), np.ones((1, 3))).kind
     'shape'
     """
-    comparison = _Comparison(least, single_inside)
+    comparison = _Comparison(least, single_inside, exact)
     with np.errstate(all="ignore"):
         difference = _compare_form(actual, expected, comparison)
         if difference is None and values:
@@ -112,6 +114,7 @@ class _Comparison(NamedTuple):
 
     least: int
     single_inside: bool
+    exact: bool = False
     depth: int = 0
 
 
@@ -276,6 +279,8 @@ class _Tolerances(NamedTuple):
 
 
 def _tolerances(actual: Any, expected: Any, comparison: _Comparison) -> _Tolerances:
+    if comparison.exact:
+        return _Tolerances(0.0, 0.0)
     sizes = bytes_per_number(actual), bytes_per_number(expected), comparison.least
     if min(sizes) == 8 and comparison.single_inside:
         return _Tolerances(RELATIVE_SINGLE_INSIDE, ABSOLUTE[4], smallest=0.0)

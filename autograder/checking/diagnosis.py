@@ -197,17 +197,27 @@ def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
     return [runner(call.arguments, call.keywords) for call in calls]
 
 
-def same_result(one: CallResult, other: CallResult, least: int = 8) -> bool:
+def same_result(
+    one: CallResult,
+    other: CallResult,
+    least: int = 8,
+    *,
+    exact_arguments: bool = False,
+) -> bool:
     """Compare two results: value or kind of exception, and arguments after the call.
 
     least : bytes per number of the call's least precise input
+    exact_arguments : whether rounding is a difference in arguments, as where one of
+        the two has left them as they were
     """
     if one.kind != other.kind:
         return False
     if one.raised and other.raised and one.raised.types != other.raised.types:
         return False
-    pairs = (one.value, other.value), (one.arguments, other.arguments)
-    return not any(first_difference(*pair, least=least) for pair in pairs)
+    if first_difference(one.value, other.value, least=least):
+        return False
+    pair = one.arguments, other.arguments
+    return not first_difference(*pair, least=least, exact=exact_arguments)
 
 
 class _Row:
@@ -220,7 +230,9 @@ class _Row:
         self.call = call
         self.right = right
         self.least = min(least_precise(call).bytes_per_number, digits)
-        self.learner_is_right = same_result(call.result, right, self.least)
+        self.learner_is_right = same_result(
+            call.result, right, self.least, exact_arguments=True
+        )
         self.size = _size(call)
         self._results: dict[Key, CallResult] = {}
         self._as_learner: dict[Key, bool] = {}
@@ -251,7 +263,7 @@ class _Row:
         if known is None:
             result = result or self.result(each)
             known = self._is_right[each.key] = same_result(
-                result, self.right, self.least
+                result, self.right, self.least, exact_arguments=True
             )
         return known
 

@@ -126,6 +126,19 @@ def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
     return family
 
 
+def small_weights_cut(smallest: float = 0.001) -> Family:
+    """Return the family that makes small weights 0."""
+    return _of_results(
+        "small_weights_cut",
+        f"Your weights below {smallest} became 0.",
+        "To which scores does the softmax give a weight of exactly 0?",
+        "Small weights are taken for noise, and are tidied away.",
+        lambda value, _: each_array(
+            value, lambda array: array * (array >= smallest).astype(array.dtype)
+        ),
+    )
+
+
 def as_list(instead_of: str = "an array") -> Family:
     """Return the family that returns lists of numbers for arrays or tensors."""
     return _of_results(
@@ -148,22 +161,33 @@ def as_numpy() -> Family:
     )
 
 
-def in_place(name: str, changed: Callable[..., Any], spelling: str = "") -> Family:
+def in_place(
+    name: str,
+    changed: Callable[..., Any],
+    spelling: str = "",
+    *,
+    where_it_fits: bool = False,
+) -> Family:
     """Return the family that overwrites an argument.
 
     changed : of the arguments, what it holds after the call
     spelling : a word for the name, where a bank has several with other numbers
+    where_it_fits : whether that is written only where it has the argument's shape
     """
 
     def family(exercise: Exercise) -> Misconception:
         position = exercise.parameters.index(name)
+        where = " where what is written there has its shape" if where_it_fits else ""
 
         def wrap(function: Function) -> Function:
             @wraps(function)
             def wrong(*arguments: Any, **keywords: Any) -> Any:
                 after = changed(*arguments, **keywords)
                 result = function(*arguments, **keywords)
-                if position < len(arguments):
+                fits = position < len(arguments) and (
+                    not where_it_fits or arguments[position].shape == after.shape
+                )
+                if fits:
                     arguments[position][...] = after
                 return result
 
@@ -171,7 +195,7 @@ def in_place(name: str, changed: Callable[..., Any], spelling: str = "") -> Fami
 
         return Misconception(
             f"{name}_changed_in_place{spelling and '_'}{spelling}",
-            f"Your call changes `{name}`: the caller's array is overwritten.",
+            f"Your call changes `{name}`{where}: the caller's array is overwritten.",
             f"Does your answer write into the array `{name}`, or into a new one?",
             "Operators such as += and *= look like new arrays, and change the old one.",
             wrap(exercise.reference),

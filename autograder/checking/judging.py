@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.checking.call import Call, Runner
+from autograder.checking.call import Call, Runner, copied
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
+from autograder.checking.examples import example_calls
 from autograder.checking.exercise import Case, Exercise
 from autograder.checking.learners_tests import LearnersTest, about_right_versions
 from autograder.checking.result import (
@@ -58,7 +59,27 @@ def judge(
         return result
     if isinstance(exercise, LearnersTest):
         return replace(result, evidence=about_right_versions(exercise, result.calls))
-    return replace(result, evidence=evidence(exercise, result.calls))
+    runner = make_runner(exercise.uses if result.blamed else ())
+    failing = [verdict.case for verdict in result.cases if verdict.status != "ok"]
+    sentence = evidence(
+        exercise, result.calls, failing, lambda: _examples(exercise, runner, result)
+    )
+    return replace(result, evidence=sentence)
+
+
+def _examples(
+    exercise: Exercise, runner: Runner, result: ExerciseResult
+) -> Sequence[Call]:
+    """Return the calls of the docstring's examples, with the answer's results.
+
+    Where a call has not come back, none is made.
+    """
+    if any(call.result.kind in ("timeout", "crashed") for call in result.calls):
+        return ()
+    return [
+        replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
+        for call in example_calls(exercise)
+    ]
 
 
 def _judged(

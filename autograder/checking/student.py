@@ -133,7 +133,7 @@ class StudentFunction:
             raise ClaimFailure(call.result.kind, call, not_tried=True)
         if call.result.value is None:
             raise ClaimFailure("none", call, not_tried=True)
-        difference = first_difference(call.result.arguments, call.arguments)
+        difference = first_difference(call.result.arguments, call.arguments, exact=True)
         if difference:
             raise ClaimFailure("changed", call, difference)
 
@@ -181,6 +181,7 @@ class StudentFunction:
                 precise=call.precise or case.precise,
                 fine_point=case.fine_point,
                 hidden=not case.visible,
+                case=case.name,
             )
         self.calls.append(call)
         return call

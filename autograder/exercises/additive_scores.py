@@ -97,6 +97,8 @@ def arguments_stay(student, rng):
     sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
     drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)
     student.leaves_unchanged(*drawn)
+    # With all sizes alike each product fits into an argument.
+    student.leaves_unchanged(*inputs(rng, n=4, m=4, d_q=4, d_k=4, d_hidden=4))
 
 
 @exercise.case(
@@ -458,4 +460,6 @@ exercise.option(
 exercise.family(
     families.squeezed(),
     families.as_list(),
+    families.in_place("q", lambda q, k, w_q, w_k, v: q @ w_q, where_it_fits=True),
+    families.in_place("k", lambda q, k, w_q, w_k, v: k @ w_k, where_it_fits=True),
 )

@@ -70,6 +70,10 @@ def small_example_by_hand(student, rng):
 def leading_axes(student, rng):
     q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
     student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
+    # Scaled scores of 0, −2, … −10: small weights are weights, too.
+    q = rng.normal(size=(2, 4))
+    k = np.stack([-4.0 * np.outer(np.arange(6), row / (row @ row)) for row in q])
+    student.agrees(q[:, np.newaxis], k, rng.normal(size=(2, 6, 3)))
 
 
 @exercise.case(
@@ -193,7 +197,9 @@ def variants(
         "exponentials": powers,
         "scores": scores,
         "shares of scores": scores / scores.sum(axis=axis, keepdims=True),
-    }[weights_are]
+    }.get(weights_are, powers / powers.sum(axis=axis, keepdims=True))
+    if weights_are == "0 below 0.001":
+        weights = np.where(weights < 0.001, 0.0, weights)
     if scale == "after the softmax":
         weights = weights / np.sqrt(d_k)
     if mixed == "values of length 1":
@@ -348,6 +354,13 @@ exercise.option(
     "What does `q /= …` do to the array that the caller holds?",
     why="`q /= …` and `q *= …` look like a new q, and change the old one.",
     overwritten="q",
+)
+exercise.option(
+    "small_weights_cut",
+    "Your weights below 0.001 became 0.",
+    "To which scores does the softmax give a weight of exactly 0?",
+    why="Small weights are taken for noise, and are tidied away.",
+    weights_are="0 below 0.001",
 )
 exercise.family(
     families.results_exchanged(),

@@ -49,6 +49,12 @@ def steps(scores, scaled, weights, weighted_values, output):
     }
 
 
+def keys_that_fade(q1, m):
+    """Return keys with scaled scores of 0, −2, −4, …: small weights count, too."""
+    step = -2.0 * math.sqrt(len(q1)) * q1 / (q1 @ q1)
+    return np.outer(np.arange(m), step)
+
+
 @exercise.usual
 def usual(rng):
     return rng.normal(size=4), rng.normal(size=(7, 4)), rng.normal(size=(7, 6))
@@ -78,6 +84,7 @@ def small_example_by_hand(student, rng):
 def each_step_from_the_one_before(student, rng):
     q1, k, v = (rng.normal(size=size) for size in (4, (7, 4), (7, 6)))
     student.agrees(q1, k, v)
+    student.agrees(q1, keys_that_fade(q1, 6), rng.normal(size=(6, 5)))
 
 
 @exercise.case("Weight j goes to value j, also with as many values as numbers in each")
@@ -85,6 +92,7 @@ def as_many_values_as_numbers(student, rng):
     # Square values let `weights * v` through, with each weight on a column.
     q1, k, v = (rng.normal(size=size) for size in (3, (5, 3), (5, 5)))
     student.agrees(q1, k, v)
+    student.agrees(q1, keys_that_fade(q1, 5), v)
 
 
 @exercise.case(
@@ -170,6 +178,12 @@ def variants(
         "shares of scores": exponents / exponents.sum(),
         "one for the largest": (exponents == exponents.max()).astype(float),
         "all the same": np.full(m, 1 / m),
+        "0 below 0.01": np.where(
+            powers < 0.01 * powers.sum(), 0, powers / powers.sum()
+        ),
+        "0 below 0.001": np.where(
+            powers < 0.001 * powers.sum(), 0, powers / powers.sum()
+        ),
     }[weights_are]
     rows = k if weighted == "keys" else v
     if weighted == "values of length 1":
@@ -305,6 +319,14 @@ exercise.option(
     why="'The mean of the values' is taken for the plain mean.",
     weights_are="all the same",
 )
+for smallest, name in (("0.01", "hundredth"), ("0.001", "thousandth")):
+    exercise.option(
+        f"weights_below_a_{name}_cut",
+        f"Your weights below {smallest} became 0.",
+        "To which scores does the softmax give a weight of exactly 0?",
+        why="Small weights are taken for noise, and are tidied away.",
+        weights_are=f"0 below {smallest}",
+    )
 exercise.option(
     "scores_times_values",
     "Your values are multiplied by the scaled scores: the weights are not used.",

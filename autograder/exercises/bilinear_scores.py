@@ -109,6 +109,8 @@ def zero_next_to_large(student, rng):
 def arguments_stay(student, rng):
     q, k, w = (rng.integers(2, 9, size=size) for size in ((2, 3), (4, 2), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), w.astype(float))
+    # With all sizes alike each product fits into an argument.
+    student.leaves_unchanged(*inputs(rng, n=4, m=4, d_q=4, d_k=4))
 
 
 @exercise.variants
@@ -397,4 +399,6 @@ exercise.option(
 exercise.family(
     families.squeezed(),
     families.as_list(),
+    families.in_place("q", lambda q, k, w: q @ w, where_it_fits=True),
+    families.in_place("k", lambda q, k, w: k @ w.T, where_it_fits=True),
 )

@@ -1,7 +1,7 @@
 """Cases and misconceptions of ``encode_word``."""
 
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 
 from autograder import Exercise
 from autograder.exercises import merge_pair as merging
@@ -103,6 +103,9 @@ def every_position(student, rng):
     weight=0.5,
 )
 def only_the_order_decides(student, rng):
+    # The leftmost pair is ab, the most frequent bc, the earliest cd: each shows.
+    merges = [("c", "d"), ("a", "b"), ("b", "c"), ("d", "e")]
+    student.expect(student(tuple("abcbcde"), merges), ["ab", "c", "b", "cd", "e"])
     merges = [("a", "b"), ("b", "c")]
     student.expect(student(tuple("abc"), merges), ["ab", "c"])
     merges = [("c", "a"), ("a", "b")]
@@ -117,6 +120,11 @@ def only_the_order_decides(student, rng):
     "Pairs that were learned from any words are joined in their order", weight=4.5
 )
 def pairs_of_many_words(student, rng):
+    # Where each pair of letters is known, every rule for the first one shows.
+    for _ in range(2):
+        merges = rng.permutation([*product("abc", repeat=2)])
+        merges = [(left, right) for left, right in merges.tolist()]
+        student.agrees(tuple(rng.choice([*"abc"], 17).tolist()), merges)
     for _ in range(12):
         student.agrees(tuple(rng.choice([*"abc"], 17).tolist()), learned(rng, "abc"))
 
@@ -171,6 +179,9 @@ PICKS = {  # of the known pairs in the word, from left to right, and their ranks
     "first in order": lambda known, rank: min(known),
     "most frequent": lambda known, rank: min(
         known, key=lambda pair: (-known.count(pair), rank(pair))
+    ),
+    "most frequent, then leftmost": lambda known, rank: max(
+        dict.fromkeys(known), key=known.count
     ),
     "longest": lambda known, rank: max(
         known, key=lambda pair: (len("".join(pair)), -rank(pair))
@@ -327,6 +338,14 @@ exercise.option(
     "Whose counts decided the order: this word's, or those of the training text?",
     why="Training takes the most frequent pair; its loop is copied for encoding.",
     pick="most frequent",
+)
+exercise.option(
+    "most_frequent_pair_first_then_leftmost",
+    "Your word has the pair joined first that occurs most often in it, of several such "
+    "pairs the leftmost.",
+    "Whose counts decided the order: this word's, or those of the training text?",
+    why="Counter.most_common, or max over counts, takes the one that was met first.",
+    pick="most frequent, then leftmost",
 )
 exercise.option(
     "latest_pair_first",

@@ -169,6 +169,8 @@ def distances_from_zero(student, rng):
 @exercise.case("The sequence x stays as it is", weight=0.25)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(4, 2)), 1)
+    # Beside the 1 of 1 − 2z, small numbers lose digits.
+    student.leaves_unchanged(running_sum, rng.normal(size=(6, 3)) / 1000, 1)
 
 
 @exercise.variants
@@ -232,6 +234,8 @@ def variants(
         change = change[:, : x.shape[1]]
     if overwritten == "x after f":
         x[...] = other
+    elif overwritten == "x, and changed back":
+        x[t + 1 :] = (1 - (1 - 2 * x[t + 1 :])) / 2
     if measure == "whether":
         return not np.allclose(change, 0.0)
     if measure == "whether not":
@@ -518,6 +522,15 @@ exercise.option(
     "After `changed = x`, how many arrays are there?",
     why="changed = x gives the array a second name, not a copy.",
     overwritten="x before f",
+)
+exercise.option(
+    "x_changed_back",
+    "Your call changes the caller's x and changes it back: after rounding, some "
+    "numbers are no longer what they were.",
+    "Does a number come back to the last digit where a computer changes it and undoes "
+    "the change?",
+    why="One array is enough if the change is undone, and 1 − 2z can be solved for z.",
+    overwritten="x, and changed back",
 )
 exercise.option(
     "x_changed_in_place",

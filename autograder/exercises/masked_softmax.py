@@ -62,6 +62,9 @@ def axes_of_length_one(student, rng):
     student.agrees(scores, np.arange(7) < lengths)
     student.agrees(scores, np.tri(5, 7, dtype=bool))
     student.agrees(scores, np.arange(7) > 2)
+    # Small weights are weights, too: down to e to the power of −10.
+    rows = np.stack([rng.permutation(-2.0 * np.arange(6)) for _ in range(2)])
+    student.agrees(rows, rows[:1] < 0)
 
 
 @exercise.case(
@@ -636,6 +639,7 @@ exercise.option(
 exercise.family(
     families.squeezed(),
     families.as_list(),
+    families.small_weights_cut(),
     families.cut_to_whole_numbers("scores"),
 )
 exercise.options_of(attention_exercise, "softmax_over_everything")

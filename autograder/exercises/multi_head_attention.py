@@ -203,6 +203,10 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 3))
     inputs = tokens_and_parameters(rng, (2,), **sizes, d_v=1, d_out=3)
     student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 2, 3))
+    # With all sizes alike, the result fits into an argument.
+    sizes |= {"n": 4, "m": 4}
+    inputs = tokens_and_parameters(rng, **sizes, d_v=2, d_out=4)
+    student.leaves_unchanged(*inputs, 2)
 
 
 @exercise.variants

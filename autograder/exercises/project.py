@@ -61,6 +61,7 @@ def small_example_by_hand(student, rng):
     values = [[10], [20], [-40]]
     expected = tuple(np.array(rows, float) for rows in (queries, keys, values))
     student.expect(student(x, w_q, w_k, w_v), expected)
+    student.agrees(rng.normal(size=(3, 2)), *parameters(rng, 2, 4, 1))
 
 
 @exercise.case("Each sequence of a batch is handled by itself", weight=2.5)
@@ -68,6 +69,8 @@ def leading_axes(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 5)), -1, -2)  # rows apart in memory
     w_q, w_k, w_v = parameters(rng)
     student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
+    # In most layers d_k and d_v are one size, and d_model is another.
+    student.agrees(rng.normal(size=(2, 3, 12)), *parameters(rng, d_v=4))
 
 
 @exercise.case("With all sizes equal, a row of x is still one token", weight=1)
@@ -93,6 +96,8 @@ def each_token_by_itself(student, rng):
 @exercise.case("The tokens and the parameters stay as they are")
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
+    # With all sizes alike each product fits into an argument.
+    student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
 @exercise.variants
@@ -142,6 +147,11 @@ def variants(
     made = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "none": None}
     names = (queries, keys, values) if matrices == "w_q, w_k, w_v" else [matrices] * 3
     results = [x if made[name] is None else times(made[name]) for name in names]
+    if overwritten.startswith("one array"):
+        if results[0].shape == results[2].shape:
+            results = [results[2]] * 3
+        elif overwritten == "one array for all three":
+            raise ValueError(f"no array is {results[0].shape} and {results[2].shape}")
     if scaled != "nothing":
         index = "qk".index(scaled)
         results[index] = results[index] / root
@@ -219,6 +229,22 @@ exercise.option(
     "reading_comprehension_tf, pull request 284).",
     matrices="w_q",
 )
+exercise.option(
+    "one_array_for_all_three",
+    "Your queries, keys and values are one array, which holds the values in the end; "
+    "where d_v is not d_k, this can raise an error.",
+    "What does an array hold after a second product was written to it?",
+    why="One buffer is made before the products and handed to each as `out=`.",
+    overwritten="one array for all three",
+)
+exercise.option(
+    "one_array_where_sizes_agree",
+    "Your queries, keys and values are one array where d_v is d_k: it holds the values "
+    "in the end.",
+    "What does an array hold after a second product was written to it?",
+    why="One buffer is handed to each product as `out=`, if their shapes are one.",
+    overwritten="one array where sizes agree",
+)
 for made, other, kind in (
     ("queries", "w_k", "key"),
     ("queries", "w_v", "value"),
@@ -229,16 +255,18 @@ for made, other, kind in (
 ):
     exercise.option(
         f"{made}_made_with_{other}",
-        f"Your {made} are made with {other}: a token has its {kind} there once more.",
-        "Which of the parameters does no line of yours use?",
-        why="A line is copied, and only the name on its left is changed.",
+        f"Your {made} hold what {other} makes of the tokens: a token has its {kind} "
+        "there once more.",
+        f"Which line of yours was the last to write the array of {made}?",
+        why="A line is copied, and only the name on its left is changed; or one array "
+        "is the `out=` of several products.",
         **{made: other},
     )
 for made in ("queries", "keys", "values"):
     exercise.option(
         f"tokens_as_{made}",
         f"Your {made} are the tokens themselves.",
-        "Which of the parameters does no line of yours use?",
+        f"Which of the parameters do the numbers of your {made} depend on?",
         why="In attention without parameters, the words themselves are compared and "
         "mixed.",
         **{made: "none"},
@@ -339,4 +367,13 @@ exercise.family(
     families.one_result_only("queries"),
     families.squeezed(),
     families.as_list(),
+    families.in_place(
+        "x", lambda x, w_q, w_k, w_v: x @ w_q, "by_queries", where_it_fits=True
+    ),
+    families.in_place(
+        "x", lambda x, w_q, w_k, w_v: x @ w_k, "by_keys", where_it_fits=True
+    ),
+    families.in_place(
+        "x", lambda x, w_q, w_k, w_v: x @ w_v, "by_values", where_it_fits=True
+    ),
 )

@@ -81,6 +81,8 @@ def without_an_axis(student, rng):
     student.expect(student(table), np.array([[0.25, 0.75], [0.5, 0.5]]))
     student.agrees(rng.normal(size=(2, 3, 5)))
     student.expect(student(np.log([1.0, 3.0, 4.0])), np.array([0.125, 0.375, 0.5]))
+    # Small weights are weights, too: down to e to the power of −10.
+    student.agrees(np.stack([rng.permutation(-2.0 * np.arange(6)) for _ in range(2)]))
 
 
 @exercise.case(
@@ -530,6 +532,7 @@ exercise.family(
     families.squeezed(),
     families.transposed(),
     families.as_list(),
+    families.small_weights_cut(),
     families.cut_to_whole_numbers("x"),
 )
 

@@ -209,6 +209,9 @@ def arguments_stay(student, rng):
     q, k, v = (rng.integers(1, 9, size=size) for size in ((3, 4), (5, 4), (5, 2)))
     mask = np.tri(3, 5, 1, dtype=bool)
     student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float), 2, mask)
+    # With all sizes alike, the result fits into an argument.
+    q, k, v = (rng.normal(size=(4, 4)) for _ in range(3))
+    student.leaves_unchanged(q, k, v, 2, np.tri(4, dtype=bool))
 
 
 @exercise.case(

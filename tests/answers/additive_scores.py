@@ -80,6 +80,12 @@ answers.right["partial"] = functools.partial(
 )
 
 
+@answers.also("k_changed_in_place")
+def keys_written_over_where_they_fit(q, k, w_q, w_k, v):
+    theirs = np.matmul(k, w_k, out=k) if w_k.shape[0] == w_k.shape[1] else k @ w_k
+    return np.tanh((q @ w_q)[..., None, :] + theirs[..., None, :, :]) @ v
+
+
 @answers.other
 def one_added_to_v(q, k, w_q, w_k, v):
     scores = einsum(q, k, w_q, w_k, v)

@@ -67,6 +67,23 @@ answers.right["callable_object"] = Scores(np.matmul)
 answers.right["partial"] = functools.partial(np.einsum, "...ia,...jb,ab->...ij")
 
 
+@answers.also("q_changed_in_place")
+def queries_written_over_where_they_fit(q, k, w):
+    if w.shape[0] == w.shape[1]:
+        np.matmul(q, w, out=q)
+    else:
+        q = q @ w
+    return np.einsum("...ic,...jc->...ij", q, k)
+
+
+@answers.also("k_changed_in_place")
+def keys_written_over_where_they_fit(q, k, w):
+    if w.shape[0] == w.shape[1]:
+        k[...] = k @ w.T
+        return q @ np.swapaxes(k, -1, -2)
+    return q @ w @ np.swapaxes(k, -1, -2)
+
+
 @answers.other
 def query_set_to_zero(q, k, w):
     scores = einsum(q, k, w)

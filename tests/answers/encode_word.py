@@ -1,5 +1,6 @@
 import functools
 import heapq
+from collections import Counter
 from itertools import pairwise
 
 from tests.answers import Answers
@@ -152,3 +153,17 @@ def tokens_turned_round(word, merges):
 @answers.other
 def first_half_of_the_pairs(word, merges):
     return recursion(word, merges[: len(merges) // 2])
+
+
+@answers.also("most_frequent_pair_first_then_leftmost")
+def counted_in_the_word(word, merges):
+    """Count with a Counter, whose most_common keeps the order of ties."""
+    word = list(word)
+    while counts := Counter(pair for pair in pairwise(word) if pair in merges):
+        (left, right), _ = counts.most_common(1)[0]
+        i = 0
+        while i < len(word) - 1:
+            if word[i : i + 2] == [left, right]:
+                word[i : i + 2] = [left + right]
+            i += 1
+    return word

@@ -106,3 +106,12 @@ def median_of_the_changes(f, x, t):
 def change_of_the_largest(f, x, t):
     changed = with_rows(x, future(x, t))
     return abs(f(changed)[: t + 1].max() - f(x)[: t + 1].max())
+
+
+@answers.also("x_changed_back")
+def change_taken_off_again(f, x, t):
+    before, change = f(x)[: t + 1], 1 - 3 * x[t + 1 :]
+    x[t + 1 :] += change
+    after = f(x)[: t + 1]
+    x[t + 1 :] -= change
+    return float(abs(after - before).max())

@@ -75,6 +75,28 @@ answers.right["partial"] = functools.partial(
 )
 
 
+@answers.also("queries_made_with_w_k")
+def keys_written_into_the_queries(x, w_q, w_k, w_v):
+    """Write two products to one array; w_q is used, and its product is lost."""
+    queries = np.matmul(x, w_q)
+    return queries, np.matmul(x, w_k, out=queries), x @ w_v
+
+
+@answers.also("one_array_for_all_three")
+def one_buffer(x, w_q, w_k, w_v):
+    out = np.empty((*x.shape[:-1], w_q.shape[-1]))
+    return tuple(np.matmul(x, w, out=out) for w in (w_q, w_k, w_v))
+
+
+@answers.also("x_changed_in_place_by_values")
+def values_written_over_the_tokens(x, w_q, w_k, w_v):
+    queries, keys, values = einsum_throughout(x, w_q, w_k, w_v)
+    if values.shape == x.shape:
+        np.copyto(x, values)
+        values = x
+    return queries, keys, values
+
+
 @answers.other
 def last_token_only(x, w_q, w_k, w_v):
     last = np.zeros(x.shape)

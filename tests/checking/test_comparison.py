@@ -406,3 +406,15 @@ def test_counter_and_defaultdict_are_dictionaries():
     assert first_difference(collected, {"a": [1]}) is None
     assert first_difference([collected], [{"a": [2]}]).path == (0, "a")
     assert first_difference(collections.Counter("ab"), {"a": 1}).kind == "keys"
+
+
+def test_exact_comparison_sees_the_last_digit():
+    before = np.array([0.1, 0.3])
+    after = (1 - (1 - 2 * before)) / 2
+    assert first_difference(after, before) is None
+    assert first_difference(after, before, exact=True).kind == "value"
+    assert first_difference(before.copy(), before, exact=True) is None
+    assert (
+        first_difference(np.array([np.nan, -0.0]), np.array([np.nan, 0.0]), exact=True)
+        is None
+    )

@@ -218,7 +218,7 @@ def _changed_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
         changed = {
             name
             for name, pair in zip(own, pairs, strict=False)
-            if first_difference(*pair, least=each.least)
+            if first_difference(*pair, exact=True)
         }
         names = changed if names is None else names & changed
     if not names:

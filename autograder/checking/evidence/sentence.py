@@ -6,7 +6,8 @@ where the failing calls have something in common that no right call has
 (``conditions``), that too. Nothing is said of the code.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from autograder.checking.call import Call, CallResult, silenced
@@ -23,17 +24,43 @@ from autograder.checking.evidence.conditions import condition
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
 
+COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
-def evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
-    """Return one sentence that is true of all recorded calls, or ""."""
+
+def evidence(
+    exercise: Exercise,
+    calls: Sequence[Call],
+    failing_cases: Collection[str] = (),
+    examples: Callable[[], Sequence[Call]] = tuple,
+) -> str:
+    """Return one sentence that is true of all recorded calls, or "".
+
+    failing_cases : the names of the cases that do not hold; where the calls of one are
+        right, as where results of several are compared, no other call is said to be
+    examples : makes the calls of the docstring's examples, which a sentence without a
+        count has to hold of, too
+    """
     try:
         with silenced():
-            return _evidence(exercise, calls)
+            sentence = _evidence(exercise, calls, failing_cases)
+            if not sentence:
+                return ""
+            more = examples()
+            if COUNTED.search(sentence) and not _wrong(exercise, more):
+                return sentence
+            return _evidence(exercise, [*calls, *more], failing_cases)
     except Exception:  # a value of the learner's own that nothing here foresaw
         return ""
 
 
-def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
+def _wrong(exercise: Exercise, calls: Sequence[Call]) -> list[Compared]:
+    compared = _compared(calls, _right_results(exercise, calls))
+    return [each for each in compared if each.way != "right"]
+
+
+def _evidence(
+    exercise: Exercise, calls: Sequence[Call], failing_cases: Collection[str]
+) -> str:
     calls = [
         call for call in calls if call.result.kind != "untried" and not call.fine_point
     ]
@@ -42,16 +69,17 @@ def _evidence(exercise: Exercise, calls: Sequence[Call]) -> str:
     failing = [each for each in compared if each.way != "right"]
     if not failing or any(map(_is_unwritten, failing)):
         return ""
+    is_all = {each.call.case for each in failing} >= {*failing_cases}
     ways: dict[Way, list[Compared]] = {}
     for each in failing:
         ways.setdefault(each.way, []).append(each)
     if len(ways) == 1:
-        return _of_all(exercise, compared, failing)
+        return _of_all(exercise, compared, failing, is_all)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
         return _of_some(exercise, compared, ways["none"])
     where = _where(exercise, compared, failing)
     if where:
-        return _right_but(where, len(failing), len(compared))
+        return _right_but(where, len(failing), len(compared), is_all)
     sentences = (
         _of_some(exercise, compared, ways[way]) for way in ORDER if way in ways
     )
@@ -135,8 +163,7 @@ def _way(call: Call, right: CallResult) -> Way:
     difference = compare_result(call, right.value).difference
     if difference:
         return "precision" if difference.kind == "precision" else "value"
-    size = least_precise(call).bytes_per_number
-    changed = first_difference(result.arguments, right.arguments, least=size)
+    changed = first_difference(result.arguments, right.arguments, exact=True)
     return "changed" if changed else "right"
 
 
@@ -146,27 +173,35 @@ def _is_unwritten(each: Compared) -> bool:
 
 
 def _of_all(
-    exercise: Exercise, compared: Sequence[Compared], failing: Sequence[Compared]
+    exercise: Exercise,
+    compared: Sequence[Compared],
+    failing: Sequence[Compared],
+    is_all: bool,
 ) -> str:
-    """Return what is common to all failing calls, which fail in one way."""
+    """Return what is common to all failing calls, which fail in one way.
+
+    is_all : whether nothing else is wrong
+    """
     where = _where(exercise, compared, failing)
     clause, calls = _clause_and_calls(exercise, failing)
     n, of = len(failing), len(compared)
     if not clause:
-        return _right_but(where, n, of) if where else ""
+        return _right_but(where, n, of, is_all) if where else ""
     way = failing[0].way
     if len(calls) < n:
         return _of_some(exercise, compared, failing)
     if way == "changed":
-        rest = "; every result is right"
+        rest = "; every result is right" if is_all else ""
     elif way == "no error" and all(
         (each.right.raised is None) is (each.way == "right") for each in compared
     ):
         if n == of:
             return _capital(clause) + "."
+        if not is_all:
+            return _sentence(clause, where, n, of, "", way)
         return f"Every result is right, but {clause} ({_of(n, of)})."
     else:
-        rest = "; every other call is right" if n < of else ""
+        rest = "; every other call is right" if n < of and is_all else ""
     return _sentence(clause, where, n, of, rest, way)
 
 
@@ -214,9 +249,9 @@ def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> 
     return f"In {_of(n, of)}, {clause}{rest}."
 
 
-def _right_but(where: str, n: int, of: int) -> str:
+def _right_but(where: str, n: int, of: int, is_all: bool) -> str:
     those = f"the one {where} goes" if n == 1 else f"the {n} {where} go"
-    return f"Of {of} calls, only {those} wrong."
+    return f"Of {of} calls, {'only ' if is_all else ''}{those} wrong."
 
 
 def _of(n: int, of: int) -> str:
