@@ -91,6 +91,10 @@ def test_front_page_draws_the_weights_of_the_cover(index):
     data, _ = json.JSONDecoder().raw_decode(script.string.partition("data = ")[2])
     assert data["weights"] == numbers(cover_weights())
     assert data["last_words"] == ["tired", "wide"]
+    heaviest = [
+        data["words"][max(range(11), key=row.__getitem__)] for row in data["weights"]
+    ]
+    assert heaviest == ["animal", "street"]
     assert living_cover().data == data
 
 
