@@ -13,8 +13,9 @@ import sys
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from types import CodeType
 from typing import Any
 
 from autograder.check import (
@@ -72,7 +73,8 @@ def check_text(
     was judged) or "error" (the text could not be run or defines no such function);
     ``html`` is free of scripts, whatever the answer is, prints or returns, for an
     answer that leaves the course's modules alone; ``printed`` is what the text has
-    printed; ``data`` is that of ``CheckReport``, if there is one.
+    printed; ``holding`` of ``claims`` hold, 0 of 0 of what is not written yet; ``data``
+    is that of ``CheckReport``, if there is one.
     """
     try:
         exercise = load(name)
@@ -85,7 +87,7 @@ def check_text(
             exec(line, names)
     _bind_earlier(exercise, earlier or {}, names, set())
     names.pop(name, None)
-    printed = _Printed()
+    printed = Printed()
     stopped = run_cell(f"<{name}>", text, names, printed)
     if stopped:
         headline = f"{name}: your text stopped with an error, so nothing was checked"
@@ -106,6 +108,8 @@ def check_text(
         "text": str(report),
         "html": report.html(),
         "printed": str(printed),
+        "holding": report.result.n_holding,
+        "claims": 0 if report.result.is_unwritten else len(report.result.claims),
         "data": report.data(),
     }
 
@@ -113,6 +117,25 @@ def check_text(
 def check_json(request: str) -> str:
     """Do as ``check_text``; arguments and result are JSON, as a worker has them."""
     return json.dumps(check_text(**json.loads(request)))
+
+
+def run_json(request: str) -> str:
+    """Run a lesson's cell; arguments and result are JSON, as a worker has them."""
+    from autograder.cells_in_page import page  # of the lessons' archive
+
+    return json.dumps(page.run(**json.loads(request)))
+
+
+def prepare(name: str) -> None:
+    """Load an exercise and report on a wrong answer: what a first check needs is there.
+
+    Nothing is noted of it, and a name that is not there is left to a check to report.
+    """
+    with contextlib.suppress(Exception):
+        exercise = load(name)
+        misconception = exercise.misconceptions[0].function
+        result = judge(exercise, page_runner_factory(misconception))
+        CheckReport(exercise, result).html()
 
 
 class PageReport(CheckReport):
@@ -156,8 +179,14 @@ def limiter() -> TimeLimiter:
     return call_within if has_alarms() else run_within
 
 
-def run_within(seconds: float | None, function: Callable[[], Any]) -> Any:
+def run_within(
+    seconds: float | None,
+    function: Callable[[], Any],
+    codes: Iterable[CodeType] = (),
+) -> Any:
     """Call a function; raise ``TimeLimitExceeded`` inside it once the time is up.
+
+    codes : in which the clock is read, if not everywhere: others are no slower for it
 
     The clock is read at jumps and calls of Python code, from Python 3.12 on. What
     computes in C without end is not stopped: the page ends the worker then.
@@ -179,11 +208,16 @@ def run_within(seconds: float | None, function: Callable[[], Any]) -> Any:
     for kind in kinds:
         monitoring.register_callback(MONITORING_TOOL, kind, check_clock)
     # No context manager: its own calls would be events, and raise where nobody expects.
+    codes = [*codes]
     try:
-        monitoring.set_events(MONITORING_TOOL, sum(kinds))
+        for code in codes:
+            monitoring.set_local_events(MONITORING_TOOL, code, sum(kinds))
+        monitoring.set_events(MONITORING_TOOL, 0 if codes else sum(kinds))
         return function()
     finally:
         monitoring.set_events(MONITORING_TOOL, 0)
+        for code in codes:
+            monitoring.set_local_events(MONITORING_TOOL, code, 0)
         monitoring.free_tool_id(MONITORING_TOOL)
 
 
@@ -207,11 +241,11 @@ def run_cell(
         except TimeLimitExceeded:
             return f"It was stopped after {CELL_SECONDS:g} seconds."
         except BaseException as error:
-            return _error_lines(error, file)
+            return error_lines(error, file)
     return ""
 
 
-def _error_lines(error: BaseException, file: str) -> str:
+def error_lines(error: BaseException, file: str) -> str:
     """Return an exception as Python prints it, without the lines of the harness."""
     try:
         trace = error.__traceback__
@@ -226,7 +260,7 @@ def _error_lines(error: BaseException, file: str) -> str:
     return lines.strip()
 
 
-class _Printed(io.TextIOBase):
+class Printed(io.TextIOBase):
     """A text to print to that keeps its beginning and counts the rest."""
 
     def __init__(self) -> None:
@@ -245,6 +279,13 @@ class _Printed(io.TextIOBase):
         self._room -= len(part)
         self._more += len(text) - len(part)
         return len(text)
+
+    def take(self) -> str:
+        """Return what was printed since the last time."""
+        text = str(self)
+        self._parts.clear()
+        self._more = 0
+        return text
 
     def __str__(self) -> str:
         if not self._more:
@@ -269,7 +310,7 @@ def _bind_earlier(
         names[used] = other.reference
         text = earlier.get(used, "")
         if text.strip():
-            stopped = run_cell(f"<{used}>", text, names, _Printed())
+            stopped = run_cell(f"<{used}>", text, names, Printed())
             if stopped or not callable(names.get(used)):
                 names[used] = other.reference
 

@@ -23,6 +23,9 @@ METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # broken function that is there to be mended: "mend", in the teacher's its source. Of a
 # prediction, "prediction"; of code that tells its answer, "tells".
 ANSWER_KEY = "attention"
+# Of a notebook's metadata: what a page of the book knows of the answers in it, such as
+# when an exercise was solved. Nothing but its upload reads it.
+PAGE_KEY = "attention_page"
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
 # The former name of a lesson to the lessons that have its exercises now, in order.
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {

@@ -5,6 +5,7 @@ and reads any number as a mask, all without a word. Here such arguments are refu
 name. An answer to an exercise need not do that: only the course's own functions do.
 """
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -410,9 +411,18 @@ def _checked(
     return checked
 
 
+def is_masked(value: Any) -> bool:
+    """Return whether a value is one of NumPy's masked arrays.
+
+    To load their module takes longer than a check: where nobody has, there are none.
+    """
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
+
+
 def _array(expected: Expected, value: Any, wide: type | None) -> np.ndarray:
     name = expected.name
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked(value):
         raise TypeError(f"{name} is a masked array: its mask would be ignored")
     try:
         array = np.asarray(value)
@@ -507,7 +517,7 @@ convert an additive mask with convert_mask
     if isinstance(may_attend, list | tuple):
         with suppress(ValueError):  # of lists of different lengths
             kind = str(np.asarray(may_attend).dtype)
-    elif hasattr(may_attend, "dtype") and not isinstance(may_attend, np.ma.MaskedArray):
+    elif hasattr(may_attend, "dtype") and not is_masked(may_attend):
         kind = str(may_attend.dtype).removeprefix("torch.")
     if kind != "bool":
         raise TypeError(NOT_BOOLEAN.format(name=name, kind=kind))

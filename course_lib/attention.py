@@ -12,11 +12,11 @@ from course_lib import arguments
 def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     """Turn scores into weights between 0 and 1 that sum to 1 along one axis.
 
-    x : (...), scores, of any size; whole numbers are allowed
+    x : (...), scores, of any size; integers are allowed
     axis : the axis along which the weights sum to 1
 
     Returns the weights, floats in the shape of x. Scores of any finite size give
-    finite weights, and x itself stays as it is.
+    finite weights, and x itself is not modified.
     Source: Goodfellow, Bengio and Courville (2016), Deep Learning, section 4.1.
 
     >>> softmax(np.array([[0.0, 0.0], [0.0, 1000.0]]))
@@ -36,7 +36,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
 
     Returns the Jacobian (..., m, m): entry [i, j] is the derivative of weight i with
     respect to score j, which is p_i (1 - p_i) for i = j and -p_i p_j elsewhere. The
-    weights p stay as they are.
+    weights p are not modified.
     Source: Bishop (2006), Pattern Recognition and Machine Learning, section 4.3.4,
     equation 4.106.
 
@@ -56,8 +56,8 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k : (..., m, d_k), one key per row
 
     Returns the scores (..., n, m): row i holds the dot products of query i with all
-    keys, divided by the square root of d_k. Whole numbers are allowed, the result holds
-    floats, and q and k stay as they are.
+    keys, divided by the square root of d_k. Integers are allowed, the result holds
+    floats, and q and k are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> q = np.array([[1.0, 1.0, 1.0, 1.0]])
@@ -81,8 +81,8 @@ def attention(
 
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
     weighted for query i. Row i of the weights (..., n, m) holds those weights: the
-    softmax over the keys of query i's scaled scores. Whole numbers are allowed, the
-    results hold floats, and the arguments stay as they are.
+    softmax over the keys of query i's scaled scores. Integers are allowed, the
+    results hold floats, and the arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, equation 1.
 
     >>> q = np.array([[0.0, 0.0]])
@@ -111,7 +111,7 @@ def attention_step_by_step(
     Returns a dictionary with the keys "scores" (m,): the plain dot products;
     "scaled" (m,): the scores divided by the square root of d_k; "weights" (m,): their
     softmax; "weighted_values" (m, d_v): each value times its weight; "output" (d_v,):
-    the sum of the weighted values. The arguments stay as they are.
+    the sum of the weighted values. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.1.
 
     >>> steps = attention_step_by_step(
@@ -142,8 +142,8 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Returns (..., n, d): row i is the mean of the rows of y, weighted by the softmax
     over y's rows of their dot products with row i of x. Nothing is learned, and
-    nothing is divided by the square root of d. Whole numbers are allowed, the result
-    holds floats, and x and y stay as they are.
+    nothing is divided by the square root of d. Integers are allowed, the result
+    holds floats, and x and y are not modified.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "dot").
 
@@ -167,7 +167,7 @@ def additive_scores(
     v : (d_hidden,), parameters that turn the hidden layer into one number
 
     Returns the scores (..., n, m): entry [i, j] is v · tanh(q_i w_q + k_j w_k). The
-    arguments, all floats, stay as they are.
+    arguments, all floats, are not modified.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, appendix A.1.2.
 
@@ -193,7 +193,7 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     w : (d_q, d_k), parameters: how much entry a of a query asks for entry b of a key
 
     Returns the scores (..., n, m): entry [i, j] is q_i w k_jᵀ. The arguments, all
-    floats, stay as they are.
+    floats, are not modified.
     Source: Luong et al. (2015), Effective Approaches to Attention-based Neural Machine
     Translation, section 3.1 (the score called "general").
 

@@ -29,7 +29,7 @@ def bleu(
     - BLEU is 100 · brevity penalty · the geometric mean of p_1 … p_max_n.
     - If any of these has no match, or no n-gram at all, BLEU is 0: nothing is smoothed.
 
-    The arguments stay as they are.
+    The arguments are not modified.
     Source: Papineni et al. (2002), BLEU: a Method for Automatic Evaluation of Machine
     Translation, sections 2.1 to 2.3.
 

@@ -106,7 +106,7 @@ def train_bpe_fast(
           Face's tokenizers; symbols of the text are older than joined ones, and among
           themselves in Python's order
 
-    Returns the pairs in the order in which they were learned. words stays as it is.
+    Returns the pairs in the order in which they were learned. words is not modified.
     Source: as ``train_bpe``; the counts that are kept are an idea of Sennrich et al.'s
     program, the heap is one of tokenizers.
 

@@ -21,7 +21,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
     n_heads : number of heads; each gets d_model / n_heads neighbouring numbers
 
     Returns (..., n_heads, n, d_model / n_heads): row i of head h holds the h-th part of
-    token i. x stays as it is. If n_heads does not divide d_model, an error of any kind
+    token i. x is not modified. If n_heads does not divide d_model, an error of any kind
     is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
@@ -47,7 +47,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     x : (..., n_heads, n, d), one token per row of each head
 
     Returns (..., n, n_heads · d): row i holds token i, the part of the first head
-    first. x stays as it is.
+    first. x is not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2 ("Concat").
 
     >>> merge_heads(np.array([[[1, 2], [5, 6]], [[3, 4], [7, 8]]]))
@@ -88,7 +88,7 @@ def multi_head_attention(
     Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
     heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much
     it attends to each token of the memory in head h: a softmax of the scaled scores, as
-    in ``attention``; blocked tokens have weight 0. The arguments stay as they are.
+    in ``attention``; blocked tokens have weight 0. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x, same = np.array([[2.0, 0.0], [0.0, 4.0]]), np.eye(2)
@@ -148,7 +148,7 @@ def load_torch_parameters(
 
     Returns a dictionary of arrays: "w_q", "w_k", "w_v" and "w_o", each (d_model,
     d_model) as in ``x @ w_q``, and, if there are biases, "b_q", "b_k", "b_v" and "b_o",
-    each (d_model,). ``state_dict`` and its tensors stay as they are.
+    each (d_model,). ``state_dict`` and its tensors are not modified.
     Source: PyTorch's documentation of ``torch.nn.MultiheadAttention``.
 
     >>> import torch

@@ -64,12 +64,12 @@ def sliding_window_mask(n: int, width: int) -> np.ndarray:
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Let all queries attend to a sequence's tokens, and not to its padding.
 
-    lengths : (...), number of tokens of each sequence, 0 … m; the padding is behind
-        them. For a single sequence it may be an array without axes
+    lengths : (...), number of tokens of each sequence, 0 … m; the padding comes
+        after them. For a single sequence it may be an array without axes
     m : number of keys of each sequence, tokens and padding
 
-    Returns may_attend (..., 1, m), booleans: the one row is that of every query, and
-    True for the keys that are tokens.
+    Returns may_attend (..., 1, m), booleans: the one row holds for every query, and
+    is True for the keys that are tokens.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3, where
     blocked scores are −∞; the paper does not discuss padding.
 
@@ -87,11 +87,11 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
 def combine_masks(*masks: np.ndarray) -> np.ndarray:
     """Let a query attend only where every one of the masks lets it attend.
 
-    masks : one or more may_attend (..., n, m); an axis of length 1, or one that is
-        missing in front, counts for all
+    masks : one or more may_attend (..., n, m); an axis of length 1, or a missing
+        leading axis, counts for all
 
     Returns may_attend (..., n, m), booleans, the shape to which the masks broadcast.
-    They stay as they are.
+    They are not modified.
     Source: this course; section 3.2.3 of Vaswani et al. (2017), Attention Is All You
     Need, has the causal mask alone.
 
@@ -110,13 +110,12 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     """Turn scores into weights that are 0 wherever a query may not attend.
 
     scores : (..., n, m), finite numbers of any size
-    may_attend : (..., n, m), booleans; an axis of length 1, or one that is missing in
-        front, counts for all
+    may_attend : (..., n, m), booleans; an axis of length 1, or a missing leading axis,
+        counts for all
 
     Returns the weights (..., n, m): row i holds the softmax over the keys that query i
     may attend to, and 0 for the others. A row that may attend to no key is all zeros.
-    Whole numbers are allowed, the result holds floats, and the arguments stay as they
-    are.
+    Integers are allowed, the result holds floats, and the arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; zeros in a
     row without keys are this course's choice, and PyTorch's in
     ``scaled_dot_product_attention``.
@@ -149,7 +148,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
           where it may not
 
     Returns an array of the same shape: booleans, or floats (float64, NumPy's usual
-    kind) for "additive". may_attend stays as it is. Any other convention raises an
+    kind) for "additive". may_attend is not modified. Any other convention raises an
     error, of any kind. To convert an additive mask back, use ``mask == 0``.
     Source: PyTorch's documentation of both; Vaswani et al. (2017), section 3.2.3.
 
@@ -175,13 +174,13 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
 def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     """Measure how much the past of a function's result depends on the future.
 
-    f : takes an array like x, leaves it as it is, and returns an array (n, ...) with as
-        many rows
+    f : takes an array like x, does not modify it, and returns an array (n, ...) with
+        as many rows
     x : (n, d), one token per row
     t : the present; rows t + 1, … of x are the future, rows 0 … t of a result the past
 
     Returns a float: the largest absolute change of the past of f(x) when every number z
-    of the future of x becomes 1 − 2z. It is 0 if nothing leaks. x stays as it is.
+    of the future of x becomes 1 − 2z. It is 0 if nothing leaks. x is not modified.
     Source: this course; the property is the one that section 3.1 of Vaswani et al.
     (2017), Attention Is All You Need, asks of a decoder.
 

@@ -54,7 +54,7 @@ def n_gram_log_probability(
     where shorter is the context without its first, oldest token. A context that is not
     in counts says nothing: then p(token | context) is p(token | shorter). After the
     empty context, p(token | shorter) is 1 / vocab_size. So no token has probability 0,
-    and the probabilities of all tokens sum to 1. The arguments stay as they are.
+    and the probabilities of all tokens sum to 1. The arguments are not modified.
     Source: Witten and Bell (1991), The Zero-Frequency Problem: Estimating the
     Probabilities of Novel Events in Adaptive Text Compression, method C; mixed with
     shorter contexts as by Chen and Goodman (1999), An Empirical Study of Smoothing

@@ -40,7 +40,7 @@ def shift_matrix(k: int, d_model: int, base: float = 10000.0) -> np.ndarray:
 
     k : how many positions further; back if it is negative
     d_model : length of an encoding, even
-    base : that of the encoding
+    base : the base of the encoding
 
     Returns (d_model, d_model): with rows of ``sinusoidal_encoding``, row t + k is
     row t @ shift_matrix(k, d_model), for every t. If d_model is odd, an error of any
@@ -74,7 +74,7 @@ def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
     encoding : (n_positions, d_model), one position per row, n_positions at least n
 
     Returns (..., n, d_model): row i is token i plus the encoding of position i, in
-    every sequence. x and encoding stay as they are. If there are fewer positions than
+    every sequence. x and encoding are not modified. If there are fewer positions than
     tokens, an error of any kind is raised.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.5.
 
@@ -98,13 +98,13 @@ def rotary(
     """Rotate queries or keys by angles that grow with their positions.
 
     x : (..., n, d_k), one query or one key per row; d_k is even
-    positions : (n,), the position of each row, any whole numbers
+    positions : (n,), the position of each row, any integers
     base : as in ``sinusoidal_encoding``
 
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
     columns 2i and 2i + 1 become a cos φ − b sin φ and a sin φ + b cos φ, where
     φ = positions[t] · base ** (−2i / d_k). Then the dot product of a query and a key
-    depends on their positions by the difference only. x and positions stay as they are.
+    depends only on the difference of their positions. x and positions are not modified.
     If d_k is odd, an error of any kind is raised.
     Source: Su et al. (2021), RoFormer, section 3.4.2, equation 34.
 

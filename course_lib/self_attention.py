@@ -23,7 +23,7 @@ def project(
 
     Returns three arrays: row i of the queries (..., n, d_k), of the keys (..., n, d_k)
     and of the values (..., n, d_v) is made from token i, and from no other token. The
-    arguments stay as they are.
+    arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
 
     >>> x = np.array([[1.0, 2.0]])
@@ -53,7 +53,7 @@ def self_attention(
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the values,
     weighted for token i. Row i of the weights (..., n, n) says how much token i attends
     to each token: the softmax of its scores, which are dot products divided by the
-    square root of d_k. The arguments stay as they are.
+    square root of d_k. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.2.1 and 3.2.3.
 
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
@@ -85,7 +85,7 @@ def cross_attention(
     Returns two arrays. Row i of the output (..., n, d_v) is the mean of the memory's
     values, weighted for token i of x. Row i of the weights (..., n, m) says how much
     token i of x attends to each token of the memory: the softmax of its scores, which
-    are dot products divided by the square root of d_k. The arguments stay as they are.
+    are dot products divided by the square root of d_k. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3 (the one
     called "encoder-decoder attention").
 
@@ -107,14 +107,14 @@ def equivariance_gap(
 ) -> float:
     """Measure how much a function of a sequence depends on the order of its rows.
 
-    f : takes an array like x and leaves it as it is, gives an array (n, ...) with as
-        many rows, which may be numbers, vectors or tables
+    f : takes an array like x, does not modify it, and returns an array (n, ...) with
+        as many rows, which may be numbers, vectors or tables
     x : (n, d), one token per row
     permutation : (n,), each of 0 … n − 1 once; row i of the permuted sequence is row
         permutation[i] of x
 
     Returns a float: the largest absolute difference between f(permuted x) and the
-    permuted f(x). It is 0 if f treats all positions alike. x stays as it is.
+    permuted f(x). It is 0 if f treats all positions equally. x is not modified.
     Source: Lee et al. (2019), Set Transformer, section 2 and property 1.
 
     >>> equivariance_gap(lambda x: 2.0 * x, np.array([[1.0], [3.0]]), [1, 0])
@@ -151,7 +151,7 @@ def self_attention_gradients(
     Returns the derivatives of that loss with respect to x (n, d_model), w_q (d_model,
     d_k), w_k (d_model, d_k) and w_v (d_model, d_v), in this order. Row i of the first
     says how the loss changes with token i, along all paths that lead from it to the
-    loss. The arguments stay as they are.
+    loss. The arguments are not modified.
     Source: the chain rule; equation 1 of Vaswani et al. (2017), Attention Is All You
     Need; the softmax's derivative as in Bishop (2006), equation 4.106.
 

@@ -13,7 +13,7 @@ def softmax_by_hand(x: list[float]) -> list[float]:
     x : the scores, between -50 and 50, at least one
 
     Returns the list of shares, one float per score in the same order: e to the power of
-    the score, divided by the sum of these powers. The list x stays as it is.
+    the score, divided by the sum of these powers. The list x is not modified.
     Source: Goodfellow, Bengio and Courville (2016), Deep Learning, section 4.1.
 
     >>> softmax_by_hand([0.0, 0.0, 0.0, 0.0])
@@ -31,7 +31,7 @@ def normalise_rows(x: np.ndarray) -> np.ndarray:
     x : (..., n, m), numbers ≥ 0, at least one above 0 in each row; integers are allowed
 
     Returns floats (..., n, m): the same proportions in each row, each summing to 1; x
-    itself stays as it is.
+    itself is not modified.
     Source: the NumPy user guide, "Broadcasting".
 
     >>> normalise_rows(np.array([[1.0, 3.0, 4.0], [2.0, 2.0, 0.0]]))
@@ -49,7 +49,7 @@ def pairwise_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     b : (m, d), one vector per row
 
     Returns (n, m, d): entry [i, j] is the vector a_i + b_j. The result holds floats if
-    a or b does, and a and b stay as they are.
+    a or b does, and neither argument is modified.
     Source: the NumPy user guide, "Broadcasting".
 
     >>> pairwise_sums(np.array([[1.0, 2.0]]), np.array([[10.0, 0.0], [20.0, 0.0]]))

@@ -17,6 +17,7 @@ import jinja2
 from nbformat import NotebookNode
 
 from autograder.book.cards import COLOUR_MAPS, card_pictures
+from autograder.book.cells import add_cells
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -24,6 +25,12 @@ from autograder.book.experiments import (
     links_to_experiments,
 )
 from autograder.book.front import facts, front_page, plain, sidebar
+from autograder.book.home import (
+    course_data,
+    home_page,
+    write_notebooks,
+    your_notebook,
+)
 from autograder.book.lessons import (
     Lesson,
     contract,
@@ -53,7 +60,8 @@ NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline")
 MATHJAX = "tex-svg-full.js"  # draws formulas without fonts or other files to load
 ASSETS = (
     *("book.css", "book.js", "predictions.js", "favicon.svg"),
-    *("storage.js", "python.js", "live.js"),
+    *("storage.js", "python.js", "editing.js", "live.js"),
+    *("pictures.js", "cells.js", "notebooks.js", "home.js"),
 )
 CARDS = "_assets/cards/"  # pictures on the front page, made anew as pages are
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
@@ -75,8 +83,9 @@ SETTINGS: dict[str, Any] = {
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css"],
     "html_js_files": [
-        *("book.js", "choices.js", "predictions.js"),
-        *("storage.js", "python.js", "live.js"),
+        *("book.js", "choices.js", "storage.js", "predictions.js"),
+        *("python.js", "editing.js", "live.js"),
+        *("pictures.js", "cells.js", "notebooks.js", "home.js"),
     ],
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
@@ -132,9 +141,10 @@ def build_book(
         pages = book_pages(course, notebooks)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
-        parts = sidebar(read_lessons(notebooks))
-        run_sphinx(work / "pages", site, work / "doctrees", parts)
+        parts = read_lessons(notebooks)
+        run_sphinx(work / "pages", site, work / "doctrees", sidebar(parts))
         _copy_mathjax(site / "_static" / "mathjax")
+        write_notebooks(course, course_data(parts, notebooks), site)
         write_live(site, pyodide)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
@@ -167,6 +177,8 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         page = lesson_page(notebook, notebooks)
         for exercise in lesson.exercises:
             add_editor(page, exercise, notebook)
+        add_cells(page, lesson.name, notebook)
+        page.cells.append(your_notebook(lesson))
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
@@ -177,6 +189,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
                 **_about(exercise, lesson, notebook, notebooks),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
+    pages["home.md"] = home_page(course_data(lessons, notebooks))
     for name in sorted({name for each in recorded.values() for name in each}):
         pages[f"experiments/{name}.md"] = experiment_page(name)
     pages["index.md"] = render(

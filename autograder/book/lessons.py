@@ -4,9 +4,11 @@ The page shows of an exercise what a learner gets, and folds the solution. The l
 links between notebooks goes, since the book has its own navigation.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
@@ -24,6 +26,7 @@ IN_NOTEBOOK = re.compile(
     r'(?:(?<=\S)\s)?<span class="in-notebook">.*?</span>', re.DOTALL
 )
 EMPTY_ITEM = re.compile(r"^-(?:\n|\Z)", re.MULTILINE)
+SPECIAL = re.compile("[<>&]")  # what would end a data block of a page
 STUB = "raise NotImplementedError"  # of the body, as texts and checks call it
 MADE_POSSIBLE = re.compile(r'<p class="attention-possible">.*?</p>', re.DOTALL)
 HEADING = re.compile(r"^### Exercise: (\w+)(?: · (.+))?$", re.MULTILINE)
@@ -83,7 +86,7 @@ def read_lesson(
             f"{name}: the first cell has no title, a line that begins '# '"
         )
     outline = outline_of(name, cells)
-    own = [exercises[cell.id] for cell in notebook.cells if _is_solution(cell)]
+    own = [exercises[cell.id] for cell in notebook.cells if is_solution(cell)]
     return Lesson(
         name=name,
         title=outline.title,
@@ -108,7 +111,7 @@ def lesson_page(notebook: NotebookNode, lessons: Collection[str]) -> NotebookNod
                 text = _prediction(text, cell.id, prediction["right"], tells)
             if text.strip():
                 page.cells.append(new_markdown_cell(text, id=cell.id))
-        elif _is_solution(cell):
+        elif is_solution(cell):
             text = f"{contract(cell.source)}\n{folded_solution(cell.source)}"
             page.cells.append(new_markdown_cell(text, id=cell.id))
         elif broken := cell.metadata.get(ANSWER_KEY, {}).get("mend"):
@@ -135,7 +138,7 @@ def hints(notebook: NotebookNode, name: str, lessons: Collection[str]) -> str:
 def solution_cell(notebook: NotebookNode, name: str) -> str:
     """Return the text of the cell that answers an exercise, with the marks in it."""
     for cell in notebook.cells:
-        if cell.id == name and _is_solution(cell):
+        if cell.id == name and is_solution(cell):
             return cell.source
     raise ValueError(f"there is no cell that answers {name}")
 
@@ -261,7 +264,8 @@ def _prediction(text: str, name: str, right: int, tells: bool) -> str:
     return f"{above}\n\n{mark}\n\n{options}\n\n</div>"
 
 
-def _is_solution(cell: NotebookNode) -> bool:
+def is_solution(cell: NotebookNode) -> bool:
+    """Return whether a cell is the answer to an exercise."""
     return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
@@ -272,3 +276,12 @@ def _without_docstring(contract: str) -> str:
     'def f(x):'
     """
     return re.split(r'\n\s+[rR]?"""', contract, maxsplit=1)[0]
+
+
+def as_data(about: dict[str, Any]) -> str:
+    r"""Return data as JSON that can stand in a page, on one line.
+
+    >>> as_data({"text": "</script>"})
+    '{"text": "\\u003c/script\\u003e"}'
+    """
+    return SPECIAL.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(about))

@@ -4,30 +4,11 @@
 
 (() => {
   const { python, storage: browserStorage } = attentionCourse;
-  const { KEY, MAX_EARLIER, read, keep, earlierOf } = browserStorage;
-  // What a report consists of: no link, no form, nothing that loads or leads elsewhere.
-  const ELEMENTS = "div strong p ul li span code pre details summary".split(" ");
-  const ATTRIBUTES = "style class role aria-label open".split(" ");
+  const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
+  const { KEY, MAX_EARLIER, read, keep, earlierOf, rowsOf, rowOf, keepRows } = browserStorage;
+  const ACTIVITY = ["pointermove", "pointerdown", "keydown", "scroll"]; // of a reader
 
   // The page
-
-  const make = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
-
-  /** Return the nodes of a report's HTML, without whatever no report has. */
-  function nodesOf(html) {
-    const { body } = new DOMParser().parseFromString(html, "text/html"); // inert
-    for (const each of body.querySelectorAll("*")) {
-      if (!ELEMENTS.includes(each.localName)) each.remove();
-      for (const { name } of [...each.attributes]) {
-        if (!ATTRIBUTES.includes(name)) each.removeAttribute(name);
-      }
-    }
-    return body.childNodes;
-  }
 
   /** Return the folded hints that stand above the editor, in the nearest section with any. */
   function hintsOf(container) {
@@ -45,16 +26,12 @@
     const { name, stub } = about;
     const code = make("code", { textContent: name });
     const label = make("label", { htmlFor: `answer-${name}` }, "Your ", code);
-    const area = make("textarea", {
-      id: `answer-${name}`, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off",
-    });
+    const area = textarea({ id: `answer-${name}` }, () => check());
     const keys = make("p", {
       id: `keys-${name}`, className: "live-keys",
       textContent: "Shift+Enter checks. Tab indents; Escape, then Tab leaves the editor.",
     });
     area.setAttribute("aria-describedby", keys.id);
-    area.setAttribute("autocorrect", "off");
-    const button = (text, action) => make("button", { type: "button", textContent: text, onclick: action });
     const status = make("p", { className: "live-status" });
     status.setAttribute("role", "status");
     const storage = make("p", { className: "live-storage" });
@@ -78,7 +55,7 @@
       stale.hidden = judged === null || judged === text;
       fit();
     };
-    const fit = () => { area.rows = Math.min(30, Math.max(8, area.value.split("\n").length + 1)); };
+    const fit = () => fitTo(area, 8);
     const setAside = (text) => {
       if (text.trim() !== stub.trim()) browserStorage.setAside(name, text);
     };
@@ -121,7 +98,13 @@
       show(result);
       if (result.kind !== "report") return;
       setAside(text);
-      if (result.solved) keep("solved", name, new Date().toISOString());
+      const time = new Date().toISOString();
+      if (result.solved) keep("solved", name, read("solved", name) ?? time);
+      if (result.claims) {
+        const attempts = (JSON.parse(read("checked", name) ?? "{}").attempts ?? 0) + 1;
+        const { holding, claims, data: { points } } = result;
+        keep("checked", name, JSON.stringify({ time, holding, claims, points, attempts }));
+      }
       solved();
       offer();
     };
@@ -153,15 +136,16 @@
     };
     const restoreEarlier = () => {
       setOtherAside();
-      const texts = earlierOf(name);
-      const last = texts.findIndex((each) => each !== area.value);
+      const rows = rowsOf(name);
+      const last = rows.findIndex((each) => each.source !== area.value);
       if (last < 0) return;
-      const [text] = texts.splice(last, 1);
+      const [row] = rows.splice(last, 1);
       // The one that is there comes last, so that pressing again leads through all.
-      const others = texts.filter((each) => each !== area.value);
-      const own = area.value.trim() === stub.trim() ? [] : [area.value];
-      keep("earlier", name, JSON.stringify([...others, ...own, text].slice(-MAX_EARLIER)));
-      area.value = text;
+      const others = rows.filter((each) => each.source !== area.value);
+      const known = rows.find((each) => each.source === area.value) ?? rowOf(area.value);
+      const own = area.value.trim() === stub.trim() ? [] : [known];
+      keepRows(name, [...others, ...own, row].slice(-MAX_EARLIER));
+      area.value = row.source;
       write();
       offer();
       area.focus();
@@ -178,40 +162,21 @@
     buttons.push(button("Use the course's version", () => replace(about.courseVersion)));
     const mark = make("span", { className: "live-mark" });
 
-    // Keys
-
-    const insert = (text) => {
-      // Unlike setRangeText this can be undone.
-      if (!document.execCommand("insertText", false, text)) {
-        area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
-        area.dispatchEvent(new Event("input"));
-      }
-    };
-    area.addEventListener("keydown", (event) => {
-      const { key } = event;
-      if (key === "Enter" && (event.shiftKey || event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        check();
-      } else if (key === "Enter" && !event.isComposing) {
-        const line = area.value.slice(0, area.selectionStart).split("\n").pop();
-        const margin = line.match(/^\s*/)[0] + (/:\s*(#.*)?$/.test(line) ? "    " : "");
-        if (margin) {
-          event.preventDefault();
-          insert(`\n${margin}`);
-        }
-      } else if (key === "Tab" && !event.shiftKey && !area.dataset.leave) {
-        event.preventDefault();
-        insert("    ");
-      }
-      if (key !== "Shift") area.dataset.leave = key === "Escape" ? "yes" : "";
-    });
     area.addEventListener("input", write);
     area.addEventListener("focus", () => {
       if (python.waiting) return; // another editor's check
       python.say = say;
       python.start();
+      python.sayHowFar();
     });
     addEventListener("storage", (event) => {
+      if (event.key === `${KEY} solved ${name}`) solved();
+      if (event.key === null) { // cleared
+        storage.textContent = "What your browser kept of this book was cleared elsewhere. This text is still here: change it, and it is kept again.";
+        offer();
+        solved();
+        return;
+      }
       if (event.key !== `${KEY} answer ${name}`) return;
       const text = event.newValue ?? stub;
       if (document.activeElement === area) {
@@ -239,8 +204,29 @@
     solved();
   }
 
+  /** Start Python when a reader, who has done something here, comes near an editor. */
+  function startWhileReading(containers) {
+    const watch = new IntersectionObserver((entries) => {
+      const near = entries.find((each) => each.isIntersecting);
+      if (!near) return;
+      watch.disconnect();
+      python.startEarly(near.target.querySelector("textarea").id.replace("answer-", ""));
+    }, { rootMargin: "100%" });
+    const begin = () => {
+      ACTIVITY.forEach((kind) => removeEventListener(kind, begin));
+      containers.forEach((each) => watch.observe(each));
+    };
+    ACTIVITY.forEach((kind) => addEventListener(kind, begin, { passive: true }));
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
-    if (!/^https?:$/.test(location.protocol) || !window.Worker || !window.WebAssembly) return;
-    document.querySelectorAll(".live").forEach(enliven);
+    if (!/^https?:$/.test(location.protocol)) return;
+    const all = document.querySelectorAll(".live");
+    if (!window.Worker || !window.WebAssembly) {
+      all.forEach((each) => each.append(make("p", {}, "This browser cannot run Python: a newer one checks your answer here.")));
+      return;
+    }
+    all.forEach(enliven);
+    startWhileReading(all);
   });
 })();

@@ -10,13 +10,14 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.book.lessons import solution_cell, text_above_solution
+from autograder.book.cells import ARCHIVE, write_cells
+from autograder.book.lessons import as_data, solution_cell, text_above_solution
 from autograder.book.wheel import (
     exercises_that_run,
     file_of,
@@ -34,6 +35,8 @@ from autograder.course import CourseError
 
 HERE = Path(__file__).parent
 LIVE = "_static/live"  # in the site
+SERVICE = "service.js"  # there too, in its root
+BUILD = '"development"'  # in that file, until it is written for a book
 OWN = "pyodide/"  # below that, if the book has a Pyodide of its own
 VERSION = "0.27.7"
 NETWORK = f"https://cdn.jsdelivr.net/pyodide/v{VERSION}/full/"
@@ -51,6 +54,62 @@ DIGESTS = {  # of the release, in hexadecimal
     ),
     NUMPY: "ebb61241d962b98b21597d7ce43b67668a6d5bab3acec4fbe958657320d7cd08",
 }
+DRAWING = {  # what matplotlib needs to draw, loaded when the first picture is drawn
+    "contourpy-1.3.0-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        "f6ca0437a039c40691be53ff5bd3c9774868add8d5c2d032167495c6ff1f1c4b"
+    ),
+    "cycler-0.12.1-py3-none-any.whl": (
+        "e33687b4269fe3eda13c2d38006f9a5daa602c95f5c4f8d0576aff0717d001a6"
+    ),
+    "kiwisolver-1.4.5-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        "d7652d88b3390d9d1d0175d6c79da675b42bac2cd748cc9b5766a3235da4b762"
+    ),
+    "matplotlib-3.8.4-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        "50d4641b32e84ecb0a2c271728d4be73b1e0a0f5f29aa7dd6ea280f888b91340"
+    ),
+    "packaging-24.2-py3-none-any.whl": (
+        "fbf6a5ace596eb8e28fe0089ecfc0bca2eb3930563e9ca06acb98ea5302b99f7"
+    ),
+    "pillow-10.2.0-cp312-cp312-pyodide_2024_0_wasm32.whl": (
+        "43eab147a9355385a99eeac18fb577d4af2fe4bd0bbd23d3ba3ddb92e72c2815"
+    ),
+    "pyparsing-3.1.2-py3-none-any.whl": (
+        "9070866557845375d8180e9236021fdecb2b93be75a7c8de48841f1465133a60"
+    ),
+    "python_dateutil-2.9.0.post0-py2.py3-none-any.whl": (
+        "02811ea3714f6697d639c07dc5ec63f5774dc7a688e4e1cbbe9beb2f33c3e6c9"
+    ),
+    "six-1.16.0-py2.py3-none-any.whl": (
+        "f61235bc3a15086f0369585e5071ae9ba0bd244a111d12b37f683862e6850c0a"
+    ),
+}
+MEGABYTES_OF_DRAWING = 8
+
+
+def package_of(file: str) -> str:
+    """Return the name of a package as Pyodide knows it.
+
+    >>> package_of("python_dateutil-2.9.0.post0-py2.py3-none-any.whl")
+    'python-dateutil'
+    """
+    return file.split("-")[0].replace("_", "-")
+
+
+def _package(file: str, digest: str) -> dict[str, Any]:
+    """Return what Pyodide reads of a package."""
+    return {
+        "depends": [],
+        "file_name": file,
+        "imports": [],
+        "install_dir": "site",
+        "name": package_of(file),
+        "package_type": "package",
+        "sha256": digest,
+        "unvendored_tests": True,
+        "version": file.split("-")[1],
+    }
+
+
 LOCK = {  # what Pyodide reads of its packages
     "info": {
         "abi_version": "2024_0",
@@ -60,20 +119,10 @@ LOCK = {  # what Pyodide reads of its packages
         "version": VERSION,
     },
     "packages": {
-        "numpy": {
-            "depends": [],
-            "file_name": NUMPY,
-            "imports": ["numpy"],
-            "install_dir": "site",
-            "name": "numpy",
-            "package_type": "package",
-            "sha256": DIGESTS[NUMPY],
-            "unvendored_tests": True,
-            "version": "2.0.2",
-        }
+        package_of(file): _package(file, digest)
+        for file, digest in {NUMPY: DIGESTS[NUMPY], **DRAWING}.items()
     },
 }
-SPECIAL = re.compile("[<>&]")  # what would end the page's data block
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 HANDLER = re.compile(r'\son[a-z]+="([^"]*)"')
 POLICY = re.compile(r'\s*<meta http-equiv="Content-Security-Policy"[^>]*>')
@@ -84,6 +133,7 @@ WITHOUT_SCRIPTS = (
     "machine, and <code>make lab</code> opens the lesson in JupyterLab."
 )
 EDITOR = '<div class="live">'  # of pages that answer
+KEEPING = '<div class="your-'  # of pages that show or hand out what the browser keeps
 ENCODING = '<meta charset="utf-8" />'
 
 
@@ -123,15 +173,6 @@ def add_editor(page: NotebookNode, exercise: Exercise, notebook: NotebookNode) -
         if html and cell.id == exercise.name:
             above, solution, below = cell.source.partition(SOLUTION)
             cell.source = f"{above}\n{html}\n\n{solution}{below}"
-
-
-def as_data(about: dict[str, Any]) -> str:
-    r"""Return data as JSON that can stand in a page, on one line.
-
-    >>> as_data({"text": "</script>"})
-    '{"text": "\\u003c/script\\u003e"}'
-    """
-    return SPECIAL.sub(lambda mark: f"\\u{ord(mark[0]):04x}", json.dumps(about))
 
 
 def _all_uses(exercise: Exercise) -> Iterator[str]:
@@ -184,16 +225,31 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
     folder = site / LIVE
     folder.mkdir(parents=True, exist_ok=True)
     data = wheel()
-    integrity = {name: _integrity(bytes.fromhex(hex)) for name, hex in DIGESTS.items()}
+    pages = {
+        path: path.read_text(encoding="utf-8")
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
+    archive = write_cells(folder, pages.values())
     lock = json.dumps(LOCK).encode()
-    address = f"{wheel_name()}?v={hashlib.sha256(data).hexdigest()[:16]}"
     config = {
         "pyodide": OWN if pyodide else NETWORK,
-        "files": integrity,
+        "files": _of_release(DIGESTS),
         "lock": "pyodide-lock.json",
         "lockIntegrity": _integrity(hashlib.sha256(lock).digest()),
-        "wheel": address,
+        "wheel": _versioned(wheel_name(), data),
         "wheelIntegrity": _integrity(hashlib.sha256(data).digest()),
+        "extras": {
+            "lessons": {
+                "archive": _versioned(ARCHIVE, archive),
+                "archiveIntegrity": _integrity(hashlib.sha256(archive).digest()),
+            },
+            "drawing": {
+                "files": _of_release(DRAWING),
+                "packages": [*map(package_of, DRAWING)],
+                "step": f"Loading matplotlib: about {MEGABYTES_OF_DRAWING} MB, once",
+            },
+        },
     }
     for old in folder.glob("*.whl"):
         old.unlink()
@@ -204,11 +260,29 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
     shutil.rmtree(folder / OWN, ignore_errors=True)
     if pyodide:
         copy_pyodide(pyodide, folder / OWN)
-    for path in sorted(site.rglob("*.html")):
-        text = path.read_text(encoding="utf-8")
-        if EDITOR in text and "_static" not in path.parts:
+    for path, text in pages.items():
+        if EDITOR in text or KEEPING in text:
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
+    write_service(site)
+
+
+def write_service(site: Path) -> None:
+    """Write the service worker, which keeps pages for a visit without a network.
+
+    It stands in the book's root, which it serves, and has the digest of all files: a
+    browser that meets another one forgets the pages of the book before.
+    """
+    service = site / SERVICE
+    digest = hashlib.sha256()
+    for path in sorted(site.rglob("*")):
+        if path.is_file() and path != service:
+            digest.update(path.relative_to(site).as_posix().encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    text = (HERE / SERVICE).read_text(encoding="utf-8")
+    service.write_text(
+        text.replace(BUILD, f'"{digest.hexdigest()[:16]}"', 1), encoding="utf-8"
+    )
 
 
 def copy_pyodide(source: Path, target: Path) -> None:
@@ -217,7 +291,7 @@ def copy_pyodide(source: Path, target: Path) -> None:
     Raises ``CourseError`` if one is missing, or is not of the version that was tested.
     """
     target.mkdir(parents=True)
-    for name, digest in DIGESTS.items():
+    for name, digest in (DIGESTS | DRAWING).items():
         path = source / name
         if not path.is_file():
             raise CourseError(
@@ -250,13 +324,22 @@ def with_policy(html: str, network: str) -> str:
         "img-src": "'self' data:",
         "font-src": "'self'",
         "connect-src": f"'self' {network}".strip(),
-        "worker-src": "blob:",
+        "worker-src": "'self' blob:",
         "form-action": "'self'",
         "base-uri": "'none'",
     }
     content = "; ".join(f"{name} {value}" for name, value in policy.items())
     meta = f'<meta http-equiv="Content-Security-Policy" content="{content}" />'
     return POLICY.sub("", html).replace(ENCODING, f"{ENCODING}\n    {meta}", 1)
+
+
+def _versioned(name: str, data: bytes) -> str:
+    """Return the address of a file, another one for other data."""
+    return f"{name}?v={hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def _of_release(digests: Mapping[str, str]) -> dict[str, str]:
+    return {name: _integrity(bytes.fromhex(hex)) for name, hex in digests.items()}
 
 
 def _integrity(digest: bytes) -> str:

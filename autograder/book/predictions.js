@@ -4,26 +4,16 @@
 
 const WAIT = "Make a prediction; the explanation appears here.";
 
-function keyOf(prediction) {
-  return `attention-course ${location.pathname} ${prediction.dataset.name}`;
+/** Return by what name a choice is kept: that of the lesson, wherever it is served, and its own. */
+function nameOf(prediction) {
+  const lesson = document.querySelector(".your-notebook")?.dataset.lesson ?? "";
+  return `${lesson}/${prediction.dataset.name}`;
 }
 
 /** Return the choice that was kept, or null; some browsers keep nothing for a file. */
 function keptChoice(prediction) {
-  try {
-    const kept = localStorage.getItem(keyOf(prediction));
-    return kept === null ? null : Number(kept);
-  } catch {
-    return null;
-  }
-}
-
-function keepChoice(prediction, choice) {
-  try {
-    localStorage.setItem(keyOf(prediction), choice);
-  } catch {
-    // It holds until the page is left.
-  }
+  const kept = attentionCourse.storage.read("prediction", nameOf(prediction));
+  return /^\d+$/.test(kept) && kept < prediction.querySelectorAll("li").length ? Number(kept) : null;
 }
 
 /** Return what tells the answer up to the next heading or question, in order. */
@@ -60,7 +50,7 @@ function setUp(prediction) {
   const question = (above?.matches(".premise") ? above.lastElementChild : above)?.textContent.trim() || "Your prediction";
   offer(list, question, (choice) => {
     state.choice = choice;
-    keepChoice(prediction, choice);
+    attentionCourse.storage.keep("prediction", nameOf(prediction), String(choice));
     draw(true);
   });
   if (state.choice === null && parts.length) {
@@ -68,6 +58,11 @@ function setUp(prediction) {
     parts[0].before(box);
   }
   draw(state.choice !== null);
+  addEventListener("storage", ({ key }) => {
+    if (key !== `${attentionCourse.storage.KEY} prediction ${nameOf(prediction)}`) return;
+    state.choice = keptChoice(prediction);
+    if (state.choice !== null) draw(true);
+  });
 }
 
 document.addEventListener("DOMContentLoaded", () => {

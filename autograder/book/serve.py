@@ -26,6 +26,8 @@ class BookRequestHandler(SimpleHTTPRequestHandler):
 class BookServer(ThreadingHTTPServer):
     """A server that says nothing of readers who leave before a file is there."""
 
+    request_queue_size = 1024  # a class opens a page at once
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print an error that is not of a connection."""
         if not isinstance(sys.exception(), ConnectionError):

@@ -12,7 +12,7 @@ import hashlib
 import io
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ ROOT = Path(autograder.__file__).parents[1]
 OURS = ("autograder", "course_lib")
 ENTRY = "autograder.browser"
 BANKS = "autograder.exercises"
-PACKAGES = {"numpy"}  # beside the standard library
+PACKAGES = frozenset({"numpy"})  # beside the standard library
 MAX_BYTES = 1_000_000
 # Below these, what a function imports belongs to it; elsewhere it is of the notebook.
 FOLLOWED = ("autograder.checking", "autograder.messages", BANKS, "course_lib")
@@ -47,11 +47,22 @@ def exercises_that_run() -> tuple[str, ...]:
 
 def files_of_wheel() -> tuple[str, ...]:
     """Return what is in the wheel: paths from the course's folder, sorted."""
-    todo = [ENTRY, *(f"{BANKS}.{name}" for name in exercises_that_run())]
+    entries = [ENTRY, *(f"{BANKS}.{name}" for name in exercises_that_run())]
+    return tuple(sorted([*files_of(entries), *DATA]))
+
+
+def files_of(
+    entries: Iterable[str], packages: frozenset[str] = PACKAGES
+) -> tuple[str, ...]:
+    """Return the files that modules of ours need: paths from the course's folder.
+
+    packages : that are there beside the standard library
+    """
+    todo = [*entries]
     modules: set[str] = set()
     while todo:
         for module in with_packages(todo.pop()):
-            if module not in modules and runs(module):
+            if module not in modules and runs(module, packages):
                 modules.add(module)
                 imports = imports_of(module)
                 todo += imports.at_once
@@ -59,8 +70,7 @@ def files_of_wheel() -> tuple[str, ...]:
                     todo += imports.later
                 todo = [each for each in todo if is_ours(each)]
     paths = (file_of(module) for module in modules)
-    names = [path.relative_to(ROOT).as_posix() for path in paths if path]
-    return tuple(sorted([*names, *DATA]))
+    return tuple(sorted(path.relative_to(ROOT).as_posix() for path in paths if path))
 
 
 def wheel() -> bytes:
@@ -78,6 +88,11 @@ def wheel() -> bytes:
     ]
     record = f"{folder}/RECORD"
     parts[record] = "\n".join([*rows, f"{record},,", ""]).encode()
+    return archive_of(parts)
+
+
+def archive_of(parts: Mapping[str, bytes]) -> bytes:
+    """Return files by name as a zip file, the same bytes for the same files."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in parts.items():
@@ -119,9 +134,14 @@ def with_packages(module: str) -> Iterator[str]:
         yield ".".join(parts[:count])
 
 
+def runs(module: str, packages: frozenset[str] = PACKAGES) -> bool:
+    """Return whether a module can be imported where there are some packages alone."""
+    return not missing_for(module, packages)
+
+
 @functools.cache
-def runs(module: str) -> bool:
-    """Return whether a module can be imported where there is NumPy alone."""
+def missing_for(module: str, packages: frozenset[str] = PACKAGES) -> str:
+    """Return what the import of a module needs and a page has not, or ""."""
     todo, visited = [module], set[str]()
     while todo:
         current = todo.pop()
@@ -130,14 +150,14 @@ def runs(module: str) -> bool:
         visited.add(current)
         if not is_ours(current):
             top = current.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in PACKAGES:
-                return False
+            if top not in sys.stdlib_module_names and top not in packages:
+                return top
             continue
         if file_of(current) is None:
-            return False
+            return current
         todo += with_packages(current)
         todo += imports_of(current).at_once
-    return True
+    return ""
 
 
 def _runs_whole(bank: str) -> bool:

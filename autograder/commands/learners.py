@@ -100,8 +100,10 @@ def _write_home(course: Course) -> None:
     """Write the learner's home; that it cannot be written stops nothing."""
     from autograder.commands import terminal
     from autograder.workspace.home import write_home
+    from autograder.workspace.page_progress import take_page_progress
 
     try:
+        take_page_progress(course)
         write_home(course)
     except OSError as error:
         terminal.warn(f"Home could not be written ({error.strerror})")

@@ -242,11 +242,11 @@ class Home:
         lesson, exercise = here
         verb = "Continue" if self.progress else "Start"
         line = f"**{verb} here:** {self._link(lesson)}"
+        question = f" *{_plain(lesson.question)}*" if lesson.question else ""
         if not self.progress:
-            question = f" *{_plain(lesson.question)}*" if lesson.question else ""
             return f"{line} · {lesson.minutes} min.{question}"
         name = self._exercise_link(lesson, exercise)
-        line += f", exercise {name} · {exercise.minutes} min"
+        line += f", exercise {name} · {exercise.minutes} min.{question}"
         later = [each for each in self.put_off() if each != here]
         if later:
             links = ", ".join(self._exercise_link(*each) for each in later)

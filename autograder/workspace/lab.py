@@ -21,6 +21,7 @@ from autograder.workspace.copies import (
     open_workspace,
 )
 from autograder.workspace.home import HOME, write_home
+from autograder.workspace.page_progress import take_page_progress
 
 TABS = ".tabs"
 FIRST_TABS = "default-37a8"  # the server's name for JupyterLab's own workspace
@@ -50,6 +51,7 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
             flush=True,
         )
     try:
+        take_page_progress(course)
         write_home(course)
     except OSError as error:
         print(f"{WORK}/{HOME} could not be written ({error.strerror})", flush=True)

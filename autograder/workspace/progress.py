@@ -195,6 +195,23 @@ def keep_put_off(work: Path, lesson: str, exercise: str, max_points: float) -> b
     return True
 
 
+def keep_new(work: Path, progress: ExerciseProgress) -> bool:
+    """Keep what is known of an exercise unless something is; return whether it was.
+
+    Nothing is kept that could not be read again.
+
+    Raises ``OSError`` if it cannot be written.
+    """
+    path = _path(work, progress.exercise)
+    if not _is_valid(asdict(progress), path):
+        return False
+    with lock(work):
+        if os.path.lexists(path):
+            return False
+        _write(path, progress)
+    return True
+
+
 def rename_lesson(
     work: Path, former: str, lesson: str, exercises: Iterable[str]
 ) -> None:

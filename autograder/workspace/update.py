@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from nbformat.v4.nbbase import random_cell_id
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.releases import ANSWER_KEY
+from autograder.releases import ANSWER_KEY, PAGE_KEY
 from autograder.shown_code import held_claims, same_for_learners
 from autograder.workspace.answer_cell import (
     earlier_answers,
@@ -80,6 +80,8 @@ def merge(
         cells += [cell, *follow.get(index, [])]
     _make_ordinary([cell for own in follow.values() for cell in own], frame)
     merged.notebook.cells = cells
+    if PAGE_KEY in mine.metadata:
+        merged.notebook.metadata[PAGE_KEY] = deepcopy(mine.metadata[PAGE_KEY])
     return merged
 
 

@@ -26,6 +26,7 @@ PARTS_WRITTEN_ANEW: dict[str, tuple[str, ...]] = {
         *("causal attention", "norm", "softmax"),
     ),
 }
+DECODER_ONLY = {"12"}  # lessons whose model has no encoder
 
 
 def lesson_map(
@@ -38,7 +39,8 @@ def lesson_map(
     sections : part to the section of this lesson that writes it; with sections, the
         map has full size
 
-    A part that several lessons work on is filled once the last of them is behind.
+    A part that several lessons work on is filled once the last of them is behind. What
+    the lesson's model leaves out is grey.
     Raises ``ValueError`` for a lesson that writes no part of the Transformer.
     """
     if lesson not in {*PARTS_OF_LESSONS, *PARTS_WRITTEN_ANEW}:
@@ -58,4 +60,10 @@ def lesson_map(
         part: f"{LESSONS.get(part, lesson)}, section “{title}”"
         for part, title in (sections or {}).items()
     }
-    return architecture(parts=parts, lessons=lessons, small=not sections, alt=alt)
+    return architecture(
+        parts=parts,
+        lessons=lessons,
+        small=not sections,
+        decoder_only=lesson in DECODER_ONLY,
+        alt=alt,
+    )

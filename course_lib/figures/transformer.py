@@ -1,6 +1,6 @@
 """Figures of lesson 09: three attentions with their masks, and the architecture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,6 +145,7 @@ LESSONS = {
     "softmax": "01 Dot-product attention",
 }
 STATES = ("done", "current", "to come")
+LEFT_OUT = "left out"  # the state of a box that the model does without
 STATE_COLOURS = {"done": "#BFDDF1", "current": "#FBE3BE"}
 NOTES = (
     *("source", "x", "target", "decoder input", "y", "memory", "logits"),
@@ -154,6 +155,7 @@ COLOURS_OF_PARTS = {"feed-forward": "#FBE3BE", "norm": "#E6E6E6"} | dict.fromkey
     ("self-attention", "causal attention", "cross-attention"), "#BFDDF1"
 )
 MAX_TOTALS = 6  # lines that have room above the encoder
+GREY, PALE = "#6E6E6E", "#C8C8C8"  # words and lines of what is left out
 STEP, TALL, WIDE = 0.405, 0.25, 2.2  # inches: box to box, and a box
 LEFT, RIGHT = 0.3, 3.3  # of the two columns
 
@@ -211,6 +213,7 @@ def architecture(
     lessons: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,
     small: bool = False,
+    decoder_only: bool = False,
 ) -> LivingFigure:
     """Draw the paper's encoder and decoder, from the tokens at the bottom upwards.
 
@@ -227,6 +230,7 @@ def architecture(
     lessons : part to the name of its lesson, where it is another than in ``LESSONS``
     links : part to the address of its lesson
     small : draw a map, with the notes only where a box is pointed at
+    decoder_only : draw what a model without an encoder leaves out in grey
 
     Where scripts run, a box that is pointed at tells its shapes, parameters and lesson.
     Raises ``ValueError`` for parts, notes and states that there are not, for too many
@@ -249,12 +253,15 @@ def architecture(
     for part, address in (links or {}).items():
         if not _is_safe(address):
             raise ValueError(f"links[{part!r}]={address!r} must be relative or https")
-    figure = _picture({} if small else notes, n_layers, totals, parts)
     columns = {"encoder": ENCODER, "decoder": DECODER}
+    gone = _of_encoder() if decoder_only else set()
+    figure = _picture({} if small else notes, n_layers, totals, parts, gone)
     boxes = {
         name: [_facts(box, notes, parts, {**LESSONS, **(lessons or {})}) for box in row]
         for name, row in columns.items()
     }
+    for column, row in gone:
+        boxes[column][row]["state"] = LEFT_OUT
     for column, first in FIRST.items():
         for row, box in enumerate(boxes[column]):
             box["layer"] = first <= row < first + 2 * SUBLAYERS[column]
@@ -268,6 +275,13 @@ def architecture(
         "states": parts is not None,
     }
     return LivingFigure(figure, alt, "architecture", data)
+
+
+def _of_encoder() -> set[tuple[str, int]]:
+    """Return column and row of each box that only a model with an encoder has."""
+    cross = [box.part for box in DECODER].index("cross-attention")
+    of_decoder = {("decoder", cross), ("decoder", cross + 1)}  # and its norm
+    return {("encoder", row) for row in range(len(ENCODER))} | of_decoder
 
 
 def _checked_notes(notes: Mapping[str, str]) -> dict[str, str]:
@@ -321,6 +335,7 @@ def _picture(
     n_layers: int,
     totals: Sequence[str],
     parts: Mapping[str, str] | None,
+    gone: Set[tuple[str, int]] = frozenset(),
 ) -> Figure:
     height = STEP * (len(DECODER) + 1) + 0.1
     figure = Figure(figsize=(MAX_WIDTH, height))
@@ -334,21 +349,24 @@ def _picture(
     )
     for name, left, boxes, beside, corner in columns:
         first, sublayers = FIRST[name], SUBLAYERS[name]
-        _column(axes, left, boxes, notes, parts, first, sublayers, beside)
+        rows = {row for column, row in gone if column == name}
+        _column(axes, left, boxes, notes, parts, first, sublayers, beside, rows)
         bottom = _bottom(first) - 0.13
         frame = Rectangle(
             (corner, bottom), WIDE + 0.33, STEP * 2 * sublayers + 0.06, fill=False
         )
-        frame.set(edgecolor="black", linestyle="--")
+        is_gone = len(rows) == len(boxes)
+        frame.set(edgecolor=PALE if is_gone else "black", linestyle="--")
         axes.add_patch(frame)
     top = _bottom(len(ENCODER) - 1) + TALL
     lines = [f"each frame: one of {n_layers} stacked layers", *totals]
     if parts is not None:
-        lines = [*lines, "✓ in an earlier lesson, ● in this one, ○ in a later one"]
+        last_state = "– left out" if gone else "○ in a later one"
+        lines = [*lines, "✓ in an earlier lesson, ● in this one,", last_state]
     for number, line in enumerate(reversed(lines)):
         write_text(axes, LEFT, top + 0.62 + 0.19 * number, line, ha="left")
     output = f"memory {notes['memory']}" if notes else "the encoder's output"
-    _memory(axes, f"{output}: keys and values")
+    _memory(axes, f"{output}: keys and values", is_gone=bool(gone))
     last = _bottom(len(DECODER) - 1) + TALL
     _arrow(axes, (RIGHT + WIDE / 2, last), (RIGHT + WIDE / 2, last + 0.18))
     write_text(axes, RIGHT + WIDE / 2 + 0.08, last + 0.12, "probabilities", ha="left")
@@ -368,6 +386,7 @@ def _column(
     first: int,
     sublayers: int,
     beside: float,
+    gone: Set[int],
 ) -> None:
     """Draw boxes upwards, arrows between them, and the residual connections."""
     middle = left + WIDE / 2
@@ -385,35 +404,43 @@ def _column(
             colour = STATE_COLOURS.get(state, "white")
             frame.set(facecolor=colour, linestyle="-" if state != "to come" else ":")
             frame.set(linewidth=3 if state == "current" else 1)
+        ink = "black"
+        if row in gone:
+            mark, ink = "– ", GREY
+            frame.set(facecolor="white", edgecolor=PALE, linestyle="-", linewidth=1)
         axes.add_patch(frame)
-        write_text(axes, left + 0.07, y + TALL / 2, mark + box.name, ha="left")
+        name = mark + box.name
+        write_text(axes, left + 0.07, y + TALL / 2, name, ha="left", color=ink)
         note = notes.get(box.note, "")
         write_text(axes, left + WIDE - 0.07, y + TALL / 2, note, ha="right")
         if row:
-            _arrow(axes, (middle, _bottom(row - 1) + TALL), (middle, y))
+            colour = PALE if len(gone) == len(boxes) else "black"
+            _arrow(axes, (middle, _bottom(row - 1) + TALL), (middle, y), colour)
     for row in range(first, first + 2 * sublayers, 2):
         below, edge = _bottom(row) - 0.08, left if beside < left else left + WIDE
         into = _bottom(row + 1) + TALL / 2
-        axes.plot(
-            [middle, beside, beside], [below, below, into], color=COLOURS[1], lw=1.5
-        )
-        _arrow(axes, (beside, into), (edge, into), colour=COLOURS[1])
+        colour = PALE if row in gone else COLOURS[1]
+        axes.plot([middle, beside, beside], [below, below, into], color=colour, lw=1.5)
+        _arrow(axes, (beside, into), (edge, into), colour=colour)
 
 
-def _memory(axes: Axes, text: str) -> None:
+def _memory(axes: Axes, text: str, *, is_gone: bool) -> None:
     """Draw the line from the encoder's top to the decoder's second attention."""
     top = _bottom(len(ENCODER) - 1) + TALL
     cross = [box.part for box in DECODER].index("cross-attention")
     turn, into = (LEFT + WIDE + RIGHT) / 2 - 0.1, _bottom(cross) + TALL / 2
     middle = LEFT + WIDE / 2
+    colour = PALE if is_gone else COLOURS[0]
     axes.plot(
         [middle, middle, turn, turn],
         [top, top + 0.18, top + 0.18, into],
-        color=COLOURS[0],
+        color=colour,
         lw=2,
     )
-    _arrow(axes, (turn, into), (RIGHT, into), colour=COLOURS[0])
-    write_text(axes, LEFT, top + 0.33, text, ha="left")
+    _arrow(axes, (turn, into), (RIGHT, into), colour=colour)
+    write_text(
+        axes, LEFT, top + 0.33, text, ha="left", color=GREY if is_gone else "black"
+    )
 
 
 def _arrow(

@@ -3,10 +3,12 @@
 Parameters are counted by ``course_lib.heads.count_parameters``.
 """
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from course_lib import arguments
+
+if TYPE_CHECKING:
+    import torch
 
 
 def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
@@ -36,13 +38,14 @@ def matmul_flops(d_model: int, n_heads: int, n: int) -> dict[str, int]:
     }
 
 
-def sequential_operations(result: Tensor) -> int:
+def sequential_operations(result: "torch.Tensor") -> int:
     """Count the operations on the longest chain that leads to a result.
 
     Each operation on a chain needs the result of the one before it, so that no number
     of processors can do two of them at once (Vaswani et al. 2017, table 1). Counted is
     what PyTorch records for the gradient, so some input of the result must require one.
 
+    >>> import torch
     >>> sequential_operations(torch.ones(2, requires_grad=True).exp().sum())
     2
     """

@@ -155,7 +155,7 @@ def cached_step(
     and the values (t + 1, d_v) for the next step, the newest token's row last. The
     output is the last row of causal self-attention over all t + 1 tokens, each embedded
     as ``embed`` does: its row of the embedding times √d_model, plus the encoding of its
-    position. The arguments stay as they are.
+    position. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3; Shazeer
     (2019), Fast Transformer Decoding, section 2.4.
 
@@ -193,7 +193,7 @@ def translate(
 ) -> list[list[int]]:
     """Translate sentences, each as if it were alone.
 
-    model : any translator; its mode and parameters stay as they are
+    model : any translator; its mode and parameters are not modified
     source_ids : for each sentence its token ids, as the model reads them in training
     start_id : the token id with which every target begins
     end_id : the token id that ends it

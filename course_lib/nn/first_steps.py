@@ -20,7 +20,7 @@ def gather_log_probabilities(log_p: Tensor, targets: Tensor) -> Tensor:
     targets : (...), token ids of the right tokens, 0 … vocab_size − 1
 
     Returns a tensor (...), one number per position: entry [b, i] is
-    log_p[b, i, targets[b, i]], even if others are −∞. The arguments stay as they are.
+    log_p[b, i, targets[b, i]], even if others are −∞. The arguments are not modified.
     Source: Goodfellow et al. (2016), Deep Learning, section 5.5; PyTorch's ``nll_loss``
     has the opposite sign.
 
@@ -47,7 +47,7 @@ def sgd_step(
     learning_rate : how far to go, at least 0
 
     Returns the new parameters, a dictionary with the same names: each parameter minus
-    learning_rate times its gradient. The arguments and their tensors stay as they are.
+    learning_rate times its gradient. The arguments and their tensors are not modified.
     Source: Goodfellow et al. (2016), Deep Learning, section 8.3.1; PyTorch's
     ``optim.SGD`` without momentum does the same in place.
 
@@ -93,7 +93,7 @@ def adam_step(
       change = m̂ / (√v̂ + eps) + weight_decay · parameter, with m̂ = m / (1 − β₁ˢ),
       v̂ = v / (1 − β₂ˢ), and s the new step
 
-    The arguments and their tensors stay as they are.
+    The arguments and their tensors are not modified.
     Source: Kingma and Ba (2015), Adam, algorithm 1; Loshchilov and Hutter (2019),
     Decoupled Weight Decay Regularization, algorithm 2, as in PyTorch's ``optim.AdamW``.
 

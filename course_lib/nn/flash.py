@@ -60,7 +60,7 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Te
     Returns the output (batch, n_heads, n, d_k): row i is the mean of the values,
     weighted for query i, as that of ``grouped_query_attention``. All three tensors hold
     float16, bfloat16 or float32, and so does the output; sums are float32. Queries
-    without keys, m = 0, get zeros. The arguments stay as they are. It can be
+    without keys, m = 0, get zeros. The arguments are not modified. It can be
     differentiated once.
 
     It needs Triton (``pip install 'attention-course[kernel]'``, on Linux) and an NVIDIA

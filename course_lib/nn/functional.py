@@ -63,7 +63,7 @@ def feed_forward(
     w_2 : (d_ff, d_model)
     b_2 : (d_model)
 
-    Returns a tensor like x; its row i depends on row i of x alone. x stays as it is.
+    Returns a tensor like x; its row i depends on row i of x alone. x is not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.3, equation 2.
 
     >>> x, w, b = torch.tensor([[1.0], [-1.0]]), torch.tensor([[2.0]]), torch.ones(1)
@@ -82,12 +82,12 @@ def feed_forward(
 def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
     """Turn token ids into vectors that also depend on the position.
 
-    token_ids : (..., n), whole numbers, 0 … vocab_size − 1
+    token_ids : (..., n), integers, 0 … vocab_size − 1
     embedding : (vocab_size, d_model), one learned vector per token
     encoding : (n_positions, d_model), one row per position, n_positions ≥ n
 
     Returns the vectors (..., n, d_model): a token's row of the embedding times
-    √d_model, plus the encoding of its position. The arguments stay as they are.
+    √d_model, plus the encoding of its position. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.4 and 3.5.
 
     >>> embedding = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0]])
@@ -115,8 +115,8 @@ def shift_right(targets: Tensor, start_id: int) -> Tensor:
     start_id : the token id with which every sequence begins
 
     Returns token ids (..., n): start_id, then all of them but the last. So the
-    decoder has read targets 0 … i − 1 where it must predict target i. targets stays as
-    it is.
+    decoder has read targets 0 … i − 1 where it must predict target i. targets is
+    not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, figure 1 and section 3.1.
 
     >>> shift_right(torch.tensor([[5, 6, 7]]), start_id=1)
@@ -193,8 +193,8 @@ def encoder_layer(
         pre-norm, x + sublayer(norm(x))
 
     Returns a tensor like x: two sublayers, self-attention and feed-forward network,
-    each with a residual connection and a norm of its own. The arguments stay as they
-    are.
+    each with a residual connection and a norm of its own. The arguments are
+    not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.1; pre-norm:
     Xiong et al. (2020), On Layer Normalization in the Transformer Architecture, table
     1.
@@ -253,7 +253,7 @@ def decoder_layer(
     norm_first : as in ``encoder_layer``; the memory is not normalised in either case
 
     Returns a tensor like y: three sublayers in this order, each with a residual
-    connection and a norm of its own. The arguments stay as they are.
+    connection and a norm of its own. The arguments are not modified.
     Source: Vaswani et al. (2017), Attention Is All You Need, sections 3.1 and 3.2.3;
     pre-norm: Xiong et al. (2020), On Layer Normalization in the Transformer
     Architecture, table 1.

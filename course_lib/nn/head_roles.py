@@ -35,7 +35,7 @@ def head_role_scores(
     - "rarest": the one token that is least frequent in the corpus, separators left out;
       of several equally rare ones the first
 
-    A neighbour may be a separator. The arguments stay as they are.
+    A neighbour may be a separator. The arguments are not modified.
     Source: the roles are those of Voita et al. (2019), Analyzing Multi-Head
     Self-Attention, section 5, and Clark et al. (2019), What Does BERT Look At?, section
     3. They count largest weights or average over many sentences.
@@ -72,7 +72,7 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
     Returns a tensor (...), one number from 0 to 1 for each head: the mean over the
     queries of the second half of the weight on one key each: the position after the
     query's token in the first half, which is 1 for the first of these queries. The
-    weights stay as they are.
+    weights are not modified.
     Source: Olsson et al. (2022), In-context Learning and Induction Heads, section
     "Argument 4" and its appendix: prefix matching on a repeated random sequence.
 

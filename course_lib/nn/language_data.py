@@ -18,7 +18,7 @@ def language_model_batch(
 
     token_ids : (n_tokens), a text in token ids
     length : how many tokens a window has, at least 1
-    starts : (batch), the position of each window's first token, whole numbers from 0
+    starts : (batch), the position of each window's first token, integers from 0
         to n_tokens − length − 1, in any order
 
     Returns (inputs, targets), two tensors (batch, length) of token ids. Row i of inputs

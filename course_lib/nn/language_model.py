@@ -396,7 +396,7 @@ class LanguageModel(nn.Module):
         state : of the tokens before, from an earlier ``read``; None at the beginning
 
         Returns logits (batch, n, vocab_size) and the state behind the new tokens; the
-        state before stays as it is. The logits are those of ``forward`` for all tokens
+        state before is not modified. The logits are those of ``forward`` for all tokens
         together, but keys and values of those before are not computed again.
         """
         x, start = self._embed(token_ids, state), 0 if state is None else state.n_read

@@ -274,7 +274,7 @@ class DecoderLayer(TransformerLayer):
         """Compute for the newest token what ``forward`` computes for all of them.
 
         y : (..., 1, d_model), the newest token
-        cache : of the tokens before; it stays as it is
+        cache : of the tokens before; it is not modified
         memory_may_attend : booleans that fit (..., 1, m)
 
         Returns a tensor like y, and the cache with the newest token's key and value.

@@ -21,8 +21,8 @@ def cross_entropy(logits: Tensor, targets: Tensor, ignore_index: int) -> Tensor:
         −100; positions with this target do not count
 
     Returns a tensor without axes: −ln of the softmax at the right token, as a mean over
-    all positions of all sequences that count; 0 if none counts. The arguments stay as
-    they are.
+    all positions of all sequences that count; 0 if none counts. The arguments are
+    not modified.
     Source: Goodfellow et al. (2016), Deep Learning, section 6.2.2; programs for
     translation usually leave padding out.
 
@@ -54,7 +54,7 @@ def label_smoothing(targets: Tensor, vocab_size: int, smoothing: float) -> Tenso
         right one included
 
     Returns the distributions (..., vocab_size), floats; each row sums to 1. targets
-    stays as it is.
+    is not modified.
     Source: Szegedy et al. (2016), Rethinking the Inception Architecture for Computer
     Vision, section 7; Vaswani et al. (2017), section 5.4, use a smoothing of 0.1.
 
@@ -138,10 +138,10 @@ def padding_gap(
 ) -> float:
     """Measure how much a model's results depend on the rest of the batch.
 
-    f : takes an array of whole numbers, token ids (batch, n), returns floats
+    f : takes an array of integers, token ids (batch, n), returns floats
         (batch, n, d); it knows which token id is padding
     sequences : one or more lists of at least one token id, of any lengths; padding_id
-        is in none of them; they stay as they are
+        is in none of them; they are not modified
     padding_id : the token id with which the shorter ones are padded, behind their
         tokens
 

@@ -24,7 +24,7 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float = 1e-6) -> Tensor:
 
     Returns a tensor like x; its row i depends on row i of x alone. No mean is
     subtracted and nothing is added at the end: that is the difference from
-    ``layer_norm``. x stays as it is.
+    ``layer_norm``. x is not modified.
     Source: Zhang and Sennrich (2019), Root Mean Square Layer Normalization, equation 4;
     eps is used as in PyTorch's ``nn.RMSNorm``.
 
@@ -46,7 +46,7 @@ def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
     w_down : (d_ff, d_model), makes a vector of the model's length of the product
 
     Returns a tensor like x; its row i depends on row i of x alone. There are no biases.
-    x stays as it is.
+    x is not modified.
     Source: Shazeer (2020), GLU Variants Improve Transformer, equation 6.
 
     >>> x, w = torch.tensor([[1.0], [-1.0]]), torch.tensor([[2.0]])

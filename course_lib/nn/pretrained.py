@@ -36,7 +36,7 @@ def encode_pretrained(
 ) -> Tensor:
     """Run a pretrained BERT or MiniLM: token ids in, the last layer's vectors out.
 
-    token_ids : (..., n), whole numbers
+    token_ids : (..., n), integers
     parameters : tensors by the names of the file, see below; others may be there too
     n_heads : number of heads of each attention
     may_attend : booleans of two axes or more that fit (..., n, n), True where a token
@@ -56,7 +56,7 @@ def encode_pretrained(
       distribution function of the standard normal), output.dense, and the norm output
 
     Each layer is post-norm, norm(x + sublayer(x)), twice. Returns the vectors
-    (..., n, d_model) after the last layer. The arguments stay as they are.
+    (..., n, d_model) after the last layer. The arguments are not modified.
     Source: Devlin et al. (2019), BERT, section 3; Wang et al. (2020), MiniLM; GELU:
     Hendrycks and Gimpel (2016).
 

@@ -49,7 +49,7 @@ def prune(
 
     Returns the output (..., n, d_model). With gates of ones it is that of
     ``multi_head_attention``. The other heads take no notice of a closed one. The
-    arguments stay as they are.
+    arguments are not modified.
     Source: Michel et al. (2019), Are Sixteen Heads Really Better than One?, section
     2.3; Voita et al. (2019), Analyzing Multi-Head Self-Attention, section 6.1.
 
@@ -94,7 +94,7 @@ def head_importance(
 
     For small changes the loss with a gate set from 1 to 0 changes by minus the
     gradient, so the first needs one run where the second needs one per head. The
-    arguments stay as they are.
+    arguments are not modified.
     Source: Michel et al. (2019), Are Sixteen Heads Really Better than One?, section 4.1
     (equation 2) and section 3.2.
 

@@ -385,7 +385,7 @@ class RecurrentTranslator(nn.Module):
         token_ids : (batch)
 
         Returns logits (batch, vocab_size), and the state after these tokens; the state
-        before stays as it is.
+        before is not modified.
         """
         arguments.token_ids("token_ids", token_ids, 1, batch=len(state.hidden))
         output = self.decoder(self._embed(token_ids.unsqueeze(-1)), state)

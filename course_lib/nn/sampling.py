@@ -55,7 +55,7 @@ def top_k_filter(probabilities: Tensor, k: int) -> Tensor:
     Returns the probabilities (..., vocab_size): 0 for all other tokens, and for those
     that stay what they had, divided by their sum; each token where it stood. Of equally
     probable tokens those with the smaller token ids stay, so that never more than k do.
-    probabilities stays as it is.
+    probabilities is not modified.
     Source: Fan et al. (2018), Hierarchical Neural Story Generation, section 5.4.
 
     >>> top_k_filter(torch.tensor([0.1, 0.4, 0.3, 0.2]), 2)

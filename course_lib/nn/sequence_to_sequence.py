@@ -27,7 +27,7 @@ def gru_step(
 
     Returns the new hidden state (..., d_h): where the update gate is 1 it is the old
     one, where it is 0 the candidate. The reset gate multiplies the candidate's part of
-    ``state @ w_h + b_h``, as in PyTorch. The arguments stay as they are.
+    ``state @ w_h + b_h``, as in PyTorch. The arguments are not modified.
     Source: Cho et al. (2014), Learning Phrase Representations using RNN
     Encoder–Decoder, section 2.3; the reset gate is that of PyTorch's ``nn.GRU``.
 
@@ -69,7 +69,7 @@ def additive_attention(
         row; None for everywhere
 
     Returns two tensors: the context (..., d_v), the weighted mean of the values, and
-    the weights (..., m), 0 where it may not attend. The arguments stay as they are.
+    the weights (..., m), 0 where it may not attend. The arguments are not modified.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1 and appendix A.1.2.
 
@@ -148,7 +148,7 @@ def decoder_step(
     Returns three tensors: the new hidden state (..., d_h), the context (..., d_v), the
     weights (..., m). The state before is the query, since the new one is computed from
     the context: the unit reads x and the context, side by side in this order. The
-    arguments stay as they are.
+    arguments are not modified.
     Source: Bahdanau et al. (2015), Neural Machine Translation by Jointly Learning to
     Align and Translate, section 3.1, equations 4 to 6.
 

@@ -19,7 +19,7 @@ class DecoderState(Protocol):
         """Return a state whose row i is row rows[i] of this one.
 
         rows : (new batch), row numbers in any order, repeated or left out: so
-            hypotheses are copied, swapped and dropped. This state stays as it is.
+            hypotheses are copied, swapped and dropped. This state is not modified.
         """
 
 
@@ -68,7 +68,7 @@ class Translator(Protocol[M, S]):
         """Read one more target token per sequence, and compute the next logits.
 
         token_ids : (batch), the newest tokens; at first the start token
-        state : of the tokens before; it stays as it is, and can be used again
+        state : of the tokens before; it is not modified, and can be used again
 
         Returns two things: logits (batch, vocab_size), equal to the last row of a call
         with all tokens so far, and the state after the newest ones.

@@ -5,14 +5,14 @@
 #
 # *The animal didn't cross the street because it was too tired.*
 #
-# What was too tired? The animal, so that is what *it* means. Now put *wide* in place of
-# *tired*: *it* is still the same two letters, and yet it means the street.
+# What was too tired? The animal, so that is what *it* means. Now change *tired* to
+# *wide*: the two letters of *it* haven't changed, and yet *it* now means the street.
 #
-# To see it happen, <span class="in-notebook">press **Shift + Enter** three
-# times: each time, one cell runs. Then</span> **switch the last word**.
+# To see it happen, <span class="in-notebook">press **Shift + Enter** three times (each
+# press runs one cell). Then</span> **switch the last word**.
 #
-# **About 35 minutes.** You need Python, and you should have multiplied two
-# matrices before. You don't need to know anything about attention.
+# **About 35 minutes.** You need some Python, and you should have multiplied two matrices
+# before. You don't have to know anything about attention.
 
 # %%
 from course_lib import figures
@@ -23,39 +23,39 @@ alt = "Too tired or hungry: it attends most to animal. Too wide or icy: to stree
 figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 
 # %% [markdown]
-# A thick line means that *it* **attends to** a word: most of its meaning comes from there.
-# The number under each word is its **weight**.
+# A thick line means that *it* **attends to** that word and takes most of its meaning from
+# there. The number under each word is its **weight**.
 #
-# Don't be too impressed yet, because nobody trained this. We chose the numbers behind the
-# lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
-# same lines inside a model that was trained by others.
+# Don't be too impressed yet: nothing here was trained, because we chose the numbers
+# behind the lines by hand. In lesson 02 they will be learned, and in lesson 13 you will
+# look for the same lines inside a model that other people trained.
 
 # %% [markdown]
-# The eleven weights add up to 1 (those you see are rounded), whatever the last word is. So
-# try a last word that fits neither the animal nor the street: *… because it was too late.*
+# Whatever the last word is, the eleven weights add up to 1 (the ones you see are
+# rounded). What if it fits neither animal nor street? *… because it was too late.*
 #
 # **Predict:** where do the lines of *it* go now?
 #
 # - [ ] To *animal*, because it is the subject.
 # - [ ] To *animal* and *street*, half to each.
 # - [ ] To *late*, because nothing else fits.
-# - [x] To all eleven words, the same to each.
+# - [x] To all eleven words equally.
 
 # %%
 alt = "Too late: it attends to all eleven words equally, 0.09 each."
 figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=alt)
 
 # %% [markdown]
-# Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, so if
-# nothing fits, they are spread over everything. This follows from the recipe that makes the
-# weights, and in a few minutes you will write that recipe yourself.
+# Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, so
+# if nothing fits, they are spread over everything. This follows from the recipe behind
+# the weights, which you will write yourself in a few minutes.
 
 # %% [markdown]
 # ## What this course is
 #
-# What you have seen at work is **attention**, the idea inside today's large language
-# models. In these lessons you write it yourself, from a sum of three numbers to a
-# Transformer that translates, and then you look inside.
+# What you have seen at work is **attention**, the idea at the heart of today's large
+# language models. In these lessons you write it yourself, from a sum of three numbers up
+# to a Transformer that translates, and then you look inside.
 #
 # After this lesson you can
 #
@@ -67,26 +67,28 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # %% [markdown]
 # ## How a lesson works
 #
-# - <span class="in-notebook">**Run** a cell with Shift + Enter. If you edit it, run it again. On a
-#   touch screen, tap the cell and then ▶ in the toolbar.</span>
+# - <span class="in-notebook">**Run** a cell with Shift + Enter, and again if you edit it.
+#   On a touch screen, tap the cell and then ▶ in the toolbar.</span>
 # - **Make a prediction** where a lesson asks for one: the explanation appears once you have
 #   chosen an answer<span class="in-notebook"> and run the cell</span>.
 # - An **exercise** is a function that you write. The dots in its heading say how hard it is.
-# - The **check** below it says more than *wrong*: if your answer shows a typical
-#   misconception, it names it and asks a question that helps you to find the error.
-# - Each exercise has two **hints** to open.
+# - The **check** below it says more than *wrong*: if it recognises a typical
+#   misconception in your answer, it says which, and asks a question that helps you find
+#   the error.
+# - Each exercise has two **hints**, folded away until you want them.
 
 # %% [markdown]
-# <span class="in-notebook">Five buttons in the toolbar work on the exercise that you are at:
-# *Check* (Alt + Shift + Enter) and *Hint* (Alt + Shift + H), *Start over* and *Restore* for
+# <span class="in-notebook">The toolbar gains five buttons: *Check* (Alt + Shift + Enter)
+# and *Hint* (Alt + Shift + H) for the exercise you are at, *Start over* and *Restore* for
 # your answer, and *Home*, which shows what you have solved.</span>
 #
-# <span class="in-notebook">Without a mouse, **Tab** reaches a prediction or a picture, the arrow keys
-# choose or move, Escape leaves it, and Shift + Enter goes on.</span>
+# <span class="in-notebook">Without a mouse, **Tab** takes you to a prediction or a
+# picture, the arrow keys choose or move, Escape takes you out again, and Shift + Enter
+# goes on.</span>
 #
-# <span class="in-notebook">Nothing that you type can break the course: this notebook is your own
-# copy, and a newer version of the lesson keeps your answers. If something looks odd, use the
-# menu **Kernel → Restart Kernel and Run up to Selected Cell**.</span>
+# <span class="in-notebook">Nothing you type can break the course: this notebook is your
+# own copy, and a newer version of the lesson keeps your answers. If something looks odd,
+# use the menu **Kernel → Restart Kernel and Run up to Selected Cell**.</span>
 
 # %%
 import math
@@ -94,21 +96,22 @@ import math
 import numpy as np
 
 from autograder import check
-from course_lib.lessons.environment import check_environment
 
 # %%
+from course_lib.lessons.environment import check_environment
+
 print(check_environment())
 
 # %% [markdown]
-# <span class="in-notebook">If that cell printed an error instead of a sentence, the error says what
-# to do. Otherwise you are ready to build what moved the lines.</span>
+# <span class="in-notebook">If that cell printed an error instead of a sentence, the error
+# says what to do. Otherwise you are ready to build whatever moved the lines.</span>
 
 # %% [markdown]
 # ## Shares from scores, by hand
 #
 # Where does a weight come from? First, each word gets a **score** that says how well it
-# fits. Lesson 01 computes the scores, so take three of them for granted here: *animal* 2,
-# *street* 1, *because* −1.
+# fits. Lesson 01 shows how scores are computed; for now, take three of them for granted:
+# *animal* 2, *street* 1, *because* −1.
 #
 # Then the scores become **shares**: positive numbers that add up to 1, larger where the
 # score is larger. A natural first idea is to divide each score by the sum of all scores.
@@ -125,10 +128,10 @@ print([score / sum(scores) for score in scores])
 
 # %% [markdown]
 # *because* gets a share of minus one half, and the other two get one and a half between
-# them. A negative share makes no sense, and the scores 2, 1 and −3, whose sum is 0, would
-# have no shares at all.
+# them. A negative share makes no sense, and for the scores 2, 1 and −3, whose sum is 0,
+# there would be no shares at all.
 #
-# So first make every score positive in a way that keeps their order. The exponential
+# So first make all scores positive in a way that preserves their order. The exponential
 # function does that: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
 # *Then* divide by the sum, which is 10.48.
 
@@ -141,10 +144,10 @@ print(shares.round(3), "sum:", round(shares.sum(), 3))
 # This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$. You will meet it in
 # every lesson.
 #
-# In the picture below, all three scores are divided by one positive number before they
-# enter the softmax.
+# In the picture below, all three scores are divided by the same positive number before
+# they enter the softmax.
 #
-# **Predict:** dividing by which numbers gives *street* more than *animal*?
+# **Predict:** which divisors give *street* a larger share than *animal*?
 #
 # - [ ] Numbers below 1
 # - [ ] Numbers above 1
@@ -156,20 +159,20 @@ labels = {"names": ["animal", "street", "because"], "called": "shares"}
 figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 
 # %% [markdown]
-# **Move the slider.** By what must you divide to give *animal* 99 % of the total?
+# **Move the slider.** What must you divide by to give *animal* 99 % of the total?
 #
-# Divide by a small number, and the scores move apart until the winner takes nearly all.
-# Divide by a large one, and the shares draw level. *Too late* is the extreme case: there,
-# all scores are equal. But *street* never overtakes *animal*, because softmax keeps the
-# order of the scores.
+# Divide by a small number, and the scores move apart until the winner takes nearly
+# everything. Divide by a large one, and the shares even out; *too late* is the extreme
+# case, where all scores are equal. But *street* never overtakes *animal*, because softmax
+# keeps the order of the scores.
 
 # %% [markdown]
 # ### Exercise: softmax_by_hand
 #
 # Write the recipe for a list of any length, in plain Python without NumPy: `math.exp`
-# gives the powers of e. The text in quotes under the first line is the contract. It says
-# what goes in and what comes out, and gives an example. Put your answer in place of the
-# line `raise NotImplementedError`.
+# gives the powers of e. The text in quotes under the first line is the contract: it says
+# what goes in and what comes out, and gives an example. Replace the line
+# `raise NotImplementedError` with your answer.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -190,8 +193,8 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# Each line of a check is one claim about your function, and no claim asks for more than the
-# contract says.
+# Each line of a check tests one claim about your function, and no claim goes beyond the
+# contract.
 #
 # <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave
 # out the exponential, run your cell and the check again, and read the message. The line
@@ -204,10 +207,10 @@ check(softmax_by_hand)
 # %% [markdown]
 # ## Shapes
 #
-# From here on, numbers come in arrays. A sentence of 5 words, each described by 4 numbers,
-# is an array of shape `(5, 4)`: **one word per row**. A **batch** of two such sentences has
-# the shape `(2, 5, 4)`. We write `(..., n, d)` for "any leading axes, then n rows of d
-# numbers".
+# From here on, numbers come in arrays. A sentence of 5 words, each described by 4
+# numbers, is an array of shape `(5, 4)`: **one word per row**. A **batch** of two such
+# sentences has the shape `(2, 5, 4)`. We write `(..., n, d)` for "any number of leading
+# axes, then n rows of d numbers".
 
 # %%
 sentences = np.arange(40.0).reshape(2, 5, 4)
@@ -228,9 +231,9 @@ print(sentences.sum(axis=-1).shape)
 print(sentences.sum(axis=-1, keepdims=True).shape)
 
 # %% [markdown]
-# There is one sum per word. With `keepdims=True` the summed axis is kept, with length 1, so
-# that you can divide the rows by their sums: NumPy stretches an axis of length 1. This is
-# called **broadcasting**:
+# There is one sum per word. With `keepdims=True`, the summed axis is kept with length 1,
+# and you can divide the rows by their sums, because NumPy stretches an axis of length 1.
+# This is called **broadcasting**, and it has three rules:
 #
 # - axes are compared from the right;
 # - two axes fit if their lengths are equal or if one of them is 1;
@@ -252,11 +255,11 @@ divided = square / square.sum(axis=-1)
 print(divided, "row sums:", divided.sum(axis=-1))
 
 # %% [markdown]
-# There is no error, and yet the result is wrong, because the rows sum to 0.625 and 1.25.
-# Broadcasting starts from the right, so the first *column* was divided by 4 and the second
-# by 8.
+# There is no error, and yet the result is wrong: the rows sum to 0.625 and 1.25.
+# Broadcasting starts from the right, so the first *column* was divided by 4 and the
+# second by 8.
 #
-# That is why the checks of this course use arrays of many different shapes, among them a
+# That is why the checks in this course use arrays of many different shapes, including a
 # square one.
 
 # %% [markdown]
@@ -284,11 +287,11 @@ check(normalise_rows)
 # %% [markdown]
 # ## Every row with every row
 #
-# Dividing rows by their sums is the last step of a softmax for many words at once.
-# Attention compares each word of one sentence with each word of another, so its first
-# step is a table of scores. Below, `a` has 3 entries and `b` has 2, so there are 3 × 2
-# pairs. To make their table without a loop, give `a` the shape (3, 1) and `b` the shape
-# (1, 2): broadcasting stretches both to (3, 2). `np.newaxis` adds an axis of length 1.
+# Dividing rows by their sums is the last step of a softmax for many words at once. The
+# first step is a table of scores, because attention compares each word of one sentence
+# with each word of another. Below, `a` has 3 entries and `b` has 2, which makes 3 × 2
+# pairs. To build the table without a loop, give `a` the shape (3, 1) and `b` the shape
+# (1, 2): broadcasting stretches both to (3, 2). `np.newaxis` adds an axis of length 1.
 
 # %%
 a = np.array([1.0, 2.0, 3.0])  # (3,)
@@ -297,9 +300,9 @@ table = a[:, np.newaxis] * b[np.newaxis, :]  # (3, 1) times (1, 2) gives (3, 2)
 print(table)
 
 # %% [markdown]
-# Row i, column j holds $a_i b_j$. All lessons draw a table of pairs like this, with a
-# row for each entry of the first array and a column for each entry of the second. In
-# such a table, purple is positive, orange is negative, and white is zero.
+# Row i, column j holds $a_i b_j$. All lessons draw tables of pairs like this, with a row
+# for each entry of the first array and a column for each entry of the second. Where
+# numbers have a sign, purple is positive, orange is negative, and white is zero.
 
 # %%
 names = ["a 0", "a 1", "a 2"], ["b 0", "b 1"]
@@ -307,8 +310,8 @@ alt = "A table of 3 by 2 products: 10, 20; 20, 40; 30, 60."
 figures.signed_heatmap(table, *names, alt=alt)
 
 # %% [markdown]
-# In an index, three dots stand for "all axes that are not named". So you can add a new axis
-# near the end, however many axes come before it.
+# In an index, three dots stand for "all axes that are not named". So you can add a new
+# axis near the end, however many axes come before it.
 #
 # **Predict:** `x` has the shape (2, 5, 4). What is the shape of `x[..., np.newaxis, :]`?
 #
@@ -323,18 +326,18 @@ print(sentences[..., np.newaxis, :].shape)
 
 # %% [markdown]
 # The colon stands for the last axis, the one of length 4, and the three dots for all axes
-# before it. The new axis lies between the two. Without the colon, it comes last.
+# before it. The new axis ends up between the two. Without the colon, it comes last.
 
 # %% [markdown]
 # ### Exercise: pairwise_sums
 #
-# Now with sums instead of products, and with rows of d numbers in place of single ones: at
+# Now add instead of multiplying, and take rows of d numbers instead of single numbers: at
 # `[i, j]`, the result holds $a_i + b_j$, which is a whole row.
 #
 # <details><summary>Hint 1</summary>
 #
-# Write down three shapes: that of the result, that of `a` with one more axis and that of `b`
-# with one more axis. Compare them from the right.
+# Write down three shapes: the result's, and those of `a` and `b` with one more axis each.
+# Compare them from the right.
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -352,9 +355,9 @@ check(pairwise_sums)
 # %% [markdown]
 # ## The notation of all lessons
 #
-# You have written all the tools that lesson 01 needs to build attention. It calls things by
-# the names below. You don't have to learn them now: come back when you meet one that you
-# don't know.
+# You have now written every tool that lesson 01 needs to build attention. These are the
+# names that all lessons use. You don't have to learn them now: come back when you meet
+# one you don't know.
 
 # %% [markdown]
 # | name | meaning |
@@ -395,5 +398,5 @@ check(pairwise_sums)
 # [Broadcasting](https://numpy.org/doc/stable/user/basics.broadcasting.html) of NumPy's user
 # guide.
 #
-# **An open question:** what are the shares of the scores 1000, 999 and 998, and what do you
-# get from `np.exp` and a division? Lesson 01 comes back to it.
+# **An open question:** what are the shares of the scores 1000, 999 and 998, and what do
+# `np.exp` and a division give you? Lesson 01 comes back to this.

@@ -4,7 +4,7 @@
 # **How can a vector look something up in a table of vectors?**
 #
 # You will see a dictionary fail at *kitten*. Soon after, *kitten* is an arrow that you
-# drag.
+# can drag.
 #
 # After this lesson you can
 #
@@ -27,19 +27,19 @@ from course_lib.lessons.scale import scale_effect
 # %% [markdown]
 # ## Looking something up
 #
-# A Python dictionary is a table with keys and values. A query finds a value if it *equals*
-# a key.
+# A Python dictionary is a table of keys and values, and a query finds a value only if it
+# *equals* a key.
 
 # %%
 legs = {"cat": 4.0, "bird": 2.0, "car": 0.0}
 print(legs["cat"], legs.get("kitten"))
 
 # %% [markdown]
-# There is no kitten in the table, so the dictionary has no answer. But a kitten is nearly a
-# cat, so you might say 4.
+# There is no kitten in the table, so the dictionary has no answer. You might still say 4,
+# because a kitten is nearly a cat.
 #
-# Give every word two numbers: how **alive** it is and how well it **flies**. Each word is
-# now an arrow, and *nearly* has a meaning.
+# To give *nearly* a meaning, describe every word by two numbers: how **alive** it is and
+# how well it **flies**. Each word is now an arrow, and arrows can be close.
 
 # %%
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
@@ -48,21 +48,21 @@ q = np.array([[3.2, 0.1]])  # query: kitten
 keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
 # %% [markdown]
-# Three words, used from now on in every lesson:
+# Three words that every lesson uses from now on:
 #
 # - the **query** is what we look for: the kitten's two numbers;
 # - a **key** is what an entry of the table is filed under;
 # - a **value** is what the entry hands out.
 #
-# **Attention** answers a query with a mean of all values, each weighted by how well its key
-# matches. To match a query with a key, multiply number by number and add up: that is the
-# **dot product**.
+# **Attention** answers a query with a mean of all values, each weighted by how well its
+# key matches. To match a query with a key, multiply their numbers pair by pair and add
+# up: that is the **dot product**.
 
 # %% [markdown]
 # The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
 # 50°. In this position, the cat's key has the largest dot product with the kitten.
 #
-# **Predict:** now turn the kitten upwards. At what angle does *bird* begin to win?
+# **Predict:** now turn the kitten upwards. At what angle does *bird* start to win?
 #
 # - [x] At 11°, still close to the cat
 # - [ ] At 30°, halfway from cat to bird
@@ -84,15 +84,15 @@ assert 11 < level < 11.5
 # **Drag the tip of the kitten's arrow** (or reach it with Tab and use the arrow keys)
 # up past this angle, and watch the two dot products.
 #
-# It takes very little. The kitten still points almost exactly the cat's way, and yet the
-# bird has the larger dot product, because its arrow is **longer**. The car has the opposite
-# problem: its arrow lies closer to the kitten's than the bird's does, but it is too short
-# to matter.
+# A small turn is enough. The kitten still points almost exactly where the cat does, and
+# yet the bird has the larger dot product, because its arrow is **longer**. The car has
+# the opposite problem: its arrow lies closer to the kitten's than the bird's does, but it
+# is too short to matter.
 
 # %% [markdown]
-# Divide a dot product by both lengths, and what remains is the **cosine** of the angle
-# between the two arrows. Go back to the kitten that barely flies, and make the bird's key
-# 1.5 times as long.
+# What if only the direction should count? Divide a dot product by both lengths, and what
+# remains is the **cosine** of the angle between the two arrows. Go back to the kitten
+# that barely flies, and make the bird's key 1.5 times as long.
 #
 # **Predict:** which key has the largest dot product with the kitten's query, and which the
 # largest cosine?
@@ -118,8 +118,8 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # can then count for more by being longer.
 #
 # > **Common mistake: "the dot product lies between −1 and 1".** It is often called a
-# > similarity, and similarities often do. But that is the cosine; the dot product is the
-# > cosine times both lengths.
+# > similarity, and many similarities do. But it is the cosine that does; the dot product
+# > is the cosine times both lengths.
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -127,10 +127,10 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # *The animal didn't cross the street because it was too **tired**.* Or: *… too **wide**.*
 #
 # You knew at once what *it* means in each, so something in you looked back from *it* to
-# another word, and the last word decided which. At the end of this lesson, your own code
-# finds both answers, and those for other last words that you choose. The vectors that it
-# compares are still made **by hand**, even the query of *it*, which matters most. In lesson
-# 02, parameters that start as random numbers learn to make them.
+# another word, and the last word decided which. By the end of this lesson, your own code
+# finds both answers, and others for last words that you choose. The vectors that it
+# compares are still made **by hand**, even the query of *it*, which matters most. In
+# lesson 02, parameters that start as random numbers learn to make them.
 
 # %% [markdown]
 # Below is the Transformer, the neural network from which today's language models
@@ -147,8 +147,9 @@ figures.lesson_map("01", alt=alt)
 # ## From scores to weights
 #
 # Softmax, from lesson 00, turns scores into shares; these shares are called **weights**.
-# That lesson ended with the scores 1000, 999 and 998. Only the differences matter (you will
-# see why), so their shares must be those of 2, 1 and 0: about 0.665, 0.245 and 0.090.
+# That lesson ended with the scores 1000, 999 and 998. Only the differences matter (you
+# will see why), so the shares must be the same as for 2, 1 and 0: about 0.665, 0.245 and
+# 0.090.
 #
 # **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
@@ -167,8 +168,8 @@ with np.errstate(over="ignore", invalid="ignore"):
 # number. (In plain Python, `math.exp(1000)` is an error.)
 #
 # There is a way out. If you subtract the same number from all scores, no share changes,
-# because $e^{s-c} = e^{s} / e^{c}$ and the factor cancels. Subtract the **largest** score, and
-# no power is larger than 1.
+# because $e^{s-c} = e^{s} / e^{c}$ and the common factor cancels. Subtract the
+# **largest** score, and no power is larger than 1.
 
 # %% [markdown]
 # ### Exercise: softmax
@@ -212,9 +213,9 @@ print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
 print("legs:", (weights @ v).round(2))
 
 # %% [markdown]
-# About three and a half legs: no biologist would say so, but it is better than `None`.
-# Notice two differences from a dictionary. Every entry gets a little weight, even the car.
-# And the answer changes *smoothly* with the query, so it has a derivative, and what has a
+# About three and a half legs: no biologist would agree, but it beats `None`. Notice two
+# differences from a dictionary. Every entry gets a little weight, even the car. And the
+# answer changes *smoothly* with the query, so it has a derivative, and what has a
 # derivative can be trained.
 #
 # **Drag the kitten again**, now with everything in view. Where does it have three legs?
@@ -227,22 +228,22 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 
 # %% [markdown]
 # If the arrow only grows, no cosine changes, but the weights do: a longer query is more
-# decided. At the origin all dot products are 0, so all weights are equal, as they were for
-# *too late* in lesson 00.
+# decisive. At the origin all dot products are 0, so all weights are equal, as they were
+# for *too late* in lesson 00.
 #
-# *Dive into Deep Learning* calls such a weighted mean
-# [attention pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
+# *Dive into Deep Learning* calls such a weighted mean [attention
+# pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
 # It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the
-# words' vectors), but here those have two numbers, and the answer has one, like a
+# words' vectors), but here each word has two numbers, and the answer has one, like a
 # value.
 
 # %% [markdown]
 # ## From one sentence to another
 #
-# The simplest form of attention learns nothing. There are two sentences, with one vector
-# per word, and each word of `x` **attends to** all words of `y`: it is a query that is
-# matched with their keys and receives a weighted mean of their values. The vectors of `y`
-# are keys and values at once:
+# The simplest form of attention learns nothing. Take two sentences, with one vector per
+# word. Each word of `x` **attends to** all words of `y`: it is a query, which is matched
+# with their keys and receives a weighted mean of their values. The vectors of `y` serve
+# as keys and as values:
 #
 # $$\begin{aligned} \text{scores} &= x y^\top \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
@@ -253,8 +254,9 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 # %% [markdown]
 # You may also see $o_i = \sum_j w_{ij}\, x_j$: there, `y` is `x`, as in lesson 02.
 #
-# One thing about NumPy first. For a batch of sentences, `@` multiplies the tables in the
-# last two axes, sentence by sentence. `y.T`, however, reverses *all* axes:
+# One thing about NumPy before you write this: for a batch of sentences, `@` multiplies
+# the tables in the last two axes, sentence by sentence. `y.T`, however, reverses *all*
+# axes:
 
 # %%
 batch = np.zeros((2, 7, 4))
@@ -265,13 +267,13 @@ print(
 # %% [markdown]
 # ### Exercise: similarity_attention
 #
-# Write the three formulas as one function, which rebuilds each word of `x` from `y`.
-# Sentences may have different lengths, and there may be any number of leading axes.
+# Write the three formulas as one function, which rebuilds each word of `x` from `y`. The
+# sentences may have different lengths, and there may be any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
-# What is the shape of the scores for a sentence x of n words and y of m words? Along which
-# axis do the weights of one word of x lie?
+# What is the shape of the scores if x has n words and y has m? Along which axis do the
+# weights of one word of x lie?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -303,7 +305,8 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 
 # %% [markdown]
 # Notice that the lines of *red* and *car* cross: each word attends to its translation,
-# wherever that stands. The printed rows are nearly *la*, *rouge*, *voiture*.
+# wherever that is. The printed rows are nearly the vectors of *la*, *rouge* and
+# *voiture*.
 #
 # What if two words belong together without being similar? The words *it* and *animal*
 # have little meaning in common, so a dot product of their meanings will barely connect
@@ -314,22 +317,22 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # ## How large may a score be?
 #
 # The Transformer divides its scores by $\sqrt{d_k}$, the square root of the number of
-# entries in a query. In this section you find out what happens without it.
+# entries in a query. What would go wrong if it didn't?
 #
-# Suppose all numbers of a query and a key are independent, with mean 0 and variance 1. Then
-# each product $q_i k_i$ has variance 1, and because the variances of independent terms add
-# up, the dot product has **variance d_k**. Its typical size is 2 for d_k = 4 and about 23
-# for 512, so the scores lie further apart.
+# Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
+# Then each product $q_i k_i$ has variance 1, and because the variances of independent
+# terms add up, the dot product has **variance d_k**. Its typical size is 2 for d_k = 4
+# and about 23 for 512, so the scores lie further apart.
 
 # %% [markdown]
 # Does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
 # a little. Now multiply all three by 16, and then raise the middle one by 0.1.
 #
-# **Predict:** how far do the weights of 16, 8 and 0 move if the 8 rises by 0.1?
+# **Predict:** how far do the weights move this time?
 #
-# - [ ] About 16 times as far as those of 1, 0.5 and 0
-# - [ ] About as far as those of 1, 0.5 and 0
-# - [x] Less than a hundredth as far as those of 1, 0.5 and 0
+# - [ ] About 16 times as far as before
+# - [ ] About as far as before
+# - [x] Less than a hundredth as far as before
 
 # %%
 for size in (1.0, 4.0, 16.0):
@@ -339,7 +342,8 @@ for size in (1.0, 4.0, 16.0):
     print(f"scores times {size:4}: weights {p.round(3)}, moved by {move:.5f}")
 
 # %% [markdown]
-# A score far ahead gets nearly all the weight, and a small push makes almost no difference.
+# A score that is far ahead gets nearly all the weight, and a small push to another makes
+# almost no difference.
 
 # %% [markdown]
 # ### The Jacobian
@@ -358,12 +362,12 @@ for size in (1.0, 4.0, 16.0):
 # %% [markdown]
 # ### Exercise: softmax_jacobian
 #
-# Write the matrix for one row of weights, and for any number of leading axes.
+# Compute this matrix for a row of weights, with any number of leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
-# Both cases contain a product of two weights. What remains where i = j, and which kind of
-# matrix has it?
+# Both cases contain a product of two weights. What is left over where i = j, and what
+# kind of matrix holds it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -409,10 +413,10 @@ assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
 assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
 
 # %% [markdown]
-# Raw, the variance is about d_k and the largest weight goes towards 1. The Jacobian rises a
-# little up to d_k = 4, then falls from 0.36 to 0.0002. Divided by $\sqrt{d_k}$, the
-# variance remains near 1, the Jacobian barely changes, and the largest weight is always
-# below 0.3.
+# With raw scores, the variance is about d_k and the largest weight approaches 1. The
+# Jacobian rises a little up to d_k = 4, then falls from 0.36 to 0.0002. With scaled
+# scores, the variance remains near 1, the Jacobian barely changes, and the largest weight
+# is always below 0.3.
 #
 # (The *mean* Jacobian falls only about fivefold: now and then two keys are nearly equally
 # good, and then even the raw softmax is undecided.)
@@ -429,8 +433,8 @@ alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it st
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
-# Here is the same for one query of 64 random numbers and six keys of the same kind: raw, and
-# divided by $\sqrt{64}$.
+# Here is the same comparison for one query of 64 random numbers and six keys of the same
+# kind.
 
 # %%
 rng_64 = np.random.default_rng(5)
@@ -464,8 +468,8 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # %% [markdown]
 # ### Exercise: scaled_scores
 #
-# Write the scores as the Transformer computes them: dot products of all queries with
-# all keys, divided by $\sqrt{d_k}$.
+# Compute the scores the way the Transformer does: dot products of all queries with all
+# keys, divided by $\sqrt{d_k}$.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -475,8 +479,8 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Read d_k from the shape: it is how many numbers one query has, and neither the number of
-# queries nor the number of keys.
+# Read d_k from the shape: it is how many numbers one query has, not how many queries or
+# keys there are.
 #
 # </details>
 
@@ -497,7 +501,7 @@ check(scaled_scores)
 # 3. Divide by $\sqrt{d_k}$, which is 8 in the paper.
 # 4. Apply softmax.
 # 5. Multiply each value by its weight. A weight of 0.001 almost removes it.
-# 6. Add these up.
+# 6. Add up the weighted values.
 
 # %% [markdown]
 # ### Exercise: attention_step_by_step
@@ -534,7 +538,7 @@ steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
 print("weights:", steps["weights"].round(2), "output:", steps["output"].round(2))
 
 # %% [markdown]
-# **Press "next"** to go through them, and point at a number to see what it was made of.
+# **Press "next"** to go through them, and point at a number to see where it came from.
 
 # %%
 alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
@@ -559,7 +563,7 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 # ### Exercise: attention
 #
 # Put your `scaled_scores` and your `softmax` together. Return both the output and the
-# weights: the weights are what we look at in pictures.
+# weights, because the pictures show the weights.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -581,7 +585,8 @@ from course_lib.attention import attention  # exercise
 check(attention)
 
 # %% [markdown]
-# Is that the same as the six steps, one query at a time? Compare the numbers and the time.
+# Does that give the same result as the six steps, one query at a time? Compare the
+# numbers and the time.
 
 # %%
 import timeit
@@ -620,8 +625,7 @@ print("largest difference:", round(np.abs(shuffled - output).max(), 12))
 assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# For a lookup it does not matter which row of the table something is in. Now shuffle the
-# queries:
+# A lookup doesn't care which row of the table something is in. Now shuffle the queries:
 
 # %%
 rotated = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
@@ -629,10 +633,9 @@ print("the same output:", np.allclose(rotated, output))
 print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
-# Each query is answered on its own, and its answer moves with it. So the order of keys and
-# values does not matter, as long as both are in the same order, and shuffling the queries
-# only shuffles the output's rows. But language needs word order, so lesson 05 puts it back
-# in.
+# Each query is answered on its own, and its answer moves with it: shuffling the queries
+# only shuffles the output's rows. Keys and values may come in any order, as long as both
+# are in the same one. But language needs word order, so lesson 05 puts it back in.
 #
 # This is a good moment for a break. After it, your `attention` finds out what *it* means.
 
@@ -640,8 +643,8 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # ## Other ways to score
 #
 # The paper calls whatever scores a query against a key a *compatibility function*. Such a
-# function can have parameters of its own. Two that do are older than the Transformer; here
-# they are, next to the plain dot product:
+# function can have parameters of its own. Two functions of this kind are older than the
+# Transformer; here they are, next to the plain dot product:
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
@@ -649,8 +652,8 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
-# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean are as
-# before.
+# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean don't
+# change.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores
@@ -751,7 +754,7 @@ yours, _ = attention(*arrays)
 print("same as yours:", np.allclose(theirs, yours, rtol=0, atol=1e-12))
 
 # %% [markdown]
-# PyTorch can also confirm your Jacobian: it differentiates softmax by itself.
+# PyTorch can also confirm your Jacobian, because it differentiates softmax by itself.
 
 # %%
 s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
@@ -765,7 +768,7 @@ print(yours.round(3))
 #
 # Back to the sentence. Each word's key has four numbers: how much the word is a thing,
 # alive, a location, a description. The query of *it* asks for a thing, and the last word
-# decides of what kind: *tired* needs something alive, *wide* a location.
+# decides what kind of thing: *tired* needs something alive, *wide* a location.
 #
 # All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
 # last word into the query of *it* ourselves. Your code does the lookup.
@@ -793,9 +796,9 @@ assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
 
 # %% [markdown]
 # **Type another last word.** All weights that you see come from `attention` in the cell
-# above, one row for each word for which we wrote down a query: any other word leaves it as
-# helpless as the kitten left the dictionary. Try *old*, which fits both nouns, and *late*,
-# which fits neither.
+# above, one row for each word that we wrote a query for. Any other word leaves it as
+# helpless as the kitten left the dictionary. Try *old*, which fits both nouns, and
+# *late*, which fits neither.
 
 # %%
 alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
@@ -813,8 +816,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 #   **values**.
 # - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
 #   and large d_k, most gradients vanish.
-# - Row i is query i, each row of weights sums to 1, and keys and values may be reordered,
-#   if both are reordered together.
+# - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
+#   reordered, as long as they move together.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
 # (2015), section 3.1; Luong et al. (2015), section 3.1.

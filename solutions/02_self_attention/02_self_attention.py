@@ -5,15 +5,15 @@
 #
 # After this lesson you can
 #
-# - let every word of a sentence attend to every other one, with parameters that decide
-#   which word attends to which;
+# - let all words of a sentence attend to each other, with parameters that decide which
+#   word attends to which;
 # - do the same between two sequences of different lengths;
 # - measure how much a function of a sequence depends on the order of its tokens;
 # - compute the derivatives of self-attention by hand, and train it with them (stretch).
 #
-# **About 120 minutes.** 40 of them are for the stretch exercise, which you can skip.
-# You need lesson 01 (`attention`, the √d_k, the Jacobian of softmax) and, for the stretch,
-# the chain rule.
+# **About 120 minutes.** You can skip the stretch exercise, which takes 40 of them.
+# You need lesson 01 (`attention`, √d_k, the Jacobian of softmax) and, for the stretch, the
+# chain rule.
 
 # %%
 from collections.abc import Callable
@@ -33,9 +33,9 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # had chosen the queries and keys by hand. Nobody can do that for all words of a language.
 # **Who makes them?**
 #
-# At the end of this lesson, a model starts from random numbers, reads other sentences
-# for a second, and then knows what *it* means in these two. Nobody chooses its queries
-# or keys: during training we only say which noun is meant.
+# At the end of this lesson, a model starts from random numbers, reads other sentences for
+# a second, and then knows what *it* means in these two. Nobody chooses its queries or
+# keys: training only says which noun is meant.
 
 # %% [markdown]
 # On the map of the Transformer, **hover over the highlighted boxes**: they differ in where
@@ -61,7 +61,7 @@ in_town = np.array([loan, bank])
 
 # %% [markdown]
 # Now let a sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
-# with the same sequence on both sides. That is all that *self* means. Nothing is
+# with the same sequence on both sides. That is all that *self* means, and nothing is
 # learned yet.
 #
 # The dot product of *bank* with *river* is 4.5, and so is its dot product with itself.
@@ -99,13 +99,13 @@ print(f"bank in one sentence and in the other: {before:.2f} before, {after:.2f} 
 assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 
 # %% [markdown]
-# One word, two vectors: each now carries something of its sentence. Such a vector is
-# called **contextual**. An embedding gives a word one vector once and for all, whereas
+# The word now has two vectors, each of which carries something of its sentence. Such a
+# vector is called **contextual**. An embedding gives a word one vector for good, whereas
 # attention computes a new one for every position in every sentence.
 #
-# All words of the sentence were updated at the same time. A network that reads word by
-# word from left to right (a **recurrent network**, lesson 08) cannot know which *bank*
-# it has read until it comes to *river*. Here any two words are one step apart.
+# All words of the sentence were updated at once. A network that reads word by word from
+# left to right (a **recurrent network**, lesson 08) cannot know which *bank* it has read
+# until it comes to *river*. Here, any two words are one step apart.
 
 # %% [markdown]
 # ## When similarity is not enough
@@ -114,10 +114,10 @@ assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 # the word *it* has nothing in common with the word *dog*, so similarity cannot find the
 # answer.
 #
-# A smaller case: *a red queen and a blue kite: what colour is it?* We take *red queen*
-# and *blue kite* as one token each. Each token has five numbers. The first four say
-# whether it is a **person**, whether it is a **thing**, whether it **asks** for a
-# person, and whether it asks for a thing; the fifth is a **colour**, 1 for red and −1
+# A smaller case: *a red queen and a blue kite: what colour is it?* We take *red
+# queen* and *blue kite* as one token each, and give each token five numbers. The first
+# four say whether it is a **person**, whether it is a **thing**, whether it **asks** for
+# a person, and whether it asks for a thing; the fifth is a **colour**, 1 for red and −1
 # for blue.
 
 # %%
@@ -170,9 +170,9 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 # %% [markdown]
 # *it* asks for a thing with strength 6, and the kite is filed under *thing*.
 #
-# Queries, keys and values are often **smaller** than the token: in the paper
-# (*Attention Is All You Need*) they have 64 numbers, and a token has 512. They don't
-# have to be smaller; lesson 03 says why they are.
+# Queries, keys and values are often **smaller** than the token: in the paper (*Attention
+# Is All You Need*) they have 64 numbers, and a token has 512. They don't have to be, but
+# lesson 03 says why they are.
 
 # %% [markdown]
 # ### Exercise: project
@@ -219,8 +219,8 @@ except ValueError:
     print("w_q @ x: shapes", w_q.shape, "and", x.shape, "do not fit")
 
 # %% [markdown]
-# Here the shapes protect you, but they don't if $X$ and $W$ are square and of the same
-# size. Take four tokens of four numbers, and change token 0 only.
+# Here the shapes protect you, but if $X$ and $W$ are square and of the same size, they
+# don't. Take four tokens of four numbers, and change only token 0.
 #
 # **Predict:** in how many of the four rows does W X change?
 #
@@ -239,22 +239,22 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 
 # %% [markdown]
 # With X W, only the query of token 0 changes. With W X, each "query" is a mixture of
-# *all* tokens before any attention has taken place. This is a common mistake, because
-# the formula is copied from a text in which tokens are columns, and NumPy does not
-# complain if the matrices are square.
+# *all* tokens before any attention has taken place. This is a common mistake: people copy
+# the formula from a text in which tokens are columns, and NumPy doesn't complain if the
+# matrices are square.
 
 # %% [markdown]
 # ## A sequence attends to itself
 #
 # The rest is lesson 01. Each token's query meets the keys of **all tokens of the same
-# sequence**, its own included:
+# sequence**, including its own:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V,
 # \qquad Q, K, V \text{ from the same } X.$$
 #
-# There are n queries and n keys, so the weights are a square table of n² numbers: twice
-# as many tokens have four times as many weights. A square table hides mistakes, because
-# transposing it doesn't change its shape.
+# There are n queries and n keys, so the weights are a square table of n² numbers, and
+# twice as many tokens have four times as many weights. A square table hides mistakes,
+# because transposing it doesn't change its shape.
 
 # %% [markdown]
 # ### Exercise: self_attention
@@ -265,7 +265,7 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # <details><summary>Hint 1</summary>
 #
 # `attention(q, k, v)` is imported in the second cell and returns two arrays. Which three
-# arrays does it need, and who makes them?
+# arrays does it need, and what makes them?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -304,9 +304,10 @@ alt = "It attends to the blue kite with 0.97; queen and kite to all equally."
 figures.attention_weights(weights, names, names, alt=alt)
 
 # %% [markdown]
-# Blue. Notice that the table is not symmetric: *it* attends to *kite* with 0.97, *kite*
-# to *it* with 0.33. Attention has a direction. And a token that asks for nothing still
-# attends, because its weights must sum to 1: equal scores share that 1 equally.
+# *it* is blue. Notice that the table is not symmetric: *it* attends to *kite* with 0.97,
+# *kite* to *it* with 0.33, so attention has a direction. And a token that asks for
+# nothing still attends, because its weights must sum to 1: equal scores share that 1
+# equally.
 
 # %% [markdown]
 # The output is a weighted sum of the **values**, $o_i = \sum_j w_{ij}\, v_j$, not of
@@ -315,7 +316,7 @@ figures.attention_weights(weights, names, names, alt=alt)
 #
 # How are the two related?
 #
-# **Predict:** does it matter if you mix the tokens first, and apply $W_V$ afterwards?
+# **Predict:** does it matter if you mix the tokens first and apply $W_V$ afterwards?
 #
 # - [x] No, the output is the same.
 # - [ ] Yes, the output is different.
@@ -328,11 +329,11 @@ print("mixed first, w_v afterwards:", np.allclose(mixed_tokens @ w_v, output))
 assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, output)
 
 # %% [markdown]
-# It does not matter, since mixing and $W_V$ are both linear. Leaving $W_V$ out does
-# matter: the output is then different, here even in shape.
+# It doesn't matter, since mixing and $W_V$ are both linear. But leaving $W_V$ out does:
+# the output is then different, here even in shape.
 #
 # The scores can be written in a similar way: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the
-# bilinear score of lesson 01. Only the **product** of the two matrices counts:
+# bilinear score of lesson 01. Only the **product** of the two matrices matters:
 
 # %%
 rescaled = self_attention(x, 2 * w_q, w_k / 2, w_v)[1]
@@ -340,11 +341,11 @@ print("w_q doubled and w_k halved, same weights:", np.allclose(rescaled, weights
 assert np.allclose(rescaled, weights, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# So there is no point in asking what one number of a learned query means. Ask which
-# token attends to which.
+# So there is no point in asking what one number of a learned query means. Ask which token
+# attends to which.
 #
-# The output is again a sequence, with as many rows as the input, so it can be the input
-# of another self-attention, the next **layer**. That is how Transformers are built
+# The output is again a sequence, with as many rows as the input, so another
+# self-attention, the next **layer**, can read it. That is how Transformers are built
 # (lesson 09).
 #
 # Self-attention is older than the Transformer: see Cheng et al. (2016), who call it
@@ -376,9 +377,9 @@ figures.attention_lines(*three, words, alt=alt)
 # %% [markdown]
 # ## Which word does a word attend to most?
 #
-# To itself? As an experiment, take 1,000 sequences of 12 random tokens, with random
-# parameters. In how many rows is a word's weight on itself the largest? Try it with
-# *one* matrix for both queries and keys, and with *two*, as in every Transformer.
+# Is it itself? To find out, take 1,000 sequences of 12 random tokens, with random
+# parameters. In how many rows is a word's weight on itself the largest? Try it with *one*
+# matrix for both queries and keys, and with *two*, as in every Transformer.
 #
 # **Predict:** with two random matrices, in what share of the rows is a word's weight on
 # itself the largest?
@@ -404,8 +405,8 @@ assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
 
 # %% [markdown]
 # > **Common mistake: "a word scores highest with itself".** Nothing is more like a word
-# > than the word itself, so one expects this. But a score does not compare a word with
-# > a word: it compares a *query* with a *key*, and two matrices make them different.
+# > than the word itself, so the idea is natural. But a score doesn't compare a word with
+# > a word: it compares a *query* with a *key*, which two matrices make different.
 #
 # With one matrix, a word's weight on itself is the largest in 0.99 of the rows; with two,
 # no more often than by chance: 1 in 12, or 0.083 (with 12,000 rows, the share varies by
@@ -420,10 +421,10 @@ assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
 #
 # $$Q = X W_Q, \qquad K = M W_K, \qquad V = M W_V.$$
 #
-# This is **cross-attention**. The sequence that attends supplies the queries; the one that
-# is attended to supplies keys *and* values. The two may differ in length, and even in the
-# size of their tokens: $W_Q$ has a row for each entry of a token of `x` (d_model), $W_K$
-# and $W_V$ have one for each entry of a token of the memory (d_memory).
+# This is **cross-attention**. The sequence that attends supplies the queries, and the one
+# that is attended to supplies keys *and* values. The two may differ in length, and even
+# in the size of their tokens: $W_Q$ has a row for each entry of a token of `x` (d_model),
+# $W_K$ and $W_V$ have one for each entry of a token of the memory (d_memory).
 
 # %% [markdown]
 # ### Exercise: cross_attention
@@ -432,8 +433,8 @@ assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
 #
 # <details><summary>Hint 1</summary>
 #
-# n tokens attend, m tokens are attended to. The weights must be `(n, m)`: which of the two
-# sequences decides the number of rows?
+# n tokens attend, and m tokens are attended to. The weights must be `(n, m)`: which
+# sequence decides the number of rows?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -461,7 +462,7 @@ crossed, cross_weights = cross_attention(target, memory, *parameters)
 print("weights:", cross_weights.shape, " output:", crossed.shape)
 
 # %% [markdown]
-# Three rows of weights, five columns.
+# The weights have three rows and five columns.
 #
 # **Predict:** what happens to the output if you permute the tokens of the memory?
 #
@@ -480,9 +481,9 @@ assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 # %% [markdown]
 # The output does not depend on the order of the memory's tokens.
 #
-# A Transformer for translation has two halves. The **encoder** reads the **source**
-# (the English sentence), and the **decoder** writes the **target** (the German one),
-# word by word. Attention is used in three ways (the paper, section 3.2.3):
+# A Transformer for translation has two halves. The **encoder** reads the **source** (the
+# English sentence), and the **decoder** writes the **target** (the German one), word by
+# word. They use attention in three ways (the paper, section 3.2.3):
 #
 # | where | queries | keys and values |
 # |---|---|---|
@@ -512,10 +513,10 @@ print("dog, in both sentences, same vector:", np.allclose(bites[1], bitten[4]))
 assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 
 # %% [markdown]
-# The dog that bites and the dog that is bitten get the same vector. If the tokens are
-# permuted, the outputs are permuted with them, and nothing else happens. Permuting the
-# rows of $X$ means multiplying it by a matrix $\Pi$ of 0s and 1s, with one 1 in each
-# row and in each column. So
+# The dog that bites and the dog that is bitten get the same vector. If you permute the
+# tokens, the outputs are permuted with them, and nothing else happens. Permuting the rows
+# of $X$ means multiplying it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and
+# in each column. So
 #
 # $$f(\Pi X) = \Pi f(X).$$
 #
@@ -525,7 +526,7 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 # %% [markdown]
 # ### Exercise: equivariance_gap
 #
-# Measure it, for any function `f` of a sequence and any permutation.
+# Measure this difference, for any function `f` of a sequence and any permutation.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -535,8 +536,8 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `x[[2, 0, 1]]` gives rows 2, 0 and 1 of x. A swap is its own inverse and hides a mistake;
-# try `[1, 2, 0]` too.
+# `x[[2, 0, 1]]` gives rows 2, 0 and 1 of x. A swap is its own inverse, which hides a
+# mistake; try `[1, 2, 0]` too.
 #
 # </details>
 
@@ -568,10 +569,10 @@ assert gaps["sum of all so far"] > 0.1
 # without positions**: a mask that hides later tokens (lesson 04) already makes it
 # depend on order, and positions (lesson 05) put the order into the tokens themselves.
 #
-# What a model takes for granted before it has seen any data is its **inductive bias**.
-# A recurrent network takes for granted that order matters, and that neighbours matter
-# most. Self-attention treats a sequence as a set: it assumes nothing about order, so it
-# must learn more from data.
+# What a model takes for granted before it has seen any data is its **inductive bias**. A
+# recurrent network assumes that order matters, and that neighbours matter most.
+# Self-attention treats a sequence as a set: it assumes nothing about order, so it must
+# learn more from data.
 
 # %% [markdown]
 # ## Backwards
@@ -581,9 +582,9 @@ assert gaps["sum of all so far"] > 0.1
 # direction in which the loss falls. For each array, write `d_…` for the derivative of the
 # loss with respect to each of its numbers: `d_w_q` has the shape of `w_q`.
 #
-# One rule does nearly everything: if `c = a @ b`, then `d_a = d_c @ b.T` and `d_b = a.T
-# @ d_c`. Test it by moving each number a little and watching the loss. This is called
-# **finite differences** (`course_lib/lessons/finite_differences.py`).
+# One rule does nearly everything: if `c = a @ b`, then `d_a = d_c @ b.T` and
+# `d_b = a.T @ d_c`. Test it by moving each number a little and watching the loss, a
+# method called **finite differences** (`course_lib/lessons/finite_differences.py`).
 
 # %%
 from course_lib.lessons.finite_differences import numerical_gradients
@@ -602,9 +603,9 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # O = P V$$
 
 # %% [markdown]
-# Walk along it from the end. `p` and `s` are tables, and so are `d_p` and `d_s`. But
-# the softmax works on each row by itself, and so does its Jacobian from lesson 01. For
-# row i, `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so you
+# Walk along the chain from its end. `p` and `s` are tables, and so are `d_p` and `d_s`.
+# But the softmax works on each row by itself, and so does its Jacobian from lesson 01.
+# For row i, `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so you
 # don't have to transpose it). Written out,
 # `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
 #
@@ -615,8 +616,8 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # ### Exercise: self_attention_gradients
 #
 # A stretch: go back from the output to x and the three matrices.
-# <span class="in-notebook">To skip it, run the check twice; it then says how to go on with the
-# course's version.</span>
+# <span class="in-notebook">To skip it, run the check twice; it then says how to continue
+# with the course's version.</span>
 #
 # <details><summary>Hint 1</summary>
 #
@@ -675,7 +676,7 @@ figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt
 
 # %% [markdown]
 # What can you do with these derivatives? Take the queen, the kite and *it* from above.
-# Keep $W_V$, **forget** the $W_Q$ and $W_K$ that we chose, and start from random ones.
+# Keep $W_V$, **forget** the $W_Q$ and $W_K$ that we chose, and start with random ones.
 # The loss is the squared distance between the colour of *it* and blue (−1). Each of 100
 # steps subtracts 0.5 times its derivative from each matrix.
 
@@ -695,9 +696,8 @@ print(f"weight of it on kite: {it_before:.2f} before, {it_after:.2f} after")
 assert it_before < 0.5 and it_after > 0.9
 
 # %% [markdown]
-# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend
-# to: only the colour was asked for, and the way to get it right is to attend to the
-# kite.
+# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
+# we only asked for the colour, and the way to get that right is to attend to the kite.
 #
 # So what is learned is not a table of word vectors, trained in advance on nearby words
 # as fastText's is (Bojanowski et al. 2017), but three matrices, the same for every
@@ -725,19 +725,21 @@ assert tuple(layers[0].weight.shape) == (2, 5)
 assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# It stores (out, in), the **transpose** of our $W$. Transpose parameters when you copy
-# them between PyTorch and these lessons: if they are square, no shape will remind you.
+# PyTorch stores (out, in), the **transpose** of our $W$. So transpose parameters when you
+# copy them between PyTorch and these lessons: if they are square, no shape will remind
+# you.
 
 # %% [markdown]
 # ## Learning what a pronoun refers to
 #
-# Now with many words. *A red queen, a blue kite, a white king and green twins: what colour
-# is it?* A story (`course_lib/lessons/stories.py`) has four nouns, one for each of *she,
-# he, it, they*, in any order and in any of eight colours. Then a pronoun asks.
+# Now try it with many words. *A red queen, a blue kite, a white king and green twins:
+# what colour is it?* A story (`course_lib/lessons/stories.py`) has four nouns, one for
+# each of *she, he, it, they*, in any order and in any of eight colours. Then a pronoun
+# asks.
 #
 # A token has 24 numbers: 16 for the word and 8 for the colour, one of which is a 1. A
-# pronoun has no colour. The output has 8 numbers, the largest of which names the
-# colour. The 16 numbers of a word are **random**, so no pronoun resembles its nouns.
+# pronoun has no colour. The output has 8 numbers, and the largest names the colour. The
+# 16 numbers of a word are **random**, so no pronoun resembles its nouns.
 
 # %% [markdown]
 # One layer of self-attention is trained three times (`course_lib/experiments/recall.py`) on
@@ -750,8 +752,8 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # | a pronoun | $W_V$, $W_Q$ and $W_K$ | is learning better? |
 
 # %% [markdown]
-# Guessing gives the right colour in 0.34 of all stories: in 1/4 the right noun, and in 1/8
-# of the rest the same colour by luck.
+# Guessing gives the right colour in 0.34 of all stories: in 1/4 it picks the right noun,
+# and in 1/8 of the rest the same colour by luck.
 #
 # **Predict:** if a pronoun asks, how often does similarity give the right colour?
 #
@@ -760,7 +762,7 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # - [ ] In more than 0.90 of the stories.
 
 # %%
-from course_lib.experiments import recall, record
+from course_lib.experiments import recall
 
 noun_again = recall.train(1, learn_queries_and_keys=False, by_pronoun=False)
 by_similarity = recall.train(1, learn_queries_and_keys=False)
@@ -778,15 +780,16 @@ assert learned.weight_on_target > 0.9
 
 # %% [markdown]
 # If the noun itself asks, similarity is enough. If a pronoun asks, similarity is worse
-# than guessing, because what resembles *it* most is *it*, and *it* has no colour to
-# hand out. (Why not 1/8? The four nouns get a little weight each, so a little colour
-# leaks through.) With learned queries and keys, the pronoun attends to the noun that is
-# meant.
+# than guessing, because what resembles *it* most is *it*, and *it* has no colour to hand
+# out. (Why not 1/8? The four nouns get a little weight each, so a little colour leaks
+# through.) With learned queries and keys, the pronoun attends to the noun that it means.
 #
-# Longer trainings, with the seeds 0, 1 and 2 and with learned queries and keys of 1, 2
-# and 4 numbers, were run beforehand (`python -m course_lib.experiments recall`):
+# We trained for longer beforehand, with the seeds 0, 1 and 2 and with learned queries and
+# keys of 1, 2 and 4 numbers (`python -m course_lib.experiments recall`):
 
 # %%
+from course_lib.experiments import record
+
 runs = record.read("recall")
 for name in ("noun again, similarity", "pronoun, similarity"):
     print(f"{name}: {runs.values(name)}")
@@ -799,10 +802,10 @@ assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 
 assert min(runs.values("noun again, similarity")) > 0.98
 
 # %% [markdown]
-# One number is not enough: on a line only the largest and the smallest key can win, and
-# there are four groups of nouns. Two can be enough, but with seed 0 the training gets
-# stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is why
-# the small training above uses seed 1.)
+# One number is not enough, because on a line only the largest and the smallest key can
+# win, and there are four groups of nouns. Two can be enough, but with seed 0 the training
+# gets stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is
+# why the small training above uses seed 1.)
 #
 # What did the model learn? Its queries and keys have two numbers, so we can draw the
 # keys of all 16 nouns and the queries of the four pronouns.
@@ -833,9 +836,9 @@ for question, query in pronoun_queries.items():
     assert {*best} == {*NOUNS[question]}
 
 # %% [markdown]
-# It does. In real models the word vectors are parameters too, and are learned along
-# with the rest. Now your own `self_attention` takes the learned parameters and answers
-# the story, once for each pronoun:
+# It does. (In real models the word vectors are parameters too, and are learned along with
+# the rest.) Now your own `self_attention` takes the learned parameters and answers the
+# story, once for each pronoun:
 
 # %%
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
@@ -860,12 +863,12 @@ figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 # %% [markdown]
 # ## What is *it*?
 #
-# The question from the start is harder, because *it* is the same word in both sentences
-# and its meaning depends on the **last** word. Give the eleven words random vectors,
-# let them attend to each other once, and divide the weight of *it* on *animal* by its
-# weight on *street*.
+# The question from the start is harder, because *it* is the same word in both sentences,
+# and its meaning depends on the **last** word. Give the eleven words random vectors, let
+# them attend to each other once, and divide the weight of *it* on *animal* by its weight
+# on *street*.
 #
-# **Predict:** can this ratio change if *tired* is replaced by *wide*?
+# **Predict:** can this ratio change if you replace *tired* by *wide*?
 #
 # - [ ] Yes, with most parameters.
 # - [ ] Yes, but only with learned parameters.
@@ -886,9 +889,8 @@ assert np.isclose(*ratios, rtol=1e-12)
 
 # %% [markdown]
 # In one layer, the query of *it* is made from *it* alone, and the keys of *animal* and
-# *street* from those words alone. The last word can take weight from both, but it
-# cannot change which of them is ahead. (In lesson 01 we gave *it* a second query by
-# hand.)
+# *street* from those words alone. The last word can take weight from both, but it cannot
+# change which one is ahead. (In lesson 01 we gave *it* a second query by hand.)
 #
 # So attend **twice**. In the first layer each word attends to the sentence, and the
 # output is appended to its vector, like a note. The second layer makes its queries and
@@ -896,10 +898,10 @@ assert np.isclose(*ratios, rtol=1e-12)
 
 # %% [markdown]
 # The training (`course_lib/lessons/learned_pronoun.py`) has 120 sentences such as *The
-# dog didn't cross the river because it was too deep*: four nouns like *animal*, four
-# like *street* and eight last words, but none of the eight sentences that have both
-# *animal* and *street*. So only the pair of nouns is new, and *tired* always means the
-# animal: a fair test, but a small one.
+# dog didn't cross the river because it was too deep*: four nouns like *animal*, four like
+# *street* and eight last words, but none of the eight sentences that have both *animal*
+# and *street*. So only the pair of nouns is new, and *tired* always means the animal. It
+# is a fair test, but a small one.
 #
 # The output of *it* should be the vector of the noun that is meant; the loss is the squared
 # distance from it. Your `self_attention` shows the progress:
@@ -926,10 +928,10 @@ alt = "After training, it attends to animal when too tired, to street when too w
 figures.attention_lines(np.array([tired, wide]), *labels, alt=alt)
 
 # %% [markdown]
-# This is lesson 01's picture, but this time nobody chose the queries and keys: they
-# were learned, and the loss only says which noun is meant. Read the steps again: the
-# model first learned that *it* means one of the two nouns, and only then which. How
-# does the second layer know the last word? Ask the first layer:
+# This is lesson 01's picture, but this time nobody chose the queries and keys: they were
+# learned, and the loss only says which noun is meant. Read the steps again: the model
+# first learned that *it* means one of the two nouns, and only then which one. How does
+# the second layer know the last word? Ask the first layer:
 
 # %%
 for last_word in ("tired", "wide"):
@@ -940,18 +942,17 @@ for last_word in ("tired", "wide"):
 
 # %% [markdown]
 # *it* and *animal* store the last word in their notes, so in the second layer the last
-# word can change the query of *it* and the key of *animal*. We chose seed 8 because
-# this is easy to see there. Other seeds use other notes, but all of the seeds 0–9 find
-# a way. Two layers can do what one cannot, which is a reason why a Transformer has
-# several.
+# word can change the query of *it* and the key of *animal*. We chose seed 8 because this
+# is easy to see there. Other seeds use other notes, but all of the seeds 0–9 find a way.
+# Two layers can do what one cannot, which is one reason why a Transformer has several.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in
-#   cross-attention keys and values come from another sequence.
-# - Learned parameters decide which token attends to which: a token may prefer tokens
-#   that are quite unlike itself.
+#   cross-attention, keys and values come from another sequence.
+# - Learned parameters decide which token attends to which: a token may prefer tokens that
+#   are quite unlike it.
 # - Without masks and positions, permuted tokens give permuted outputs.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et

@@ -31,12 +31,11 @@ from course_lib.attention import attention, scaled_scores, softmax
 # *How much warmer was Thursday than Monday?*
 #
 # You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
-# attention do that? At the end of this lesson, two layers with the same number of
-# parameters are trained on such questions, and the last picture shows what each of them
-# attends to.
+# attention do that? At the end of this lesson, two layers with equally many parameters
+# are trained on such questions, and the last picture shows what each layer attends to.
 #
-# On the map, the same three boxes are highlighted as in lesson 01. Each of them holds
-# several attentions side by side, which is what *multi-head* in their name means.
+# On the map, the three attentions are highlighted again. Each box holds several
+# attentions side by side, which is what *multi-head* in its name means.
 
 # %%
 alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
@@ -66,23 +65,23 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so it lies between 11 and 18, and 7
-# is out of reach.
+# The output is a **weighted mean** of the values, so it lies between 11 and 18, and 7 is
+# out of reach.
 
 # %% [markdown]
 # Would other values help, say temperatures times some number $c$? All days share this
 # $c$, as all tokens share `w_v`, so the output is $c$ times a weighted mean of the
-# temperatures. A positive $c$ counts both days as plus, a negative $c$ counts both as
+# temperatures. A positive $c$ counts both days as plus and a negative $c$ counts both as
 # minus, because weights are never negative. But a difference needs Thursday as plus and
-# Monday as minus. Longer values do not help, and a matrix after the head doesn't
-# either: $c$ is then a matrix, but all days still share it.
+# Monday as minus. Longer values don't help, and a matrix after the head doesn't either:
+# $c$ is then a matrix, but all days still share it.
 
 # %% [markdown]
 # ## Attending twice
 #
 # Now attend twice to the same three days, put the two outputs **side by side**, and
-# multiply them by one more matrix of parameters. Call it `w_o`, o for output. It also
-# gives the result the length that the next layer expects.
+# multiply them by one more matrix of parameters. Call it `w_o`, with o for output. It
+# also gives the result the length that the next layer expects.
 
 # %%
 first = attention(np.array([asks["Thursday"]]), k, v)[0]
@@ -104,27 +103,27 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 # from 0.
 
 # %% [markdown]
-# One trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which each head
-# still has to project. In the formula in lesson 01 they were the queries, keys and
+# There is one trap: in these two lines $Q$, $K$ and $V$ are whole **sequences**, which
+# each head still has to project, whereas in lesson 01 they were the queries, keys and
 # values themselves. Our code calls the sequences `x` (it attends) and `memory` (it is
 # attended to, and appears in the formula twice, as $K$ and as $V$).
 #
 # A head sees only d_k directions of a token: its **representation subspace**. Each head
 # has its own three matrices, and so its own subspace. Any attention would do inside a
-# head, for example with the additive scores of lesson 01; the paper's heads use scaled
-# dot products.
+# head, for example with the additive scores of lesson 01, but the paper's heads use
+# scaled dot products.
 
 # %% [markdown]
 # ## Heads are columns
 #
 # The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and
-# keys have $d_k = 64$ numbers, and its values $d_v = 64$. They don't *have* to be
-# smaller than the token: $512 / 8$ is a choice, and you will count below what it costs.
+# keys have $d_k = 64$ numbers, and its values $d_v = 64$. They don't *have* to be smaller
+# than the token: $512 / 8$ is a choice, and below you count its cost.
 #
 # Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So one product,
-# `x @ w_q`, makes all heads' queries, and then **head 0 has the first 64 columns, head
-# 1 the next 64**, and so on. Here are three tokens of four numbers for two heads. The
-# tens digit names the token, the ones digit the column, both counted from 0:
+# `x @ w_q`, makes the queries of all heads, and then **head 0 has the first 64 columns,
+# head 1 the next 64**, and so on. Here are three tokens of four numbers for two heads.
+# The tens digit names the token, the ones digit the column, both counted from 0:
 
 # %%
 x = np.array([[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]])
@@ -133,8 +132,8 @@ print(head_0, head_1, sep="\n\n")
 
 # %% [markdown]
 # The axis of heads goes before the tokens: `(n_heads, n, d_k)`. Then the last two axes
-# are a table of tokens for each head, and `attention` treats heads as it treats a
-# batch: each by itself, and all at the same time.
+# are a table of tokens for each head, and `attention` treats heads as it treats a batch:
+# each by itself, and all at the same time.
 
 # %% [markdown]
 # ### Exercise: split_heads
@@ -152,8 +151,8 @@ print(head_0, head_1, sep="\n\n")
 # <details><summary>Hint 2</summary>
 #
 # `*leading, n, d_model = x.shape` reads a shape with any number of leading axes. Which
-# two axes must `np.swapaxes` swap after the reshape? If n_heads does not divide
-# d_model, an error should come: reshape's own, an `assert`, or one with your words.
+# two axes must `np.swapaxes` swap after the reshape? If n_heads does not divide d_model,
+# there should be an error: reshape's own, an `assert`, or one in your words.
 #
 # </details>
 
@@ -188,13 +187,13 @@ alt = "Reshape alone mixes tokens within a row; every second column mixes heads.
 figures.coloured_heads(x, splits, alt=alt)
 
 # %% [markdown]
-# Colours are heads; a thick frame marks a number in the wrong position. A check of
-# shapes cannot notice this, and nothing crashes later.
+# Each colour is a head, and a thick frame marks a number in the wrong position. Checking
+# shapes won't reveal this, and nothing crashes later.
 #
 # *Every second* at least keeps tokens apart. It numbers the columns differently, which
-# does no harm if a model is trained that way, but is wrong as soon as parameters come
-# from elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change
-# one token and see which rows change:
+# does no harm if a model is trained that way, but goes wrong as soon as parameters come
+# from elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change one
+# token and see which rows change:
 
 # %%
 changed = x + np.array([[0], [0], [100]])  # only the last token, 2
@@ -205,9 +204,9 @@ for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
 assert moved == [[1, 1], [1, 2]]
 
 # %% [markdown]
-# With `split_heads`, row 2 of both heads changes, because that is where token 2 is.
-# With reshape alone, rows 1 and 2 of head 1 change, and nothing in head 0 does: both
-# halves of token 2 are in one head. How much of a layer of the paper's size is then in
+# With `split_heads`, row 2 of both heads changes, because that is where token 2 is. With
+# reshape alone, rows 1 and 2 of head 1 change and nothing in head 0 does, because both
+# halves of token 2 are in one head. In a layer of the paper's size, how much is then in
 # the right position?
 
 # %%
@@ -217,7 +216,8 @@ print(f"in the right position: {share:.1%}")
 assert share == 2 / 80
 
 # %% [markdown]
-# Two of 80 rows: the first head of the first token, and the last head of the last token.
+# Only two of 80 rows are: the first head of the first token, and the last head of the
+# last token.
 
 # %% [markdown]
 # ## The way back
@@ -237,7 +237,7 @@ assert share == 2 / 80
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The two steps of `split_heads`, undone in the opposite order. The shape
+# Undo the two steps of `split_heads`, in the opposite order. The shape
 # `(..., n_heads, n, d)` contains all the sizes you need.
 #
 # </details>
@@ -263,13 +263,13 @@ print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
 print("one of each:", np.array_equal(merge_heads(reshaped), x))
 
 # %% [markdown]
-# Two equal errors undo each other. So at least one test should compare with numbers
-# written by hand, as the check of `split_heads` does.
+# Two matching errors cancel out, so at least one test should compare with numbers written
+# by hand, as the check of `split_heads` does.
 
 # %% [markdown]
 # ## All together
 #
-# There are six steps, and you have written each of them: project; split; score, in each
+# There are six steps, and you have written each of them: project; split; score in each
 # head; softmax; mix the values; merge and multiply by `w_o`.
 #
 # Two details matter. Each head divides by the root of **its own** d_k, the length of
@@ -285,12 +285,12 @@ print(softmax(np.where(allowed, [2.0, 5.0, 2.0], -np.inf)))
 # ### Exercise: multi_head_attention
 #
 # Return the output and the weights of all heads. `split_heads`, `merge_heads`,
-# `scaled_scores` and `softmax` are at hand. (`attention` does not help: it takes no
-# mask.)
+# `scaled_scores` and `softmax` are at hand. (`attention` doesn't help, because it takes
+# no mask.)
 #
 # <details><summary>Hint 1</summary>
 #
-# Write the shape after each line. Where are heads an axis of their own, and where are
+# Write the shape after each line. Where do heads have an axis of their own, and where are
 # they columns? `w_q` meets tokens before the split, `w_o` after the merge. Should the
 # scale depend on n_heads?
 #
@@ -313,13 +313,12 @@ check(multi_head_attention)
 # ## Who kicked whom?
 #
 # *Bob kicked the ball.* To translate *kicked*, you may have to know who did it **and**
-# what it was done to: two questions about one word. (A third, *did what?*, is answered by
-# the word itself.)
+# what it was done to: two questions about one word. (The word itself answers a third:
+# *did what?*)
 #
-# Each word is part of several relations at once, and a translator needs them for
-# reading and for writing. In the German *Bob trat **den** Ball*, the subject decides
-# the verb's form, and the verb decides the case of its object: *den Ball*, not *der
-# Ball*.
+# Each word takes part in several relations at once, and a translator needs them for
+# reading and for writing. In the German *Bob trat **den** Ball*, the subject decides the
+# verb's form, and the verb decides the case of its object: *den Ball*, not *der Ball*.
 #
 # Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
 # asks in both heads, *Bob* answers in head 0, and *ball* in head 1.
@@ -336,7 +335,7 @@ print("kicked, two heads:", output[1].round(2))
 
 # %% [markdown]
 # Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and
-# `w_v` a head owns *columns*, in `w_o` it owns *rows*.
+# `w_v` a head owns *columns*; in `w_o` it owns *rows*.
 
 # %%
 parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
@@ -360,9 +359,9 @@ alt = "In the row of kicked, head 0 attends to Bob with weight 0.96, head 1 to b
 figures.wall_of_heads(role_weights[np.newaxis], words, words, **of_heads, alt=alt)
 
 # %% [markdown]
-# Read the output of *kicked* in pairs, (Bob, ball) for each head. Head 0 gives (0.96, 0.01):
-# who? Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now take the **same parameters** with
-# `n_heads=1`.
+# Read the output of *kicked* in pairs, (Bob, ball) for each head. Head 0 gives (0.96,
+# 0.01): who? Bob. Head 1 gives (0.01, 0.96): whom? The ball. Now use the **same
+# parameters** with `n_heads=1`.
 #
 # **Predict:** what does *kicked* attend to now?
 #
@@ -378,16 +377,15 @@ assert np.allclose(
 )  # who and whom look the same
 
 # %% [markdown]
-# The two halves of the dot product are added into one score, so the output no longer
-# says who kicked. The paper (section 3.2.2) wants several heads so that they can attend
-# to different subspaces at different positions: "With a single attention head,
-# averaging inhibits this." A well-known picture shows a trained model reading the
-# sentence that opens lesson 01: from *it*, one head attends mostly to *the animal*,
-# another to *tired* ([The Illustrated
-# Transformer](https://jalammar.github.io/illustrated-transformer/)).
+# The two halves of the dot product add up to one score, so the output no longer says who
+# kicked. The paper (section 3.2.2) wants several heads so that they can attend to
+# different subspaces at different positions: "With a single attention head, averaging
+# inhibits this." A well-known picture shows a trained model reading the sentence that
+# opens lesson 01: from *it*, one head attends mostly to *the animal*, another to *tired*
+# ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# So heads are an inductive bias (lesson 02): we assume in advance that a token has several
-# questions to ask.
+# So heads are an inductive bias (lesson 02): they assume in advance that a token has
+# several questions to ask.
 #
 # Another trap: by default, `nn.MultiheadAttention` returns the **mean** of its heads'
 # weights. Here the mean hides what the heads do:
@@ -399,9 +397,9 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 # %% [markdown]
 # ## Three facts about heads
 #
-# First: what does a single head compute? Let `x` attend to itself.
+# First, what does a single head compute? Let `x` attend to itself.
 #
-# **Predict:** which function of lesson 02 equals `multi_head_attention` with `n_heads=1`?
+# **Predict:** what from lesson 02 equals `multi_head_attention` with `n_heads=1`?
 #
 # - [x] `self_attention(x, …) @ w_o`
 # - [ ] `self_attention(x, …)`
@@ -421,7 +419,7 @@ assert np.abs(single - by_self @ w_o).max() < 1e-12
 assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
-# Second: do heads have an order? Let the last of three heads become the first in all four
+# Second, do heads have an order? Make the last of three heads the first in all four
 # matrices: its *columns* move in `w_q`, `w_k` and `w_v`, its *rows* in `w_o`.
 #
 # **Predict:** what happens to the output?
@@ -445,8 +443,8 @@ assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three
 # Heads have no order, as long as each head meets its own rows of `w_o`. So "head 3" of
 # one trained model has nothing to do with "head 3" of another.
 #
-# Third: do heads side by side, times `w_o`, give more than a sum? Give each head its
-# own rows of `w_o`, multiply head by head, and add up.
+# Third, do heads side by side, times `w_o`, give more than a sum? Multiply each head by
+# its own rows of `w_o`, and add up the results.
 
 # %%
 weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
@@ -458,24 +456,24 @@ assert gap < 1e-12
 
 # %% [markdown]
 # It is a sum: each head adds its own contribution of d_model numbers, made with its own
-# weights. So a single head can be taken out to see what the model loses. Michel, Levy and
+# weights. So you can take out a single head to see what the model loses. Michel, Levy and
 # Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
 #
 # (For `w_o`, reshape alone is right, because there the heads are *rows*, which lie end
 # to end in memory.)
 
 # %% [markdown]
-# Voita et al. (2019) studied the heads of models that translate. A few of them did most
-# of the work: in one model, 38 of the encoder's 48 heads could be pruned (removed,
-# while training went on), and the translations were barely worse. The important heads
-# had roles. Some attended to the token before or after; some followed the syntax, from
-# a verb to its subject or object; and one, in the first layer, attended to the rarest
-# tokens of the sentence. Lesson 13 examines such heads.
+# Voita et al. (2019) studied the heads of models that translate. A few heads did most of
+# the work: in one model, 38 of the encoder's 48 heads could be pruned (removed, while
+# training went on), and the translations were barely worse. The important heads had
+# roles. Some attended to the token before or after, some followed the syntax, from a verb
+# to its subject or object, and one, in the first layer, attended to the rarest tokens in
+# the sentence. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Which root?
 #
-# Scores are divided so that they keep standard deviation 1 (lesson 01). A head's dot
+# Scores are divided to keep their standard deviation at 1 (lesson 01), and a head's dot
 # product has d_k terms. Try √d_k and two other divisors with 8 heads of 64 numbers, for
 # 16 and for 256 tokens.
 
@@ -490,13 +488,13 @@ for n in (16, 256):
 
 # %% [markdown]
 # > **Common mistake: dividing by √d_model inside heads.** Without heads d_k often *is*
-# > d_model, so the code is easily left unchanged when heads are added. Scores come out
+# > d_model, so it is easy to forget this line when you add heads. Scores come out
 # > √n_heads times too small, here with deviation 1/√8, about 0.35, instead of 1, so
 # > before training every head attends to all tokens almost equally.
 #
-# With √n (some texts write *n* for the length of a key as well as of a sentence),
-# scores depend on how long the sentence is: their deviation is about 2 for 16 tokens
-# and 0.5 for 256. Both divisors give the right shapes and rows that sum to 1.
+# With √n (some texts write *n* for the length of a key as well as of a sentence), the
+# deviation depends on the length of the sentence: it is about 2 for 16 tokens and 0.5 for
+# 256 tokens. Yet both divisors give the right shapes, and rows that sum to 1.
 
 # %% [markdown]
 # ## What heads cost
@@ -506,14 +504,15 @@ for n in (16, 256):
 # %% [markdown]
 # ### Exercise: count_parameters
 #
-# Count what is learned in the paper's sizes, where each head has
+# Count what is learned with the paper's sizes, where each head has
 # $d_k = d_v = d_{model} / n_{heads}$. A **bias** is a vector of parameters that a
-# projection adds after its matrix product; the paper's formula has none, most code does.
+# projection adds after its matrix product; the paper's formula has none, but most code
+# does.
 #
 # <details><summary>Hint 1</summary>
 #
-# There are four matrices. With heads side by side, what is the shape of each? How long
-# is its output, and so its bias?
+# There are four matrices. With heads side by side, what is the shape of each? How long is
+# its output, and therefore its bias?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -529,10 +528,10 @@ from course_lib.heads import count_parameters  # exercise
 check(count_parameters)
 
 # %% [markdown]
-# Operations are multiplications and additions (FLOPs). The product of an `(a, b)`
-# matrix and a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x`
-# times `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads'
-# outputs times `w_o`. `course_lib/lessons/cost.py` counts them for 512 tokens of 512
+# Operations are multiplications and additions (FLOPs). The product of an `(a, b)` matrix
+# and a `(b, c)` matrix takes 2·a·b·c of them. The layer has six products: `x` times
+# `w_q`, `w_k` and `w_v`; queries times keys; weights times values; and the heads' outputs
+# times `w_o`. `course_lib/lessons/cost.py` counts the operations for 512 tokens of 512
 # numbers, with d_k = d_v = 512 / n_heads.
 #
 # **Predict:** which of these is 16 times as large with 16 heads as with one?
@@ -557,9 +556,9 @@ assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 # the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
 # tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
 #
-# Only the attention weights grow, since each head has a table of its own. So the
-# softmax has 16 times as much work, and a program that stores the tables needs 16 times
-# the memory. How much work is that, at about five operations per weight?
+# Only the attention weights grow, since each head has a table of its own. So the softmax
+# has 16 times as much work, and a program that stores the tables needs 16 times the
+# memory. How much work is that, at about five operations per weight?
 
 # %%
 extra = 5 * 16 * 512 * 512 / work
@@ -567,15 +566,15 @@ print(f"softmax of 16 heads, compared with the products: {extra:.1%}")
 assert extra < 0.02
 
 # %% [markdown]
-# Heads have a price of another kind: more heads mean shorter queries and keys. With d_k
-# = 1 a key is a single number, and one number can tell few things apart. In the paper
-# (table 3, rows A), 32 heads with d_k = 16 are 0.4 BLEU (the usual score for
-# translations) worse than 8. One head is worse too, by 0.9.
+# Heads have a different price: more heads mean shorter queries and keys. With d_k = 1 a
+# key is a single number, and one number can tell few things apart. In the paper (table 3,
+# rows A), 32 heads with d_k = 16 are 0.4 BLEU (the usual score for translations) worse
+# than 8. One head is worse too, by 0.9.
 
 # %% [markdown]
 # ## The same in PyTorch
 #
-# `torch.nn.MultiheadAttention` is this lesson as a module. It keeps the three input
+# `torch.nn.MultiheadAttention` is this lesson as a module. It stores the three input
 # matrices **on top of each other** in one tensor, each transposed: (out, in). Its
 # `state_dict()` is a dictionary of all parameters by name.
 
@@ -590,20 +589,19 @@ for name, part in theirs.state_dict().items():
 # %% [markdown]
 # ### Exercise: load_torch_parameters
 #
-# Read them into the shapes that our functions take.
+# Read these parameters into the shapes that our functions take.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which rows of "in_proj_weight" belong to the queries? All parts are equally large. Our
-# matrices are to the right of x, and theirs are transposed: `x @ w_q` here, and what
-# there?
+# Which rows of "in_proj_weight" belong to the queries, if all three parts are equally
+# large? We write `x @ w_q`; what does PyTorch compute, since its matrices are transposed?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `.detach().cpu().numpy()` turns any tensor of parameters into an array. Along which
-# axis must `np.split` cut it into three? Biases are vectors, so is there anything to
-# transpose? And are there any at all?
+# `.detach().cpu().numpy()` turns any tensor of parameters into an array. Along which axis
+# must `np.split` cut it into three? Biases are vectors, so is there anything to
+# transpose? And are there always biases?
 #
 # </details>
 
@@ -614,16 +612,16 @@ from course_lib.heads import load_torch_parameters  # exercise
 check(load_torch_parameters)
 
 # %% [markdown]
-# PyTorch starts all biases at **0**, so nobody would notice if you forgot them. Give every
-# parameter a random number first.
+# PyTorch starts all biases at **0**, so nobody would notice if you forgot them. So first
+# give every parameter a random number.
 #
 # How do biases enter our function, which has no argument for them? A bias is a row of
 # parameters for a number that is always 1:
 #
 # $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
 #
-# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at
-# the end. The tokens are `drawn`, the five of *Three facts about heads*.
+# So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the
+# end. The tokens are `drawn`, the five from *Three facts about heads*.
 
 # %%
 for part in theirs.parameters():
@@ -655,7 +653,7 @@ print("without the biases, same output:", np.allclose(no_bias, output))
 assert np.abs(no_bias - output).max() > 0.1
 
 # %% [markdown]
-# In the paper's size, it has as many parameters as you counted:
+# In the paper's size, PyTorch's module has as many parameters as you counted:
 
 # %%
 paper = torch.nn.MultiheadAttention(512, 8)
@@ -665,16 +663,17 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # %% [markdown]
 # ## Thursday and Monday
 #
-# Now the question from the start is **learned** (`course_lib/experiments/two_heads.py`). A
-# token of 16 numbers says which day it is and what was measured: temperature and sunshine.
-# A question names two days. It attends to the week (cross-attention, lesson 02), and the
-# output should be the two differences (temperature, sunshine). Nothing comes after `w_o`.
+# Now let layers **learn** to answer the question from the start
+# (`course_lib/experiments/two_heads.py`). A token of 16 numbers says which day it is and
+# what was measured: temperature and sunshine. A question names two days. It attends to
+# the week (cross-attention, lesson 02), and the output should be the two differences
+# (temperature, sunshine). Nothing comes after `w_o`.
 
 # %% [markdown]
-# One layer has one head of 16 numbers, and the other has two heads of 8: the same
-# number of parameters, in matrices of the same shapes. Their *error* is the mean
-# squared error on new questions, divided by the variance of the answers: 0 means always
-# right, 1 means no better than always answering 0.
+# One layer has one head of 16 numbers, and the other has two heads of 8, with equally
+# many parameters, in matrices of the same shapes. Their *error* is the mean squared error
+# on new questions, divided by the variance of the answers: 0 means always right, 1 means
+# no better than always answering 0.
 #
 # **Predict:** what is the error of the layer with one head?
 #
@@ -683,7 +682,7 @@ assert sum(part.numel() for part in paper.parameters()) == 1_050_624
 # - [ ] About 1.
 
 # %%
-from course_lib.experiments import record, two_heads
+from course_lib.experiments import two_heads
 
 one, two = two_heads.train(1), two_heads.train(2)
 sizes = [sum(w.size for w in layer.parameters.values()) for layer in (one, two)]
@@ -693,14 +692,14 @@ print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# Where does the half come from? Temperatures are random with variance 1, so the answer,
-# a difference, has variance 2. A head that attends to the first day alone gets that
-# day's part right and misses the second's, which is 1 of 2. Other fixed weights do
-# worse: with equal weights, the difference is lost.
+# Where does the half come from? Temperatures are random with variance 1, so the answer, a
+# difference, has variance 2. A head that attends only to the first day gets that day's
+# part right and misses the second's, which is 1 of 2. Other fixed weights do worse: with
+# equal weights, the difference is lost.
 #
-# Was that luck? Longer trainings with three seeds were run beforehand
-# (`python -m course_lib.experiments two_heads`). They also have a layer of four heads,
-# and an *ensemble*: three separately trained layers of one head each, whose answers are
+# Was that luck? We trained for longer beforehand, with three seeds
+# (`python -m course_lib.experiments two_heads`), and added a layer of four heads and an
+# *ensemble*: three separately trained layers of one head each, whose answers are
 # averaged.
 #
 # **Predict:** what is the error of the ensemble?
@@ -710,6 +709,8 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 # - [ ] Above 0.6, worse than one head.
 
 # %%
+from course_lib.experiments import record
+
 runs = record.read("two_heads")
 for name in ("error_1", "error_2", "error_4", "error_ensemble"):
     print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
@@ -722,18 +723,17 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) 
 
 # %% [markdown]
 # > **Common mistake: "several heads are an ensemble".** Both combine several answers,
-# > which is why people say so. But members of an ensemble get the same question, and
+# > which is why people say so. But all members of an ensemble get the same question, and
 # > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
 # > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
 # > layers of less than 0.001.
 
 # %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the
-# first day of the question and one to the second. The mean of their answers has two
-# thirds of one day and one third of the other, and misses
-# $(\tfrac19 + \tfrac49) / 2 = 0.28$ of the variance. With the other seeds, all three
-# members attend mostly to the second day, so they all make the same error, and so does
-# their mean.
+# Why is one ensemble better than the others? With seed 0, two members attend to the first
+# day of the question and one to the second. The mean of their answers has two thirds of
+# one day and one third of the other, so it misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of
+# the variance. With the other seeds, all three members attend mostly to the second day,
+# so they all make the same error, and so does their mean.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
@@ -769,18 +769,17 @@ alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
 figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
 
 # %% [markdown]
-# Thursday was **7° warmer**, and two heads say so. One of them attends most to
-# Thursday's 18°, the other to Monday's 11°, and `w_o` subtracts. The single head
-# attends to Thursday alone and has to guess Monday. Thursday is 4° warmer than an
-# average day of 14°, so 4° would be its best guess; it says 5° because its training was
-# short.
+# Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
+# 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends only to
+# Thursday and has to guess Monday. Thursday is 4° warmer than an average day of 14°, so
+# 4° would be its best guess; it says 5° because its training was short.
 
 # %% [markdown]
 # Notice that the two heads also give weight to other days. This does no harm, because
-# both give them about the same weight, which the difference cancels out. Weights say
-# what a head attends to, but not what is done with it afterwards.
+# both give them about the same weight, which the difference cancels out. Weights say what
+# a head attends to, but not what happens to it afterwards.
 #
-# To be fair to the single head, this is *one layer with nothing after it*. A second
+# In fairness to the single head, this was *one layer with nothing after it*. A second
 # layer could attend to the second day (lesson 02, *What is it?*), and real models have
 # several layers *and* several heads.
 
@@ -788,7 +787,7 @@ figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt
 # ## In three lines
 #
 # - A head is one attention of several. The outputs of all heads are put side by side and
-#   multiplied by `w_o`: a sum with one contribution per head.
+#   multiplied by `w_o`: a sum of one contribution per head.
 # - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
 #   right shape.
 # - More heads cost no more parameters and no more operations in the products; each head

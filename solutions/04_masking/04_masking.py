@@ -5,10 +5,10 @@
 #
 # After this lesson you can
 #
-# - make the masks that a Transformer needs, and combine several of them;
+# - make the masks that a Transformer needs, and combine them;
 # - turn scores into weights that are 0 wherever a query may not attend, however large
 #   the scores are;
-# - hand a mask to PyTorch in each of its conventions, without mixing them up;
+# - pass a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
 # **About 120 minutes.** You need lessons 01 (`softmax`, scaled scores), 02
@@ -21,21 +21,21 @@ import numpy as np
 
 from autograder import check
 from course_lib import attention, figures
-from course_lib.experiments import leak_canary, no_shift, record
+from course_lib.experiments import record
 from course_lib.lessons import decoder_variants
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
 # Roll a fair die with ten faces, again and again. A small model
-# (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each
-# face is to come next. After less than a minute of training it was tested on new rolls.
-# The cell below prints the probability that it gave, on average, to the roll that came
-# next (a geometric mean; the median of three stored runs).
+# (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
+# is to come next. After less than a minute of training, it was tested on new rolls. The
+# cell below prints the probability that it gave, on average, to the roll that came next
+# (a geometric mean, and the median of three stored runs).
 
 # %%
 runs = record.read("leak_canary")
-print("what a fair die allows:", np.exp(-leak_canary.ENTROPY).round(2))
+print("what a fair die allows:", np.exp(-np.log(10)).round(2))
 print("what this model gave: ", np.exp(-runs.median("none")).round(2))
 assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
@@ -44,8 +44,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? The last two pictures of this
 # lesson answer both questions.
 #
-# A mask can prevent this. The mask we need makes one of the Transformer's three kinds
-# of attention *causal*, the one highlighted here:
+# A mask can keep a model from cheating. It makes one of the Transformer's three kinds of
+# attention *causal*, the one highlighted here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -55,7 +55,7 @@ figures.lesson_map("04", alt=alt)
 # ## Every position is a task
 #
 # A model that writes produces one token after another: while it writes the third, the
-# fourth does not exist yet. In training, the whole sentence is known and is fed in at
+# fourth doesn't exist yet. But in training, the whole sentence is known and is fed in at
 # once, so each position becomes a task of its own:
 #
 # | position | has read | must predict |
@@ -83,17 +83,17 @@ print(attention.softmax(scores).round(2)[0])
 assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 
 # %% [markdown]
-# *the* gives 28 % of its weight to *cat* before any training, and training will make
-# use of that. The same happens in a translator: an **encoder** reads the source
-# sentence, a **decoder** writes the translation, and in training the decoder is given
-# the whole correct translation (*teacher forcing*).
+# *the* gives 28 % of its weight to *cat* before any training, and training will exploit
+# that. The same happens in a translator: an **encoder** reads the source sentence, a
+# **decoder** writes the translation, and in training the decoder is given the whole
+# correct translation (*teacher forcing*).
 #
-# Three words for this lesson:
+# This lesson needs three words:
 #
 # - **`may_attend`** is a table of booleans, with one row per query and one column per
 #   key: True = may attend;
 # - a **causal mask** blocks the future: no token attends to a later one;
-# - a **padding mask** lets no token attend to the **padding**, which makes all
+# - a **padding mask** keeps tokens from attending to the **padding**, which makes all
 #   sequences equally long.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
@@ -107,15 +107,15 @@ for i in range(3):
     print(words[i], "may attend to", words[: i + 1])
 
 # %% [markdown]
-# Six, since a token may attend to **itself**. That is not cheating, because its own
-# word is input and the target is the next one. Without it, the first token would have
+# Six are True, since a token may attend to **itself**. That is not cheating, because its
+# own word is input and the target is the next one. Otherwise the first token would have
 # nothing to attend to.
 
 # %% [markdown]
 # ### Exercise: causal_mask
 #
 # Query i is at position i + offset, key j at position j. The offset is for a model that
-# writes token by token: it has only a few new queries, and it has kept the keys of all
+# writes token by token: it has only a few new queries, but it has stored the keys of all
 # earlier tokens (a *KV cache*).
 #
 # <details><summary>Hint 1</summary>
@@ -126,9 +126,9 @@ for i in range(3):
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Lesson 00 compared every row with every row. Do the same here: a column of the queries'
-# positions against a row of the keys' positions, both made with `np.arange`. How many keys
-# are there if m is None?
+# Lesson 00 compared every row with every row. Do the same here, with a column of the
+# queries' positions against a row of the keys' positions, both made with `np.arange`. How
+# many keys are there if m is None?
 #
 # </details>
 
@@ -146,8 +146,9 @@ alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
-# Now a model is writing: it has kept the keys of five words, and two new words arrive,
-# so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made triangle.
+# Now suppose a model is writing: it has stored the keys of five words, and two new words
+# arrive, so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made
+# triangle.
 
 # %%
 both_new = causal_mask(2, offset=5)
@@ -157,17 +158,18 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# `tril` alone is right only for as many queries as keys and no offset. With kept keys,
-# its triangle is in the upper left corner, so the two *newest* tokens see only the
-# *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves it to where it belongs.
+# `tril` alone is right only if there are as many queries as keys, and no offset. With
+# stored keys, its triangle is in the upper left corner, so the two *newest* tokens see
+# only the *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves the triangle to
+# where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
 # With a causal mask, row i of one pass over the sentence should equal the result of a
-# pass over its first i + 1 words alone. If so, n tasks are trained at once, and what
-# the model sees while it writes is exactly what it saw in training. (Blocked scores
-# become $-\infty$, since $e^{-\infty} = 0$. More on that below.)
+# pass over its first i + 1 words alone. If so, n tasks are trained at once, and the model
+# sees exactly the same while it writes as it saw in training. (Blocked scores become
+# $-\infty$, since $e^{-\infty} = 0$. More on that below.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -180,12 +182,12 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# The n tasks share one pass, while a recurrent network has to read one token after the
-# other. This is a large part of why Transformers train fast. The number of steps that
+# The n tasks share one pass, whereas a recurrent network has to read one token after
+# another. This is a large part of why Transformers train fast. The number of steps that
 # must wait for one another does not grow with n, which is what
 # "[O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html)" for a
-# training step means. The *work* does grow, with n²: all scores are computed, blocked
-# ones included.
+# training step means. The *work* does grow, with n², because all scores are computed,
+# including blocked ones.
 
 # %%
 for n in (10, 100, 1000):
@@ -199,7 +201,7 @@ for n in (10, 100, 1000):
 # therefore **padded**, here with rows of zeros.
 #
 # **Predict:** the one-word sentence *yes*, with the vector (2, 0, 0, 0), is padded with
-# three rows of zeros. How much of the weight of *yes* goes to these?
+# three rows of zeros. How much of the weight of *yes* goes to the zeros?
 #
 # - [ ] None
 # - [x] About 29 %
@@ -214,15 +216,15 @@ print("padded:", shares.round(2))
 assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# Zeros look as if they changed nothing. But a key of zeros has the score 0, and
-# $e^0 = 1$ is not nothing: 29 % of the weight goes to the padding. How much it is
-# depends on the longest sentence that happens to be in the batch.
+# Zeros look as if they changed nothing. But a key of zeros has the score 0, and $e^0 = 1$
+# is not nothing: 29 % of the weight goes to the padding. Worse, this share depends on the
+# longest sentence that happens to be in the batch.
 
 # %% [markdown]
-# So the padding is blocked, for every query of its sentence. Mind the shapes. Here are
-# two pairs of sentences, where one sentence attends to another: two queries and three
-# keys in each pair. Of the second pair's keys, only the first is a token. The mask has
-# the shape (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
+# So block the padding, for every query of its sentence, but mind the shapes. Here are two
+# pairs of sentences, where one sentence attends to another: two queries and three keys in
+# each pair. Of the second pair's keys, only the first is a token. The mask has the shape
+# (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
 #
 # **Predict:** for how many of the four queries is the stretched mask wrong?
 #
@@ -238,27 +240,27 @@ print("first pair: ", used[0].tolist())
 print("second pair:", used[1].tolist())
 
 # %% [markdown]
-# Two of four. The second query of the first pair has lost two good keys, and the first
-# query of the second pair attends to padding. No error was raised, because there are as
-# many pairs as queries, and NumPy matches axes from the right. An extra axis of length
-# 1 for the queries keeps each row with its own pair.
+# It is wrong for two of the four: the second query of the first pair has lost two good
+# keys, and the first query of the second pair attends to padding. There was no error,
+# because there are as many pairs as queries, and NumPy matches axes from the right. An
+# extra axis of length 1 for the queries keeps each row with its own pair.
 
 # %% [markdown]
 # ### Exercise: padding_mask
 #
-# From the lengths of the sentences and the number of keys, make a mask that holds for every
-# query of a sentence.
+# From the lengths of the sentences and the number of keys, make a mask that holds for
+# every query of a sentence.
 #
 # <details><summary>Hint 1</summary>
 #
-# Key j of a sentence is a token if j is smaller than what? Try one sentence with its single
+# Key j of a sentence is a token if j is smaller than what? Try a single sentence and its
 # length first.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.asarray(lengths)` turns a list into an array. How many more axes does the mask
-# have than the lengths, and what is each of them for?
+# `np.asarray(lengths)` turns a list into an array. How many more axes does the mask have
+# than the lengths, and what is each one for?
 #
 # </details>
 
@@ -271,7 +273,7 @@ check(padding_mask)
 # %% [markdown]
 # The mask blocks *keys*. What about padding as a query? It may go on attending, since
 # nothing attends to it and its losses are left out of the mean. Blocking its rows would
-# only give rows with nothing to attend to, and you will see what trouble those cause.
+# only leave them with nothing to attend to, and you will see what trouble that causes.
 
 # %% [markdown]
 # ## Several masks at once
@@ -287,8 +289,8 @@ check(padding_mask)
 # The third has no causal mask, because the whole source is there while the model
 # writes. The second has two masks.
 #
-# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do both
-# masks allow?
+# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do
+# both masks allow?
 #
 # - [ ] 9
 # - [x] 12
@@ -309,15 +311,15 @@ assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 # A key must be allowed by **both** masks. With "or", 18 cells get through, including
 # some of the future.
 #
-# Masks made of 0 and $-\infty$ are *added* to scores, and they are also combined by
-# adding. Multiplying them gives NaN where one of them blocks, since $0 \cdot (-\infty)$
-# is not a number, and $+\infty$ where both do.
+# Masks made of 0 and $-\infty$ are *added* to scores, and to each other. Multiplying them
+# gives NaN where one of them blocks, since $0 \cdot (-\infty)$ is not a number, and
+# $+\infty$ where both do.
 
 # %% [markdown]
 # ### Exercise: combine_masks
 #
-# Combine any number of masks. Each may have axes of length 1 wherever it is the same for
-# all.
+# Combine any number of masks. Each may have axes of length 1 along which it is the same
+# for all.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -326,8 +328,8 @@ assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# NumPy has an operator for it that also stretches axes of length 1. Take the masks one
-# after the other, and make a new array at each step.
+# NumPy has an operator for this that also stretches axes of length 1. Take the masks one
+# by one, and make a new array at each step.
 #
 # </details>
 
@@ -338,8 +340,8 @@ from course_lib.masks import combine_masks  # exercise
 check(combine_masks)
 
 # %% [markdown]
-# Here are three words, padded to five positions. What the two *pad* rows contain does
-# not matter; here it is still the vectors of *on* and *it*.
+# Here are three words, padded to five positions. It doesn't matter what the two *pad*
+# rows contain; here they still hold the vectors of *on* and *it*.
 
 # %%
 both = combine_masks(causal, padding)
@@ -353,7 +355,7 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 
 # %% [markdown]
 # A mask is the same for all heads. In a batch with heads the scores are
-# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Two
+# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Here are two
 # sentences, of three and five tokens:
 
 # %%
@@ -366,13 +368,13 @@ print(
 # %% [markdown]
 # ## From a mask to weights
 #
-# Take one query and three keys, of which the last is blocked. The scores are −2, −3 and 4,
-# so the right weights are the softmax of the first two scores, and 0 for the third key.
-# Here are three ways one might try.
+# Take one query and three keys, the last of which is blocked. The scores are −2, −3 and
+# 4, so the right weights are the softmax of the first two scores, and 0 for the third
+# key. Here are three ways one might try.
 #
 # **Way 1:** multiply the scores by the mask.
 #
-# **Predict:** what weight does the blocked key get by way 1?
+# **Predict:** in this way, what weight does the blocked key get?
 #
 # - [x] More than 80 %
 # - [ ] About 30 %
@@ -401,13 +403,13 @@ with np.errstate(invalid="ignore"):
 
 # %% [markdown]
 # The weights sum to 0.003, so the output shrinks to 0.3 % of its size. Dividing by the
-# sum repairs that on paper, but in floats it may fail: a large blocked score takes
+# sum repairs that on paper, but with floats it may fail: a large blocked score takes
 # everything, and what is left is 0 / 0.
 #
-# **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is low
-# enough? The original code of BERT, a well-known model of 2018 that reads sentences, adds
-# −10,000; −1e9 is common as well. Here is −10,000 on a blocked score of 0, next to scores
-# that are low themselves:
+# **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is
+# low enough? The original code of BERT, a well-known model of 2018 that reads sentences,
+# adds −10,000; −1e9 is common as well. Here −10,000 is added to a blocked score of 0,
+# next to scores that are low themselves:
 
 # %%
 for good in (-2.0, -9_999.0, -12_000.0):
@@ -419,9 +421,9 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # %% [markdown]
 # > **Common mistake: "−1e9 is as good as −∞".** It nearly always works, and much
 # > published code uses it. But a finite number blocks only as long as all other scores
-# > are far above it; when they are not, it leaks without a warning. float16 ends at
-# > 65,504: there, an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And
-# > the next section shows a row in which −1e9 blocks nothing.
+# > are far above it; otherwise it leaks without a warning. float16 ends at 65,504: there,
+# > an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section
+# > shows a row in which −1e9 blocks nothing.
 
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
@@ -430,13 +432,13 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
-# It has one hole: a row in which everything is blocked.
+# It fails in one case: a row in which everything is blocked.
 
 # %% [markdown]
 # ## A row with nothing to attend to
 #
-# An empty sentence gives such a row. So do a causal mask and a padding mask together,
-# if the padding comes *before* the tokens. Here are four ways to block all three of the
+# An empty sentence gives such a row. So do a causal mask and a padding mask together, if
+# the padding comes *before* the tokens. Here are four ways to block all three of the
 # scores 1, 2 and 3:
 
 # %%
@@ -452,7 +454,7 @@ print("added in float32:", attention.softmax(narrow)[0].round(2))
 assert np.spacing(np.float32(1e9)) == 64
 
 # %% [markdown]
-# Four ways, three answers, and none is right:
+# The four ways give three answers, and none is right:
 #
 # - $-\infty$ gives NaN, "not a number": the formula asks for 0 / 0.
 # - Replacing by −1e9 gives equal weights to keys that are all forbidden.
@@ -468,20 +470,20 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 # %% [markdown]
 # We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
 # nothing gets nothing. (Lesson 09 adds the output to the token itself, which a row of
-# zeros does not modify.)
+# zeros doesn't change.)
 
 # %% [markdown]
 # ### Exercise: masked_softmax
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
-# and rows of zeros where it may attend to nothing. Try to do without NaN on the way: no
-# check asks for it; the reason follows.
+# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
+# asks for that, but the reason follows.
 #
 # <details><summary>Hint 1</summary>
 #
 # Start from your softmax from lesson 01, with $-\infty$ in the blocked cells. It
-# subtracts the largest score: the largest of which scores? What is that in a row that
-# is all blocked, and what happens to $-\infty - (-\infty)$?
+# subtracts the largest score: the largest of which scores? What is that in a row that is
+# all blocked, and what is $-\infty - (-\infty)$?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -505,8 +507,8 @@ alt = "Each row's weights lie on allowed words and sum to 1; the padding gets no
 figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
 
 # %% [markdown]
-# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever
-# its score. Now take the rows from the three ways above, with your function:
+# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever its
+# score. Now try your function on the rows from the three ways above:
 
 # %%
 print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
@@ -522,8 +524,8 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 # PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
 # `nn.MultiheadAttention`. Both take a boolean mask.
 #
-# **Predict:** function and module both get your causal mask, unchanged. What does the
-# first token attend to?
+# **Predict:** the function and the module both get your causal mask, unchanged. What does
+# the first token attend to?
 #
 # - [ ] In both, to itself only
 # - [ ] Function: to all later ones. Module: to itself
@@ -547,16 +549,16 @@ print("module: last token's weights:", module_weights[4])
 assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Common mistake: "True means masked".** One expects a single rule for all of
+# > **Common mistake: "True means masked".** You would expect a single rule for all of
 # > PyTorch, but there are two. In
 # > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
 # > True = may attend, as in this course. In
 # > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
-# > and the Transformer layers built on it True = **blocked**, in `attn_mask` and in
-# > `key_padding_mask`. With the wrong one, the first token saw everything but itself,
-# > and the last one saw nothing: NaN.
+# > and the Transformer layers built on it, True = **blocked**, in `attn_mask` and in
+# > `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
+# > the last one saw nothing: NaN.
 #
-# A causal mask the wrong way round gets noticed, because of that last row. What about a
+# You notice a causal mask the wrong way round, because of that last row. What about a
 # padding mask the wrong way round? Here are the three words and two pads again:
 
 # %%
@@ -564,13 +566,13 @@ inverted = masked_softmax(scores, ~padding)
 print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).round(2))
 
 # %% [markdown]
-# There is no NaN and no other warning, although every query attends to the padding and
-# to nothing else.
+# There is no NaN and no other warning, although every query attends to nothing but the
+# padding.
 
 # %% [markdown]
 # ### Exercise: convert_mask
 #
-# Convert a mask from our convention to PyTorch's two, and to the numbers that are added to
+# Convert a mask from our convention to PyTorch's two, and to numbers that are added to
 # scores.
 #
 # <details><summary>Hint 1</summary>
@@ -582,7 +584,7 @@ print("weight on the padding, for each query:", inverted[:, 3:].sum(axis=-1).rou
 # <details><summary>Hint 2</summary>
 #
 # `~mask` swaps True and False, and `np.where` chooses between two numbers. Which
-# convention needs which? And what should happen with a name that is none of the three?
+# convention needs which? And what should happen if the name is none of the three?
 #
 # </details>
 
@@ -593,8 +595,8 @@ from course_lib.masks import convert_mask  # exercise
 check(convert_mask)
 
 # %% [markdown]
-# Now all three should give the same output. To make the module comparable, its parameters
-# are set to identity matrices, which change nothing.
+# Now all three should give the same output. To make the module comparable, set its
+# parameters to identity matrices, which change nothing.
 
 # %%
 with torch.no_grad():
@@ -613,9 +615,9 @@ print("same as yours, to 1e-12:", [bool(gap < 1e-12) for gap in gaps])
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# And a row with nothing to attend to? Your function gives zeros, and so does PyTorch's
-# function (since version 2.5). The module's weights for such a row were NaN above. Its
-# output depends on whether it is asked for the weights as well, since it then takes
+# What about a row with nothing to attend to? Your function gives zeros, and so does
+# PyTorch's function (since version 2.5). The module's weights for such a row were NaN
+# above. Its output depends on whether you also ask for the weights, since it then takes
 # another path inside:
 
 # %%
@@ -630,7 +632,7 @@ for asked in (True, False):
 # (This is torch 2.13 on a CPU. A later version may give zeros both times: try it in
 # yours.)
 #
-# Could we accept NaN, and replace it by 0 afterwards?
+# Could we accept NaN and replace it by 0 afterwards?
 #
 # **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
 #
@@ -646,10 +648,10 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is repaired, but the gradient is not. After one step of training, every
-# parameter that this gradient reaches is NaN. The zeros must be made *before* anything
-# becomes NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the
-# total 0 by 1 before dividing.
+# The output is repaired, but the gradient is not, and after one step of training, every
+# parameter that this gradient reaches is NaN. So make the zeros *before* anything becomes
+# NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1
+# before dividing.
 
 # %%
 safe_scores = torch.zeros(1, 2, requires_grad=True)
@@ -660,10 +662,10 @@ print("weights:", (powers / total).tolist(), " gradient:", safe_scores.grad.toli
 assert open_scores.grad.isnan().all() and (safe_scores.grad == 0).all()
 
 # %% [markdown]
-# Finally, the function's option `is_causal=True` saves you making the mask.
+# Finally, the function's option `is_causal=True` saves you the trouble of making a mask.
 #
-# **Predict:** a single new query meets five kept keys, with the values 0, 1, 2, 3 and 4.
-# What does it get with `is_causal=True`?
+# **Predict:** a single new query meets five stored keys, with the values 0, 1, 2, 3 and
+# 4. What does it get with `is_causal=True`?
 #
 # - [x] 0, the value of the oldest key
 # - [ ] About 2, from all five keys
@@ -685,8 +687,8 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 # %% [markdown]
 # ## A detector for leaks
 #
-# Even with the right mask, a model can leak somewhere else. So test what the model
-# *does*, not its masks: **change the future, and if the past of the result changes,
+# Even with the right mask, a model can leak somewhere else. So test what the model *does*
+# instead of its masks: **change the future, and if the past of the result changes,
 # something leaks.** This needs no training, and the model may be anything that turns n
 # rows into n rows.
 
@@ -695,8 +697,8 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 #
 # Rows 0 … t are the past and the present; the rows after them are the future. Change
 # every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes
-# every number except ⅓.)
+# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
+# number except ⅓.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -706,8 +708,8 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows
-# 0 … t, not only in row t, and it may go up or down.
+# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
+# t, not only in row t, and a number may go up or down.
 #
 # </details>
 
@@ -718,8 +720,8 @@ from course_lib.masks import leak  # exercise
 check(leak)
 
 # %% [markdown]
-# Try it on a running sum, which is causal, and on subtracting the mean of everything, which
-# is not:
+# Try it on a running sum, which is causal, and on subtracting the mean of everything,
+# which isn't:
 
 # %%
 line = np.array([[1.0], [2.0], [4.0]])
@@ -732,8 +734,8 @@ print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 # A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
 # parameters: attention, then a normalisation, which subtracts a mean and divides by a
 # standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First comes the usual inspection: are there
-# weights above the diagonal?
+# tokens. All three claim to be causal. First, the usual inspection: are there weights
+# above the diagonal?
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
@@ -768,9 +770,9 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 
 # %% [markdown]
 # C leaks through its **normalisation**, because its mean and standard deviation include
-# the tokens of the future. *Batch normalisation* leaks in the same way in training when
-# it averages over the tokens of a sequence. *Layer normalisation*, each token by
-# itself, does not (lesson 09).
+# future tokens. *Batch normalisation* leaks in the same way in training if it averages
+# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
+# doesn't (lesson 09).
 
 # %%
 of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
@@ -783,17 +785,17 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # 0, and yet it leaks.
 #
 # Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
-# one `t` proves nothing yet, so try several.
+# one `t` proves little, so try several.
 
 # %% [markdown]
 # ## Counting days
 #
-# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We
-# Fr Su Tu …*, where the first two days determine the others. Any first day with any
-# step from 0 to 6 gives 49 sentences.
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
+# Su Tu …*, where the first two days determine the others. Seven first days and the steps
+# 0 to 6 give 49 sentences.
 #
-# The target of each position is the **next** day: the sentence, shifted by one. One
-# model is trained with that shift, another one without it.
+# The target of each position is the **next** day, so the targets are the sentence,
+# shifted by one. One model is trained with that shift, and another without it.
 #
 # **Predict:** which model has the lower loss?
 #
@@ -802,13 +804,14 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # - [ ] Neither: they are equal
 
 # %%
+from course_lib.experiments import no_shift
+
 trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
 print(f"shifted:   loss {trained[True].loss:.1f}")
 print(f"unshifted: loss {trained[False].loss:.1f}")
 
 # %% [markdown]
-# The second model seems perfect. Let both of them write: they are given two days and
-# continue.
+# The second model seems perfect. Give both models two days and let them continue:
 
 # %% tags=["nbval-ignore-output"]
 examples = no_shift.sentences()[[2, 10, 45]]
@@ -819,12 +822,12 @@ for shift, model in trained.items():
 
 # %% [markdown]
 # Without the shift, the model has learned to repeat what it reads, because its target
-# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7
-# = 0.28. The first of the seven predictions is pure guessing, because nothing says
-# which day comes second. It costs ln 7; the other six cost nothing.)
+# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7 =
+# 0.28. The first of the seven predictions is pure guessing, because nothing says which
+# day comes second, so it costs ln 7. The other six cost nothing.)
 #
-# Does the detector for leaks notice? Here it tests the model's *logits*, the scores
-# that a softmax turns into probabilities. And how accurate would guessing be?
+# Does the leak detector notice? Here it tests the model's *logits*, the scores that a
+# softmax turns into probabilities. And how does the accuracy compare with guessing?
 
 # %%
 for shift, model in trained.items():
@@ -839,8 +842,8 @@ assert trained[False].loss < 0.01 and trained[True].loss > 0.27
 assert round(no_shift.ENTROPY, 2) == 0.28
 
 # %% [markdown]
-# Nothing leaks, since a token may attend to itself. Repeating the last day is right
-# only if the step is 0, in one sentence of seven: **exactly at chance**. The full
+# Nothing leaks, since a token may attend to itself. Repeating the last day is right only
+# if the step is 0, in one sentence of seven: **exactly at chance**. Here is the full
 # version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
 
 # %%
@@ -853,14 +856,14 @@ for name in ("shifted", "unshifted"):
 # ## The die again
 #
 # Back to the first question. The small decoder reads 16 rolls, and at each position it
-# must predict the next one. All rolls are drawn again at each step, so nothing can be
+# must predict the next one. The rolls are drawn afresh at each step, so nothing can be
 # memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
 # all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
 # below ln 10 = 2.303.
 
 # %% [markdown]
-# The model is trained three times: with **your** causal mask, with the same mask off by one, so
-# that each query sees one key too many, and without any mask.
+# The model is trained three times: with **your** causal mask, with the same mask off by
+# one, so that each query sees one key too many, and without a mask.
 #
 # **Predict:** how low does the loss get with the mask that is off by one?
 #
@@ -870,6 +873,8 @@ for name in ("shifted", "unshifted"):
 # - [ ] Below 0.01: nothing is hidden
 
 # %%
+from course_lib.experiments import leak_canary
+
 tried = {
     "causal mask": leak_canary.train(causal_mask(16)),
     "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
@@ -893,12 +898,11 @@ figures.attention_weights(tried["no mask"].weights, positions, positions, alt=al
 # Each position attends to the next one, the roll that it must predict. Only the last
 # position has no next one: its target is not in the input, so the model has to guess
 # there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
-# and $e^{-0.144} = 0.87$. This is what kept the model from 1.00.
+# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
 #
-# The mask that is off by one does equally well. In every row it opens the one key that
-# is worth seeing, except in the last, where there is no further key to open. The longer
-# runs, with the seeds 0, 1 and 2, are from
-# `python -m course_lib.experiments leak_canary`:
+# The mask that is off by one does equally well. In every row it opens the one key worth
+# seeing, except in the last, which has no further key to open. The longer runs, with the
+# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
 
 # %%
 print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
@@ -915,10 +919,10 @@ assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data in which there is nothing to learn make a good alarm. We call such a test a
-# *canary*, after the birds that warned miners. It costs a training run, and it finds a
-# leak only if the model learns to use it. But it can catch every kind of leak, even the
-# forgotten shift, which `leak` could not see:
+# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
+# birds that warned miners. It costs a training run, and it finds a leak only if the model
+# learns to use it. But it can catch every kind of leak, even the forgotten shift, which
+# `leak` could not see:
 
 # %%
 forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
@@ -940,17 +944,17 @@ alt = "With the causal mask the loss stays at ln 10; with the two others it fall
 figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
-# It is the same model with the same rolls; only the mask differs. A model that predicts
-# a fair die has seen it. None of these three gets below the dotted line, because their
-# inputs do not contain the last roll.
+# The model and the rolls are the same, and only the mask differs. A model that predicts a
+# fair die has seen it. None of the three gets below the dotted line, because the inputs
+# don't contain the last roll.
 
 # %% [markdown]
 # ## In three lines
 #
-# - `may_attend` says which query may attend to which key; masks are combined with "and", and
-#   blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros; conventions differ, so convert a mask when
-#   you pass it to a library, and never guess.
+# - `may_attend` says which query may attend to which key; masks are combined with "and",
+#   and blocked scores become $-\infty$ **before** the softmax.
+# - A row with nothing to attend to gives zeros. Conventions differ, so convert a mask
+#   when you pass it to a library, and never guess.
 # - A low loss can be a leak: change the future and measure the past, or train on a die.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's

@@ -8,12 +8,12 @@
 # - measure what attention knows about the order of its tokens;
 # - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
 #   its columns does;
-# - move an encoding by k positions with one matrix, and turn queries and keys instead
+# - move an encoding by k positions with one matrix, and rotate queries and keys instead
 #   of adding anything to them;
 # - judge an encoding by its own properties.
 #
-# **About 120 minutes.** You may leave out the last exercise (20 minutes). You need
-# lessons 01 to 04, and sine and cosine as coordinates on a circle.
+# **About 120 minutes.** You may skip the last exercise (20 minutes). You need lessons 01
+# to 04, and sine and cosine as coordinates on a circle.
 
 # %%
 import numpy as np
@@ -54,10 +54,10 @@ print("man bit dog:", attend(man_bit)[2, :4].round(3), "…")
 assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
 
 # %% [markdown]
-# Only rounding differs. *bit* knows which words there are, but not where they are, so
-# no parameters, however well trained, could let this layer say **who bit**. In *Mary
-# saw a dog in the window and wanted it*, the words themselves suggest that *it* is the
-# dog. But only the order says whether Mary saw the dog or the dog saw Mary.
+# They differ only by rounding. *bit* knows which words there are, but not where they are,
+# so no parameters, however well trained, could let this layer say **who bit**. In *Mary
+# saw a dog in the window and wanted it*, the words alone suggest that *it* is the dog.
+# But only the order says whether Mary saw the dog or the dog saw Mary.
 #
 # The Transformer adds what is missing right after the embedding, on both sides:
 
@@ -68,12 +68,12 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function
-# and after it, and returns the largest difference. Zero means that the function treats
-# all positions equally. Measure it for attention without a mask, and for attention with
-# the causal mask of lesson 04.
+# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
+# after it, and returns the largest difference. Zero means that the function treats all
+# positions equally. Measure it for attention without a mask, and for attention with the
+# causal mask of lesson 04.
 #
-# **Predict:** in which case is attention's gap zero, except for rounding?
+# **Predict:** in which case is the gap zero, except for rounding?
 #
 # - [x] Only without the mask
 # - [ ] In both
@@ -90,11 +90,11 @@ print(f"without a mask: {gap:.2f}, with a causal mask: {causal_gap:.2f}")
 assert gap < 1e-14 and causal_gap > 0.5
 
 # %% [markdown]
-# So attention has no sense of order without a mask. With a causal mask it has: the
+# So without a mask, attention has no sense of order. With a causal mask it has one: the
 # first token sees one token and the fifth sees five, so positions are no longer equal.
 #
-# Can a position even be *read off* a causal head's output? Let every token attend equally to
-# itself and all earlier ones, and let only the first token have the value 1.
+# Can you even *read* a position off a causal head's output? Let every token attend
+# equally to itself and all earlier ones, and let only the first token have the value 1.
 
 # %%
 tokens = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]])
@@ -105,28 +105,28 @@ print("output:", share.round(2), "position:", (1 / share - 1).round(2))
 assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
-# Row t is $1/(t+1)$, which reveals its position. Decoders, the models that write token
-# by token, can learn their tokens' positions from the causal mask alone, without any
+# Row t is $1/(t+1)$, which reveals its position. Decoders, the models that write token by
+# token, can learn their tokens' positions from the causal mask alone, without any
 # encoding (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no
 # such mask, so it needs to be told.
 
 # %% [markdown]
-# Older models have order built in. A recurrent network reads one token after the other:
-# it can carry something over any distance, but its steps must wait for each other. A
-# convolution works on small windows of tokens, all at once, but distant tokens meet
-# only after many layers. What a model assumes before it sees data is its *inductive
-# bias*. Attention assumes that order does not matter, and lets any two tokens meet in
-# one layer. (A later lesson counts the costs.)
+# Older models have order built in. A recurrent network reads one token after another: it
+# can carry information over any distance, but its steps must wait for each other. A
+# convolution works on small windows of tokens, all at once, but distant tokens meet only
+# after many layers. What a model assumes before it sees data is its *inductive bias*.
+# Attention assumes that order doesn't matter, and lets any two tokens meet in one layer.
+# (Lesson 14 counts the costs.)
 
 # %% [markdown]
 # ## How would you number the positions?
 #
-# Each position needs a vector that is added to the token's. Four wishes, after
+# Each position needs a vector, which is added to the token's. Four wishes, after
 # [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
 # 1. **unique**: in one sentence, two positions never get the same vector;
 # 2. **a step is a step**: moving on by one position means the same in every sentence;
-# 3. **bounded**: a late position does not drown out its word;
+# 3. **bounded**: a late position doesn't drown out its word;
 # 4. **computed**: a formula gives the vector of any position, even one not seen in training.
 #
 # The number t itself breaks the third wish. Another choice, for n tokens, is the fraction
@@ -152,8 +152,8 @@ for n in (5, 50):
 # ## Clock hands
 #
 # A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day,
-# they never leave the dial, and every minute turns a hand by the same angle. That is
-# the idea. Three words:
+# they never leave the dial, and every minute turns a hand by the same angle. That is the
+# idea, and it needs three words:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -161,8 +161,8 @@ for n in (5, 50):
 #   again.
 #
 # Here are two hands, with frequencies 1 and 0.1, at the first four positions
-# (`course_lib/lessons/wrong_encodings.py`). A hand is two numbers: how far its tip is
-# to the right, and how far up.
+# (`course_lib/lessons/wrong_encodings.py`). Each hand is two numbers: how far to the
+# right its tip is, and how far up.
 
 # %%
 two_hands = wrong_encodings.encoding_of(np.array([1.0, 0.1]), 8)  # (8, 4)
@@ -186,9 +186,10 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of position t, and a hand's sine and cosine are neighbours. So
+# Row t is the encoding of position t, and a hand's sine and cosine are neighbours, so
 # there are half as many hands as columns (if d_model is odd, the last hand has only a
-# sine). The first hand has frequency 1, and each next one is slower by the same factor.
+# sine). The first hand has frequency 1, and each further one is slower by the same
+# factor.
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
@@ -201,15 +202,16 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 #
 # <details><summary>Hint 1</summary>
 #
-# First all angles: a column of positions times a row of frequencies, one per hand. What
-# is in the exponent: i, or the column's index 2i? The index already contains the factor
-# 2, so do not multiply by 2 again.
+# Compute all angles first: a column of positions times a row of frequencies, one per
+# hand. What is in the exponent: i, or the column's index 2i? The index already contains
+# the factor 2, so don't multiply by 2 again.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # Start from an array of zeros: `[:, 0::2]` are its columns 0, 2, 4, …, `[:, 1::2]` the
-# columns 1, 3, 5, …. If d_model is odd, one of the two has one column less than the other.
+# columns 1, 3, 5, …. If d_model is odd, one of the two has one column fewer than the
+# other.
 #
 # </details>
 
@@ -244,7 +246,7 @@ figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 # matter in sequences of thousands of tokens.
 #
 # Now put the first and the third wish into numbers, for 512 positions: the distance
-# between the two nearest vectors, and the lengths of all of them.
+# between the two nearest vectors, and the lengths of all vectors.
 #
 # **Predict:** how does an encoding's length depend on its position?
 #
@@ -263,8 +265,8 @@ assert np.isclose(nearest, np.linalg.norm(P[1] - P[0]))
 assert 0.25 < nearest / 32**0.5 < 0.27
 
 # %% [markdown]
-# No two of the 512 positions share a vector: the nearest ones are neighbours, and even those
-# are 1.47 apart, a quarter of a vector's length.
+# No two of the 512 positions share a vector: the nearest ones are neighbours, and even
+# they are 1.47 apart, a quarter of a vector's length.
 #
 # Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root
 # of the number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is random,
@@ -273,8 +275,8 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # %% [markdown]
 # ## Wrong formulas
 #
-# The exponent is easily mistyped. Here are four wrong ways, and what they do to the 32
-# hands.
+# The exponent is easy to mistype. Here are four wrong formulas, and what they do to the
+# 32 hands.
 
 # %%
 wrong = wrong_encodings.wrong_frequencies(64)
@@ -289,8 +291,8 @@ assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with frequency 1
 assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 
 # %% [markdown]
-# Row by row: the right formula has 32 frequencies, and its slowest hand needs 47,000 positions
-# for one turn.
+# The right formula has 32 frequencies, and its slowest hand needs 47,000 positions for
+# one turn. The wrong ones, row by row:
 #
 # - The first wrong one has only 4 frequencies left. Somebody meant `/ (d // 2)`, but
 #   Python works from left to right, so its `//` rounds the whole exponent down.
@@ -301,12 +303,11 @@ assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 #   position, so even the nearest positions are further apart than a vector is long.
 
 # %% [markdown]
-# Each of these tables has the right shape. Later we will train a model with each of
-# them.
+# Each of these tables has the right shape, and later we will train a model with each.
 
 # %% [markdown]
 # Many programs write all sines first, then all cosines. The paper's formula alternates,
-# but its authors' own program, tensor2tensor, does it that way, too (with a slightly
+# but its authors' own program, tensor2tensor, puts the sines first too (with a slightly
 # different slowest wavelength). Does it matter?
 
 # %%
@@ -315,16 +316,16 @@ print("same table:", np.allclose(sines_first, P))
 print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
 
 # %% [markdown]
-# All dot products are the same, because only the order of the columns is different. But
+# All dot products are the same, because only the order of the columns differs. But
 # parameters trained with one order are wrong for the other.
 
 # %% [markdown]
 # ## Why 10,000?
 #
-# The paper gives no derivation, but an experiment shows what the base does. Take the
-# dot product of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as
-# a share of its largest value, and average each group. Do these averages tell *near*
-# from *far* from *very far*?
+# The paper doesn't say, but an experiment shows what the base does. Take the dot product
+# of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a share of its
+# largest value, and average each group. Do these averages tell *near* from *far* from
+# *very far*?
 
 # %%
 far = {}
@@ -335,8 +336,8 @@ for base in (10.0, 10000.0):
 assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[10.0][2])
 
 # %% [markdown]
-# With base 10 all hands are fast, and being 100 positions away is like being 1,000
-# away. With base 10,000 the slow hands are still on their first turn, so they keep the
+# With base 10 all hands are fast, and being 100 positions away looks like being 1,000
+# away. With base 10,000 the slow hands are still on their first turn, so they tell the
 # two apart. That is also why models for very long texts raise the base: Llama 3, a
 # language model of 2024, uses 500,000 (with rotations, which come below).
 #
@@ -350,7 +351,7 @@ for name, omega in wrong.items():
     assert max(means) < 0.1 or min(means) > 0.5
 
 # %% [markdown]
-# In three of them, *near* is barely different from *very far*. The third one's hands
+# With three of them, *near* is barely different from *very far*. The third one's hands
 # are so slow that *very far* still counts as near.
 
 # %% [markdown]
@@ -368,8 +369,8 @@ for name, omega in wrong.items():
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
 #
-# Rows are positions here, so the matrix is on the right; where columns are positions,
-# its transpose is on the left.
+# Here, rows are positions, so the matrix is on the right; if columns are positions, its
+# transpose is on the left.
 
 # %% [markdown]
 # ### Exercise: shift_matrix
@@ -408,8 +409,8 @@ print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
 assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal point
 
 # %% [markdown]
-# So it takes only one matrix of parameters to "attend to three positions back": if the
-# query is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why
+# So it takes only one matrix of parameters to say "attend to three positions back": if
+# the query is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why
 # the paper chose sinusoids: its authors expected that a model could "easily learn to
 # attend by relative positions".
 
@@ -421,8 +422,8 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
 #
-# only the **difference** of the positions counts. A matrix whose entries depend only on the
-# difference of row and column is called a Toeplitz matrix.
+# only the **difference** of the positions matters. A matrix whose entries depend only on
+# the difference of row and column is called a Toeplitz matrix.
 #
 # **Predict:** which has the larger dot product with position 30: position 25 or position 35?
 #
@@ -461,7 +462,7 @@ figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
 # %% [markdown]
 # The colour fades away from the diagonal, but not evenly: there are faint stripes, most
 # of them clearer further out. So the dot product falls with the distance only by and
-# large. With these 64 columns, it falls at every step up to distance 5, and no further.
+# large. With these 64 columns, it falls at every step up to distance 5, but no further.
 #
 # **Predict:** with the paper's 512 columns there are eight times as many hands. Up to
 # which distance does the dot product then fall at every step?
@@ -490,17 +491,17 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 # %% [markdown]
 # It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 with the
 # paper's 512, because more hands make a smoother sum. Beyond that it rises again and
-# again. With 64 columns it rises by 0.002 to the stripe 6 positions away, and by 0.12
-# to the one 32 positions away. "Nearer means a larger dot product" is a tendency, with
+# again. With 64 columns it rises by 0.002 to the stripe 6 positions away, and by 0.12 to
+# the one 32 positions away. So "nearer means a larger dot product" is a tendency, with
 # exceptions at all four sizes.
 
 # %% [markdown]
 # ## Can the turn be learned from examples?
 #
-# The matrix $M_k$ is exact for all positions. Suppose that nobody tells us the formula,
-# and we *fit* a matrix that takes each of the positions 0 to 511 to the next one
-# (*least squares*: the smallest sum of squared errors). That gives 512 equations for
-# the 512 unknowns of each column, and on these positions the fit is exact.
+# The matrix $M_k$ is exact for all positions. But suppose that nobody tells us the
+# formula, and we *fit* a matrix that takes each of the positions 0 to 511 to the next one
+# (*least squares*: the smallest sum of squared errors). That gives 512 equations for the
+# 512 unknowns of each column, and on these positions the fit is exact.
 #
 # **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
 #
@@ -531,19 +532,19 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 
 # %% [markdown]
 # The fitted matrix is perfect where it was fitted. Beyond that its error grows with the
-# distance, to 0.8 of a vector's length, and to 0.7 on average. In 512 positions the
-# slow hands barely move, so the 512 rows fill only a quarter of the 512 directions.
-# Many matrices fit the rows equally well; `lstsq` returns the smallest, which is not
-# the rotation.
+# distance, to 0.8 of a vector's length, and is 0.7 on average. In 512 positions the slow
+# hands barely move, so the 512 rows fill only a quarter of the 512 directions. Many
+# matrices fit the rows equally well; `lstsq` returns the smallest, which is not the
+# rotation.
 #
-# So even if a right answer *exists* for all positions, training on some positions may
-# not *find* it.
+# So even if a right answer *exists* for all positions, training on some of them may not
+# *find* it.
 
 # %% [markdown]
 # ## Adding
 #
-# The encoding is added to the tokens' vectors before the first layer, in the same way
-# for every sequence of a batch.
+# The encoding is added to the tokens' vectors before the first layer, in the same way for
+# every sequence in a batch.
 
 # %% [markdown]
 # ### Exercise: add_positions
@@ -559,8 +560,8 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Take as many rows of the table as there are tokens; broadcasting repeats them for each
-# sequence. Make a new array.
+# Take as many rows of the table as there are tokens, and broadcasting repeats them for
+# each sequence. Make a new array.
 #
 # </details>
 
@@ -581,17 +582,17 @@ print(f"gap: {new_gap:.2f}, same output for bit: {np.allclose(*of_bit)}")
 assert new_gap > 0.1 and not np.allclose(*of_bit)
 
 # %% [markdown]
-# The order is back. Adding may seem crude: why not give positions columns of their own? The
-# two ways are related, because a matrix applied to a sum gives a sum:
+# The order is back. But adding may seem crude: why not give positions columns of their
+# own? The two ways are related, because a matrix applied to a sum gives a sum:
 #
 # $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
 # x W_1 + P W_2.$$
 
 # %% [markdown]
 # Side by side, the two parts have matrices of their own, at the price of a wider model.
-# If they are added, they share one matrix, but the model can still keep them apart by
-# learning word vectors that point in other directions than positions. How much the
-# order counts is learned, and next comes a task that is nothing *but* order.
+# If you add them, they share one matrix, but the model can still keep them apart by
+# learning word vectors that point in other directions than positions. It learns how much
+# the order matters, and in the next task nothing else does.
 #
 # (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
 # words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
@@ -599,12 +600,12 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # %% [markdown]
 # ## A task that is nothing but order
 #
-# Reverse a sequence of 16 digits: at position i the answer is the token at position 15
-# − i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
+# Reverse a sequence of 16 digits: at position i the answer is the token at position 15 −
+# i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
 # embedding, one head, and a linear layer that scores the ten digits. Here it trains
 # twice, without an encoding and with the sinusoids, in about ten seconds.
 #
-# Without order one can still guess the digit that occurs most often in the sequence.
+# Without order, one can still guess the digit that occurs most often in the sequence.
 #
 # **Predict:** how often is this guess right, with 10 digits in 16 positions?
 #
@@ -641,13 +642,13 @@ alt = "Each position attends most to the one as far from the other end: a diagon
 figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
-# On average the right position gets a weight of about 0.6. Why is that enough to be
-# right nearly always? All the others together usually get less, so the token there has
-# the largest share of the head's output, and the guess follows the largest share.
+# On average the right position gets a weight of about 0.6. Why is that enough to be right
+# nearly always? All the others together usually get less, so the right token has the
+# largest share of the head's output, and the guess follows the largest share.
 #
-# Now the same test for the wrong formulas from above, and for a table of random
-# numbers. These trainings, three times as long and with the seeds 0, 1 and 2, were run
-# beforehand (`python -m course_lib.experiments reversing`).
+# Now for the wrong formulas from above, and a table of random numbers. We trained with
+# these beforehand, three times as long, with seeds 0, 1 and 2
+# (`python -m course_lib.experiments reversing`).
 #
 # **Predict:** which of these encodings fail to reverse sequences?
 #
@@ -665,30 +666,29 @@ assert max(reversal.values("none")) < bound + 0.03
 assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# None of them fails, because in every one of these tables the 16 positions differ
-# somehow, and training finds the difference, whatever it is. Even random numbers will
-# do.
+# None of them fails, because the 16 positions differ somehow in each table, and training
+# finds the difference, whatever it is. Even random numbers will do.
 #
 # > **Common mistake: "it trains well, so the encoding is right".** A good score feels
-# > like proof, but at the trained positions it does not tell a right formula from a
-# > wrong one. Neither do the four wishes, which three of the wrong formulas fulfil.
-# > What tells them apart is the means for *near*, *far* and *very far*, or a comparison
-# > with the paper's formula, as in the check.
+# > like proof, but at the trained positions it doesn't tell a right formula from a wrong
+# > one. Neither do the four wishes, which three of the wrong formulas fulfil. What does
+# > is the means for *near*, *far* and *very far*, or a comparison with the paper's
+# > formula, as in the check.
 
 # %% [markdown]
 # ## Learned positions
 #
 # The paper's encodings are computed, not learned (though [The Illustrated
-# Transformer](https://jalammar.github.io/illustrated-transformer/) can be read that
-# way). Its authors also tried learned ones, with "nearly identical results" (table 3,
-# row E: 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the
-# sinusoids because they may work for longer sequences. BERT and GPT-2 learn theirs, so
-# both kinds exist.
+# Transformer](https://jalammar.github.io/illustrated-transformer/) can be read that way).
+# Its authors also tried learned ones, with "nearly identical results" (table 3, row E:
+# 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the sinusoids
+# because they may work for longer sequences. BERT and GPT-2 learn theirs, so both kinds
+# are in use.
 #
-# Do they work at positions never trained? Here is another task
-# (`course_lib/experiments/extrapolation.py`): at each position, return the token
-# **three positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for
-# later positions, and for 64 tokens at the positions 0 to 63.
+# Does either work at positions never trained? Here is another task
+# (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
+# positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for later
+# positions, and for 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
 # Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal* one, and
@@ -716,18 +716,18 @@ assert min(map(min, rotated)) > 0.99 and max(map(max, learned)) < 0.4
 assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 
 # %% [markdown]
-# Where they were trained, all are perfect. Elsewhere the **learned** table guesses:
-# those rows were never used, so they still are what they were at the start. For the
+# At the trained positions, all are perfect. Elsewhere the **learned** table guesses:
+# those rows were never used, so they are still what they were at the start. For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
-# does not find it, as with the fitted matrix above. (They do better at 100–115 than at
-# 16–31, although 16–31 is nearer. We cannot explain that.) **Rotary** is perfect at
-# later positions, since it knows only differences.
+# doesn't find it, as with the fitted matrix above. (They do better at 100–115 than at
+# 16–31, although 16–31 is nearer. We cannot explain that.) **Rotary** is perfect at later
+# positions, since it knows only differences.
 
 # %% [markdown]
 # The last row asks for 61 positions, 13 of them trained. The learned table gets these
-# right, and one in ten of the others by guessing: together 0.29. Rotary is not perfect
-# there either. Unlike the table, it has no last position, so it can be tested on still
-# longer sequences. (Guessing is right in 0.10.)
+# right, and one in ten of the others by guessing, 0.29 in all. Rotary isn't perfect there
+# either. Unlike the table, it has no last position, so it can be tested on still longer
+# sequences. (Guessing is right in 0.10.)
 #
 # **Predict:** what share of the tokens does rotary get right in sequences of 1,024
 # tokens?
@@ -748,11 +748,11 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 
 # %% [markdown]
 # With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
-# guessing. Later *positions* don't matter to rotary, but *distances* do: it has trained
-# on none above 15, and here the head meets distances up to 1,023. So models for long
-# texts are trained on long sequences, or their angles are rescaled: Chen et al. (2023)
-# squeeze the positions into the range of the training, and YaRN (Peng et al. 2023)
-# slows only the slower hands.
+# guessing. Later *positions* don't matter to rotary, but *distances* do: it trained on
+# none above 15, and here the head meets distances up to 1,023. So models for long texts
+# are trained on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze
+# the positions into the range of the training, and YaRN (Peng et al. 2023) slows only the
+# slower hands.
 
 # %% [markdown]
 # Now train rotary yourself, for a third of the steps, and test it on 16 tokens at the
@@ -770,46 +770,45 @@ alt = "Each position from 100 to 115 attends to the one three before it: a diago
 figures.attention_weights(trained_here.weights(16, start=100), later, later, alt=alt)
 
 # %% [markdown]
-# The first three rows have nothing three positions before them, and no task.
+# The first three rows have nothing three positions before them, so they have no task.
 
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most large language models do this (Su et al. 2021): leave the tokens alone, and turn
-# each *query* and each *key* by the angles of its position. Two neighbouring columns
-# $(a,\, b)$ are a hand, which turns by $t\,\omega_i$ from wherever it points:
+# Most large language models leave the tokens alone, and turn each *query* and each *key*
+# by the angles of its position (Su et al. 2021). Two neighbouring columns $(a,\, b)$ are
+# a hand, which turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
 #
-# If query and key both turn, the angle *between* them changes by the difference of
-# their turns. So the score depends on the words and on the **difference** of the
-# positions, by construction. Values are not turned, because they are handed out, not
-# compared.
+# If query and key both turn, the angle *between* them changes by the difference of their
+# turns. So by construction, the score depends on the words and on the **difference** of
+# the positions. Values are not turned, because they are handed out, not compared.
 
 # %% [markdown]
-# Mind the direction: this formula turns the other way from the encoding's hands. There
-# position t was $P_0 M_t$; here a row is multiplied by $M_{-t}$. (The encoding writes a
-# hand as (sin, cos), whereas rotary treats a pair as (cos, sin), so a growing angle
-# turns it the other way.) Since only differences count, either direction would do, as
-# long as queries and keys take the same one.
+# Mind the direction: this formula turns the other way from the encoding's hands. There,
+# position t was $P_0 M_t$; here, a row is multiplied by $M_{-t}$. (The encoding writes a
+# hand as (sin, cos), whereas rotary treats a pair as (cos, sin), so a growing angle turns
+# it the other way.) Since only differences count, either direction would do, as long as
+# queries and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
 # work, but parameters trained with one are wrong for the other.
 
 # %% [markdown]
-# Distances can also go straight into the scores. Shaw et al. (2018) add a learned
-# vector for each distance to the keys. T5 (Raffel et al. 2020) adds a learned number to
-# the score, one for each head and range of distances. ALiBi (Press et al. 2022)
-# subtracts the distance times a number that is fixed for each head, and was made for
-# sequences longer than those of the training. Or nothing is added at all: Kazemnejad et
-# al. (2023) find that decoders without any encoding can do well on longer sequences,
-# and Yang et al. (2025) mix rotary layers with **layers without positions**.
+# Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
+# for each distance to the keys. T5 (Raffel et al. 2020) adds a learned number to the
+# score, one for each head and range of distances. ALiBi (Press et al. 2022) subtracts the
+# distance times a number that is fixed for each head, and was made for longer sequences
+# than those in training. Or one adds nothing: Kazemnejad et al. (2023) find that decoders
+# without any encoding can do well on longer sequences, and Yang et al. (2025) mix rotary
+# layers with **layers without positions**.
 
 # %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. This one is
+# Turn the rows of x, queries or keys, by the angles of their positions. This exercise is
 # optional.
 #
 # <details><summary>Hint 1</summary>
@@ -837,7 +836,7 @@ from course_lib.positions import rotary  # exercise
 check(rotary)
 
 # %% [markdown]
-# Test the promise by moving one query and one key, four positions apart, through the
+# To test that promise, move one query and one key, four positions apart, through the
 # sequence together.
 
 # %%
@@ -876,8 +875,8 @@ assert np.ptp(added) > 1
 # ## The same in PyTorch
 #
 # Learned positions are an `nn.Embedding` with a row per position; the sinusoids are a
-# table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`)
-# do both, and agree with your function.
+# table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do
+# both, and agree with your function.
 
 # %%
 import torch
@@ -910,17 +909,17 @@ print("256 == 257:", bool(short[256] == short[257]))
 assert short[256] == short[257] and 275 < len(short.unique()) < 285
 
 # %% [markdown]
-# Eight binary digits are enough up to 256 = 2⁸. From there on neighbouring integers
-# share a float, so their tokens share a position. That is why angles are computed in
-# float32 or float64, and only the finished sines and cosines are shortened.
+# Eight binary digits are enough up to 256 = 2⁸. From there on, neighbouring integers
+# share a float, so their tokens would share a position. That is why angles are computed
+# in float32 or float64, and only the finished sines and cosines are rounded to 16 bits.
 
 # %% [markdown]
 # ## Who bit?
 #
 # Back to the first question. Give each word 36 numbers: the first 32 are for its
-# position, the last four say which word it is. The parameters of one head are **chosen
-# by hand**: the query is the position, moved one back by your `shift_matrix`; the key
-# is the position; the value is the word.
+# position, and the last four say which word it is. The parameters of one head are
+# **chosen by hand**: the query is the position, moved one back by your `shift_matrix`;
+# the key is the position; the value is the word.
 
 # %%
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
@@ -939,7 +938,7 @@ assert 0.975 < weights[2, 1] < 0.985
 
 # %% [markdown]
 # Here are the weights of *bit* as arcs, with the word that they fetch. The arcs are the
-# same, 0.98 one position back; what differs is the word there.
+# same, 0.98 one position back, but the word there differs.
 
 # %%
 alt = "In both sentences bit attends to the word before it: once the dog, once the man."
@@ -954,10 +953,10 @@ figures.attention_arcs(rows, 2, fetched, alt=alt)
 # ## Backwards, by hand
 #
 # Training has found a head that reverses a sequence. You can also write such a head by
-# hand. Keys and values are the same as in the last section; only `w_q` changes. Change
-# the sign of all sines, and every hand is mirrored: position t becomes −t. Then your
-# `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head turn *stressed*
-# into?
+# hand. Keys and values are the same as in the last section, and only `w_q` changes.
+# Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
+# your `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head turn
+# *stressed* into?
 
 # %%
 letters = [*"stressed"]
@@ -978,13 +977,14 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 #
 # - Attention alone treats all positions equally, until a causal mask or an encoding
 #   breaks that.
-# - Sinusoids are clock hands: k positions further on is one rotation $M_k$, and dot products of
-#   two encodings depend on differences only. Rotary positions turn queries and keys themselves.
-# - A good score does not prove an encoding right, and what is learned at some positions
+# - Sinusoids are clock hands: k positions on is one rotation $M_k$, and dot products of
+#   two encodings depend only on differences. Rotary positions turn queries and keys
+#   themselves.
+# - A good score doesn't prove an encoding right, and what is learned at some positions
 #   and distances may not hold at others.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # section 3; Haviv et al. (2022), on decoders without positions.
 #
-# **An open question:** all our tokens were whole words. What is a token, when a word has never
-# been seen before? Lesson 06.
+# **An open question:** all our tokens were whole words. But what is a token if a word has
+# never been seen before? Lesson 06.

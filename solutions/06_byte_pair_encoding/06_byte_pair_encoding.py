@@ -5,14 +5,13 @@
 #
 # After this lesson you can
 #
-# - train byte-pair encoding on a text, and use it on words that the text did not
-#   contain;
+# - train byte-pair encoding on a text, and use it on words that the text didn't contain;
 # - say which of several splits it makes, and why;
 # - turn any text into token ids and back without losing a byte;
 # - choose a number of merges, and see which languages a vocabulary shortchanges.
 #
-# **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from
-# lesson 04 that n tokens have n² scores.
+# **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from lesson
+# 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
 # it, the exercises, their checks and the toy examples still work, but cells about
@@ -22,25 +21,23 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import fast_bpe, figures, merges_file
+from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, spell, vocabulary
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pre_tokens, spell_bytes
+from course_lib.lessons import token_statistics
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
 # A model has an **embedding**: a table with one row of numbers for each word that it
-# knows. Here is German text to learn from: the texts that the program Home Assistant
-# shows to its users (Apache-2.0 licence). German likes to glue words together; you
-# don't have to speak it. What we measure is in
+# knows. Here is German text to learn from: what the program Home Assistant shows to its
+# users (Apache-2.0 licence). You don't have to speak German, only to know that it likes
+# to glue words together. The code that measures things is in
 # `course_lib/lessons/token_statistics.py`.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
 
 from course_lib.corpora.translations import translation_pairs
-from course_lib.lessons import token_statistics
 
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)
@@ -61,8 +58,8 @@ figures.lesson_map("06", alt=alt)
 # %% [markdown]
 # This lesson is about the numbers that go in at the bottom of the Transformer.
 #
-# Are words without a row rare? Give every word of the training text a row, and then
-# read **held-out** text, which is of the same kind but kept apart and not trained on.
+# Are words without a row rare? Give every word of the training text a row, and then read
+# **held-out** text, which is of the same kind but was set aside and not trained on.
 #
 # **Predict:** how many of its words have no row?
 #
@@ -78,11 +75,11 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
 # About one word in seven has no row, although the embedding has some 20,000. All these
-# words share one row, *unknown*, and what they said is lost.
+# words share one row, *unknown*, and whatever they said is lost.
 #
-# The other extreme is one row per **letter**. About a hundred rows are enough, and
-# almost nothing is unknown. But sentences become long, because a word has about nine
-# letters, counting the space after it.
+# The other extreme is one row per **letter**. About a hundred rows are enough, and almost
+# nothing is unknown. But sentences become long, because a word has about nine letters,
+# including the space after it.
 #
 # **Predict:** how many times as many scores does attention then compute?
 #
@@ -105,28 +102,33 @@ assert 8 < letters_per_word < 9.5
 # Sennrich, Haddow and Birch (2016) brought the idea to translation.
 
 # %% [markdown]
-# Four words for this lesson:
+# This lesson needs four words:
 #
-# - a **symbol** is what a word is made of at the moment: at first, its letters;
+# - a **symbol** is one of the parts that a word has at the moment: at first, a letter;
 # - a **merge** joins two neighbouring symbols into one;
 # - **tokens** are the symbols that are left at the end;
 # - the **vocabulary** lists all tokens that can be left: the first symbols, and what
 #   each merge produces.
 
+# %%
+from course_lib import fast_bpe
+from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
+from course_lib.fast_bpe import pre_tokens, spell_bytes
+
 # %% [markdown]
 # ## Counting words, with their ends
 #
 # Merges happen only inside words, so it is enough to know each word and how often it
-# occurs. But a model reads the symbols of a text as one sequence, which does not show
+# occurs. But a model reads the symbols of a text as one sequence, which doesn't show
 # where a word ends. What does this say?
 
 # %%
 print(list("nowhere"))
 
 # %% [markdown]
-# It could be *nowhere*, *now here* or *no where*. So the last letter of each word
-# carries a mark, `</w>`, for the end of the word. With the mark it is a symbol of its
-# own, different from the same letter inside a word.
+# It could be *nowhere*, *now here* or *no where*. So the last letter of each word carries
+# a mark, `</w>`, for the end of the word. With the mark, it is a symbol of its own,
+# different from the same letter inside a word.
 
 # %%
 print(spell("now"), spell("here"))
@@ -195,7 +197,7 @@ from course_lib.bpe import pair_counts  # exercise
 check(pair_counts)
 
 # %% [markdown]
-# On the six words:
+# For the six words:
 
 # %%
 print(pair_counts(toy_words))
@@ -215,9 +217,10 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
-# `aa a`: the first two are joined and the third is left over, since a symbol that has
-# been joined cannot be joined once more in the same merge. Python's `replace` agrees.
-# So why not leave all joining to `replace`, with spaces between the symbols of a word?
+# It gives `aa a`: the first two are joined and the third is left over, since a symbol
+# that has been joined cannot be joined again in the same merge. Python's `replace`
+# agrees. So why not put spaces between the symbols of a word and leave all joining to
+# `replace`?
 #
 # **Predict:** what does `replace("m a", "ma")` turn `m a m at` into?
 #
@@ -231,8 +234,8 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 
 # %% [markdown]
 # (m, a) occurs only once, at the start. But `replace` found it a second time, in the
-# first letter of *at*. Programs that merge this way must check what surrounds a match.
-# Comparing whole symbols needs no such care, so that is what we do.
+# first letter of *at*. Programs that merge this way must check what surrounds a match. If
+# you compare whole symbols, you don't have to, so we do that.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -241,8 +244,8 @@ print("as text:", " ".join(spelt).replace("m a", "ma").split())
 #
 # <details><summary>Hint 1</summary>
 #
-# Walk through the word with a position that you move yourself. How far does it move
-# after a pair that was joined, and how far otherwise?
+# Walk through the word with a position that you move yourself. How far does it move after
+# a joined pair, and how far otherwise?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -272,8 +275,8 @@ assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 
 
 # %% [markdown]
 # (m, a) had 10; now it is gone, and (m, at) has 10 instead, so that is merge 2. It also
-# uses up the (at, e) in *mate*: *mate* occurs 3 times, so of the 6 (at, e) only 3
-# remain. So merge 3 is (c, at), with 4.
+# uses up the (at, e) in *mate*. As *mate* occurs 3 times, only 3 of the 6 (at, e) remain,
+# so merge 3 is (c, at), with 4.
 #
 # **Predict:** which pair leads after merge 3?
 #
@@ -289,8 +292,8 @@ print(pair_counts(after))
 assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
-# A **tie**: (mat, e) and (at, e) both occur 3 times. The paper does not say which one
-# wins, and each program has its own rule. Ours is the rule in the program by the
+# It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which
+# one wins, and each program has its own rule. We take the rule from the program by the
 # paper's authors: of equal pairs, take the greatest, which is the last one in Python's
 # order of tuples. Here that is (mat, e).
 #
@@ -300,9 +303,8 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # %% [markdown]
 # ### Exercise: train_bpe
 #
-# Learn the merges, with this rule for ties. End early when no pair occurs twice,
-# because joining a pair that occurs once only memorises a word and saves nothing
-# elsewhere.
+# Learn the merges, with this rule for ties. Stop early when no pair occurs twice, because
+# joining a pair that occurs once only memorises a word and saves nothing elsewhere.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -326,7 +328,8 @@ from course_lib.bpe import train_bpe  # exercise
 check(train_bpe)
 
 # %% [markdown]
-# Now train on the toy, with five merges. At first, the toy's 19 words have 62 letters.
+# Now train on the six words, with five merges. At first, the 19 words of this toy corpus
+# have 62 letters.
 #
 # **Predict:** how many tokens are left after five merges?
 #
@@ -355,11 +358,11 @@ figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
 
 # %% [markdown]
 # <span class="in-notebook">Now try words of your own. Change the list `chosen` (any
-# lower-case words) and run both cells.</span> The toy's five merges are made in each word, one after the other, whether
-# the toy had the word or not. **Press "merge"** below the cells, or move the slider,
-# and guess each time what comes next.
+# lower-case words) and run both cells.</span> The five merges are made in each word, one
+# after another, whether the corpus had it or not. **Press "merge"** below the cells, or
+# move the slider, and guess each time what comes next.
 #
-# **Predict:** the toy has no *matte*. How many tokens is it after all five merges?
+# **Predict:** the toy corpus has no *matte*. How many tokens is it after all five merges?
 #
 # - [ ] One
 # - [x] Three
@@ -387,15 +390,15 @@ for word, steps in splits.items():
     print(f"{word}:", *steps[-1])
 
 # %% [markdown]
-# A merge does nothing in a word that lacks its pair, and what no merge joins remains
-# letters.
+# A merge does nothing in a word that lacks its pair, and letters that no merge joins
+# remain letters.
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
 #
-# The toy had no marks, but real programs use them, in one of two ways. The paper, and
-# the first version of its program, put `</w>` after the last letter as a symbol of its
-# own. Since version 0.2 the program glues it to the last letter, as our `spell` does.
+# The toy corpus had no marks, but real programs use them, in one of two ways. The paper,
+# and the first version of its program, put `</w>` after the last letter as a symbol of
+# its own. Since version 0.2 the program glues it to the last letter, as our `spell` does.
 #
 # **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
 # pair is joined first?
@@ -413,11 +416,11 @@ assert train_bpe(apart, 5)[:2] == [("a", "t"), ("at", END_OF_WORD)]
 assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 
 # %% [markdown]
-# No two agree. With marks, *at* at the end of a word and *at* inside one are two
-# tokens. With the mark apart, both grow out of one first merge; with the mark glued,
-# each is learned on its own. So merges are of no use to a program that marks words
-# differently. The marks must be there before the first merge, so that each merge adds
-# exactly one token. If they were added afterwards, one merge could give two, such as
+# No two ways agree. With marks, *at* at the end of a word and *at* inside one are two
+# tokens. If the mark is a symbol of its own, both grow out of one first merge; if it is
+# glued on, each is learned separately. So merges are useless to a program that marks
+# words differently. The marks must be there before the first merge, so that each merge
+# adds exactly one token. If you added them afterwards, one merge could give two, such as
 # *mat* inside and at the end of words.
 
 # %% [markdown]
@@ -425,7 +428,7 @@ assert train_bpe(glued, 5)[:2] == [("a", "t" + END_OF_WORD), ("a", "t")]
 # **not** end a word, so `mat@@` and `mat` are different tokens. And **SentencePiece**
 # ([Kudo and Richardson, 2018](https://arxiv.org/abs/1808.06226)) marks each *start*: a
 # space becomes the symbol ▁ and belongs to the word after it. In principle, the text
-# doesn't have to be cut into words first, which helps with languages that write no
+# doesn't have to be cut into words first, which helps with languages written without
 # spaces. ([YouTokenToMe](https://github.com/VKCOM/YouTokenToMe), a program written for
 # speed, marks spaces in the same way.)
 
@@ -440,11 +443,12 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # %% [markdown]
 # ## Using the merges on a new word
 #
-# *meat* was not in the corpus. Its symbols are joined by the learned merges, but which
-# merge comes first? Three letters are enough to see why the order matters. In training,
-# *bc* was more frequent than *ab*:
+# *meat* was not in the corpus. The learned merges join its symbols, but which merge comes
+# first? Three letters are enough to see why the order matters. In training, *bc* was more
+# frequent than *ab*:
 
 # %%
+text = "ab ab abc"
 abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
 print(abc_merges)
 
@@ -460,7 +464,6 @@ print(abc_merges)
 # %%
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-text = "ab ab abc"
 ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
 library_bpe = Tokenizer(models.BPE(ids, abc_merges))
 library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -468,19 +471,19 @@ print("the library:", library_bpe.encode(text).tokens)
 assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
-# And the two other rules?
+# What do two other rules give?
 
 # %%
 print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
 # %% [markdown]
-# > **Common mistake: "the longest match wins", or "the most frequent merge wins".**
-# > Some tokenizers do match the longest token, and training does pick the most frequent
-# > pair. But encoding repeats the merges of the training in the same order: by
-# > **rank**. Early merges *were* the most frequent ones, in training, at that moment.
-# > What is frequent in the text at hand plays no part; otherwise the tokens of a word
-# > would depend on its neighbours.
+# > **Common mistake: "the longest match wins", or "the most frequent merge wins".** Some
+# > tokenizers do match the longest token, and training does pick the most frequent pair.
+# > But encoding repeats the merges from training in the same order: by **rank**. Early
+# > merges *were* the most frequent ones, in training, at that moment. What is frequent in
+# > the text at hand doesn't matter; otherwise the tokens of a word would depend on its
+# > neighbours.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -516,8 +519,8 @@ print("meat:", encode_word(tuple("meat"), merges))
 assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 
 # %% [markdown]
-# Does the rule matter on real text? Learn 4,000 merges on the German. Your `train_bpe`
-# counts all pairs again for every merge, which would take many minutes;
+# Does the rule matter on real text? Learn 4,000 merges from the German text. Your
+# `train_bpe` counts all pairs again for every merge, which would take many minutes, but
 # `train_bpe_fast` (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the
 # **same merges** in seconds.
 #
@@ -544,16 +547,16 @@ assert learned[:4] == train_bpe(counts, 4)
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight. So if you train with one rule and encode with another, the
-# model gets splits that it was not trained on, and no error is raised.
+# About one word in eight is. So if you train with one rule and encode with another, the
+# model gets splits that it was not trained on, and there is no error.
 #
-# GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer's paper for
-# German. BERT uses **WordPiece**, which does match the longest token from the left: its
-# vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A
-# third method, **unigram** (Kudo 2018), goes the other way: it starts with a large
-# vocabulary, gives tokens probabilities, removes those that matter least, and takes the
-# most probable split. The library has all three. Give the first two the same tokens and
-# the same word:
+# GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer paper for German.
+# BERT uses **WordPiece**, which does match the longest token from the left: its
+# vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A third
+# method, **unigram** (Kudo 2018), goes the other way: it starts with a large vocabulary,
+# gives tokens probabilities, removes those that matter least, and takes the most probable
+# split. The library has all three methods. Give the first two the same tokens and the
+# same word:
 
 # %%
 inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}
@@ -615,10 +618,10 @@ print(f"'a</w>b'       → {decode(encode_word(spell('a</w>b'), tags))!r}")
 assert [decode(encode_toy(each)) == each for each in texts] == [True, False, False]
 
 # %% [markdown]
-# Two things are lost: how much white space there was and of which kind, and `</w>`
-# where the text itself has it, since such a token seems to end a word. A translator of
-# sentences can live with that, but in a program's code, white space has a meaning.
-# Bytes, later in this lesson, solve both problems.
+# Two things are lost: how much white space there was and of which kind, and `</w>` where
+# the text itself has it, since such a token seems to end a word. A translator of
+# sentences can live with that, but in program code, white space has a meaning. Later in
+# this lesson, bytes solve both problems.
 #
 # A practical point: merges are *part of the model*. Others must be able to load them,
 # so they are stored as text, one merge per line:
@@ -635,14 +638,14 @@ with tempfile.TemporaryDirectory() as folder:
 assert loaded == merges
 
 # %% [markdown]
-# The first line names the format's version. Never change the order of the others,
-# because it *is* the rank.
+# The first line names the version of the format. Never change the order of the other
+# lines, because it *is* the rank.
 
 # %% [markdown]
 # ## Unknown words
 #
-# Back to the German, and to the held-out text. We compare with a word vocabulary of the
-# same size as ours, made of the most frequent words.
+# Back to the German and its held-out text. Compare our vocabulary with a word vocabulary
+# of the same size, made of the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -655,7 +658,7 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# With about 4,200 rows, none is unknown. Now take two words that the training text
+# With about 4,200 rows, no token is unknown. Now take two words that the training text
 # lacks: *Regenxylophon* (a rain xylophone) and ☂.
 #
 # **Predict:** which of them gives a token that has no row?
@@ -673,7 +676,7 @@ assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 
 # %% [markdown]
 # So byte-pair encoding on letters does have unknown tokens, though its purpose was to
-# avoid them: a *letter* that training never saw has no row, be it ☂, 雨 or a Greek one.
+# avoid them: a *letter* that training never saw has no row, be it ☂, 雨 or a Greek letter.
 # With **bytes** there are none, as you will see below.
 #
 # Here is one sentence (*the chance of rain changes by the hour*) in three ways:
@@ -692,9 +695,9 @@ figures.token_boxes(rows, alt=alt)
 #
 # To `split()`, *Gerät* (device) and *Gerät.* are two words. **What should a word be?**
 # The **pre-tokenisation** decides that, before the first merge. In machine translation,
-# each punctuation mark is usually split off as a word of its own, and a joiner ￭ marks
-# each side where there was no space. Then **truecasing** gives the first word of a
-# sentence the case that it has most often *elsewhere* in the training text.
+# each punctuation mark is usually split off as a word of its own, with a joiner ￭ on each
+# side where there was no space. Then **truecasing** gives the first word of a sentence
+# the case that it has most often *elsewhere* in the training text.
 #
 # Watch the spellings of *aktiviert* (enabled) become fewer.
 
@@ -713,8 +716,8 @@ for way, prepare in ways.items():
 assert len(set(enabled)) == 1
 
 # %% [markdown]
-# Six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one word.)
-# The next cell undoes both steps, in each of the 23,255 different training texts.
+# There were six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one
+# word.) The next cell undoes both steps, in each of the 23,255 different training texts.
 #
 # **Predict:** do all texts come back as they were?
 #
@@ -735,10 +738,9 @@ for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wer
 assert all(undone[text].lower() == text.lower() for text in changed)
 
 # %% [markdown]
-# Punctuation always comes back. The case is lost in about thirty texts, where a full
-# stop does not end a sentence (*Max.*), or where a text begins with a small letter (the
-# name *homee*). *dB* is safe, because a word with a capital after its first letter is
-# left alone.
+# Punctuation always comes back. The case is lost in about thirty texts, where a full stop
+# doesn't end a sentence (*Max.*) or a text begins with a small letter (the name *homee*).
+# *dB* is safe, because a word with a capital after its first letter is left alone.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
@@ -763,12 +765,12 @@ for way, prepare in ways.items():
 
 # %% [markdown]
 # The number of different words falls from 20,100 to 13,600, and the number of unknown
-# words in 100 held-out texts falls from 57 to 33. Truecasing contributes little,
-# because German nouns have their capital everywhere. Tokens do **not** become fewer,
-# since punctuation marks count too: 499 words instead of 371, and 761 tokens instead
-# of 746. The gain shows on the right: *aktiviert* was split where a comma or a full
-# stop followed, but now it is the same token everywhere, and its row is learned from
-# all 208 occurrences.
+# words in 100 held-out texts falls from 57 to 33. Truecasing contributes little, because
+# German nouns have their capital everywhere. There are **not** fewer tokens, since
+# punctuation marks count too: 499 words instead of 371, and 761 tokens instead of 746.
+# The gain shows on the right: *aktiviert* was split where a comma or a full stop
+# followed, but now it is the same token everywhere, so its row is learned from all 208
+# occurrences.
 #
 # Only a trained translator can show whether translations get better (lesson 11).
 
@@ -800,11 +802,10 @@ assert shares[1000, "1–100"] > 0.9 and shares[8000, "5,001–10,000"] < 0.05
 assert shares[8000, "1,001–2,000"] > 0.85
 
 # %% [markdown]
-# The praise is deserved, but there is a sharp boundary, and the number of merges
-# decides where it is. With 8,000 merges, all of the first thousand are whole; with
-# 1,000 merges, the first hundred are, and few others. So being whole is not a property
-# of a *word*: of the second thousand, 4,000 merges leave almost none whole, and 8,000
-# nearly all.
+# The praise is deserved, but there is a sharp boundary, and the number of merges decides
+# where. With 8,000 merges, all of the first thousand are whole; with 1,000 merges, the
+# first hundred are, and few others. So being whole is not a property of a *word*: of the
+# second thousand, 4,000 merges leave almost none whole, and 8,000 nearly all.
 
 # %% [markdown]
 # ## Compounds
@@ -830,19 +831,18 @@ assert len(cut["Niederschlagswahrscheinlichkeit"]) <= 4
 assert [word in german for word in compounds] == [True, False, False]
 
 # %% [markdown]
-# The first is cut as a German would cut it. It is in the training text, and the other
+# The first is cut as a German would cut it, but it is in the training text, and the other
 # two are not. *Haustürschlüssel* is cut right through *Haus*, and the last letter of
 # *Spülmaschine* is a token of its own.
 #
-# So tokens are not, in general, the parts that carry meaning, as the first word
-# suggests. Training only counts, so the two often agree for frequent parts, but not
-# elsewhere.
+# So in general, tokens are not the parts that carry meaning, as the first word suggests.
+# Training only counts, so the two often agree for frequent parts, but not elsewhere.
 
 # %% [markdown]
 # ## How many merges?
 #
-# More merges make sentences shorter and scores fewer. But every token has a row of
-# d_model numbers that must be learned, so from 4,000 to 16,000 merges the embedding
+# More merges mean shorter sentences and fewer scores. But every token has a row of
+# d_model numbers that must be learned, so from 4,000 to 16,000 merges, the embedding
 # becomes almost four times as large.
 #
 # **Predict:** how many of the tokens does that step save?
@@ -897,11 +897,11 @@ for n in (1000, 4000, 16_000):
 assert seldom > 0.6
 
 # %% [markdown]
-# That is a second price: a larger vocabulary is not always a better one. On this small
-# text, most tokens of the largest one are rarely seen. Usual sizes range from a few
-# thousand to a few hundred thousand, and grow with the text and the number of
-# languages. For translation, 4,000 to 32,000 merges are common. The Transformer's paper
-# used 37,000 tokens for 4.5 million sentence pairs, and Gemma (2024) has 256,000.
+# That is a second price of a large vocabulary: on this small text, most tokens of the
+# largest one are rarely seen. Usual sizes range from a few thousand to a few hundred
+# thousand, and grow with the text and the number of languages. For translation, 4,000 to
+# 32,000 merges are common. The Transformer's paper used 37,000 tokens for 4.5 million
+# sentence pairs, and Gemma (2024) has 256,000.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -922,9 +922,9 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
-# start, there is no text that cannot be written. White space is bytes too, and belongs
-# to the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like
-# this, and so do the first two of these three functions from the course:
+# start, there is no text that you cannot write. White space is bytes too, and belongs to
+# the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like this,
+# and so do the first two of these three functions from the course:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -971,8 +971,8 @@ from course_lib.byte_bpe import encode_bytes  # exercise
 check(encode_bytes)
 
 # %% [markdown]
-# Now the way back. *ä* is the two bytes 195 and 164, and a model may write only the
-# first of them.
+# Now for the way back. *ä* is the two bytes 195 and 164, and a model may write only the
+# first one.
 #
 # **Predict:** what does Python's `bytes([195]).decode()` do?
 #
@@ -990,8 +990,8 @@ print(bytes([195]).decode(errors="replace"))
 print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 
 # %% [markdown]
-# Half an *ä* is not text. Models do write such things, and a program must survive them:
-# with `errors="replace"`, what cannot be read becomes �, and the rest is kept.
+# Half an *ä* is not text. But models do write such things, and a program must survive
+# them: `errors="replace"` turns whatever cannot be read into �, and keeps the rest.
 
 # %% [markdown]
 # ### Exercise: decode_bytes
@@ -1002,8 +1002,8 @@ print(bytes([195, 97, 164]).decode(errors="replace"))  # 97 is a
 #
 # <details><summary>Hint 1</summary>
 #
-# A letter's bytes may be spread over two tokens. When is the moment to turn bytes into
-# text: after each token, or once?
+# A letter's bytes may be spread over two tokens. When should you turn bytes into text:
+# after each token, or once?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -1037,7 +1037,7 @@ print("all came back:", back == [*texts, "☂", *strange])
 assert back == [*texts, "☂", *strange]
 
 # %% [markdown]
-# Every one of them does. (Only half a surrogate pair is refused.)
+# Every one of them comes back. (Only half a surrogate pair is refused.)
 #
 # Somebody types `my name is <end>` into a form. A program encodes it and adds the
 # control token *the text ends here*, which has the token id `end_id`.
@@ -1065,16 +1065,16 @@ assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
 }
 
 # %% [markdown]
-# In the second call, whoever filled in the form has slipped the model a control token.
-# So encode other people's text *without* special tokens, and let your program add these
-# as token ids. Decoded, all three look the same, so you won't notice the mistake by
+# In the second call, whoever filled in the form has slipped the model a control token. So
+# encode other people's text *without* special tokens, and let your program add these as
+# token ids. When decoded, all three look the same, so you won't notice the mistake by
 # reading.
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# With bytes nothing is unknown. Does that serve all languages equally well? Here are
-# the same texts in six of them.
+# With bytes, nothing is unknown. But does that serve all languages equally well? Here are
+# the same texts in six languages.
 
 # %%
 from course_lib.corpora.translations import parallel_strings
@@ -1090,9 +1090,9 @@ print("texts to measure on:", len(to_measure))
 assert len(to_measure) > 300
 
 # %% [markdown]
-# We learn 4,000 merges on English, on English and German, or on all six (almost seven
-# times as much text as English alone). So all three vocabularies are equally
-# large, and the texts that we measure on are new to each:
+# Learn 4,000 merges from English, from English and German, or from all six (almost seven
+# times as much text as English alone). So all three vocabularies are equally large, and
+# the texts that we measure on are new to each:
 
 # %%
 measured = {
@@ -1110,8 +1110,8 @@ for label, learned_on in {
     n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
 
 # %% [markdown]
-# **Predict:** the merges were learned on English. How many times as many tokens does
-# the same text need in Greek?
+# **Predict:** with merges learned from English, how many times as many tokens does the
+# same text need in Greek?
 #
 # - [ ] About as many
 # - [ ] About 2 times as many
@@ -1143,14 +1143,14 @@ alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Common mistake: "bytes treat all languages equally".** Bytes can write any text,
-# > but a Greek letter takes two, so Greek texts have 2.3 times the bytes of English.
-# > Merges learned on English turn about four English bytes into one token, but join
-# > almost no Greek ones. Whoever pays per token pays over **eight times** as much, for
-# > over 60 times as many scores.
+# > **Common mistake: "bytes treat all languages equally".** Bytes can write any text, but
+# > a Greek letter takes two, so Greek texts have 2.3 times the bytes. Merges learned from
+# > English turn about four English bytes into one token, but join almost no Greek ones.
+# > If you pay per token, you pay over **eight times** as much, for over 60 times the
+# > scores.
 #
-# It helps to learn on all languages that will be served: then Greek needs 1.3 times the
-# tokens of English, and English 1.4 times as many as before.
+# It helps to learn from all languages that will be served: then Greek needs 1.3 times as
+# many tokens as English, and English 1.4 times as many as before.
 #
 # Notice Korean: it needs few characters, but three bytes for each, so barely more bytes
 # than English. With merges learned on English, it needs over four times the tokens.
@@ -1199,9 +1199,9 @@ print("with the library's rule for ties, all the same:", oldest == theirs)
 assert tied and oldest == theirs
 
 # %% [markdown]
-# It is a tie, and nothing else. The library's rule is that of equal pairs, the one
-# whose symbols are *oldest* wins. With that rule, our trainer learns the library's
-# 4,000 merges exactly. How much does the rule matter?
+# It is a tie, nothing more. By the library's rule, the pair with the *oldest* symbols
+# wins. With that rule, our trainer learns exactly the library's 4,000 merges. How much
+# does the rule matter?
 
 # %%
 only_ours = len(set(byte_merges) - set(theirs))
@@ -1211,7 +1211,7 @@ print(f"tokens of the held-out text: {lengths_of[0]:,} and {lengths_of[1]:,}")
 assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) < 0.01
 
 # %% [markdown]
-# One is as good as the other, but a model trained with one must never be given tokens
+# One rule is as good as the other, but a model trained with one must never get tokens
 # from the other. And with the same merges, are the tokens the same?
 
 # %%
@@ -1228,9 +1228,9 @@ assert same_tokens and came_back
 # The tokens are the same, but the **ids** are not: the library orders the bytes by
 # their characters, and we order them by their numbers.
 #
-# Three settings made it agree with us: `min_frequency=2`, which ends training when ours
-# ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody forgets
-# the last two.
+# Three settings made the library agree with us: `min_frequency=2`, which ends training
+# when ours ends, `initial_alphabet` and `add_prefix_space=False`. Suppose that somebody
+# forgets the last two.
 #
 # **Predict:** what comes back for *Regen 雨*?
 #
@@ -1250,8 +1250,8 @@ assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 # %% [markdown]
 # Without `add_prefix_space=False`, a space has appeared at the start. And only a � is
 # left of 雨: some of its bytes do not occur in the German, so without `initial_alphabet`
-# they had no token. Something is unknown again. Byte-level encoding is lossless only
-# with all 256 bytes in the vocabulary.
+# they had no token. So byte-level encoding is lossless only with all 256 bytes in the
+# vocabulary.
 
 # %% [markdown]
 # ## Your own tokenizer
@@ -1281,7 +1281,7 @@ assert {"es</w>", "das</w>"} < set(your_tokens)
 # %% [markdown]
 # ## The word from the beginning
 #
-# Here are the tokens of *Nebelwahrscheinlichkeit* from 4,000 merges, and whether they
+# Here are the tokens of *Nebelwahrscheinlichkeit* after 4,000 merges, and whether they
 # have rows. For comparison, *Nebel* (fog), which was in the training text:
 
 # %%
@@ -1298,11 +1298,11 @@ alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other
 figures.merge_trees(new_trees, alt=alt)
 
 # %% [markdown]
-# All four are known from *other* words. *wahrscheinlichkeit* was learned from words
-# such as *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about
-# rain helps with fog. The fog itself falls apart into N, eb and el. On its own, *Nebel*
-# ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`: three other rows.
-# What a model has learned from that word is no help here.
+# All four tokens are known from *other* words. *wahrscheinlichkeit* was learned from
+# words such as *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows
+# about rain helps with fog. The fog itself falls apart into N, eb and el. On its own,
+# *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`: three other
+# rows. So what a model has learned from that word is no help here.
 
 # %% [markdown]
 # ## In three lines
@@ -1311,12 +1311,12 @@ figures.merge_trees(new_trees, alt=alt)
 #   and word ends need a mark.
 # - Encoding applies merges by rank: neither the longest token nor the most frequent
 #   pair wins. With bytes, nothing is lost or unknown.
-# - More merges make sequences shorter and leave more rows to learn; the text they
-#   were learned on decides which languages need many tokens.
+# - More merges make sequences shorter and leave more rows to learn; the text they were
+#   learned from decides which languages need many tokens.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
 # Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
 # paper of GPT-2, section 2.2.
 #
-# **An open question:** sentences are sequences of token ids now. How did models
-# translate them before they had attention? Lesson 08.
+# **An open question:** sentences are now sequences of token ids. How did models translate
+# them before there was attention? Lesson 08.

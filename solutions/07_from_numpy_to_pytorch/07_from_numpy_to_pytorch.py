@@ -5,9 +5,10 @@
 #
 # After this lesson you can
 #
-# - turn arrays into tensors and back, and say which of them share their memory;
-# - let PyTorch compute gradients, and test them with a measurement of your own;
-# - recognise what makes gradients wrong: old ones added in, a cut graph, a change in place;
+# - turn arrays into tensors and back, and say which of them share memory;
+# - let PyTorch compute gradients, and check them with a measurement of your own;
+# - recognise what makes gradients go wrong: old ones added in, a cut graph, a change in
+#   place;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write SGD, Adam and the training loop, and train a model with them.
 #
@@ -26,12 +27,13 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three paths that
-# meet in `x` and a sum that is easily forgotten. That was one layer. The Transformer of *Attention
-# Is All You Need* has 18 attention layers, with norms and feed-forward networks between them.
-# **Who computes its gradients, and how does the model learn from them?**
+# Lesson 02 ended with the gradients of self-attention: a page of derivation, with three
+# paths that meet in `x` and a sum that is easy to forget. And that was one layer. The
+# Transformer of *Attention Is All You Need* has 18 attention layers, with norms and
+# feed-forward networks between them. **Who computes its gradients, and how does the model
+# learn from them?**
 #
-# For a first answer, take a square. How fast does its area grow with its side?
+# For a first answer, take a square. How fast does its area grow as its side gets longer?
 
 # %%
 side = torch.tensor(3.0, requires_grad=True)
@@ -41,22 +43,22 @@ print("The area grows by", side.grad.item(), "per unit of the side.")
 assert side.grad.item() == 6
 
 # %% [markdown]
-# That is the derivative of side², and no line of yours says how to find it. At the end of this
-# lesson a small model spells *attention* backwards: PyTorch computes its gradients, and you write
-# the loss, the optimizer's step and the training loop.
+# That is the derivative of side², and no line of yours says how to find it. By the end of
+# this lesson a small model will spell *attention* backwards. PyTorch computes its
+# gradients; you write the loss, the optimizer's step and the training loop.
 
 # %% [markdown]
 # ## Tensors and arrays
 #
-# A **tensor** is PyTorch's array. Shapes, indices, broadcasting and `@` work as in NumPy, but a
-# few names differ:
+# A **tensor** is PyTorch's array. Shapes, indexing, broadcasting and `@` work as they do
+# in NumPy, but a few names differ:
 #
 # | NumPy | PyTorch |
 # |---|---|
 # | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` |
 # | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
 # | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
-# | `x.astype(np.float64)` | `x.double()`: x itself, if it has that type already |
+# | `x.astype(np.float64)` | `x.double()`: x itself, if it already has that type |
 # | `x.copy()` | `x.detach().clone()`; `x.clone()` keeps the graph (more on that below) |
 # | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
 
@@ -80,9 +82,9 @@ print("float32:", (one + 1e-8).item(), " float64:", (one.double() + 1e-8).item()
 assert (one + 1e-8).item() == 1.0 < (one.double() + 1e-8).item()
 
 # %% [markdown]
-# The next float32 above 1 is $1.2 \cdot 10^{-7}$ away, and a sum is rounded to the nearest
-# one. Training copes with that; a test that compares nine digits does not, so tests use
-# float64. And PyTorch never mixes the two in a matrix product:
+# The next float32 above 1 is $1.2 \cdot 10^{-7}$ away, and a sum is rounded to the
+# nearest one. Training copes with that, but a test that compares nine digits doesn't, so
+# tests use float64. PyTorch never mixes the two in a matrix product:
 
 # %%
 try:
@@ -91,9 +93,9 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# Every tensor also has a **device**: the processor whose memory holds it. All tensors of a
-# computation have to be on the same one; `.to(device)` moves them. On a computer without a
-# GPU there is only `cpu`.
+# Every tensor also has a **device**: the processor whose memory holds it. All tensors in
+# a computation have to be on the same device, and `.to(device)` moves them there. On a
+# computer without a GPU there is only `cpu`.
 
 # %% tags=["nbval-ignore-output"]
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -103,8 +105,8 @@ print("now on", moved.device)
 # %% [markdown]
 # ## Who shares with whom?
 #
-# An array and a tensor can share their memory, so that a change to one is a change to both. There
-# are two ways from NumPy to PyTorch:
+# An array and a tensor can share memory, and then a change to one is a change to both.
+# There are two ways from NumPy to PyTorch:
 
 # %%
 array = np.zeros(3)
@@ -127,8 +129,8 @@ assert a[0] == 5 and b[0] == 0
 # `torch.tensor` always copies. `from_numpy` shares the memory, and so does a plain `.numpy()` on
 # the way back (a tensor on a GPU has to be copied to the CPU first).
 #
-# Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**: other
-# ways to read the same memory. And `.reshape`?
+# Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**:
+# other ways to read the same memory. What about `.reshape`?
 
 # %%
 table = torch.arange(6.0).reshape(2, 3)
@@ -148,9 +150,9 @@ print("rows:", rows.tolist(), "\ncolumns:", columns.tolist())
 assert rows[0] == 100 and columns[0] == 0
 
 # %% [markdown]
-# `reshape` returns a view where it can and a copy where it cannot: read by columns, the numbers
-# of `table` are not in the order of its memory. `view` refuses to copy, so it is the better
-# choice where you mean to write to the tensor:
+# `reshape` returns a view where it can and a copy where it cannot: read by columns, the
+# numbers of `table` are not in the order of its memory. `view` refuses to copy, so it is
+# the better choice if you mean to write to the tensor:
 
 # %%
 try:
@@ -161,10 +163,10 @@ except RuntimeError as error:
 # %% [markdown]
 # ## Who computes the gradients?
 #
-# A tensor with `requires_grad=True` is recorded: PyTorch notes each operation on it and on
-# its results. The record is called the **graph**; a tensor's `grad_fn` is the operation that
-# made it. `backward()` goes through the graph from its end and applies the chain rule at each step.
-# That is **automatic differentiation**, or autograd.
+# PyTorch records a tensor with `requires_grad=True`: it notes each operation on it and on
+# its results. The record is called the **graph**, in which a tensor's `grad_fn` is the
+# operation that made it. `backward()` goes through the graph from the end and applies the
+# chain rule at each step. This is **automatic differentiation**, or autograd.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -175,10 +177,11 @@ print("gradient:", w.grad.item(), "which is 2 · 3 + 2")
 assert w.grad.item() == 8
 
 # %% [markdown]
-# Does that work for a softmax? Ask `softmax_jacobian` of lesson 01. Autograd gives one row
-# of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns a tuple with
-# the gradient, where `backward` would put it into `x.grad`. `retain_graph=True` keeps the graph
-# for the next row. `detach()` returns the numbers without the graph, which NumPy insists on.
+# Does that work for a softmax? Ask `softmax_jacobian` from lesson 01. Autograd gives one
+# row of it at a time, the gradient of one weight. `torch.autograd.grad(y, x)` returns the
+# gradient in a tuple, whereas `backward` would put it into `x.grad`. `retain_graph=True`
+# keeps the graph for the next row, and `detach()` returns the numbers without the graph,
+# which NumPy insists on.
 
 # %%
 from course_lib.attention import softmax_jacobian
@@ -191,7 +194,7 @@ print("equal to the Jacobian of lesson 01:", bool(gap.max() < 1e-12))
 assert gap.max() < 1e-12
 
 # %% [markdown]
-# Now the whole of attention. In PyTorch, the lines of lesson 01 turn into these:
+# Now for the whole of attention. In PyTorch, the lines from lesson 01 turn into these:
 
 
 # %%
@@ -202,9 +205,9 @@ def attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# And here is the answer to half of our question: autograd's gradients of self-attention, next to
-# those that lesson 02 derived. (For a sum of squares, `2 * output` is the gradient with respect
-# to the output.)
+# Here is half the answer to our question: autograd's gradients of self-attention, next to
+# the ones that lesson 02 derived. (For a sum of squares, `2 * output` is the gradient
+# with respect to the output.)
 
 # %%
 from course_lib.self_attention import self_attention_gradients
@@ -223,16 +226,16 @@ print("x, w_q, w_k and w_v, all equal:", bool(max(gaps) < 1e-12))
 assert max(gaps) < 1e-12
 
 # %% [markdown]
-# Two derivations agree, which proves little if both rest on the same mistake. There is a test that
-# needs no derivation at all: **measure**. Move one number of x up by a small step, and down by the
-# same step, and see how far the loss moves. This is a **central difference**:
+# But two derivations may share a mistake. One test needs no derivation at all:
+# **measure**. Move one number in x up by a small step, then down by the same step, and
+# see how far the loss moves. This is a **central difference**:
 #
 # $$\frac{\partial f}{\partial x_i} \approx
 # \frac{f(x + h\,e_i) - f(x - h\,e_i)}{2h}$$
 #
-# ($e_i$ is 1 at position i and 0 elsewhere, h is the step.) This is slow, because each number
-# takes two runs. But it does not use the chain rule, so it cannot repeat a mistake that we made
-# there.
+# ($e_i$ is 1 at position i and 0 elsewhere, and h is the step.) This is slow, because
+# each number takes two runs. But it doesn't use the chain rule, so it cannot repeat our
+# mistakes there.
 
 # %% [markdown]
 # ### Exercise: numerical_gradient
@@ -241,15 +244,15 @@ assert max(gaps) < 1e-12
 #
 # <details><summary>Hint 1</summary>
 #
-# How many calls of f does a tensor of six numbers need? What has to be in x when it is the
+# How many calls of f does a tensor of six numbers need? What must x hold when it is the
 # second number's turn?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# x may have any number of axes: `x.reshape(-1)` turns them into one, and the result can get the
-# shape of x back at the end. A tensor that is 0 everywhere but at one position can be added to x
-# without changing x.
+# x may have any number of axes: `x.reshape(-1)` turns them into one, and the result can
+# get the shape of x back at the end. Adding to x a tensor that is 0 everywhere except at
+# one position leaves x itself alone.
 #
 # </details>
 
@@ -261,8 +264,8 @@ check(numerical_gradient)
 
 # %% [markdown]
 # Use it on attention itself: the gradient with respect to the 20 numbers of the queries.
-# But with which step? (A method whose name ends in `_`, such as `requires_grad_`, changes
-# its tensor in place.)
+# But how small should the step be? (A method whose name ends in `_`, such as
+# `requires_grad_`, changes its tensor in place.)
 
 # %%
 q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
@@ -276,7 +279,7 @@ def loss_of_queries(q: Tensor) -> float:
 
 
 # %% [markdown]
-# **Predict:** with which step is the measured gradient nearest to autograd's?
+# **Predict:** which step brings the measured gradient closest to autograd's?
 #
 # - [ ] 0.1
 # - [x] 0.00001
@@ -301,18 +304,19 @@ alt = "The gap falls with the step down to 1e-5, and rises again for smaller ste
 figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 
 # %% [markdown]
-# Read it from the right. A step that is ten times smaller makes the gap a hundred times smaller,
-# because what central differences miss is proportional to the step's square. Below 0.00001
-# another error takes over: the two values of f agree in ever more of their sixteen digits, and
-# only the remaining digits are left for their difference. Float32, with its seven digits, would
-# leave even fewer, which is why you were asked for float64.
+# Read it from the right. A step that is ten times smaller makes the gap a hundred times
+# smaller, because what central differences miss is proportional to the step's square.
+# Below 0.00001 another error takes over: the two values of f agree in more and more of
+# their sixteen digits, and only the remaining digits are left for their difference.
+# Float32, with its seven digits, would leave even fewer, which is why you were asked for
+# float64.
 #
-# `torch.autograd.gradcheck` is the same test, ready-made.
+# `torch.autograd.gradcheck` is this test, ready-made.
 
 # %% [markdown]
 # ## Three traps
 #
-# Everybody falls into the first one, because in training `backward` is called once for each
+# Everybody falls into the first one, because training calls `backward` once for each
 # batch.
 
 # %%
@@ -332,10 +336,10 @@ print(w.grad.item())
 assert w.grad.item() == 12
 
 # %% [markdown]
-# `backward` **adds** to `grad`. That is what the chain rule wants where a tensor is used
-# twice, and it lets a large batch be split. But between two steps somebody has to set the
-# gradients back to zero, and in PyTorch that is you. Forget it and there is no error: each
-# step uses the sum of the gradients of all batches so far.
+# `backward` **adds** to `grad`. The chain rule asks for that where a tensor is used
+# twice, and it lets you split a large batch. But between two steps somebody has to set
+# the gradients back to zero, and in PyTorch that is you. If you forget, there is no
+# error: each step uses the sum of the gradients of all batches so far.
 #
 # The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
 # without their graph. (`.numpy()` is safe: it refuses a tensor with a graph.)
@@ -356,9 +360,9 @@ print(torch.autograd.grad(loss, w)[0].item())
 assert torch.autograd.grad(w * torch.tensor(3.0), w)[0].item() == 3
 
 # %% [markdown]
-# The detached factor counts as a constant, so half of the gradient is missing. A cut is useful
-# where you mean it: a program that collects losses for a picture keeps `loss.item()`, since with
-# `loss` itself it would keep the whole graph of every batch in memory.
+# The detached factor counts as a constant, so half of the gradient is missing. A cut is
+# useful if you mean it: a program that collects losses for a plot keeps `loss.item()`,
+# because `loss` itself would keep the whole graph of every batch in memory.
 #
 # The third trap is a change in place, such as `+=`. This time PyTorch often notices:
 
@@ -372,12 +376,12 @@ except RuntimeError as error:
     print(str(error).split(":")[0])
 
 # %% [markdown]
-# The derivative of exp is exp itself, so the graph had kept `y`, and `y` was overwritten. `y =
-# y + 1` makes a new tensor, so all is well. (A change through a NumPy array that shares the
-# memory goes unnoticed, and the gradient is wrong.)
+# The derivative of exp is exp itself, so the graph had stored `y`, and `y` was
+# overwritten. With `y = y + 1` all is well, because it makes a new tensor. (A change
+# through a NumPy array that shares the memory goes unnoticed, and the gradient is wrong.)
 #
-# A training step *is* a change in place, to a tensor that is recorded. PyTorch refuses that too,
-# unless you tell it not to record the change:
+# But a training step *is* a change in place, to a recorded tensor. PyTorch refuses that
+# too, unless you tell it not to record the change:
 
 # %%
 p.exp().sum().backward()
@@ -391,17 +395,16 @@ print("1 − 0.1 · e =", round(p[0].item(), 4))
 assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 
 # %% [markdown]
-# Many write `p = p - 0.1 * p.grad` instead, which looks like the same step. That line raises no
-# error, but now `p` is a *result* of other tensors, so the next `backward` puts no gradient into
-# `p.grad`, which is None, and the second step fails.
+# Many write `p = p - 0.1 * p.grad` instead, which looks like the same step. The line
+# raises no error, but now `p` is a *result* of other tensors, so the next `backward`
+# leaves `p.grad` at None, and the second step fails.
 
 # %% [markdown]
 # ## Picking one number per position
 #
-# You know how to get gradients, but gradients of what? The model that spells backwards needs a
-# loss. At each position it gives a log-probability to each of 26 letters, and from each such row
-# the loss takes one number: the one for the right letter. Here are three positions and five
-# letters.
+# You can get gradients, but gradients of what? The model that spells backwards needs a
+# loss. At each position it gives a row of 26 log-probabilities, one per letter, and from
+# each row the loss takes the right letter's. Here are three positions and five letters.
 
 # %%
 log_p = torch.randn(3, 5).log_softmax(dim=-1)
@@ -419,18 +422,18 @@ print(tuple(log_p[:, targets].shape))
 assert log_p[:, targets].shape == (3, 3)
 
 # %% [markdown]
-# `[:, targets]` takes these columns from *every* row. A boolean mask can take one per row, but
-# it is as large as `log_p` itself:
+# `[:, targets]` takes these columns from *every* row. A boolean mask can pick one entry
+# per row, but it is as large as `log_p` itself:
 
 # %%
 mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
-# Each row needs an index of its own. `log_p[torch.arange(3), targets]` has one, but only for a
-# table of two axes. `gather` works with any number of axes, as NumPy's `take_along_axis` does:
-# `x.gather(dim, index)` picks, along one axis, the entries that `index` names. Its result has the
-# shape of `index`.
+# What each row needs is an index of its own. `log_p[torch.arange(3), targets]` gives it
+# one, but works for two axes only. `gather`, like NumPy's `take_along_axis`, works with
+# any number of axes: `x.gather(dim, index)` picks, along one axis, the entries that
+# `index` names, and its result has the shape of `index`.
 
 # %% [markdown]
 # ### Exercise: gather_log_probabilities
@@ -457,10 +460,11 @@ from course_lib.nn.first_steps import gather_log_probabilities  # exercise
 check(gather_log_probabilities)
 
 # %% [markdown]
-# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss on which nearly
-# all language models are trained (lesson 10). PyTorch's `cross_entropy` takes **logits**, numbers
-# before the softmax, and computes their log-probabilities itself. (Log-probabilities pass through
-# it unchanged.) A model that knows nothing gives each of 26 letters 1/26: its loss is ln 26.
+# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss on
+# which nearly all language models are trained (lesson 10). PyTorch's `cross_entropy`
+# takes **logits**, numbers before the softmax, and computes their log-probabilities
+# itself. (Log-probabilities pass through it unchanged.) A model that knows nothing gives
+# each of 26 letters the probability 1/26, so its loss is ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -474,8 +478,8 @@ assert torch.allclose(mean, cross_entropy(log_p, targets))
 # ## From a gradient to a step
 #
 # A gradient says in which direction the loss grows fastest. **Gradient descent** goes the
-# other way: it subtracts the gradient times a number, the **learning rate**. With batches that
-# are drawn at random it is *stochastic* gradient descent, SGD.
+# other way: it subtracts the gradient times a number, the **learning rate**. With batches
+# drawn at random it is called *stochastic* gradient descent, or SGD.
 #
 # A model has many parameters. From here on they are a dictionary of tensors by name, and so
 # are their gradients.
@@ -483,7 +487,7 @@ assert torch.allclose(mean, cross_entropy(log_p, targets))
 # %% [markdown]
 # ### Exercise: sgd_step
 #
-# Make one step. Return new tensors, and do not modify the old ones.
+# Make one step. Return new tensors; don't modify the old ones.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -505,8 +509,9 @@ from course_lib.nn.first_steps import sgd_step  # exercise
 check(sgd_step)
 
 # %% [markdown]
-# The object that makes the steps is called an **optimizer**. PyTorch's `torch.optim.SGD` changes
-# the parameters in place. (An `nn.Parameter` is a tensor that requires a gradient.)
+# An object that makes such steps is called an **optimizer**. PyTorch's `torch.optim.SGD`
+# changes the parameters in place. (An `nn.Parameter` is a tensor that requires a
+# gradient.)
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -517,10 +522,11 @@ print("the same step:", torch.allclose(new, w))
 assert torch.allclose(new, w)
 
 # %% [markdown]
-# One learning rate for all numbers is hard to choose: large gradients make the steps too long, and
-# small ones make them too short to matter. **Adam** (Kingma and Ba, 2015) divides each number's
-# step by the usual size of its gradients. It keeps moving averages, $m$ of the gradients and $v$
-# of their squares; a step keeps the shares $\beta_1$ and $\beta_2$ of them. With the gradient $g$,
+# It is hard to choose one learning rate for all numbers: large gradients make the steps
+# too long, and small ones make them too short to matter. So **Adam** (Kingma and Ba,
+# 2015) divides each number's step by the usual size of its gradients. It keeps two moving
+# averages, $m$ of the gradients and $v$ of their squares, and at each step retains the
+# shares $\beta_1$ and $\beta_2$ of them. With the gradient $g$,
 #
 # $$m \leftarrow \beta_1\, m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2\, v + (1 - \beta_2)\, g^2$$
 
@@ -530,19 +536,20 @@ assert torch.allclose(new, w)
 # $$\text{learning rate} \cdot \frac{\hat m}{\sqrt{\hat v} + \varepsilon}
 # \qquad \hat m = \frac{m}{1 - \beta_1^s} \qquad \hat v = \frac{v}{1 - \beta_2^s}$$
 #
-# Both averages begin at 0 and are too small at first, which the hats correct; s counts the
-# steps. ε prevents a division by 0.
+# Both averages start at 0 and are too small at first, which the hats correct; s counts
+# the steps. ε prevents a division by 0.
 
 # %% [markdown]
 # ### Exercise: adam_step
 #
-# One step for one tensor. What Adam remembers comes in as `state`, and goes out again. With
-# **weight decay**, which also pulls each parameter towards 0, Adam is called AdamW.
+# Make one step for one tensor. What Adam remembers comes in as `state` and goes out
+# again. With **weight decay**, which also pulls each parameter towards 0, Adam is called
+# AdamW.
 #
 # <details><summary>Hint 1</summary>
 #
-# What is s in the very first step, 0 or 1? What would the divisions give with the other one?
-# And which of m and m̂ is remembered?
+# What is s in the very first step, 0 or 1? What would the divisions give with the other?
+# And which is remembered, m or m̂?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -575,8 +582,8 @@ print([round(number, 4) for number in after.tolist()])
 assert torch.allclose(after, torch.tensor(-0.1), atol=1e-5)
 
 # %% [markdown]
-# In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so their
-# ratio is 1 or −1. Here are twenty steps, compared with PyTorch's AdamW:
+# In the first step $\hat m$ is the gradient and $\sqrt{\hat v}$ its absolute value, so
+# their ratio is 1 or −1. Here are twenty steps, next to PyTorch's AdamW:
 
 # %%
 w = nn.Parameter(torch.tensor([1.0, -2.0]))
@@ -592,9 +599,10 @@ assert torch.allclose(copy_of_w, w, atol=1e-5)
 # %% [markdown]
 # ## Modules
 #
-# Where do the parameters of a model live? In a **module**: an object that knows its parameters by
-# name. Here is your attention in one. Its `__init__` draws the parameters and its `forward` uses
-# them. You call a module like a function, and it calls `forward`.
+# Where do the parameters of a model live? In a **module**: an object that knows its
+# parameters by name. Here is your attention as a module. Its `__init__` draws the
+# parameters and its `forward` uses them. You call a module like a function, and it calls
+# `forward`.
 
 
 # %%
@@ -612,9 +620,10 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# When a module gets an `nn.Parameter` as an attribute, it **registers** it under that name. A
-# module inside a module is registered too, with all its parameters. `nn.Sequential` calls
-# modules one after the other; `nn.Linear(4, 2)` has a bias and a matrix, stored transposed:
+# When a module gets an `nn.Parameter` as an attribute, it **registers** it under that
+# name. A module inside a module is registered too, with all its parameters.
+# `nn.Sequential` calls modules one after another, and `nn.Linear(4, 2)` has a bias and a
+# matrix, which is stored transposed:
 
 # %%
 layer = nn.Sequential(SelfAttention(4), nn.Linear(4, 2))
@@ -652,10 +661,10 @@ assert len(list(InAList().parameters())) == 0
 assert len(list(InAParameterList().parameters())) == 3
 
 # %% [markdown]
-# A Python list hides its parameters. The model still runs, and its loss may even fall, since
-# other parameters learn; these three keep the numbers that they were drawn with. What is
-# registered follows the module everywhere: to another dtype or device, and into its `state_dict`,
-# the dictionary that is saved in a file.
+# A Python list hides its parameters. The model still runs, and its loss may even fall,
+# since other parameters learn, but these three keep the numbers that they were drawn
+# with. What is registered follows the module everywhere: to another dtype or device, and
+# into its `state_dict`, the dictionary that is saved to a file.
 
 # %%
 layer.to(torch.float64)
@@ -665,8 +674,8 @@ print(list(layer.state_dict()), "but", list(hidden.state_dict()))
 assert layer[0].w_q.dtype == torch.float64 and not hidden.state_dict()
 
 # %% [markdown]
-# Training should return the best parameters that it found, and those are not always the last
-# ones. So it keeps them along the way:
+# Training should return the best parameters that it found, which are not always the last.
+# So it saves them along the way:
 
 # %%
 snapshot = layer.state_dict()
@@ -685,34 +694,34 @@ print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
 assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 
 # %% [markdown]
-# `state_dict()` copies nothing: its tensors share the memory of the parameters, which are changed
-# in place. To keep numbers, `clone()` them, or `copy.deepcopy` the whole dictionary. Without a
-# copy the "best" model is always the last one, and nobody notices.
+# `state_dict()` copies nothing: its tensors share memory with the parameters, which are
+# changed in place. To keep the numbers, `clone()` them, or `copy.deepcopy` the whole
+# dictionary. Otherwise the "best" model is always the last one, and nobody notices.
 
 # %% [markdown]
 # ## The loop
 #
-# All the parts are there, and only the loop is missing before the model can spell. **Training**
-# repeats three calls for each batch: set the gradients to zero, compute them, make a step. One pass through all batches is an **epoch**. After
-# each epoch the model is measured on data that it is never trained on, which is called
-# **held out**.
+# You have all the parts, and only the loop is missing before the model can spell.
+# **Training** repeats three calls for each batch: set the gradients to zero, compute
+# them, make a step. One pass through all batches is an **epoch**. After each epoch the
+# model is tested on **held-out** data, on which it is never trained.
 #
-# A model has two modes, which differ where it has *dropout*. In **training mode** a random share
-# of the numbers is set to 0 (and the others grow to make up for it), so that no single one
-# becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()` and
-# `model.eval()` switch between the two.
+# A model has two modes, which differ if it has *dropout*. In **training mode** a random
+# share of the numbers is set to 0 (and the others are scaled up), so that no single
+# number becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()`
+# and `model.eval()` switch between the two.
 
 # %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions:
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
-# | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus the batch's own | `loss.backward()` |
+# | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 # | `loss_of(parameters, batch, training)` | the loss | the same without `backward()` |
 #
-# As `backward` does, `gradient_of` adds. The `state` is what an optimizer remembers, such
-# as Adam's averages; it is `None` at first. `training` says which mode the model is in.
+# Like `backward`, `gradient_of` adds. The `state` is what an optimizer remembers, such as
+# Adam's averages; it is `None` at first. `training` says which mode the model is in.
 
 # %% [markdown]
 # ### Exercise: train
@@ -721,15 +730,16 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 #
 # <details><summary>Hint 1</summary>
 #
-# Write down the calls of one epoch of two batches, in order. Which of them belong in the inner
-# loop? What goes into the second call of `gradient_of` that came out of the first call of `step`?
+# Write down the calls of one epoch of two batches, in order. Which of them belong in the
+# inner loop? What comes out of the first call of `step` and goes into the second call of
+# `gradient_of`?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `{name: torch.zeros_like(p) for name, p in parameters.items()}` are gradients of zero. How
-# often do you need them? And which number must a new held-out loss be lower than, so that
-# its parameters are the best so far?
+# `{name: torch.zeros_like(p) for name, p in parameters.items()}` are gradients of zero.
+# How often do you need them? And what must a new held-out loss be lower than, for its
+# parameters to be the best so far?
 #
 # </details>
 
@@ -742,9 +752,9 @@ check(train)
 # %% [markdown]
 # ## Attention, backwards
 #
-# Now the model. Each word has nine letters. An embedding makes a vector of each letter, and
-# a learned vector for each position is added (lesson 05). Your attention lets each position
-# attend to all of them, and a linear layer turns what it fetched into 26 logits.
+# Now for the model. Each word has nine letters. An embedding turns each letter into a
+# vector, plus a learned vector for its position (lesson 05). Your attention lets each
+# position attend to all of them, and a linear layer turns what it fetched into 26 logits.
 
 
 # %%
@@ -763,8 +773,8 @@ class Reverser(nn.Module):
 
 
 # %% [markdown]
-# The three functions come next. `functional_call` runs a module with parameters that are
-# handed to it, in place of its own. Watch for the traps: where is something detached, and
+# The three functions come next. `functional_call` runs a module with the parameters that
+# you hand it instead of its own. Watch for the traps: where is something detached, and
 # why?
 
 # %%
@@ -797,9 +807,9 @@ def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
 
 
 # %% [markdown]
-# Each step starts a new graph: `detach` cuts off what came before, and the parameters become
-# its **leaves**, tensors that no recorded operation made. The step calls your `adam_step` for
-# each parameter, and carries a state for each.
+# Each step starts a new graph: `detach` cuts off what came before, and the parameters
+# become its **leaves**, tensors that no recorded operation made. The step calls your
+# `adam_step` for each parameter and keeps a state for each.
 
 
 # %%
@@ -842,8 +852,9 @@ print("before any training:", round(at_first, 1))
 assert 3.2 < at_first < 3.6
 
 # %% [markdown]
-# A model that knows nothing should have a loss of about ln 26, or a little more. If it is far
-# from that before the first step, something is wrong already. Now your loop:
+# A model that knows nothing should have a loss of about ln 26, or a little more. If the
+# loss is far from that before the first step, something is wrong already. Now for your
+# loop:
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(1)  # makes the dropout repeatable
@@ -855,8 +866,8 @@ print("held out:   ", [round(loss, 3) for loss in held_out_losses])
 assert min(held_out_losses) < 0.05  # we got 0.001
 
 # %% [markdown]
-# The losses in training are higher, because they are means over a whole epoch, with a tenth of
-# each vector dropped. Now the question from the start, with real words:
+# The losses in training are higher, because they are means over a whole epoch, with a
+# tenth of each vector dropped. Back to the question from the start, with real words:
 
 
 # %%
@@ -881,13 +892,13 @@ alt = "Each letter attends to its mirror image: the first to the last, and so on
 figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 
 # %% [markdown]
-# Nobody told it what to attend to. The first position attends to the last letter, the second
-# to the last but one: gradients found that in 240 steps.
+# Nobody told the model what to attend to. The first position attends to the last letter,
+# the second to the last but one, and gradients found that out in 240 steps.
 
 # %% [markdown]
 # ## Why the best, and why held out?
 #
-# Train the same model once more, but on **eight words** only, and for 60 epochs.
+# Train the same model again, but on only **eight words**, and for 60 epochs.
 #
 # **Predict:** where is its loss on held-out words after the last epoch?
 #
@@ -912,17 +923,18 @@ alt = "Within 60 epochs the training loss falls below 1; held out it rises above
 figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
-# That is **overfitting**. Eight words can be memorised, and what helps with them ("after a third
-# letter e comes a seventh letter a") is wrong for most others. The model is sure and wrong, which
-# costs more than a guess. The loss in training does not show that, but the held-out loss does. It
-# is lowest in one of the first epochs, whose parameters your loop returned.
+# That is **overfitting**. Eight words can be memorised, and what helps with them ("after
+# a third letter e comes a seventh letter a") is wrong for most others. The model is sure
+# of itself and wrong, which costs more than a guess. The training loss doesn't show that,
+# but the held-out loss does. It is lowest in one of the first epochs, whose parameters
+# your loop returned.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
 #
-# This is how you will meet the training loop in other people's programs. The optimizer holds the
-# module's parameters and changes them in place, their gradients are in `grad`, and two calls switch
-# the modes.
+# This is how you will meet the training loop in other people's programs. The optimizer
+# holds the module's parameters and changes them in place, the gradients are in `grad`,
+# and two calls switch the modes.
 
 # %%
 import copy
@@ -932,10 +944,11 @@ theirs.load_state_dict(start)
 adam = torch.optim.Adam(theirs.parameters(), lr=0.01)
 
 # %% [markdown]
-# Find in it each line of your own loop<span class="in-notebook"> before you run it</span>.
-# (`theirs.eval()` returns the module itself; `flatten(0, 1)` joins the first two axes, since `cross_entropy` wants a row of logits
-# for each target.) What would happen if `zero_grad` came between `backward` and `step`? If
-# `eval()` were missing, or `deepcopy`?
+# Find each line of your own loop in it<span class="in-notebook"> before you run
+# it</span>. (`theirs.eval()` returns the module itself; `flatten(0, 1)` joins the first
+# two axes, since `cross_entropy` wants a row of logits for each target.) What would
+# happen if `zero_grad` came between `backward` and `step`? What if `eval()` were missing,
+# or `deepcopy`?
 
 # %%
 torch.manual_seed(1)
@@ -965,26 +978,28 @@ assert all(p.grad is None for p in theirs.parameters())
 # The parameters, batches, dropout and optimizer are the same, so the losses are too. (In later
 # epochs they drift apart, because tiny rounding differences grow with each step.)
 #
-# And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters: without an
-# error, nothing would be learned. Without `eval()` the held-out losses would include
-# dropout; without `deepcopy` the best would be the last.
+# And the questions? `zero_grad` sets `grad` to None, and `step` skips such parameters, so
+# nothing would be learned, and no error would say so. Without `eval()` the held-out
+# losses would include dropout; without `deepcopy` the best would be the last.
 #
-# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much more
-# around it: a progress bar, several processes, a way to go on after a stop. But in its
-# `train_step` you will find the lines above. There `zero_grad` comes last, which is fine, as it
-# comes between two steps.
+# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much
+# more around it (a progress bar, several processes, a way to resume), but in its
+# `train_step` you will find the lines above. There `zero_grad` comes last, which is still
+# between two steps.
 
 # %% [markdown]
 # ## In three lines
 #
 # - Autograd records what is done with tensors and applies the chain rule; central
-#   differences tell whether to believe a gradient.
-# - Gradients add up, cuts are silent, and what is kept without a copy goes on changing.
+#   differences tell you whether to believe a gradient.
+# - Gradients add up, cuts are silent, and whatever you keep without a copy goes on
+#   changing.
 # - Training is a short loop: zero, gradients, step; then evaluation on held-out data, and a
 #   copy of the best.
 #
 # **What you can read now:** PyTorch's tutorial *Learn the Basics*; Kingma and Ba (2015),
 # *Adam*, algorithm 1; nanoGPT's `train.py`.
 #
-# **An open question:** each position of our model has learned which one to attend to. In a
-# translation, the order of the words differs from sentence to sentence. What then? Lesson 08.
+# **An open question:** each position of our model has learned which one to attend to. But
+# in a translation, the order of the words differs from sentence to sentence. What then?
+# Lesson 08.

@@ -28,28 +28,28 @@ from course_lib.lessons import cost
 # *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. A small network reads
 # English number words from left to right, and then writes German ones from left to right.
 #
-# To write *drei*, the network needs the word that it read last. To write *siebzig*, it
-# needs the one before that. And *two hundred and seventy-three thousand* has many more
-# words to keep apart. **How does it find the right word at the right moment, if nobody
-# ever says which words belong together?** The pictures at the end answer this. On the
-# way there, you will write a recurrent network, see where it fails, and give it
-# attention.
+# To write *drei*, the network needs the word that it read last, and to write *siebzig*,
+# the one before that. And *two hundred and seventy-three thousand* has many more words to
+# keep apart. **How does it find the right word at the right moment, if nobody ever says
+# which words belong together?** The pictures at the end give the answer. On the way, you
+# will write a recurrent network, see where it fails, and give it attention.
 
 # %% [markdown]
 # ## A network that reads one token after another
 #
 # Before the Transformer, most networks that translated, answered questions or predicted
 # the next word were **recurrent**. A recurrent network keeps one vector, and updates it
-# at every token. Three words:
+# at every token. You need three words:
 #
-# - the **hidden state**, or state, is that vector: all that the network knows of the
+# - the **hidden state**, or state, is that vector: all that the network knows about the
 #   tokens so far;
 # - a **gate** is a number between 0 and 1 that says how much of something passes;
-# - the **candidate** is what the state would become if nothing of the old one were kept.
+# - the **candidate** is what the state would become if nothing of the old state were
+#   kept.
 
 # %% [markdown]
-# The new state is between the old one and the candidate: the *update gate* is the share
-# of the old one that is kept. Take a state of one number, 0 at first, and the
+# The new state lies between the old state and the candidate: the *update gate* is the
+# share of the old state that is kept. Take a state of one number, 0 at first, and the
 # candidates 8, 0, 0, 0. With a gate of 0.5, the state becomes 4, 2, 1 and finally 0.5.
 #
 # **Predict:** what is the state after the fourth token with a gate of 0.9?
@@ -68,7 +68,7 @@ for gate in (0.5, 0.9):
 assert round(state, 2) == 0.58
 
 # %% [markdown]
-# A small gate takes in a lot and forgets fast; a large one takes in little and keeps
+# A small gate takes in a lot and forgets fast, and a large one takes in little and keeps
 # it. A **gated recurrent unit** (GRU) computes new gates at each token, one for each
 # number of the state:
 #
@@ -98,8 +98,8 @@ assert round(state, 2) == 0.58
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `.chunk(3, dim=-1)` cuts a tensor into three. For the gates the two parts are added; for
-# the candidate, one of them goes through the reset gate first.
+# `.chunk(3, dim=-1)` cuts a tensor into three. For the gates, add the two parts; for the
+# candidate, one of them goes through the reset gate first.
 #
 # </details>
 
@@ -153,34 +153,33 @@ assert gap < 1e-6
 
 # %% [markdown]
 # The **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is equally
-# common. It hands on two vectors, a hidden state and a *cell state*, and today has
-# three gates. The GRU is a later and simpler unit for the same purpose: to keep
-# something over many steps.
+# common. It hands on two vectors, a hidden state and a *cell state*, and nowadays has
+# three gates. The GRU is a later and simpler unit for the same purpose: to keep something
+# over many steps.
 
 # %% [markdown]
 # ## Two of them make a translator
 #
 # An **encoder** reads the **source**, which is to be translated. Its last state is the
-# **context**, a vector of floats, and the only thing it hands on. A **decoder**, a
-# second recurrent network, starts from the context and writes the **target**, the
-# translation, token by token, until it writes an end token. The two are trained
-# together, as one network: this is **neural machine translation**. Such models can also
-# summarise, and with an encoder for pictures, they write captions.
+# **context**, a vector of floats, and the only thing it hands on. A **decoder**, a second
+# recurrent network, starts from the context and writes the **target**, the translation,
+# token by token, until it writes an end token. The two are trained together, as one
+# network, which is called **neural machine translation**. Such models can also summarise,
+# and with an encoder for pictures, they write captions.
 
 # %% [markdown]
 # There are two ways to hand the context over. Sutskever et al. (2014), with LSTMs, make
 # it the decoder's first state, and that is all. In Cho et al. (2014), the decoder also
-# reads it again at every step, together with the token. Either way, the whole source
+# reads the context at every step, together with the token. Either way, the whole source
 # goes through **one vector of fixed length**. The translator of this lesson
-# (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards.
-# The two last states, joined, are the context, and a matrix and a tanh turn them into
-# the decoder's first state.
+# (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards. The
+# two last states, joined, are the context, which a matrix and a tanh turn into the
+# decoder's first state.
 
 # %% [markdown]
-# Here it is after a single step of training, so watch the arrows, not the words.
-# **Press "play"**, and the same context reaches the decoder at every step. The task is
-# English to German numbers, from the start of the lesson
-# (`course_lib/experiments/alignments.py`).
+# Here it is after a single step of training, so watch the arrows, not the words. **Press
+# "play"**, and the same context reaches the decoder at every step. The task is English to
+# German numbers, as at the start of the lesson (`course_lib/experiments/alignments.py`).
 
 # %%
 from course_lib.experiments import alignments, bottleneck, record
@@ -196,9 +195,9 @@ alt = "At each step, the decoder gets the same context: the encoder's last state
 figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 
 # %% [markdown]
-# At each step the decoder reads the token *before* the one that it must write. In training
-# that is the right one, taken from the data (**teacher forcing**): the target, shifted by
-# one position.
+# At each step the decoder reads the token *before* the one that it must write. In
+# training that is the right token, taken from the data (**teacher forcing**): the target,
+# shifted by one position.
 
 # %%
 target = "drei und siebzig".split()
@@ -206,17 +205,17 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
     print(f"reads {read:8} must write {write}")
 
 # %% [markdown]
-# Without that shift, the loss is perfect and the model useless (lesson 04). When
-# translating, nobody knows the right token, so the decoder has to read what it wrote
+# Without that shift, the loss is perfect and the model useless (lesson 04). In
+# translation, nobody knows the right token, so the decoder has to read what it wrote
 # itself. Below we measure what difference that makes.
 
 # %% [markdown]
 # ## How much fits through one vector?
 #
-# The simplest task needs no grammar: **copy**. Read letters, and write the same
-# letters. The alphabet has ten, and each letter of a word is drawn independently, so
-# none gives a hint about another. `course_lib/experiments/bottleneck.py` draws them,
-# and `course_lib/lessons/small_seq2seq.py` has the training loop.
+# The simplest task needs no grammar: **copy**. Read letters, and write the same letters.
+# The alphabet has ten letters, and each letter of a word is drawn independently, so none
+# gives a hint about another. `course_lib/experiments/bottleneck.py` draws them, and
+# `course_lib/lessons/small_seq2seq.py` has the training loop.
 
 # %% [markdown]
 # The encoder has 64 numbers in each direction, so the context has 128. After 200 steps of
@@ -239,10 +238,10 @@ for n, share in shares.items():
 assert shares[3] > 0.9 and 0.3 < shares[12] < 0.6  # 1.00 and 0.47 in the trials
 
 # %% [markdown]
-# Short words are copied; of long ones, about half the letters are right. Is the vector
-# too small, or was the training too short?
-# `python -m course_lib.experiments longer_copying` has tried longer trainings, and a
-# state of 256 numbers instead of 64, with the seeds 0, 1 and 2.
+# The model copies short words, but only about half the letters of long ones. Is the
+# vector too small, or was the training too short?
+# `python -m course_lib.experiments longer_copying` tried longer training, and a state of
+# 256 numbers instead of 64, with the seeds 0, 1 and 2.
 
 # %%
 longer = record.read("longer_copying")
@@ -254,19 +253,20 @@ assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 ste
 
 # %% [markdown]
 # > **Common mistake: "the vector is too small for a long sentence".** That is how the
-# > story is usually told. But recurrent networks can keep about one real number of what
+# > story is usually told. But recurrent networks can store about one real number of what
 # > they read in each number of their state (Collins et al. 2017), and here 128 numbers
-# > have to keep 12 letters. With the same settings, a larger state did not help, while
+# > have to store 12 letters. With the same settings, a larger state did not help, while
 # > longer training did: after 5,000 steps about 0.8 of the letters are right, and the
-# > share is still rising. What is hard, and slow, is to *learn* how to pack a word into
-# > one vector so that each letter can be taken out again, in order.
+# > share is still rising. What is hard, and slow, is *learning* to pack a word into one
+# > vector so that each letter can be taken out again, in order.
 
 # %% [markdown]
-# Learning needs gradients, which have many steps to go through. Take a GRU with random
-# parameters, and the gradient of its last state with respect to each token's vector.
+# Why? Learning needs gradients, which have many steps to go through. Take a GRU with
+# random parameters, and the gradient of its last state with respect to each token's
+# vector.
 #
-# **Predict:** let the gradient's norm (its length) be 1 at the last token. How large is it at
-# the token ten steps before?
+# **Predict:** if the gradient's norm (its length) is 1 at the last token, how large is it
+# ten steps before?
 #
 # - [ ] About a half.
 # - [ ] About a tenth.
@@ -286,9 +286,9 @@ assert relative[20] < 0.005
 
 # %% [markdown]
 # After ten tokens a hundredth is left. (Training can change that, but it begins with
-# these gradients.) The unit that reads backwards ends near the first letters, but
-# letters in the middle are far from both ends: in a word of 12 letters six steps, after
-# which 0.06 is left.
+# these gradients.) The unit that reads backwards ends near the first letters, but letters
+# in the middle are far from both ends: in a word of 12 letters, six steps, after which
+# 0.06 is left.
 #
 # A famous trick confirms this. Sutskever et al. (2014) let the encoder read the source
 # **backwards**, so that its first words are close to the first words of the target.
@@ -304,13 +304,13 @@ assert relative[20] < 0.005
 # **scores**, softmax, weighted mean. So there is a separate context for *each* target
 # token.
 #
-# An interpreter's notes serve the same purpose: keywords, jotted down while listening,
-# to be consulted for each part of the translation. But here every token leaves a note,
-# and the network learns which notes to consult.
+# An interpreter's notes serve the same purpose: keywords, jotted down while listening and
+# consulted for each part of the translation. But here every token leaves a note, and the
+# network learns which notes to consult.
 
 # %% [markdown]
-# Bahdanau, Cho and Bengio proposed this in 2014. (Two years later Google Translate
-# switched to a model with such attention.) Their encoder, too, reads in both directions,
+# Bahdanau, Cho and Bengio proposed this in 2014. (Two years later, Google Translate
+# switched to a model with such attention.) Their encoder also reads in both directions,
 # so that row j knows what surrounds token j. Their score is a small network:
 #
 # $$\text{score}_j = v \cdot \tanh(s\,W_q + k_j W_k)$$
@@ -333,13 +333,14 @@ print("weights:", scores.softmax(dim=-1).numpy().round(2))
 assert scores.argmax() == 2
 
 # %% [markdown]
-# State and key are added, so similarity is no advantage in itself: the parameters
+# State and key are added, so similarity is no advantage in itself, and the parameters
 # decide what scores high.
 
 # %% [markdown]
 # ### Exercise: additive_attention
 #
-# One query, the decoder's state, attends to m source tokens; some of them may be padding.
+# Let one query, the decoder's state, attend to m source tokens, some of which may be
+# padding.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -350,7 +351,7 @@ assert scores.argmax() == 2
 # <details><summary>Hint 2</summary>
 #
 # `.unsqueeze(-2)` adds that axis. What does a product with v leave of each row? What must
-# a score be so that its weight is 0? And which axis do the weights need, so that they can
+# a score be for its weight to be 0? And which axis do the weights need, so that they can
 # be multiplied by the values?
 #
 # </details>
@@ -362,8 +363,8 @@ from course_lib.nn.sequence_to_sequence import additive_attention  # exercise
 check(additive_attention)
 
 # %% [markdown]
-# The scores are the same as lesson 01's `additive_scores`, followed by a softmax. So
-# the weights must be the same, except for rounding:
+# The weights must be the same as with lesson 01's `additive_scores` and a softmax, except
+# for rounding:
 
 # %%
 from course_lib.attention import additive_scores
@@ -376,8 +377,8 @@ first = additive_scores(*(each.numpy() for each in (state, keys, w_q, w_k, v)))
 print("same weights:", torch.allclose(torch.tensor(first[0]).softmax(-1), weights))
 
 # %% [markdown]
-# Back to copying, with the same number of steps and the same encoder. The only new
-# thing is that the decoder attends.
+# Back to copying, with the same number of steps and the same encoder. The only change is
+# that the decoder attends.
 #
 # **Predict:** what share of 12 letters does the decoder with attention get right?
 #
@@ -396,8 +397,8 @@ assert accuracy > shares[12] + 0.1  # 0.82 in the trial; 0.73 and 0.74 for seeds
 # %% [markdown]
 # Two hundred steps are too few to learn where to attend for every letter. The **full
 # version**, with up to 20 letters, more steps and three seeds, was run beforehand
-# (`python -m course_lib.experiments bottleneck`). Each row has the right letters in
-# words of 4, 8, 12, 16 and 20:
+# (`python -m course_lib.experiments bottleneck`). Each row has the share of right letters
+# in words of 4, 8, 12, 16 and 20:
 
 # %%
 copy_runs = record.read("bottleneck")
@@ -412,16 +413,16 @@ alt = "The share of right letters by length: without attention it falls the fart
 figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=alt)
 
 # %% [markdown]
-# With additive attention the length barely matters; without attention, longer words
-# have a smaller share of right letters. (*multiplicative* uses a score from the next
-# section, and learns this task more slowly.)
+# With additive attention, the length barely matters; without attention, longer words have
+# a smaller share of right letters. (*multiplicative* uses a score from the next section,
+# and learns this task more slowly.)
 
 # %% [markdown]
-# In all this the models read the letters that they wrote themselves. Now let the same
+# So far, the models have read the letters that they wrote themselves. Now let the same
 # models read the right letters instead, with teacher forcing.
 #
-# **Predict:** without attention, 0.36 of 20 letters are right if the model reads its
-# own. What is the share with teacher forcing?
+# **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
+# What is the share with teacher forcing?
 #
 # - [ ] About 0.2.
 # - [ ] About 0.36, too.
@@ -447,13 +448,13 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # %% [markdown]
 # With teacher forcing, an error costs one letter. (The share stops at 0.6, since the
 # letters still have to come out of the one vector.) Without it, the next step reads the
-# wrong letter, which does not fit its state. That never happened in training, so the
-# next letter is often wrong as well. So measure a model the way it will be used.
+# wrong letter, which doesn't fit its state. That never happened in training, so the next
+# letter is often wrong as well. The lesson is to measure a model the way it will be used.
 
 # %% [markdown]
 # ## Product scores
 #
-# A year later Luong, Pham and Manning compared other scores. The simplest is the dot
+# A year later, Luong, Pham and Manning compared other scores. The simplest is the dot
 # product of state and key; *general* puts a matrix between them:
 #
 # $$\text{dot: } s \cdot k_j \qquad \text{general: } (s\,W) \cdot k_j$$
@@ -470,8 +471,8 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A product with keys wants the query as a column. How do you make one, and what must be
-# done with its axis afterwards?
+# A product with keys wants the query as a column. How do you make one, and what must you
+# do with its axis afterwards?
 #
 # </details>
 
@@ -506,25 +507,23 @@ print("dot = general with 1:", torch.allclose(plain, with_identity))
 assert keys.shape[-1] == 2 * len(state)
 
 # %% [markdown]
-# *dot* needs equal sizes, and state and key must share one space; *general* learns how
-# to get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02,
-# except that the Transformer divides by $\sqrt{d_k}$ and Luong's scores are not
-# divided.
+# *dot* needs equal sizes, and state and key must share one space; *general* learns how to
+# get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02, except
+# that Luong's scores are not divided by $\sqrt{d_k}$.
 
 # %% [markdown]
 # So attention is older than *Attention Is All You Need*: these models attended in 2014
 # and 2015, with recurrent networks around the attention. What the Transformer of 2017
-# leaves out is the *recurrence*. And attention isn't *all* of it either: without the
+# leaves out is the *recurrence*. And attention isn't *all* it needs: without the
 # embedding, more than half of its parameters are in feed-forward networks (lesson 09).
 
 # %% [markdown]
 # ## Which state is the query?
 #
-# At step t the decoder has the state from the step before. From this state, the
-# previous token and the context, it computes the new state. Which state is the query of
-# Bahdanau's attention, the old or the new one? It can only be the old one, because the
-# new state is computed *from* the context, so it does not exist yet when the context is
-# needed.
+# At step t the decoder has the state from the step before. From this state, the previous
+# token and the context, it computes the new state. Which state is the query of Bahdanau's
+# attention, the old or the new one? It can only be the old one, because the new state is
+# computed *from* the context, so it doesn't exist yet when the context is needed.
 #
 # $$\text{context}_t = \text{attention}(s_{t-1}) \qquad
 # s_t = \text{GRU}([\,y_{t-1};\ \text{context}_t\,],\ s_{t-1})$$
@@ -534,7 +533,7 @@ assert keys.shape[-1] == 2 * len(state)
 # %% [markdown]
 # ### Exercise: decoder_step
 #
-# One step, with `additive_attention` and `gru_step`.
+# Write one step, with `additive_attention` and `gru_step`.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -544,7 +543,7 @@ assert keys.shape[-1] == 2 * len(state)
 # <details><summary>Hint 2</summary>
 #
 # The unit reads one vector: how are x and the context joined, and in which order? Under
-# which names does the dictionary keep what each of the two functions needs?
+# which names does the dictionary hold what each of the two functions needs?
 #
 # </details>
 
@@ -579,9 +578,9 @@ assert gap < 1e-5  # 32-bit floats, after five steps
 # %% [markdown]
 # ## What has to wait in a training step?
 #
-# With teacher forcing the whole target is known. Can all its positions be computed at
-# once? With attention alone they could, because its queries do not wait for each other.
-# A recurrent network cannot do that, because each state needs the one before.
+# With teacher forcing, the whole target is known, so can all its positions be computed at
+# once? With attention alone they could, because its queries don't wait for each other. A
+# recurrent network cannot do that, because each state needs the one before.
 #
 # `sequential_operations` (in `course_lib/lessons/cost.py`) counts PyTorch's operations
 # (a product, a sum, a tanh …) that have to wait for each other.
@@ -600,23 +599,23 @@ for n in (5, 10, 20):
 
 # %% [markdown]
 # Attention's chain is equally long for every n, though its *work* grows with n² (lesson
-# 04). A recurrent translator's chain runs through the whole source and target. When
-# translating, even the Transformer writes one token after another, because each token
+# 04). A recurrent translator's chain runs through the whole source and target. In
+# translation, even the Transformer writes one token after another, because each token
 # needs the one before.
 #
-# Bahdanau's attention does not shorten the chain, because it is part of a recurrent
-# decoder and waits with it. What it shortens is the path of the *gradient*. With
-# attention, the gradient gets from a target token to any source token's state through
-# one weighted mean; with a fixed context, it must go through every step in between.
+# Bahdanau's attention doesn't shorten the chain, because it is part of a recurrent
+# decoder and waits with it. What it shortens is the path of the *gradient*: with
+# attention, the gradient gets from a target token to any source token's state through one
+# weighted mean, whereas with a fixed context, it must go through every step in between.
 
 # %% [markdown]
 # ## Numbers, written in another order
 #
 # Back to the first question. The translator learns from 2,700 numbers below a million,
-# written in English words and in German, split into its parts; 300 more are kept for
-# the test. It is told only what it should have written, never which words belong
-# together. Scores, softmax and mean all have gradients, so *what to attend to* is
-# learned like everything else.
+# written in English words and in German ones, which are split into their parts; 300 more
+# are reserved for the test. It is told only what it should have written, never which
+# words belong together. Scores, softmax and mean all have gradients, so *what to attend
+# to* is learned like everything else.
 
 # %%
 translator = alignments.train(numbers)  # some seconds
@@ -658,9 +657,9 @@ alt = "German ones attend to English ones, tens to tens: their cells cross, twic
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# That is the answer to the first question: when the decoder writes *drei*, its state
-# asks for the ones digit, and finds *three* after *seventy*; for *siebzig* it asks for the
-# word before it. The outlined cells are what a person would link.
+# That is the answer to the first question: when the decoder writes *drei*, its state asks
+# for the ones digit and finds *three* after *seventy*; for *siebzig* it asks for the word
+# before it. The outlined cells are what a person would link.
 #
 # *und* has no such cell, so it attends to where the next word will come from. (In your
 # run some rows may be less sharp, because the first parameters are drawn at random.)
@@ -679,14 +678,14 @@ figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
 # %% [markdown]
 # ### Exercise: alignment_mass
 #
-# How good are the weights as a whole? For each linked target token, sum its weights on its
-# linked source tokens. English *going* comes from both words of Hindi *ja raha*: with 0.5
-# on each of them, its sum is 1. The mean over these target tokens is the **alignment mass**.
+# How good are the weights as a whole? For each linked target token, sum its weights on
+# its linked source tokens. English *going* comes from both words of Hindi *ja raha*: with
+# 0.5 on each, its sum is 1. The mean over these target tokens is the **alignment mass**.
 #
 # <details><summary>Hint 1</summary>
 #
-# A target token may have several links, as *going* has. Should it count more than
-# others because of that?
+# A target token may have several links, as *going* has. Should it count more than others
+# because of that?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -715,9 +714,8 @@ print("30 new numbers:", round(measured, 2))
 assert measured > 0.6  # 0.87 in the trial
 
 # %% [markdown]
-# What if the query were the decoder's *new* state instead? The trained network shows
-# what difference that makes: compute its weights once more, and let the state *after*
-# each step ask.
+# What if the query were the decoder's *new* state instead? To see the difference, compute
+# the trained network's weights once more, and let the state *after* each step ask.
 #
 # **Predict:** if the new state is the query, what does each row of weights become?
 #
@@ -739,13 +737,13 @@ assert new_mass < measured / 2
 
 # %% [markdown]
 # The state after step t *is* the state before step t + 1, so it asks the next step's
-# question. Each row comes one step early, and little of the mass is left on the links.
+# question. Each row comes one step early, which leaves little of the mass on the links.
 #
-# Luong's decoder is built the other way round: there the new state *is* the query, and
-# the context joins it on the way to the output. In our models the recurrence then
-# doesn't have to wait for the attention. In the paper's best models it does: with
-# *input feeding* (section 3.3), the next step also reads what came out of the
-# attention. Here are both, for 20 tokens:
+# Luong's decoder is built the other way round: there, the new state *is* the query, and
+# the context joins it on the way to the output. So in our models the recurrence doesn't
+# have to wait for the attention. In the paper's best models it does, because with *input
+# feeding* (section 3.3), the next step also reads what came out of the attention. Here
+# are both, for 20 tokens:
 
 # %%
 torch.manual_seed(0)
@@ -809,8 +807,8 @@ assert all(
 
 # %% [markdown]
 # Without attention the longer numbers go wrong more often. *additive* gets every number
-# right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in
-# two of three trainings (0.997), but not better.
+# right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in two
+# of three runs (0.997), but not better.
 
 # %% [markdown]
 # ## Dates
@@ -838,11 +836,11 @@ assert min(min(runs.values(f"dates, additive, {half}")) for half in halves) > 0.
 
 # %% [markdown]
 # Without attention, about a fifth of the short dates are wrong, and barely more of the
-# long ones (but 0.15 more in seed 0), because a date holds three numbers, however many
-# letters it is written with. **In these dates, how long a source is counts for less
-# than how much of it must be kept.** With additive attention every date is right. And
+# long ones (but 0.15 more with seed 0), because a date holds three numbers, however many
+# letters it is written with. **In these dates, the length of a source matters less than
+# how much of it must be kept.** With additive attention every date is right. And
 # *multiplicative* shows why one seed is not enough: after the same 200 steps, one of
-# three networks has nearly learned the task, and the other two have not.
+# three networks has nearly learned the task, and the other two haven't.
 #
 # Here are the weights for a date that the network never saw (additive, seed 0; ␣ is a
 # space, ¶ the end):
@@ -859,15 +857,14 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
 # The day's 7 and the last three digits of the year attend to the same digits in the
-# source, though these are at other positions. Almost no row attends to the weekday,
-# which is not needed. The month is read off the **A**, so how can the network tell
-# April from August?
+# source, though at other positions. Almost no row attends to the weekday, which isn't
+# needed. The month is read off the **A**, so how can the network tell April from August?
 
 # %% [markdown]
 # > **Common mistake: "the weights say which token was used".** The picture labels its
-# > columns with tokens, so one reads it that way. But the decoder attends to *states*.
-# > The state at A comes from two units, and the one that reads backwards has been
-# > through the whole name. And a hyphen, which comes from nowhere, has to attend
+# > columns with tokens, so it is natural to read it that way. But the decoder attends to
+# > *states*. The state at A comes from two units, and the one that reads backwards has
+# > been through the whole name. And a hyphen, which comes from nowhere, has to attend
 # > somewhere too, because each row sums to 1.
 
 # %%
@@ -882,7 +879,7 @@ assert weights[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in p
 assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 
 # %% [markdown]
-# And a sharper alignment does not always mean a better translator: of the three
+# And a sharper alignment doesn't always mean a better translator: of the three
 # *multiplicative* networks, the one with seed 1 has the most weight on the right tokens
 # (0.752), but the fewest dates right (0.41 of the short ones).
 
@@ -893,7 +890,7 @@ assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 #   but hard to *learn* to use for long sources.
 # - With attention, the decoder attends to all states at each step, additively or by a
 #   product; Bahdanau's query is the state *before* the step.
-# - What to attend to is learned, and can be drawn and measured.
+# - The network learns what to attend to, which can be drawn and measured.
 #
 # **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
 # Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to

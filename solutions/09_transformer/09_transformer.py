@@ -7,12 +7,11 @@
 #
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
 # - say what norms and residual connections buy, and show it with numbers;
-# - tell the right formula of a layer from two wrong ones that look much like it;
+# - tell the right formula for a layer from two wrong ones that look much like it;
 # - give each of the three attentions the mask that it needs;
 # - count the parameters of the paper's model as PyTorch builds it, to the last one.
 #
-# **About 165 minutes.** There is a break in the middle. You need lessons 02 to 05 and
-# 07.
+# **About 165 minutes.** There is a break in the middle. You need lessons 02 to 05 and 07.
 
 # %%
 import torch
@@ -36,10 +35,9 @@ print(f"one attention: {one_attention:,} of 44,140,544")
 print("it fits in", round(44_140_544 / one_attention, 2), "times")
 
 # %% [markdown]
-# The model has far fewer than 42 attentions. **How many are there, what is all the
-# rest, and which layer reads from which?** Here is the whole architecture, from bottom
-# to top: a map to come back to. **Point at a box** for what it does and where you write
-# it.
+# The model has far fewer than 42 attentions. **How many are there, what is all the rest,
+# and which layer reads from which?** Here is the whole architecture, from bottom to top,
+# as a map to come back to. **Point at a box** for what it does and where you write it.
 
 # %%
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
@@ -50,16 +48,16 @@ alt = "The Transformer: attentions are done; norms, feed-forward and the rest ar
 figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
-# The orange boxes are written in this lesson, in this order: norm, feed-forward, embed
-# (with the logits) and shift. *Residual connections* explains the arrows at the sides. The
+# Here you write the orange boxes, in this order: norm, feed-forward, embed (with the
+# logits) and shift. *Residual connections* explains the arrows at the sides. The
 # encoder's and the decoder's layer then join the parts.
 #
 # From lesson 03 you have `multi_head_attention`. The one imported above, from
-# `course_lib.nn.functional`, is in PyTorch and returns **the output alone**, without
-# the weights. Three words are new:
+# `course_lib.nn.functional`, is in PyTorch and returns **only the output**, without the
+# weights. Three words are new:
 #
-# - a **sublayer** takes one vector per token and returns one vector per token: an
-#   attention is one;
+# - a **sublayer** takes one vector per token and returns one vector per token, as an
+#   attention does;
 # - a **layer** is two or three sublayers, with sums and norms around them;
 # - a **stack** is several layers, one on top of another.
 
@@ -68,7 +66,7 @@ figures.lesson_map("09", sections=sections, alt=alt)
 #
 # Take thirty-two untrained layers, each with an attention and a feed-forward network
 # (next section; code: `course_lib/lessons/deep_stack.py`). Each sublayer f adds its
-# result to its input, x + f(x), without any norm: `"residual only"`. The vectors start
+# result to its input, x + f(x), without any norm (`"residual only"`). The vectors start
 # with numbers around 2.
 #
 # **Predict:** how large are these numbers after the last layer?
@@ -87,10 +85,10 @@ assert abs((grown.rms[32] / grown.rms[0]) ** (1 / 32) - 1.36) < 0.01
 assert grown.rms[32] > 1e4
 
 # %% [markdown]
-# A sublayer's result grows with its input, so the numbers are multiplied, by about 1.36
-# in each layer. **Layer normalisation** puts each token's vector back in bounds: subtract
-# its mean, divide by its standard deviation, then multiply by a learned `gain` and add
-# a learned `bias`:
+# A sublayer's result grows with its input, so each layer multiplies the numbers, by about
+# 1.36. **Layer normalisation** brings each token's vector back within bounds: subtract
+# its mean, divide by its standard deviation, then multiply by a learned `gain` and add a
+# learned `bias`:
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
@@ -114,8 +112,8 @@ print("means", mean.flatten().tolist(), "variances", variance.flatten().tolist()
 print(((three - mean) / variance.sqrt()).tolist())
 
 # %% [markdown]
-# Of two numbers, only their order is left. Of 512 numbers, everything is left except their
-# mean and their spread.
+# Of two numbers, only the order is left; of 512, everything is left except the mean and
+# the spread.
 #
 # Three details are easy to get wrong: the axis, the denominator and the position of ε.
 
@@ -126,13 +124,12 @@ print(((three - mean) / variance.sqrt()).tolist())
 #
 # <details><summary>Hint 1</summary>
 #
-# The mean of each row needs to keep its axis, so that it can be subtracted from the
-# row.
+# The mean of each row must keep its axis, so that you can subtract it from the row.
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Centre first, and take the mean of the squares of what you have then.
+# Centre first, and then take the mean of the squares of the result.
 #
 # </details>
 
@@ -143,9 +140,9 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# The next cell compares yours with PyTorch's, and tries another denominator, `x.std()`.
-# PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the formula
-# above divides it by d.
+# The next cell compares it with PyTorch's, and tries another denominator, `x.std()`.
+# PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the
+# formula above divides it by d.
 #
 # **Predict:** by how much does `x.std()` differ from the right denominator, for a token
 # of 4 numbers?
@@ -166,12 +163,12 @@ for d in (4, 512):
 assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
-# `x.std()` estimates the spread of a population from a sample, which is why it divides by d
-# − 1. A norm estimates nothing, so it divides by d. At d = 4, $\sqrt{4/3}$ makes the
-# denominator 15 % too large; at d = 512 it is only 0.1 %. Small tests find this error, and
-# large models hide it.
+# `x.std()` estimates the spread of a population from a sample, which is why it divides by
+# d − 1. A norm estimates nothing, so it divides by d. At d = 4, $\sqrt{4/3}$ makes the
+# denominator 15 % too large; at d = 512 it is only 0.1 %. Small tests find this error,
+# and large models hide it.
 #
-# And ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
+# What about ε? Take a token whose numbers are around 0.001, and ε = 0.00001.
 #
 # **Predict:** which ε makes the norm's result far smaller than 1?
 #
@@ -191,12 +188,12 @@ assert (inside.std(dim=-1, correction=0) < 0.6).all() and spread.max() ** 2 < 2e
 assert (outside.std(dim=-1, correction=0) > 0.97).all()
 
 # %% [markdown]
-# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of ε.
-# So a token whose numbers barely differ stays small instead of being blown up. For such
-# tokens, parameters trained with ε inside do not fit a norm with ε outside.
+# Under the root, ε is added to the *variance*, which is at most 0.000002 here, a fifth of
+# ε. So a token whose numbers barely differ stays small instead of being blown up. For
+# such tokens, parameters trained with ε inside don't fit a norm with ε outside.
 #
-# And the axis? In a vision network, *batch normalisation* takes each channel's mean
-# over all pixels of the whole batch. For text, that is a mean over tokens:
+# And the axis? In a vision network, *batch normalisation* takes each channel's mean over
+# all pixels of the whole batch. For text, that is a mean over tokens:
 
 # %%
 changed = vectors.clone()
@@ -233,11 +230,12 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # %% [markdown]
 # So the axis is not the only difference. Batch norm needs a batch to train with, and for
 # evaluation the running means and variances of many batches. Layer norm keeps no such
-# statistics, so it always computes the same, for one token or for a million.
+# statistics, so it always computes the same thing, for one token or for a million.
 #
-# Layer norm is sometimes called a *regularisation technique*. We can measure one part of that
-# claim (`course_lib/experiments/norms.py`): do norms make it harder to memorise random answers
-# to random sequences? Two layers without norms know them all after about 40 steps.
+# Layer norm is sometimes called a *regularisation technique*. One part of that claim can
+# be tested (`course_lib/experiments/norms.py`): do norms make it harder to memorise
+# random answers to random sequences? Two layers without norms know all answers after
+# about 40 steps.
 #
 # **Predict:** after how many steps do two layers *with* norms know them all?
 #
@@ -258,22 +256,22 @@ assert 25 < sorted(steps["no norms"])[1] < sorted(steps["norms"])[1] < 75
 assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
 
 # %% [markdown]
-# Norms slow it down a little: in ten runs (`seed=0` to `9`) by a fifth on average. By this
-# measure, which says nothing about *new* examples, they regularise only slightly. *Dropout*
-# (lesson 07), with which the paper regularises, prevents it in these 100 steps. The main use
-# of norms comes below: they let deep stacks learn at all.
+# Norms slow memorising down a little: in ten runs (`seed=0` to `9`) by a fifth on
+# average. By this measure, which says nothing about *new* examples, they regularise only
+# slightly. *Dropout* (lesson 07), which the paper uses to regularise, prevents it in
+# these 100 steps. The main use of norms comes below: they let deep stacks learn at all.
 
 # %% [markdown]
 # ## Feed-forward: each token by itself
 #
-# Attention moves information between tokens. The other sublayer, the **feed-forward network**,
-# never does: two linear maps make each token's vector longer and then shorter again, with a
-# ReLU in between (negative numbers become 0):
+# Attention moves information between tokens. The other sublayer, the **feed-forward
+# network**, never does: two linear maps make each token's vector longer and then shorter
+# again, with a ReLU in between (negative numbers become 0):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By hand, with
-# one number in, two in between and one out:
+# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By hand,
+# with one number in, two in between and one out:
 
 # %%
 w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
@@ -284,7 +282,7 @@ print("between:", torch.relu(words @ w_1 + b_1).tolist())
 # %% [markdown]
 # ### Exercise: feed_forward
 #
-# Two linear maps with a ReLU in between, for any leading axes.
+# Apply two linear maps with a ReLU in between, for any leading axes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -316,12 +314,12 @@ check(feed_forward)
 print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
-# The absolute value. No matrix can compute that, because it would map −2 to the opposite of
-# what it maps 2 to. Without such networks, values would only go through means, matrices and
-# norms.
+# That is the absolute value. No matrix can compute it, because it would map −2 to the
+# opposite of what it maps 2 to. Without such networks, values would only go through
+# means, matrices and norms.
 #
-# The paper also describes this network as **two convolutions of kernel size 1**:
-# filters that slide over the sentence and see one token at a time. Is that true?
+# The paper also describes this network as **two convolutions of kernel size 1**: filters
+# that slide over the sentence and see one token at a time. Is that true?
 
 # %%
 x = torch.randn(2, 5, 16, generator=generator)
@@ -334,7 +332,7 @@ print("same to 0.00001:", gap < 1e-5)
 assert gap < 1e-5  # 32-bit floats, sums of 64 terms
 
 # %% [markdown]
-# Which rows does one word reach? Change the third:
+# Which rows does one word reach? Change the third word:
 
 # %%
 other = x.clone()
@@ -355,15 +353,15 @@ for name, moved in (("feed-forward", fed), ("attention", attended)):
 # %% [markdown]
 # ## Residual connections
 #
-# Around each sublayer runs a bypass: the input x is added to the result, x + sublayer(x).
-# This is a **residual connection**, and the reason why every sublayer returns vectors of
-# the length of x. What is it for?
+# Each sublayer has a bypass: the input x is added to the result, x + sublayer(x). This is
+# a **residual connection**, and the reason why every sublayer returns vectors as long as
+# x. What is it for?
 #
-# Attention takes means. Means of means of means make the tokens of a sentence more and more
-# similar, until nobody can tell which word was where: *rank collapse*, which Dong, Cordonnier
-# and Loukas (2021) prove for attention alone. Here are untrained stacks, and the **share** of
-# the vectors that differs between the tokens of a sentence: ‖x − m‖ / ‖x‖, with m the mean of
-# its tokens.
+# Attention takes means. Means of means of means make the tokens of a sentence more and
+# more similar, until nobody can tell which word was where: *rank collapse*, which Dong,
+# Cordonnier and Loukas (2021) prove for attention alone. Here are untrained stacks, and
+# the **share** of the vectors that differs between the tokens of a sentence: ‖x − m‖ /
+# ‖x‖, where m is the tokens' mean.
 
 # %%
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
@@ -393,13 +391,13 @@ alt = "Without residual connections all is gone after 4 layers; pre-norm keeps h
 figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 
 # %% [markdown]
-# Without residual connections, 0.04 % is left after three layers, and after **four**
-# all tokens are the same, up to rounding (the almost flat end). Residual connections
-# only delay it: without norms, and in post-norm too, little is left after 32 layers. In
-# pre-norm half of the difference is left.
+# Without residual connections, 0.04 % is left after three layers, and after **four** all
+# tokens are the same, up to rounding (the almost flat end). Residual connections only
+# delay this: without norms, and also in post-norm, little is left after 32 layers. In
+# pre-norm, half of the difference is left.
 #
-# The gradient tells more. Take the loss of reversing the sequence, and divide the length of
-# its gradient at the input by its length at the top: a ratio near 1 means that it came
+# The gradient says more. Take the loss of reversing the sequence, and divide the length
+# of its gradient at the input by its length at the top: a ratio near 1 means that it came
 # through.
 
 # %%
@@ -415,10 +413,10 @@ assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
 assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 
 # %% [markdown]
-# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and no
-# norms, it explodes (6e7). With norms it comes through, in post-norm somewhat smaller, in
-# pre-norm somewhat larger. It comes through with norms *alone*, too: such stacks fail because
-# their tokens become the same, not because gradients vanish.
+# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
+# no norms, it explodes (6e7). With norms it comes through, somewhat smaller in post-norm,
+# somewhat larger in pre-norm. It also comes through with norms *alone*: such stacks fail
+# because their tokens become the same, not because gradients vanish.
 
 # %% [markdown]
 # ## Norm after, or norm first
@@ -432,14 +430,14 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # | norms around f | $x + \text{norm}(f(\text{norm}(x)))$ | [Gemma 2](https://arxiv.org/abs/2408.00118) |
 # | norm on the result | $x + \text{norm}(f(x))$ | [OLMo 2](https://arxiv.org/abs/2501.00656) |
 #
-# In all but the first, the residual connections have no norm, so the input arrives at the top,
-# plus what the sublayers added. In pre-norm that sum is not normalised, so the stack gets one
-# more norm at its end.
+# In all but the first, the residual connections have no norm, so the input arrives at the
+# top, plus what the sublayers added. In pre-norm, that sum is not normalised, so the
+# stack gets one more norm at its end.
 
 # %% [markdown]
-# Which of them learns? Six layers must reverse a sequence of eight tokens; there are
-# eight different tokens. A model that learns nothing has the loss ln 8 = 2.08. The
-# **learning rate**, the size of a step, is 0.001 or ten times that.
+# Which of them learns? Six layers must reverse a sequence of eight tokens, of eight
+# kinds. A model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the
+# size of a step, is 0.001 or ten times that.
 #
 # **Predict:** which models are still near 2.08 after 100 steps?
 #
@@ -459,11 +457,11 @@ assert 2 < losses[0.01, "post-norm"] < 2.2
 assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
-# At the start, post-norm's gradients are large for the parameters near the output, so large
-# steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the paper uses,
-# helps: the learning rate rises from nearly 0, below during the first half. Here are the
-# medians of three seeds, trained beforehand for 150 steps (by `python -m
-# course_lib.experiments norms`; 100 stands for anything larger).
+# At the start, post-norm's gradients are large for the parameters near the output, so
+# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
+# paper uses, helps: the learning rate rises from nearly 0 (below, during the first half
+# of the steps). Here are the medians of three seeds, trained beforehand for 150 steps (by
+# `python -m course_lib.experiments norms`; 100 stands for anything larger).
 
 # %%
 recorded, warmed = record.read("norms"), "post-norm, warm-up"
@@ -481,25 +479,25 @@ figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
 # %% [markdown]
 # Notice four things:
 #
-# - norms without residual connections learn next to nothing, because all tokens end up the
-#   same;
+# - norms without residual connections learn next to nothing, because all tokens end up
+#   the same;
 # - residual connections without norms learn slowly at the two smaller learning rates, and
 #   explode at the largest;
-# - post-norm learns only at the two smaller ones, with warm-up at one more;
+# - post-norm learns only at the two smaller ones, and with warm-up at one more;
 # - pre-norm learns at all four, without warm-up.
 #
-# At the two smaller learning rates, all losses of both orders are below 0.02. So here the
-# choice is about how easily a stack trains, not about what it can do. (To keep training
-# stable, OLMo 2 also normalises queries and keys: *QK-norm*, [Henry et al.
+# At the two smaller learning rates, all losses of post-norm and pre-norm are below 0.02.
+# So here the choice is about how easily a stack trains, not what it can do. (To keep
+# training stable, OLMo 2 also normalises queries and keys: *QK-norm*, [Henry et al.
 # 2020](https://arxiv.org/abs/2010.04245).)
 
 # %% [markdown]
-# Why do norms help? One explanation is that they reduce **internal covariate shift**: while
-# a layer learns, those below it learn too, so its inputs keep changing. Batch norm was
-# invented against that
-# ([Ioffe and Szegedy, 2015](https://arxiv.org/abs/1502.03167)). Train for 100 steps. How
-# far do the means of the last feed-forward network's inputs move, in units of their
-# standard deviation? (The median of three runs.)
+# Why do norms help? One explanation is that they reduce **internal covariate shift**:
+# while a layer learns, those below it learn too, so its inputs keep changing. Batch norm
+# was invented to prevent that ([Ioffe and Szegedy,
+# 2015](https://arxiv.org/abs/1502.03167)). Train for 100 steps. How far do the means of
+# the last feed-forward network's inputs move, in units of their standard deviation? (The
+# median of three runs.)
 
 # %%
 shifts, final = {}, {}
@@ -531,21 +529,22 @@ assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
 assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 
 # %% [markdown]
-# Post-norm has the largest shift and still learns, so a small shift is not necessary. But the
-# stack without norms barely learns, so its small shift says little. For batch norm, Santurkar
-# and others ([2018](https://arxiv.org/abs/1805.11604)) found that the shift is no smaller, but
-# the loss becomes a smoother function of the parameters.
+# Post-norm has the largest shift and still learns, so a small shift is not necessary. The
+# stack without norms barely learns, so its small shift says little. For batch norm,
+# Santurkar and others ([2018](https://arxiv.org/abs/1805.11604)) found that the shift is
+# no smaller, but the loss becomes a smoother function of the parameters.
 #
-# **Half of the lesson is done: a good moment for a break.** Next come the steps below
-# and above the stacks, then the layers.
+# **Half of the lesson is done: a good moment for a break.** Next come the steps below and
+# above the stacks, then the layers.
 
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# Each token has a **token id**, an integer from 0 up. Its vector is the row with that number
-# in the **embedding**, a learned table (in PyTorch `nn.Embedding`), plus the encoding of its
-# position (lesson 05). The paper multiplies the row by $\sqrt{d_{model}}$ first, and does not
-# say why. Take an embedding whose rows have length 1, at $d_{model} = 512$.
+# Each token has a **token id**, an integer from 0 up. Its vector is the row with that
+# number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
+# encoding of its position (lesson 05). The paper first multiplies the row by
+# $\sqrt{d_{model}}$, and doesn't say why. Take an embedding whose rows have length 1, at
+# $d_{model} = 512$.
 #
 # **Predict:** without the factor, which of the two vectors is longer?
 #
@@ -564,10 +563,10 @@ for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
 
 # %% [markdown]
 # With the factor, the token's vector is the longer one. The same embedding is used a
-# second time: at the top of the decoder there is a vector y per position, out of a
-# norm, with numbers around 1. `y @ embedding.T` gives the **logits**, one score for
-# each token of the vocabulary (the paper *ties* the two). A model that knows nothing
-# should have a loss near ln 1000 = 6.9, or a little more, as random logits differ.
+# second time: at the top of the decoder, a norm gives a vector y per position, with
+# numbers around 1. `y @ embedding.T` gives the **logits**, one score for each token in
+# the vocabulary (the paper *ties* the two). A model that knows nothing should have a loss
+# near ln 1000 = 6.9, or a little more, as random logits differ.
 #
 # **Predict:** what is its loss if the embedding's rows are √512 times as long?
 #
@@ -583,14 +582,14 @@ for name, factor in (("small", 1.0), ("large", 512**0.5)):
     print(f"{name} numbers: loss {loss:.1f}")
 
 # %% [markdown]
-# So small rows suit the logits, and the factor makes them large enough for the sum with
-# the positions.
+# So small rows suit the logits, and the factor makes them large enough to be added to the
+# positions.
 
 # %% [markdown]
 # ### Exercise: embed
 #
-# Rows of the embedding, multiplied by √d_model, plus the encoding of the positions,
-# which has more rows than needed.
+# Take rows of the embedding times √d_model, and add the encoding of the positions, which
+# has more rows than needed.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -613,9 +612,9 @@ check(embed)
 # %% [markdown]
 # ## Shift: read one behind
 #
-# The decoder must predict each target token without having read it. So it reads the target
-# moved to the right by one position, after a **start** token. Here the targets are *die*,
-# *Katze*, *saß*:
+# The decoder must predict each target token without having read it. So it reads the
+# target shifted to the right by one position, after a **start** token. Here the targets
+# are *die*, *Katze*, *saß*:
 #
 # | position | reads | must write |
 # |---|---|---|
@@ -629,16 +628,16 @@ check(embed)
 # %% [markdown]
 # ### Exercise: shift_right
 #
-# The start, then all targets but the last.
+# Return the start, then all targets but the last.
 #
 # <details><summary>Hint 1</summary>
 #
-# How long is the result? What has to go so that the start fits in?
+# How long is the result? What has to go, so that the start fits in?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `torch.full_like` makes a tensor like another one, with one number everywhere;
+# `torch.full_like` makes a tensor like another one, with the same number everywhere;
 # `torch.cat` joins two. Which part of `targets` has the shape of the start?
 #
 # </details>
@@ -657,14 +656,15 @@ START = 1
 print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
-# The last target (in training an **end** token, at which the decoder stops) is not read, since
-# nothing comes after it. With a causal mask, position i sees the targets 0 … i − 1 only.
+# The last target (in training an **end** token, at which the decoder stops) is not read,
+# since nothing comes after it. With a causal mask, position i sees only the targets 0 … i
+# − 1.
 
 # %% [markdown]
 # ## The encoder's layer
 #
-# Two sublayers, in this order: attention of the source to itself, then the feed-forward
-# network. Each has its residual connection and its norm. For post-norm:
+# It has two sublayers: attention of the source to itself, then the feed-forward network.
+# Each has its residual connection and its norm. For post-norm:
 #
 # ```python
 # x = norm_1(x + attention(x))
@@ -672,9 +672,9 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # ```
 #
 # And for pre-norm: `x = x + attention(norm_1(x))`, then
-# `x = x + feed_forward(norm_2(x))`. All parameters of the layer, each norm's too, arrive
-# in one dictionary, as in PyTorch's `state_dict`. (The paper's dropout of each sublayer's
-# result is left out, hence the 0.0 below.)
+# `x = x + feed_forward(norm_2(x))`. All parameters of the layer, including those of the
+# norms, arrive in one dictionary, as in PyTorch's `state_dict`. (The paper's dropout of
+# each sublayer's result is left out, hence the 0.0 below.)
 
 # %% [markdown]
 # ### Exercise: encoder_layer
@@ -690,8 +690,8 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What is added is x itself, not its norm. In pre-norm the attention gets the normalised
-# x twice: as the tokens that attend, and as those that are attended to.
+# Add x itself, not its norm. In pre-norm, the attention gets the normalised x twice: as
+# the tokens that attend, and as those attended to.
 #
 # </details>
 
@@ -725,8 +725,8 @@ assert all(same)
 # %% [markdown]
 # ## A formula in circulation
 #
-# First a test for any layer. Set all parameters of both sublayers to 0, so that each of
-# them returns 0. As the examples in the docstring show, your layer then returns x in
+# First, a test for any layer. Set all parameters of both sublayers to 0, so that each
+# sublayer returns 0. As the examples in the docstring show, your layer then returns x in
 # pre-norm, and x normalised in post-norm:
 
 # %%
@@ -762,8 +762,8 @@ def faulty_encoder(x, layers):
 
 
 # %% [markdown]
-# Apart from the missing mask, three things are wrong. Write down what you find, then
-# give it the same test.
+# Apart from the missing mask, three things are wrong. Write down what you find, then run
+# the same test.
 #
 # **Predict:** what does this encoder return if its sublayers return 0?
 #
@@ -777,12 +777,12 @@ print(f"size of the input: {x.std():.2f}, of the result: {faulty.std():.2f}")
 assert not faulty.any()
 
 # %% [markdown]
-# Nothing arrives. The three things are:
+# Nothing arrives, for three reasons:
 #
-# - the feed-forward network has no residual connection, so all that the encoder computed
-#   must pass through it;
-# - it comes only once, after all layers, while in the paper each layer has its own;
-# - each layer has a norm before its sublayer and another one after the sum.
+# - the feed-forward network has no residual connection, so everything that the encoder
+#   computed must pass through it;
+# - it comes only once, after all layers, whereas in the paper each layer has its own;
+# - each layer has one norm before its sublayer and another after the sum.
 #
 # What does the second cost?
 
@@ -804,17 +804,18 @@ for kind in ("pre-norm", "post-norm", "both mixed"):
 assert share < 0.02 < through["pre-norm"].token_variation[32]
 
 # %% [markdown]
-# > **Common mistake: pre- and post-norm mixed in one formula,** norm(x + sublayer(norm(x))).
-# > Two norms seem safer than one. But the second one lies on the residual connection, so
-# > little of the input arrives at the top, as in post-norm. (The two norms of Gemma 2 both lie
-# > off it.)
+# > **Common mistake: pre- and post-norm mixed in one formula,** norm(x +
+# > sublayer(norm(x))). Two norms seem safer than one. But the second one is on the
+# > residual connection, so little of the input arrives at the top, as in post-norm. (The
+# > two norms of Gemma 2 are both off it.)
 
 # %% [markdown]
 # ## The decoder's layer
 #
-# Three sublayers: the target attends to itself, then **to the source**, then comes the
-# feed-forward network. In the middle one, queries come from the target, keys and values
-# from the encoder's output, the **memory**. This is **cross-attention** (lesson 02).
+# It has three sublayers: the target attends to itself, then **to the source**, and then
+# comes the feed-forward network. In the middle one, queries come from the target, and
+# keys and values from the encoder's output, the **memory**. This is **cross-attention**
+# (lesson 02).
 #
 # So the model has three kinds of attention, each with its mask. Take a source of three
 # words and two padding tokens, and a target of *start*, two words and one padding token.
@@ -853,8 +854,8 @@ figures.three_attentions(three_masks, alt=alt)
 # %% [markdown]
 # ### Exercise: decoder_layer
 #
-# Three sublayers, three norms. The memory gets no norm in this layer: the encoder ends
-# with one.
+# Three sublayers, three norms. The memory gets no norm in this layer, because the encoder
+# ends with one.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -875,7 +876,7 @@ from course_lib.nn.functional import decoder_layer  # exercise
 check(decoder_layer)
 
 # %% [markdown]
-# Now a decoder's layer. This one has no feed-forward network, but that is not the worst of it:
+# Here is a decoder layer without a feed-forward network, which is not the worst of it:
 #
 # $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
 # \text{masked attention}(y))))$$
@@ -894,7 +895,7 @@ def faulty_decoder_layer(y, memory, p, may_attend):
 
 
 # %% [markdown]
-# Give both the same parameters. Then take another source, or another *last* word of the
+# Give both layers the same parameters. Then change the source, or the *last* word of the
 # target:
 
 # %%
@@ -906,7 +907,7 @@ y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.floa
 changed_target = torch.cat([y[:3], another[:1]])  # another last word
 
 # %% [markdown]
-# **Predict:** in the faulty layer, what moves the *first* word's result?
+# **Predict:** in the faulty layer, what changes the *first* word's result?
 #
 # - [ ] Another source only
 # - [x] Another last word only
@@ -929,16 +930,17 @@ assert moves["yours "] == (True, False) and moves["faulty"] == (False, True)
 
 # %% [markdown]
 # > **Common mistake: a decoder without the encoder's keys and values.** The memory is an
-# > argument, so the code looks as if the attention used it. It does not: this decoder writes
-# > the same German, whatever the English says. Its outer attention has no mask, so the future
-# > leaks although the inner one is masked. (And the inner one has no residual connection.)
+# > argument, so the code looks as if the attention used it. But it doesn't: this decoder
+# > writes the same German, whatever the English says. Its outer attention has no mask, so
+# > the future leaks although the inner one is masked. (And the inner one has no residual
+# > connection.)
 
 # %% [markdown]
 # ## The whole Transformer
 #
-# Here all parts are put together: token ids go in, logits come out. The layers of a stack have
-# the same form, but each has parameters of its own. Each stack ends with a norm, as PyTorch's
-# do in post-norm too.
+# Now put all parts together: token ids go in, logits come out. The layers of a stack have
+# the same form, but each has parameters of its own. Each stack ends with a norm, as
+# PyTorch's do, even in post-norm.
 
 
 # %%
@@ -991,16 +993,16 @@ assert torch.allclose(logits, theirs)
 # %% [markdown]
 # Lesson 10 trains the same parts as modules (`EncoderLayer`, `DecoderLayer` and
 # `Transformer`, in `course_lib/nn/`), in pre-norm, only on pairs of sentences. Most
-# models today are **pre-trained** first, on plain text, of which there is much more.
-# BERT is an encoder alone, pre-trained on guessing masked words; GPT is a decoder
-# without cross-attention, pre-trained on guessing the next one.
+# models today are **pre-trained** first, on plain text, of which there is much more. BERT
+# is only an encoder, pre-trained to guess masked words; GPT is a decoder without
+# cross-attention, pre-trained to guess the next word.
 
 # %% [markdown]
 # ## Count
 #
-# Now the question from the start. The paper's base model has six encoder layers and six
-# decoder layers, 512 numbers per token, and 2048 in between. Six is a choice: the paper tries
-# 2, 4 and 8 as well (table 3, rows C).
+# Back to the question from the start. The paper's base model has six encoder layers and
+# six decoder layers, 512 numbers per token, and 2048 inside the feed-forward networks.
+# Six is a choice: the paper tries 2, 4 and 8 as well (table 3, rows C).
 #
 # **Predict:** how many attentions does it have?
 #
@@ -1017,8 +1019,8 @@ assert len(attentions) == 18
 # %% [markdown]
 # ### Exercise: count_transformer
 #
-# All parameters of a stack of encoder layers and a stack of decoder layers, from the
-# sizes.
+# From the sizes, count all parameters of a stack of encoder layers and a stack of decoder
+# layers.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1039,7 +1041,7 @@ from course_lib.nn.functional import count_transformer  # exercise
 check(count_transformer)
 
 # %% [markdown]
-# And PyTorch's own model, counted:
+# And PyTorch's own model?
 
 # %%
 counted = sum(parameter.numel() for parameter in base.parameters())
@@ -1060,8 +1062,8 @@ print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
 assert total == count_transformer(6, 512, 2048, 37_000)
 
 # %% [markdown]
-# 63 million. The paper's table 3 says 65, but not how they were counted. The positions have
-# none, because they are computed (lesson 05).
+# That is 63 million. The paper's table 3 says 65, but not how they were counted. The
+# positions have no parameters, because they are computed (lesson 05).
 #
 # What is the rest? The eighteen attentions make up less than half:
 
@@ -1075,7 +1077,7 @@ for name, number in notes.items():
 assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %% [markdown]
-# And which layer reads from which? Here is what you put together, in the paper's size:
+# And which layer reads from which? Here is what you built, in the paper's size:
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
@@ -1089,19 +1091,20 @@ totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
 totals += ["embedding: shared with embed,", "not in the 44,140,544"]
 
 # %% [markdown]
-# Each box has its shapes or its number of parameters. Here residual connections are orange and
-# the memory is blue. **Point at a box** for what goes in and comes out; at *embed*, to see
-# what shares its numbers:
+# Each box shows its shapes or its number of parameters. Residual connections are orange
+# and the memory is blue. **Point at a box** for what goes in and comes out, or at *embed*
+# to see what shares its numbers:
 
 # %%
 alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
 figures.architecture(drawn, 6, totals, alt=alt)
 
 # %% [markdown]
-# An encoder layer has 1 attention and 1 feed-forward network, a decoder layer has 2 and 1. All
-# six decoder layers read the **same** memory, from the encoder's top. 57 % of the parameters
-# are in the feed-forward networks (40 % if the embedding is counted too). And the norms,
-# without which deep stacks barely train, make up less than one in a thousand.
+# An encoder layer has 1 attention and 1 feed-forward network, and a decoder layer has 2
+# and 1. All six decoder layers read the **same** memory, from the encoder's top. 57 % of
+# the parameters are in the feed-forward networks (40 % if the embedding is counted too).
+# And the norms, without which deep stacks barely train, make up less than one in a
+# thousand.
 #
 # Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model and
@@ -1110,10 +1113,10 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # %% [markdown]
 # ## Do your own parts learn?
 #
-# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer with
-# one layer on each side and 32 numbers per token, for words of six letters from a to j. The
-# next cell looks for your functions in this notebook, and puts the course's version in place
-# of each one that you have not written yet:
+# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
+# with one layer on each side and 32 numbers per token, for words of six letters from a to
+# j. The next cell looks for your functions in this notebook, and uses the course's
+# version of each one that you haven't written yet:
 
 # %%
 from course_lib.lessons.own_parts import complete
@@ -1155,8 +1158,8 @@ print(f"{n_own:,} parameters + {3 * 4 * 32} = {n_counted:,}")
 assert n_own + 3 * 4 * 32 == n_counted
 
 # %% [markdown]
-# The task: write a word backwards. The model trains for 300 steps on random words, and
-# autograd goes through all of your functions.
+# The task is to write a word backwards. The model trains for 300 steps on random words,
+# and autograd goes through all of your functions.
 #
 # **Predict:** how many of 500 new words does it then write without an error?
 #
@@ -1173,7 +1176,7 @@ assert share > 0.9  # 1.00 when the course was made
 
 # %% [markdown]
 # That took 21,504 numbers, and functions that you know line by line. What happens without
-# `six_positions` (zeros instead)? Without `causal_6`? Try it, with new parameters.
+# `six_positions` (zeros instead), or without `causal_6`? Try it, with new parameters.
 
 # %% [markdown]
 # ## In three lines
@@ -1182,8 +1185,8 @@ assert share > 0.9  # 1.00 when the course was made
 #   x + sublayer(norm(x)), without a second norm on the sum.
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
-# - Residual connections keep tokens apart for longer, norms keep numbers in bounds, and
-#   together they let deep stacks learn.
+# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
+#   and together they let deep stacks learn.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
 # and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization

@@ -24,20 +24,21 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# In lesson 09 you built a Transformer. Its shapes are right and it gives PyTorch's results, but
-# it knows nothing yet. Training changes that, in minutes here, in hours or days elsewhere. Most
-# mistakes in a training run raise no error: the program runs, the loss falls, and the model is
-# useless.
+# In lesson 09 you built a Transformer. Its shapes are right and it gives PyTorch's
+# results, but it knows nothing yet. Training changes that, in minutes here, in hours or
+# days elsewhere. But most mistakes in training raise no error: the program runs, the loss
+# falls, and the model is useless.
 #
-# **What can you know before a long training run?** You can compute a number that the first
-# loss must be close to: that is the first of five checks. You will do all five, and watch a
-# small Transformer learn to read numbers.
+# **What can you know before a long training run?** You can compute a number that the
+# first loss must be close to: that is the first of five checks. You will do all five, and
+# watch a small Transformer learn to read numbers.
 
 # %% [markdown]
 # ## Pairs of texts
 #
-# The real texts are menus and messages of a program that controls a home, in English and German.
-# They are split so that no text of the test, and none of its sentences, is in training.
+# The real texts are menus and messages of a program that controls a home, in English and
+# German. They are split so that no test text, and none of its sentences, is in the
+# training data.
 
 # %%
 examples = slice(200, 20_000, 5000)
@@ -51,10 +52,10 @@ assert len(texts.train) == 31_335
 assert len(texts.test) == 1_340
 
 # %% [markdown]
-# A model reads token ids: subwords as in lesson 06, learned from both languages together, with
-# that lesson's preprocessing (punctuation is a token of its own, and the first word of a
-# sentence is lower-cased unless it is capitalised elsewhere too). Four token ids are special:
-# padding, start, end, and the unknown token, for new characters.
+# A model reads token ids: subwords as in lesson 06, learned from both languages together,
+# with that lesson's preprocessing (punctuation is a token of its own, and the first word
+# of a sentence is lower-cased unless it is also capitalised elsewhere). Four token ids
+# are special: padding, start, end, and the unknown token, for new characters.
 
 # %%
 from course_lib.nn.training.subwords import (
@@ -94,24 +95,24 @@ expected = shift_right(batch.target, START_ID)
 assert (batch.decoder_input == expected)[batch.target != PADDING_ID].all()
 
 # %% [markdown]
-# The decoder reads the start, and then the target without its last token. Without the shift it
-# would read the very token that it has to write, so the loss would look perfect and the model
-# would learn nothing (lesson 04). And 62 % of the targets are padding, so the long training puts
-# texts of similar length into one batch.
+# The decoder reads the start, and then the target without its last token. Without the
+# shift, it would read the very token that it has to write, so the loss would look perfect
+# and the model would learn nothing (lesson 04). And 62 % of the targets are padding, so
+# the long training puts texts of similar length into one batch.
 
 # %% [markdown]
 # ## How surprised?
 #
-# At each position a translator gives a **logit**, a score of any size, to every token of the
-# vocabulary; softmax turns them into probabilities. Only one token is right. The loss at that
-# position is $-\ln p$ of the right token, its **surprise**, and the **cross-entropy** is the
-# mean surprise:
+# At each position, a translator gives a **logit**, a score of any size, to every token in
+# the vocabulary, and softmax turns the logits into probabilities. Only one token is
+# right. The loss at that position is $-\ln p$ of the right token, its **surprise**, and
+# the **cross-entropy** is the mean surprise:
 #
 # $$\text{loss} = -\frac{1}{N} \sum_{\text{positions that count}} \ln p(\text{right token})$$
 #
-# Padding positions do not count; N is the number of the others.
+# Padding positions don't count; N is the number of the others.
 #
-# **Predict:** how many times larger is the surprise at p = 1/4000 than at p = ½?
+# **Predict:** how many times as large is the surprise at p = 1/4000 as at p = ½?
 #
 # - [x] 12 times
 # - [ ] 63 times
@@ -125,9 +126,9 @@ assert round(np.log(4000) / np.log(2)) == 12
 # %% [markdown]
 # Halving p always adds the same amount, ln 2 = 0.69, and after twelve halvings p is about
 # 1/4000. Let V be the number of tokens in the vocabulary. A model that favours none of
-# them gives each 1/V: its loss is ln V.
+# them gives each the probability 1/V, so its loss is ln V.
 #
-# Should every token count the same, or every sentence? Take two sentences: one of a single
+# Should every token count equally, or every sentence? Take two sentences: one of a single
 # token with a surprise of 4, and one of nine tokens with a surprise of 1 each.
 #
 # **Predict:** what is the loss of both together?
@@ -146,16 +147,16 @@ print(f"mean over all positions, padding too: {by_position:.2f}")
 assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 
 # %% [markdown]
-# > **Common mistake: the mean over everything in the batch.** `.mean()` is what one writes for
-# > every other loss. Here it averages in the surprises at padding, and if those are set to 0
-# > first, the loss falls with the amount of padding: 0.72 in this example. With a mean of the
-# > sentences' means, a token of the short sentence counts nine times as much as one of the long
-# > sentence.
+# > **Common mistake: the mean over everything in the batch.** `.mean()` is what you write
+# > for every other loss. Here it includes the surprises at padding, and if you set those
+# > to 0 first, the loss falls with the amount of padding: 0.72 in this example. With a
+# > mean of the sentences' means, a token of the short sentence counts nine times as much
+# > as one of the long sentence.
 
 # %% [markdown]
 # ### Exercise: cross_entropy
 #
-# The mean surprise over all positions that count, whatever sentence they are in.
+# Return the mean surprise over all positions that count, whatever sentence they are in.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -165,9 +166,9 @@ assert np.isclose(by_token, 1.3) and np.isclose(by_sentence, 2.5)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `gather(-1, right.unsqueeze(-1))` picks one number per position. −100 is no index: which token
-# id could be used there instead, since what is picked there does not count? By how many positions
-# do you divide, and what if there are none?
+# `gather(-1, right.unsqueeze(-1))` picks one number per position. −100 is no index: which
+# token id could you use there instead, since what is picked there doesn't count? By how
+# many positions do you divide, and what if there are none?
 #
 # </details>
 
@@ -188,10 +189,10 @@ print("yours is PyTorch's:", torch.allclose(cross_entropy(logits, targets, 0), t
 # %% [markdown]
 # ## The first check: ln V
 #
-# A model with random parameters knows nothing. If it also favours no token, its loss is ln V
-# before any training. Here are the two recurrent translators of lesson 08, without and with
-# attention, and a Transformer of lesson 09, in the sizes and with the texts of the long training
-# in lesson 11. `seeded_model` draws their parameters:
+# A model with random parameters knows nothing. If it also favours no token, its loss is
+# ln V before any training. Here are the two recurrent translators of lesson 08, without
+# and with attention, and a Transformer as in lesson 09, with the sizes and texts of the
+# long training in lesson 11. `seeded_model` draws their parameters:
 
 # %%
 from course_lib.experiments.translation import SYSTEM_NAMES
@@ -222,9 +223,10 @@ for name, model in models.items():
     assert abs(loss / even - 1) < 0.05
 
 # %% [markdown]
-# All three begin within 5 % of ln V. (That is what we measured, and no law: other models may
-# begin a little further off.) The logits are products with the rows of the embedding (lesson 09),
-# and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of 1.
+# All three begin within 5 % of ln V. (That is a measurement, not a law: other models may
+# begin a little further off.) The logits are products with the rows of the embedding
+# (lesson 09), and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of
+# 1.
 #
 # **Predict:** where is the Transformer's first loss with such an embedding?
 #
@@ -249,9 +251,10 @@ assert (logits.argmax(-1) == batch.decoder_input)[batch.target != PADDING_ID].al
 assert logits.softmax(dim=-1).amax(dim=-1).median() > 0.99
 
 # %% [markdown]
-# Such a model is *sure*, and wrong: it expects the token that it reads to come again, because
-# a row of the embedding has the largest product with itself. The course's models use the standard
-# deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by $\sqrt{d_{model}}$ (lesson 09).
+# Such a model is *sure*, and wrong: it expects the token that it reads to come again,
+# because a row of the embedding has the largest product with itself. The course's models
+# use the standard deviation $1/\sqrt{d_{model}}$, and `embed` multiplies by
+# $\sqrt{d_{model}}$ (lesson 09).
 #
 # The first loss is the only one whose value you know beforehand. Does it also show a forgotten
 # shift?
@@ -264,19 +267,19 @@ for name, model in models.items():
     assert name == "transformer" or abs(loss / even - 1) < 0.05
 
 # %% [markdown]
-# Not always. A first loss far above ln V says that the parameters have the wrong sizes. One far
-# below it says that the model reads its target, or that the sum is divided by all positions,
-# padding too. But only the Transformer's residual connections take what it reads straight to the
-# logits. The recurrent models read their target too, and still begin at ln V, so the shift needs
-# a check of its own.
+# Not always. A first loss far above ln V says that the parameters have the wrong sizes.
+# One far below it says that the model reads its target, or that the sum is divided by all
+# positions, including padding. But only the Transformer's residual connections take what
+# it reads straight to the logits. The recurrent models also read their target and still
+# begin at ln V, so the shift needs a check of its own.
 
 # %% [markdown]
 # ## Not too sure, please
 #
-# *Battery almost empty* may become *Batterie fast leer* or *Akku fast leer*. The data contain
-# only one of them, and a loss that wants p = 1 for *Akku* drives its logit up without end.
-# **Label smoothing** asks for a little less: a share ε of each target is spread evenly over all
-# tokens, the right one included.
+# *Battery almost empty* may become *Batterie fast leer* or *Akku fast leer*. The data
+# contain only one of them, and a loss that wants p = 1 for *Akku* drives its logit up
+# without end. **Label smoothing** asks for a little less: a share ε of each target is
+# spread evenly over all tokens, including the right one.
 #
 # **Predict:** with four tokens and ε = 0.2, how much does the right token get?
 #
@@ -291,7 +294,7 @@ assert np.isclose(0.8 + 0.2 / 4, 0.85) and np.isclose(0.8 + 4 * 0.2 / 4, 1)
 # %% [markdown]
 # ### Exercise: label_smoothing
 #
-# Targets of any shape, one distribution for each.
+# Targets have any shape; return a distribution for each.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -313,8 +316,8 @@ from course_lib.nn.losses import label_smoothing  # exercise
 check(label_smoothing)
 
 # %% [markdown]
-# With these distributions q the loss is the mean of $-\sum_t q_t \ln p_t$. It is smallest
-# where p = q.
+# With these distributions q, the loss is the mean of $-\sum_t q_t \ln p_t$, which is
+# smallest where p = q.
 #
 # **Predict:** with ε = 0.1 and 4,000 tokens, what is the smallest loss possible?
 #
@@ -337,20 +340,20 @@ print("yours is PyTorch's:", torch.allclose(ours, theirs))
 assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 
 # %% [markdown]
-# > **Common mistake: "the loss must come down to 0".** Without smoothing it would be right. But
-# > with smoothing 1.15 is perfect here, because every wrong token should get 1/40,000, and there
-# > are 3,999 of them. So losses with different smoothing, or with different vocabularies, cannot
-# > be compared.
+# > **Common mistake: "the loss must come down to 0".** Without smoothing, that would be
+# > right. But with smoothing, 1.15 is perfect here, because every wrong token should get
+# > 1/40,000, and there are 3,999 of them. So you cannot compare losses with different
+# > smoothing, or with different vocabularies.
 #
-# Of its ε = 0.1 the paper says: "This hurts perplexity, as the model learns to be more unsure,
-# but improves accuracy and BLEU score" (section 5.4). How sure does a model trained in this way
+# The paper says of its ε = 0.1: "This hurts perplexity, as the model learns to be more
+# unsure, but improves accuracy and BLEU score" (section 5.4). How sure does such a model
 # become? Lesson 11 shows it, in percent.
 
 # %% [markdown]
 # ## How fast may it move?
 #
-# The paper begins with a tiny learning rate. It grows linearly for a number of steps, the
-# **warm-up**, and then falls in proportion to $1/\sqrt{\text{step}}$:
+# The paper begins with a tiny learning rate, which grows linearly for a number of steps,
+# the **warm-up**, and then falls in proportion to $1/\sqrt{\text{step}}$:
 #
 # $$\text{learning rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
 # \text{step} \cdot \text{warmup}^{-1.5})$$
@@ -367,8 +370,9 @@ for step in (1, 2000, 4000, 16000):
 assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 
 # %% [markdown]
-# The smaller number counts, which is 0.0079 at both. The peak, at step 4,000, is twice as high.
-# And the factor $d_{model}^{-0.5}$ gives a model four times as wide half the learning rate.
+# The smaller number counts, which is 0.0079 at both steps. The peak, at step 4,000, is
+# twice as high. And the factor $d_{model}^{-0.5}$ gives a model four times as wide half
+# the learning rate.
 #
 # The paper counts steps from 1. A loop in Python counts from 0, where the formula has no value:
 # $0^{-0.5}$.
@@ -380,13 +384,13 @@ assert np.isclose(2000 * 4000**-1.5, 16000**-0.5)
 #
 # <details><summary>Hint 1</summary>
 #
-# If `step` steps were made before, what is the number of the next one, counted from 1?
+# If `step` steps were made before, what is the number of the next one, counting from 1?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Which of the formula's two numbers is the smaller one at the first step, and which long
-# after the warm-up?
+# Which of the formula's two numbers is smaller at the first step, and which long after
+# the warm-up?
 #
 # </details>
 
@@ -397,7 +401,7 @@ from course_lib.nn.losses import warmup_rate  # exercise
 check(warmup_rate)
 
 # %% [markdown]
-# As a picture, with the paper's warm-up and one twice as long:
+# Here is the paper's warm-up, and one twice as long:
 
 # %%
 steps = range(0, 20_000, 400)
@@ -412,20 +416,21 @@ labels = {"xlabel": "steps before", "ylabel": "learning rate · 1000"}
 figures.curves(steps, learning_rates, **labels, alt=alt)
 
 # %% [markdown]
-# A longer warm-up has a lower peak; later both curves are the same. The paper's Adam takes these
-# learning rates with β₂ = 0.98 instead of the usual 0.999 (section 5.3), so its average of the
-# squares forgets twenty times as fast. The course's own training
-# (`course_lib/nn/training/loop.py`) warms up as well, and then goes down in a straight line to
-# nearly 0, since its number of steps is fixed beforehand.
+# A longer warm-up has a lower peak, but later both curves are the same. The paper's Adam
+# takes these learning rates with β₂ = 0.98 instead of the usual 0.999 (section 5.3), so
+# its average of the squares forgets twenty times as fast. The course's own training
+# (`course_lib/nn/training/loop.py`) warms up as well, and then the learning rate falls in
+# a straight line to nearly 0, since the number of steps is fixed beforehand.
 
 # %% [markdown]
 # ## How long may a gradient be?
 #
-# The learning rate says how far to go for a gradient of a given length. But its length may change
-# from one step to the next, above all where the same parameters are used many times in a row. The
-# smallest such model is a recurrent unit with two parameters, w and b ([Pascanu et al.,
-# 2013](https://arxiv.org/abs/1211.5063), section 2): 50 times, $h \leftarrow \sigma(w h + b)$,
-# where $\sigma(z) = 1 / (1 + e^{-z})$. In the end h should be 0.7.
+# The learning rate says how far to go for a gradient of a given length. But the length
+# may change from one step to the next, above all where the same parameters are used many
+# times in a row. The smallest such model is a recurrent unit with two parameters, w and b
+# ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063), section 2): 50 times,
+# $h \leftarrow \sigma(w h + b)$, where $\sigma(z) = 1 / (1 + e^{-z})$. In the end, h
+# should be 0.7.
 
 
 # %%
@@ -443,11 +448,11 @@ def gradients_of(parameters):
 
 
 # %% [markdown]
-# Gradient descent (`sgd_step` of lesson 07) starts at w = 5, b = −2.6, and makes 200 steps with a
-# learning rate of 0.1. The **norm** of the gradient is its length: the root of the sum of all
-# squares. At the start it is 0.3.
+# Gradient descent (`sgd_step` from lesson 07) starts at w = 5 and b = −2.6, and makes 200
+# steps with a learning rate of 0.1. The **norm** of the gradient is its length: the root
+# of the sum of all squares. At the start it is 0.3.
 #
-# **Predict:** what is the greatest norm on the way?
+# **Predict:** what is the largest norm on the way?
 #
 # - [ ] About 0.3: it shrinks with the loss
 # - [ ] About 3
@@ -481,14 +486,14 @@ assert round(norms[0], 1) == 0.3 and max(norms) > 1000 and norms[-1] < 1e-9
 #
 # <details><summary>Hint 1</summary>
 #
-# How long is the vector that you get by writing all gradients end to end? By which number must it
-# be multiplied so that it has the length `max_norm`?
+# How long is the vector that you get by writing all gradients end to end? What must you
+# multiply it by to give it the length `max_norm`?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two loops: the first adds up the squares, and the second comes after the norm is known. In which
-# cases is the number 1? `float(...)` turns a tensor into a number.
+# Two loops: the first adds up the squares, and the second comes once the norm is known.
+# In which cases is the number 1? `float(...)` turns a tensor into a number.
 #
 # </details>
 
@@ -524,11 +529,11 @@ alt = "As they are: 0.49 for good. Clipped: it jumps several times, and nears 0.
 figures.curves(range(200), steps_down, xlabel="steps", ylabel="loss", alt=alt)
 
 # %% [markdown]
-# Clipped gradients fall off the cliff as well, but land near its foot. Near the edge the loss
-# jumps again and again, and in the end it is close to 0.
+# With clipped gradients, the parameters fall off the cliff as well, but land near its
+# foot. Near the edge, the loss jumps again and again, and in the end it is close to 0.
 #
-# And a real model? Here is the Transformer of the first check, and a gradient for each of its
-# parameters. PyTorch's `clip_grad_norm_` works in place, which the `_` in its name says:
+# And a real model? Here is the Transformer from the first check, with a gradient for each
+# parameter. PyTorch's `clip_grad_norm_` works in place, as the `_` in its name says:
 
 # %% tags=["nbval-ignore-output"]
 logits = real(batch.source, batch.decoder_input)
@@ -546,18 +551,19 @@ assert all(same) and abs(norm - theirs.item()) < 1e-3 and norm > 0.5
 # norm of 1 (`max_grad_norm` in `course_lib/nn/training/loop.py`). Adam divides by the size of
 # earlier gradients anyway, but one very long gradient stays in its averages for many steps.
 #
-# Clipping treats the symptom. Many programs plot the norm *before* clipping, because where it
-# leaps again and again, the learning rate or the data are to blame. That is why your function
-# returns it.
+# Clipping only treats the symptom. Many programs plot the norm *before* clipping, because
+# if it keeps leaping, the learning rate or the data are to blame. That is why your
+# function returns it.
 
 # %% [markdown]
 # ## A small one learns before your eyes
 #
-# The long training of lesson 11 takes minutes. Here are a small Transformer, with one layer on
-# each side and 127,000 parameters, and a smaller task: to write English number words in German
-# (`course_lib/lessons/small_translator.py`). Units come before tens (*drei-und-siebzig*), so the
-# order changes. 4,000 numbers below a million are for training, 100 others are **held out**: the
-# model never learns from them. The loop is lesson 07's: a batch, the loss, its gradients, a step.
+# The long training in lesson 11 takes minutes. Here are a small Transformer, with one
+# layer on each side and 127,000 parameters, and a smaller task: writing English number
+# words in German (`course_lib/lessons/small_translator.py`). In German, units come before
+# tens (*drei-und-siebzig*), so the order changes. It learns from 4,000 numbers below a
+# million; 100 others are **held out**: the model never learns from them. The loop is
+# lesson 07's: a batch, the loss, its gradients, a step.
 #
 # **Predict:** what does the model write after 50 steps?
 #
@@ -580,9 +586,9 @@ for n_steps in (0, 50, 100, 200, 400):
 assert all(text.count("hundert") > 2 for text in written[50])
 
 # %% [markdown]
-# At first it writes nothing. After 50 steps it knows which subwords are frequent, but barely
-# reads its source, and may not find an end (only 52 letters are shown). Then it begins to read.
-# How many of the 100 held-out numbers are exactly right in the end?
+# At first it writes nothing. After 50 steps it knows which subwords are frequent, but
+# barely reads its source, and may not find an end (only 52 letters are shown). Then it
+# begins to read. How many of the 100 held-out numbers are exactly right in the end?
 
 # %% tags=["nbval-ignore-output"]
 small = training.model.eval()
@@ -592,8 +598,8 @@ print(f"{sum(each.numel() for each in small.parameters()):,} parameters")
 assert share_right > 0.75  # 0.93 when the course was made; others round otherwise
 
 # %% [markdown]
-# When the course was made, 93 were right. Six of the other seven went on where the number should
-# end, as the first text above still does after 400 steps.
+# When the course was made, 93 were right. Six of the other seven continued where the
+# number should end, as the first text above still does after 400 steps.
 
 # %%
 windows = np.array(training.losses).reshape(-1, 20).mean(axis=1)
@@ -607,8 +613,8 @@ assert round(least, 2) == 0.82
 assert abs(training.losses[0] / np.log(150) - 1) < 0.05 and windows[-1] < 1.2
 
 # %% [markdown]
-# The vocabulary has 150 tokens, so the loss begins at ln 150 = 5.0, and the floor that smoothing
-# sets is 0.82. Here is the loss, as means over 20 steps:
+# The vocabulary has 150 tokens, so the loss begins at ln 150 = 5.0; smoothing sets a
+# floor of 0.82. Here is the loss, as means over 20 steps:
 
 # %%
 alt = "The loss falls steeply for a hundred steps, then slowly towards 0.9."
@@ -617,12 +623,13 @@ figures.curves(range(10, 410, 20), curves, **axes, alt=alt)
 # %% [markdown]
 # ## Before a long training run
 #
-# That a training run finishes proves little. Five checks take seconds and need no trained
-# model. **One** you have seen: the first loss is ln V. The others follow, with real pairs.
+# That a training run finishes proves little, but five checks take only seconds and need
+# no trained model. You have seen **one**: the first loss is ln V. The others follow, with
+# real pairs.
 #
-# **Two: it memorises one batch** (it *overfits*). Here are eight pairs, again and again, and a
-# model as small as the one above. A model that cannot learn eight pairs will not learn 31,335.
-# (The targets are not smoothed, so the smallest loss is 0.)
+# **Two: it memorises one batch** (it *overfits*). Give a model as small as the one above
+# the same eight pairs, again and again. If it cannot learn eight, it will not learn
+# 31,335. (The targets are not smoothed, so the smallest loss is 0.)
 
 # %% tags=["nbval-ignore-output"]
 few = small_translator.overfit_one_batch(pairs[:8], len(subwords))
@@ -630,9 +637,9 @@ print(f"first loss {few.losses[0]:.2f}, last loss {few.losses[-1]:.3f}")
 assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 
 # %% [markdown]
-# **Three: nothing leaks.** `leak` of lesson 04 changes the later inputs of a function, and
-# measures how much its earlier outputs change. Try it on both halves of `real`, the untrained
-# Transformer of the first check.
+# **Three: nothing leaks.** `leak` from lesson 04 changes the later inputs of a function
+# and measures how much its earlier outputs change. Try it on both halves of `real`, the
+# untrained Transformer of the first check.
 #
 # **Predict:** where does it detect a leak?
 #
@@ -662,8 +669,8 @@ assert min(leaks["encoder"]) > 0.01
 # **Four: the target is shifted.** You saw it above, on a real batch: `decoder_input` is
 # `shift_right` of `target`.
 #
-# **Five: the rest of the batch does not matter.** A sentence is padded to the length of the
-# longest in its batch. Its result must be the same as when the sentence is alone.
+# **Five: the rest of the batch doesn't matter.** A sentence is padded to the length of
+# the longest in its batch, but its result must be the same as when it is alone.
 
 # %% [markdown]
 # ### Exercise: padding_gap
@@ -677,8 +684,8 @@ assert min(leaks["encoder"]) > 0.01
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `np.full((rows, columns), padding_id)` makes an array of padding into which the sequences
-# are written. A sequence alone is a batch too: of one row, without any padding.
+# `np.full((rows, columns), padding_id)` makes an array of padding to write the sequences
+# into. A single sequence is a batch too: one row, without padding.
 #
 # </details>
 
@@ -689,9 +696,9 @@ from course_lib.nn.losses import padding_gap  # exercise
 check(padding_gap)
 
 # %% [markdown]
-# Now `real`, and a copy of it that takes another token id for padding. That happens when a new
-# vocabulary is learned and the model keeps the old token id. Both read a short sentence, alone
-# and in a batch with longer ones.
+# Now take `real`, and a copy of it that takes another token id for padding. (That happens
+# if a new vocabulary is learned and the model keeps the old id.) Both read a short
+# sentence, alone and in a batch with longer ones.
 #
 # **Predict:** when do the two models differ on the short sentence?
 #
@@ -716,12 +723,12 @@ assert np.abs(of_real - of_copy).max() < 1e-4  # 32-bit floats
 assert gaps[0] < 1e-4 and gaps[1] > 0.01
 
 # %% [markdown]
-# Alone, a sentence has no padding, so the copy makes no error. In a batch it attends to padding:
-# no shape is wrong and no number is NaN, but its result for a sentence changes with the
-# neighbours.
+# Alone, a sentence has no padding, so the copy makes no error. In a batch, it attends to
+# padding: no shape is wrong and no number is NaN, but its result for a sentence changes
+# with the neighbours.
 #
-# The small model is trained, so check its translations as well: all texts at once, and one
-# by one.
+# The small model is trained, so check its translations as well: all texts at once, and
+# one by one.
 
 # %%
 sources = [pair.source for pair in task.held_out[:30]]
@@ -745,19 +752,20 @@ assert together == alone
 # | 4. shift | the decoder reads start, then the target | the batches |
 # | 5. padding | the gap is 0, except for rounding | the padding mask, its token id |
 #
-# None of them proves that a model will be good. Each one that fails saves you a training run.
+# None of these proves that a model will be good, but each one that fails saves you a
+# training run.
 
 # %% [markdown]
 # ## In three lines
 #
 # - The loss is the mean surprise at the right tokens; with smoothed targets it cannot come
 #   down to 0.
-# - A training run warms up: the learning rate grows first, and then falls.
+# - A training run warms up: the learning rate first grows, and then falls.
 # - Before a long training run: the loss is ln V, one batch is memorised, nothing
 #   leaks, the target is shifted, and padding changes nothing.
 #
 # **What you can read now:** *Attention Is All You Need*, section 5; Goodfellow et al.
 # (2016), *Deep Learning*, section 6.2.2.
 #
-# **An open question:** a trained Transformer gives probabilities of the next token. How are they
-# turned into a translation, and how good is it? Lesson 11.
+# **An open question:** a trained Transformer gives probabilities for the next token. How
+# do they become a translation, and how good is it? Lesson 11.

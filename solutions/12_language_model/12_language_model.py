@@ -7,8 +7,8 @@
 #
 # - turn a translator's decoder into a language model, and a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
-# - write text from logits: with temperature, top-k, top-p and a draw;
-# - build the block of today's models, and say what each change since 2017 buys;
+# - generate text from logits, with temperature, top-k, top-p and a draw;
+# - build the block used in today's models, and say what each change since 2017 buys;
 # - read the sizes of a published model, and say what they cost.
 #
 # **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
@@ -27,19 +27,20 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# A translator writes a text that says the same as its source. Take the source away,
-# and one question is left: *what comes next?* A model that answers it, token after token, is a
-# **language model**. GPT, LLaMA and their kin are nothing else.
+# A translator writes a text that says the same as its source. Take the source away, and
+# one question is left: *what comes next?* A model that answers it, token after token, is
+# a **language model**. GPT and LLaMA are nothing else.
 #
-# It needs no pairs of texts, so anything ever written can teach it. We take Shakespeare. **How much
-# of the Transformer does it need, and how well can it guess?** At the end, your own functions write a
-# speech.
+# It needs no pairs of texts, so anything ever written can teach it. We take Shakespeare.
+# **How much of the Transformer does it need, and how well can it guess?** By the end,
+# your own functions will write a speech.
 
 # %% [markdown]
-# Here is the whole Transformer of lesson 09 once more. A language model has no source, and therefore
-# no encoder, no memory and no cross-attention: of this map, only the right column remains, without
-# its middle. There, you rewrite the orange parts in this lesson. **Point at an orange part, or tap
-# it**, and it names the section in which you do so.
+# Here is the whole Transformer of lesson 09 once more. A language model has no source,
+# and therefore no encoder, no memory and no cross-attention: they are grey in this map,
+# and only the right column remains, without its middle. In this lesson, you rewrite the
+# orange parts of that column. **Point at an orange part, or tap it**, to see in which
+# section.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -50,14 +51,14 @@ sections = {"softmax": "From logits to text", "causal attention": "Grouped queri
 sections |= {"feed-forward": "A gated network", "norm": "A norm without a mean"}
 
 # %%
-alt = "Lit: norm, feed-forward, causal attention and softmax; all the rest is done."
+alt = "Grey: encoder and cross-attention, left out. Lit: norm, feed-forward, softmax, mask."
 figures.lesson_map("12", sections=sections, alt=alt)
 
 # %% [markdown]
 # ## Only the decoder
 #
-# Take a decoder's layer of lesson 09 in pre-norm, and let its cross-attention return 0: the
-# residual connection then carries the target past it.
+# Take a pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so
+# that the residual connection carries the target past it.
 
 # %%
 from course_lib.masks import causal_mask
@@ -73,9 +74,9 @@ causal = torch.tensor(causal_mask(5))
 without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 
 # %% [markdown]
-# What is left is a self-attention and a feed-forward network.
+# What is left is self-attention and a feed-forward network.
 #
-# **Predict:** which layer of lesson 09 computes the same?
+# **Predict:** which other layer of lesson 09 computes the same thing?
 #
 # - [x] The encoder's, with a causal mask
 # - [ ] The encoder's, without a mask
@@ -91,8 +92,8 @@ for name, mask in (("no mask", None), ("causal mask", causal)):
 assert torch.allclose(encoded, without)
 
 # %% [markdown]
-# So "decoder-only" and "an encoder with a causal mask" are the same thing. What makes it a
-# language model is the mask and what it is trained to predict.
+# So "decoder-only" and "an encoder with a causal mask" are the same thing. What makes it
+# a language model is the mask, and what it is trained to predict.
 #
 # How large are such models? Here is GPT-2 (Radford et al. 2019), the small one, in the course's
 # own module: learned positions, a GELU (a smooth ReLU), and an embedding of 50,257 tokens that
@@ -107,7 +108,7 @@ gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
 named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
 
 # %% [markdown]
-# **Predict:** how much of the model is its token embedding, counted in parameters?
+# **Predict:** what share of the model's parameters is in its token embedding?
 #
 # - [ ] About 3 %
 # - [x] About 30 %
@@ -120,17 +121,18 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# A row of 768 numbers for each of 50,257 tokens makes 38.6 million of the 124 million. In a larger
-# model the share is smaller, because the layers grow with the square of d_model and the embedding
-# only with d_model. (The paper's table 2 says 117 million. Anyone who counts the published
-# parameters gets 124 million, as you did.)
+# A row of 768 numbers for each of 50,257 tokens accounts for 38.6 million of the 124
+# million. In a larger model the share is smaller, because the layers grow with the square
+# of d_model and the embedding only with d_model. (The paper's table 2 says 117 million,
+# but the published parameters add up to 124 million.)
 
 # %% [markdown]
 # ## One long sequence
 #
-# There are no pairs now, so what is an example? Take eight plays, one after another, as **one
-# sequence** of token ids. The tokens are bytes and merges of bytes, as in lesson 06, 512 in all.
-# (`course_lib/lessons/eight_plays.py`; the long training, below, takes 36 plays.)
+# There are no pairs now, so what is an example? Take eight plays, one after another, as
+# **one sequence** of token ids. The tokens are bytes and merges of bytes, as in lesson
+# 06, 512 in all. (`course_lib/lessons/eight_plays.py`; the long training, below, uses 36
+# plays.)
 
 # %%
 from course_lib.lessons import eight_plays
@@ -144,14 +146,15 @@ print(texts.training[start : start + 217])
 print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 
 # %% [markdown]
-# From this sequence, **windows** are cut at random positions. A window of n tokens holds n
-# predictions: the causal mask lets position i see the tokens 0 … i only, and its **target** is
-# token i + 1. So the targets are the same window, one position later. Lesson 09 shifted the target
-# after a start token. Here no start token is needed, because the sequence goes on anyway.
+# Cut **windows** out of this sequence at random positions. A window of n tokens holds n
+# predictions: the causal mask lets position i see only the tokens 0 … i, and its
+# **target** is token i + 1. So the targets are the same window, one position later. In
+# lesson 09, a start token shifted the target; here none is needed, because the sequence
+# goes on anyway.
 
 # %% [markdown]
-# **Predict:** at how many positions of a sequence of 626,021 tokens can a window of 64 tokens begin,
-# so that none of its targets is missing?
+# **Predict:** in a sequence of 626,021 tokens, at how many positions can a window of 64
+# tokens begin without any of its targets missing?
 #
 # - [ ] 9,781
 # - [x] 625,957
@@ -164,14 +167,14 @@ print(f"{len(token_ids):,} tokens, {n_windows:,} windows with their targets")
 assert len(token_ids) == 626_021 and n_windows == 625_957
 
 # %% [markdown]
-# Windows may overlap. Counting from 0, the last 64 tokens begin at position 625,957. They can be
-# read, but no token comes after them, so their last target is missing.
+# Windows may overlap. Counting from 0, the last 64 tokens begin at position 625,957. They
+# can be read, but no token comes after them, so the last target would be missing.
 
 # %% [markdown]
 # ### Exercise: language_model_batch
 #
-# Cut windows out of a sequence, with their targets. You get only starts at which the window and its
-# last target fit.
+# Cut windows out of a sequence, with their targets. You only get starts at which the
+# window and its last target fit.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -181,8 +184,9 @@ assert len(token_ids) == 626_021 and n_windows == 625_957
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens, `(batch,
-# length)`, and a tensor of positions may index `token_ids`. The targets are one position further on.
+# `starts.unsqueeze(-1) + torch.arange(length)` are the positions of all input tokens,
+# `(batch, length)`, and a tensor of positions may index `token_ids`. The targets are one
+# position further on.
 #
 # </details>
 
@@ -214,15 +218,16 @@ figures.token_boxes(boxes, in_columns=True, alt=alt)
 # %% [markdown]
 # ## Bits per byte
 #
-# How good is a language model? Its loss is the mean of −ln p of each true token (lesson 10). It is
-# usually reported in one of two other forms:
+# How good is a language model? Its loss is the mean of −ln p of each true token (lesson
+# 10). But it is usually reported in one of two other forms:
 #
 # - **perplexity** is $e^{\text{loss}}$: a model with perplexity 30 is as unsure as if it had to
 #   guess among 30 equally probable tokens;
 # - **bits**: −log₂ p, the loss divided by ln 2. A token with probability ⅛ costs 3 bits.
 #
-# Both count per *token*, and what a token is depends on the tokenizer. Here is a very simple model,
-# the **unigram**, with three vocabularies. It knows nothing but how frequent each token is.
+# Both count per *token*, and what a token is depends on the tokenizer. Here is a very
+# simple model with three vocabularies: the **unigram**, which knows only how frequent
+# each token is.
 
 
 # %%
@@ -245,15 +250,14 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 #
 # <details><summary>Hint 1</summary>
 #
-# PyTorch's losses are natural logarithms. How many bits is one nat, more than one or fewer? And
-# which of these does not depend on the vocabulary: how many tokens a text has, or how many
-# bytes?
+# PyTorch's losses are natural logarithms. Is one nat more than one bit, or less? And
+# which does not depend on the vocabulary: how many tokens a text has, or how many bytes?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `len(text)` counts characters; `text.encode()` is the text in UTF-8, and has a length of its
-# own. Take the sum over all losses, whatever their shape, divide twice, and return a float.
+# `len(text)` counts characters; `text.encode()` is the text in UTF-8, with a length of
+# its own. Sum all losses, whatever their shape, divide twice, and return a float.
 #
 # </details>
 
@@ -282,16 +286,17 @@ assert perplexities[256] < 30 < 400 < perplexities[2048]
 assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
-# > **Common mistake: "the lower the perplexity, the better the model".** With one tokenizer that is
-# > right. But here the model with fifteen times the perplexity needs 1.4 bits *less* for each byte,
-# > because its tokens are longer: each is harder to guess, and there are fewer of them. Bytes are the
-# > same for everybody.
+# > **Common mistake: "the lower the perplexity, the better the model".** As long as the
+# > tokenizer is the same, that is right. But here the model with fifteen times the
+# > perplexity needs 1.4 bits *less* for each byte, because its tokens are longer: each is
+# > harder to guess, but there are fewer of them. Bytes are the same for everybody.
 
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
-# probability p takes −log₂ p bits. So programs that compress files are language models of a kind,
-# and a baseline. Uncompressed, a text takes 8. How many does `xz -9e` need for the held-out
-# lines of *The Tempest*, if it has compressed the eight plays before?
+# probability p takes −log₂ p bits. So programs that compress files are language models of
+# a kind, and a baseline. An uncompressed text takes 8 bits per byte. How many does
+# `xz -9e` need for the held-out lines of *The Tempest*, if it has compressed the eight
+# plays first?
 #
 # **Predict:** how many bits per byte?
 #
@@ -324,18 +329,20 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # %% [markdown]
 # ## The baseline: counting
 #
-# Before anything is trained, count. An **n-gram model** predicts a token from the n − 1 tokens
-# before it, by how often each token came after them. Its weakness: most contexts are rare, and
-# a token that never came would have probability 0, an infinite loss.
+# Before you train anything, count. An **n-gram model** predicts a token from the n − 1
+# tokens before it, by how often each token came after them. Its weakness is that most
+# contexts are rare, and a token that never came would have probability 0, an infinite
+# loss.
 #
-# The way out is **interpolation**: mix in the prediction of the shorter context. How much of it? If
-# many different tokens have followed a context, the next one may well be new too. So with N the
-# number of times that anything followed, and K the number of *different* tokens among them, the
+# The way out is **interpolation**: mix in the prediction from the shorter context. But
+# how much of it? If many different tokens have followed a context, the next one may well
+# be new too. So if anything followed N times, with K *different* tokens among them, the
 # shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
 
 # %% [markdown]
-# (*Back-off*, its relative, asks the shorter context only where the longer one has no count:
-# [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen and Goodman 1999.)
+# (*Back-off*, a relative, asks the shorter context only where the longer one has no
+# count: [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen
+# and Goodman 1999.)
 #
 # In a small text, *to* is followed six times by *be* and twice by *me*.
 #
@@ -358,15 +365,16 @@ assert n_different / (n_followers + n_different) == 0.2
 #
 # <details><summary>Hint 1</summary>
 #
-# For a context of two tokens, which contexts take part, down to the empty one? Which
-# end of the context loses a token each time, and what is mixed in at the very end?
+# For a context of two tokens, which contexts take part, down to the empty one? At which
+# end does the context lose a token each time, and what is mixed in last?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin with p = 1 / vocab_size. Then go from the empty context to the whole one, each time with the
-# newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it, the old p turns into
-# a new one. N is a sum of counts, K a number of entries. Take the logarithm once, at the end.
+# Start with p = 1 / vocab_size and go from the empty context to the whole one, each time
+# with the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it,
+# compute a new p from the old one. N is a sum of counts, K a number of entries. Take the
+# logarithm once, at the end.
 #
 # </details>
 
@@ -377,8 +385,8 @@ from course_lib.n_grams import n_gram_log_probability  # exercise
 check(n_gram_log_probability)
 
 # %% [markdown]
-# The counts of the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module), and the bits that
-# your function then needs for the first 6,000 held-out tokens:
+# Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
+# does your function then need for the first 6,000 held-out tokens?
 
 # %%
 from course_lib.n_grams import n_gram_counts
@@ -409,16 +417,17 @@ assert min(of_n_grams, key=of_n_grams.get) == 3
 assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 
 # %% [markdown]
-# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens occurred
-# once or never, and what followed once says little. Trigrams even beat `xz`, and were counted in a
-# second. This is what a Transformer has to beat.
+# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens
+# occurred once or never, and what followed once says little. Trigrams even beat `xz`, and
+# it took a second to count them. This is what a Transformer has to beat.
 
 # %% [markdown]
 # ## Trained before your eyes
 #
-# The model is today's decoder (`LanguageModel`; you write its parts further down), as small as
-# possible: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in PyTorch's words
-# and with your batches. The learning rate rises and falls, as in lesson 10 (`OneCycleLR`).
+# The model is today's decoder (`LanguageModel`; you write its parts further down), kept
+# very small: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in
+# PyTorch's words and with your batches. The learning rate rises and falls, as in lesson
+# 10 (`OneCycleLR`).
 
 # %%
 small = {"d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2}
@@ -430,7 +439,8 @@ adam = torch.optim.AdamW(model.parameters(), lr=0.005, betas=(0.9, 0.99))
 schedule = torch.optim.lr_scheduler.OneCycleLR(adam, 0.005, 900, pct_start=0.1)
 
 # %% [markdown]
-# It takes about 20 seconds, more on a busy machine. The first loss should be near ln 512 = 6.24:
+# The training takes about 20 seconds, more on a busy machine. The first loss should be
+# near ln 512 = 6.24:
 
 # %% tags=["nbval-ignore-output"]
 training_losses = []
@@ -449,10 +459,10 @@ for step in range(900):
 assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3.6
 
 # %% [markdown]
-# Now the held-out lines, which it has never read. A token at the start of a window is predicted
-# from little. So windows overlap by half, and only their second half counts
-# (`eight_plays.token_losses`): every token after the first 32 is predicted from 32 tokens
-# or more.
+# Now for the held-out lines, which the model has never read. At the start of a window, it
+# has little to predict a token from. So windows overlap by half, and only their second
+# half counts (`eight_plays.token_losses`): every token after the first 32 is predicted
+# from 32 tokens or more.
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
@@ -473,15 +483,16 @@ assert of_n_grams[3] + 0.03 < of_model < of_n_grams[2] - 0.1
 assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was read
 
 # %% [markdown]
-# A Transformer of 122,000 parameters loses to counts. In 900 steps it has read every token about one
-# and a half times. Contexts longer than two tokens do not help the counts, as you saw, unless there
-# is more text. A model can also grow. The long training, below, shows how much that brings.
+# A Transformer of 122,000 parameters loses to counting. In 900 steps it has read every
+# token about one and a half times. But counts gain nothing from contexts longer than two
+# tokens, as you saw, unless there is more text, whereas a model can also grow. The long
+# training, below, shows how much that brings.
 
 # %% [markdown]
 # ## From logits to text
 #
-# The model gives logits of what may come next. How do they become a text? Lesson 11 took the
-# likeliest token, **greedily**. Here are 300 tokens after *HAMLET*:
+# The model gives logits for what may come next. How do they become a text? Lesson 11
+# **greedily** took the likeliest token. Here are 300 tokens after *HAMLET*:
 
 
 # %%
@@ -502,8 +513,8 @@ print(f"The Tempest repeats {in_the_play:.0%} of its sequences of four tokens")
 assert 0.02 < in_the_play < 0.12
 
 # %% [markdown]
-# Here a sequence counts as repeated if it occurred earlier in the same text. For a fair comparison,
-# the play was cut into texts as long as the greedy one.
+# A sequence counts as repeated if it occurred earlier in the same text. For a fair
+# comparison, the play was cut into texts as long as the greedy one.
 #
 # **Predict:** how many of the greedy text's sequences of four tokens are repeated?
 #
@@ -518,10 +529,11 @@ print(f"…\nrepeated: {repeated:.0%}")
 assert repeated > 0.5  # 0.76 when the course was made
 
 # %% [markdown]
-# It goes round in circles. What was likely once is likely again, all the more because the model reads
-# its own words. A translation is pinned down by its source, but here nothing is, so language models
-# **draw** the next token. The softmax of the logits says how often each should come, and there are
-# three ways to change these probabilities first.
+# It goes round in circles: what was likely once is likely again, all the more so because
+# the model reads its own words. A translation is pinned down by its source, but here
+# nothing is, so language models **draw** the next token. The softmax of the logits says
+# how often each should come, but there are three ways to change these probabilities
+# first.
 #
 # The first is a **temperature** T that divides the logits: softmax(logits / T).
 
@@ -541,24 +553,25 @@ print((both.log() / 0.5).softmax(dim=-1))
 print(both**2 / (both**2).sum())
 
 # %% [markdown]
-# Dividing a logarithm by ½ doubles it, so the probabilities are squared, and divided by their sum
-# again: odds of 4 to 1 become 16 to 1.
+# Dividing a logarithm by ½ doubles it, so the probabilities are squared and then divided
+# by their sum: odds of 4 to 1 become 16 to 1.
 
 # %% [markdown]
 # ### Exercise: apply_temperature
 #
-# The softmax of logits / T. Nothing may overflow, and T = 0 means the largest logit.
+# Return the softmax of logits / T. Nothing may overflow, and T = 0 means the largest
+# logit.
 #
 # <details><summary>Hint 1</summary>
 #
-# What is e¹⁰⁰⁰⁰ in float32, and what is 0 / 0? What does the docstring say of T = 0?
+# What is e¹⁰⁰⁰⁰ in float32, and what is 0 / 0? What does the docstring say about T = 0?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Treat T = 0 first, with a return of its own: `argmax(dim=-1)` is the first of the largest logits.
-# For all other temperatures `softmax` does it, along the last axis; it subtracts each row's maximum
-# by itself.
+# Treat T = 0 first, with a return of its own: `argmax(dim=-1)` is the first of the
+# largest logits. For all other temperatures use `softmax` along the last axis; it
+# subtracts each row's maximum by itself.
 #
 # </details>
 
@@ -569,8 +582,9 @@ from course_lib.nn.sampling import apply_temperature  # exercise
 check(apply_temperature)
 
 # %% [markdown]
-# At each step, hundreds of tokens have a tiny probability each, and together a large one. Draw often
-# enough, and one of them comes. **Top-k** keeps only the k most probable ones.
+# At each step, hundreds of tokens have a tiny probability each, and together a large one.
+# Draw often enough, and one of them comes up. **Top-k** keeps only the k most probable
+# tokens.
 
 # %% [markdown]
 # ### Exercise: top_k_filter
@@ -579,16 +593,15 @@ check(apply_temperature)
 #
 # <details><summary>Hint 1</summary>
 #
-# How many tokens pass `probabilities >= threshold`, if three of them are as probable as the
-# k-th? What do you need instead of a threshold, to have k exactly?
+# How many tokens pass `probabilities >= threshold`, if three of them are as probable as
+# the k-th? What do you need instead of a threshold, to keep exactly k?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
 # `argsort(dim=-1, descending=True, stable=True)` gives the token ids from most to least
-# probable, equal ones in their order (`torch.topk` promises none). The first k of them are those
-# that stay: `scatter` writes at their positions. What has to be done with the others, and with
-# each row's sum?
+# probable, equal ones in their order (`torch.topk` promises none). The first k of them
+# stay: `scatter` writes at their positions. What about the others, and each row's sum?
 #
 # </details>
 
@@ -599,8 +612,9 @@ from course_lib.nn.sampling import top_k_filter  # exercise
 check(top_k_filter)
 
 # %% [markdown]
-# What does that cost? Measure it on a text that is surely good: the held-out lines. At each position
-# the model has probabilities for 512 tokens, and one of these is the token that Shakespeare wrote.
+# What does that cost? Measure it on a text that is certainly good: the held-out lines. At
+# each position the model has probabilities for 512 tokens, and one of these is the token
+# that Shakespeare wrote.
 
 # %%
 windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
@@ -627,8 +641,9 @@ print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
 assert 0.3 < of_top_10 < 0.5
 
 # %% [markdown]
-# **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability instead of
-# tokens: it keeps the most probable ones, until together they have probability p.
+# **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
+# instead of tokens: it keeps the most probable tokens until together they have
+# probability p.
 
 # %% [markdown]
 # ### Exercise: top_p_filter
@@ -643,9 +658,9 @@ assert 0.3 < of_top_10 < 0.5
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)` minus
-# the probability itself is the sum before each token. Your mask is in sorted order now:
-# `scatter` along `order` brings each entry back to its token.
+# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)`
+# minus the probability itself is the sum before each token. Your mask is now in sorted
+# order: `scatter` along `order` brings each entry back to its token.
 #
 # </details>
 
@@ -671,7 +686,7 @@ print(stay)
 assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
 
 # %% [markdown]
-# After `**HAM` only three stay. So is top-p, which adapts, the better of the two? Give both
+# After `**HAM` only three stay. Top-p adapts, so is it the better of the two? Give both
 # the same number of tokens on average, and count again what they forbid:
 
 # %% tags=["nbval-ignore-output"]
@@ -684,24 +699,25 @@ print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
 assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 
 # %% [markdown]
-# > **Common mistake: "top-p is better than top-k".** It adapts to the context, so it sounds better.
-# > But for this model and this measure, p = 0.9 and k = 46 forbid about as many of the true tokens,
-# > 12 %. Holtzman et al. (2020) had a large model, and judged whole texts. The same question is open
-# > for *min-p*, which keeps all tokens with a certain share of the largest probability: [Nguyen et
-# > al. (2024)](https://arxiv.org/abs/2407.01082) found it better, [Schaeffer et al.
+# > **Common mistake: "top-p is better than top-k".** It adapts to the context, so it
+# > sounds better. But for this model and this measure, p = 0.9 and k = 46 forbid about
+# > equally many of the true tokens, 12 %. Holtzman et al. (2020) had a large model and
+# > judged whole texts. The same question is open for *min-p*, which keeps all tokens with
+# > a certain share of the largest probability: [Nguyen et al.
+# > (2024)](https://arxiv.org/abs/2407.01082) found it better, [Schaeffer et al.
 # > (2025)](https://arxiv.org/abs/2506.13681) did not. So measure it for your own model.
 
 # %% [markdown]
 # ## The draw
 #
-# A test must know which token is right, so a function that draws cannot make its own random number:
-# u, from 0 to below 1, is an argument. Put the tokens' probabilities end to end on a line of
-# length 1, and see on whose stretch u lies.
+# A test must know which token is right, so a function that draws cannot make its own
+# random number: u, at least 0 and below 1, comes in as an argument. Lay the tokens'
+# probabilities end to end on a line of length 1, and see whose stretch u falls on.
 
 # %% [markdown]
 # ### Exercise: sample
 #
-# One token per row, for one u per row.
+# Draw one token per row, with one u per row.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -711,9 +727,10 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# `cumsum(dim=-1)` gives the ends of the stretches, and the number of ends at `u.unsqueeze(-1)`
-# or before it is the token id. If rounding leaves the last end below 1, a u may lie beyond it,
-# and the count is too large by one or more: divide the ends by the last one first, in float64.
+# `cumsum(dim=-1)` gives the ends of the stretches, and the token id is the number of ends
+# at `u.unsqueeze(-1)` or before it. If rounding leaves the last end below 1, a u may lie
+# beyond it, and the count is too large by one or more: divide the ends by the last one
+# first, in float64.
 #
 # </details>
 
@@ -724,8 +741,9 @@ from course_lib.nn.sampling import sample  # exercise
 check(sample)
 
 # %% [markdown]
-# All four together, on the logits of the model that you have trained. **Move the sliders, and
-# choose tokens to go on with.** What comes after *I*, at temperature 0.5 and at 2?
+# Here are all four together, on the logits of the model that you have trained. **Move the
+# sliders, and choose tokens to continue with.** What comes after *I*, at temperature 0.5
+# and at 2?
 
 # %%
 from course_lib.lessons.small_language_model import record_contexts
@@ -738,8 +756,8 @@ alt = "After Hamlet's I, at most 40 tokens can be drawn, and none is far ahead."
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]
-# And now a text, from your functions. Its random numbers come from a generator with a seed, so the
-# same seed gives the same text.
+# And now let your functions write a text. The random numbers come from a generator with a
+# seed, so the same seed gives the same text.
 
 
 # %%
@@ -761,9 +779,11 @@ for temperature in (0.3, 1.0):
     print(f"temperature {temperature}:", tokenizer.decode(drawn[temperature][0][:110]))
 
 # %% [markdown]
-# In the held-out lines, 9 % of the words do not occur in the eight plays.
+# Does the model invent words? In the held-out lines, 9 % of the words do not occur in the
+# eight plays.
 #
-# **Predict:** and how many of the words that the model writes at temperature 1 do not occur there?
+# **Predict:** how many of the words that the model writes at temperature 1 do not occur
+# there?
 #
 # - [x] At least twice as many
 # - [ ] About 9 %
@@ -781,10 +801,11 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# > **Common mistake: "a higher temperature makes a model more creative".** The texts do become more
-# > surprising. But all that a temperature does is to give improbable tokens a larger share, and one
-# > bad token spoils a word of several tokens. At temperature 2, about half of this model's words are
-# > in none of the eight plays: most are no words at all. New is not the same as good.
+# > **Common mistake: "a higher temperature makes a model more creative".** The texts do
+# > become more surprising. But all that a high temperature does is give improbable tokens
+# > a larger share, and one bad token spoils a word of several tokens. At temperature 2,
+# > about half of this model's words are in none of the eight plays, and most of those are
+# > no words at all.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -796,9 +817,9 @@ assert 0.4 < unknown[2.0] < 0.6
 # python -m course_lib.nn.train --task language
 # ```
 #
-# It saves its state, and continues after a break with `--resume`. The results of three seeds are
-# stored with the course (`course_lib/experiments/language_model.py`), next to counts of the same 36
-# plays.
+# It saves its state, and `--resume` continues after a break. The results of three seeds
+# are stored with the course (`course_lib/experiments/language_model.py`), next to counts
+# of the same 36 plays.
 
 # %%
 from course_lib.corpora.plays import play_split
@@ -811,12 +832,12 @@ print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps,", end=
 print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
 
 # %% [markdown]
-# The counts include n-grams of bytes, too, up to n = 6. The baseline is the best of all these
-# n-grams.
+# The counts include n-grams of bytes, up to n = 6, and the best of all n-grams is the
+# baseline.
 #
 # **Predict:** how does the long training compare with the best n-grams?
 #
-# - [ ] It is still behind them
+# - [ ] It is still behind
 # - [ ] It is ahead, by less than 0.1 bits per byte
 # - [x] It is ahead, by more than 0.1 bits per byte
 
@@ -839,12 +860,13 @@ bars = {"The Tempest": [*bits_of.values()]}
 figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 
 # %% [markdown]
-# All three runs are ahead of every count, and of `xz`. Compared with your small model, it took four
-# times as many parameters, three times as many tokens, and minutes in place of seconds. Here n-grams
-# of bytes do worse than n-grams of tokens, for each n and at their best.
+# All three runs are ahead of every count, and of `xz`. Compared with your small model,
+# that took four times as many parameters, three times as many tokens, and minutes instead
+# of seconds. Here n-grams of bytes do worse than n-grams of tokens, for each n and at
+# their best.
 #
-# Here are the twenty samples of the first seed, not chosen: each has 40 tokens, at temperature 1 and
-# p = 0.9. (/ is the end of a line.)
+# Here are all twenty samples from the first seed: each has 40 tokens, at temperature 1
+# and p = 0.9. (/ is the end of a line.)
 
 # %%
 samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
@@ -852,8 +874,8 @@ print(*samples, sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
-# Compare them with what your small model wrote. How much of it is memory? Take the longest run of
-# words in each sample that also occurs, word for word, in the plays that the model has read.
+# How much of this is memory? In each sample, take the longest run of words that also
+# occurs, word for word, in the plays that the model has read.
 #
 # **Predict:** how many words long is the longest copy of all twenty?
 #
@@ -870,28 +892,29 @@ assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
 assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 
 # %% [markdown]
-# These are short phrases, as any writer would repeat. A small model that reads each text once or
-# twice memorises almost nothing. Large ones do: from the largest GPT-2, hundreds of texts of its
-# training data were extracted word for word (Carlini and others,
-# [2021](https://arxiv.org/abs/2012.07805)).
+# These are short phrases that any writer would repeat. A small model that reads each text
+# once or twice memorises almost nothing. Large models do memorise: hundreds of texts from
+# its training data were extracted word for word from the largest GPT-2 (Carlini and
+# others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. In most large models of 2023, four parts had
-# changed: the norm, the feed-forward network and the positions, as in LLaMA (Touvron et al. 2023),
-# and how many keys and values there are, as in the large Llama 2. (The fifth change you know:
-# pre-norm.) Most models since then build on this block, which we call today's. Many now replace its
-# feed-forward network by a *mixture of experts*, several networks of which each token uses a few
-# ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538)).
+# The block that you trained is not the one of lesson 09. By 2023, most large models had
+# changed four parts: the norm, the feed-forward network and the positions, as in LLaMA
+# (Touvron et al. 2023), and how many keys and values there are, as in the large Llama 2.
+# (You know the fifth change, pre-norm.) Most models since then build on this block, which
+# we call today's. Many now replace its feed-forward network by a *mixture of experts*,
+# several networks of which each token uses a few ([Shazeer et al.
+# 2017](https://arxiv.org/abs/1701.06538)).
 
 # %% [markdown]
-# **RMSNorm** divides by the root of the mean of the squares, and leaves out the rest: no mean is
-# subtracted and no bias is added.
+# **RMSNorm** divides by the root of the mean of the squares and leaves out the rest: no
+# mean is subtracted and no bias is added.
 #
 # $$\text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{d}\sum_i x_i^2 + \varepsilon}} \cdot g$$
 #
-# **Predict:** what do the two norms turn the token (3, 3) into, with gain 1?
+# **Predict:** with gain 1, what do the two norms turn the token (3, 3) into?
 #
 # - [x] LayerNorm: (0, 0), RMSNorm: (1, 1)
 # - [ ] LayerNorm: (1, 1), RMSNorm: (0, 0)
@@ -910,15 +933,15 @@ assert norm(equal).allclose(torch.ones(2))
 #
 # <details><summary>Hint 1</summary>
 #
-# Read the name from right to left: which of *root*, *mean* and *square* comes first? And over
-# which axis is the mean, if a token is a row, whatever axes come before it?
+# Read the name from right to left: which of *root*, *mean* and *square* comes first? And
+# over which axis is the mean taken, if a token is a row, whatever axes come before it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# The mean of the squares has one number per token. Keep the last axis (`keepdim=True`), so that each
-# row is divided by its own, and add eps before the root is taken. The gain fits x without any
-# reshaping.
+# The mean of the squares is one number per token. Keep the last axis (`keepdim=True`), so
+# that each row is divided by its own number, and add eps before you take the root. The
+# gain fits x without any reshaping.
 #
 # </details>
 
@@ -929,7 +952,7 @@ from course_lib.nn.modern_block import rms_norm  # exercise
 check(rms_norm)
 
 # %% [markdown]
-# When do the two norms agree? Whenever the mean is 0 already:
+# When do the two norms agree? Whenever the mean is already 0:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -942,14 +965,15 @@ for name, x in (("any", vectors), ("centred", centred)):
 assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 
 # %% [markdown]
-# So what RMSNorm lacks is the mean, and the bias. The gain g is still there, and learned: d numbers
-# per norm. Zhang and Sennrich (2019) argue that it is the division that helps.
+# So RMSNorm lacks only the mean and the bias; the gain g, d numbers per norm, is still
+# learned. Zhang and Sennrich (2019) argue that it is the division that helps.
 
 # %% [markdown]
 # ## A gated network
 #
 # The feed-forward network of 2017 is $\max(0, x W_1) W_2$. Today's has a **gate**: two
-# matrices make two vectors from x, and one is multiplied by the other, number by number (⊙).
+# matrices turn x into two vectors, which are multiplied number by number (⊙), so one can
+# let the other through or block it.
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
 # \qquad \text{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
@@ -975,12 +999,13 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # %% [markdown]
 # ### Exercise: swiglu
 #
-# Three products with matrices, one SiLU, and a product number by number in between.
+# Compute three matrix products, with one SiLU and one product number by number in
+# between.
 #
 # <details><summary>Hint 1</summary>
 #
-# Three matrices, three products. Which two of them take x, and which one takes what the two have
-# become? Only one of the two branches has an activation: which?
+# Three matrices, three products. Which two of them take x, and which one takes the result
+# of those two? Only one of the two branches has an activation: which?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -998,7 +1023,7 @@ from course_lib.nn.modern_block import swiglu  # exercise
 check(swiglu)
 
 # %% [markdown]
-# There are three matrices where there were two, so for a fair comparison d_ff has to be smaller.
+# Now that there are three matrices, a fair comparison needs a smaller d_ff.
 #
 # **Predict:** which d_ff gives as many parameters as 4 · d_model did?
 #
@@ -1013,19 +1038,20 @@ print("d_ff / d_model of the LLaMA with 7 billion parameters:", 11_008 / d_model
 assert abs(11_008 / d_model - 8 / 3) < 0.03
 
 # %% [markdown]
-# 8/3, rounded up to a multiple of 256. Why does a gate help? "We offer no explanation as to why
-# these architectures seem to work", writes Shazeer (2020), who introduced it; "we attribute their
-# success, as all else, to divine benevolence".
+# LLaMA takes 8/3 and rounds up to a multiple of 256. Why does a gate help? "We offer no
+# explanation as to why these architectures seem to work", writes Shazeer (2020), who
+# introduced it; "we attribute their success, as all else, to divine benevolence".
 
 # %% [markdown]
 # ## Grouped queries
 #
-# While a model writes, keys and values of all tokens so far are in its cache (lesson 11): for each
-# layer, each head and each token, d_k numbers for the key and d_k for the value. Llama 2 with
-# 70 billion parameters ([paper](https://arxiv.org/abs/2307.09288)) has, as published, 80 layers,
-# 64 heads and d_k = 128; a number takes two bytes.
+# While a model writes, the keys and values of all tokens so far are in its cache (lesson
+# 11): for each layer, each head and each token, d_k numbers for the key and d_k for the
+# value. Llama 2 with 70 billion parameters ([paper](https://arxiv.org/abs/2307.09288))
+# has, as published, 80 layers, 64 heads and d_k = 128. Each number takes two bytes.
 #
-# **Predict:** with keys and values for each head, how large would the cache of 4,096 tokens be?
+# **Predict:** if each head had its own keys and values, how large would the cache be for
+# 4,096 tokens?
 #
 # - [ ] About 80 MB
 # - [ ] About 1 GB
@@ -1038,29 +1064,30 @@ for n_kv_heads in (64, 8):
 assert round(cache / 1e9, 1) == 1.3
 
 # %% [markdown]
-# That is for each text that is written at the same time, and all of it is read again for every token.
-# So **grouped queries** (Ainslie et al. 2023) let several heads of queries share one head of keys and
-# values: Llama 2 has 64 of queries, but 8 of keys and values, and an eighth of the cache. (*Latent
-# attention*, MLA, goes another way: it stores one short vector per token, from which all heads' keys
-# and values are computed, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434).)
+# Every text that is being written needs that much, and all of it is read again for every
+# token. So **grouped queries** (Ainslie et al. 2023) let several query heads share one
+# head of keys and values: Llama 2 has 64 query heads, but 8 of keys and values, and so an
+# eighth of the cache. (*Latent attention*, MLA, goes another way: it stores one short
+# vector per token, from which all heads' keys and values are computed, [DeepSeek-V2,
+# 2024](https://arxiv.org/abs/2405.04434).)
 
 # %% [markdown]
 # ### Exercise: grouped_query_attention
 #
-# Attention of several heads of queries, of which each group shares keys and values.
+# Write attention with several query heads, in groups that share keys and values.
 #
 # <details><summary>Hint 1</summary>
 #
-# With 6 heads of queries and 2 of keys, which head of keys does query head 2 read, and which one does
-# head 3? If you copy heads of keys, in which order must the copies be?
+# With 6 query heads and 2 key heads, which key head does query head 2 read, and which
+# does query head 3? If you copy key heads, in which order must the copies be?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Repeat each head of k and v along axis −3, so that copies of one head are neighbours (`repeat`
-# and `repeat_interleave` differ here), and attend as in lesson 04. A mask (…, n, m) lacks the
-# axis of the heads: give it one at the right position. The lesson’s `attention`
-# (`course_lib.nn.attention`) may do the rest; it returns the weights, too.
+# Repeat each head of k and v along axis −3, so that copies of one head are neighbours
+# (`repeat` and `repeat_interleave` differ here), and attend as in lesson 04. A mask (…,
+# n, m) lacks the axis of the heads: give it one at the right position. The lesson’s
+# `attention` (`course_lib.nn.attention`) may do the rest; it returns the weights too.
 #
 # </details>
 
@@ -1071,8 +1098,8 @@ from course_lib.nn.modern_block import grouped_query_attention  # exercise
 check(grouped_query_attention)
 
 # %% [markdown]
-# With as many heads of keys as of queries, it is the attention of lesson 03. PyTorch's own, with
-# `enable_gqa`, agrees:
+# With as many key heads as query heads, it is the attention of lesson 03. PyTorch's own,
+# with `enable_gqa`, agrees:
 
 # %%
 q = torch.randn(8, 5, 4, generator=generator, dtype=torch.float64)
@@ -1088,16 +1115,17 @@ print("the same, by heads of keys:", same)
 assert all(same.values())
 
 # %% [markdown]
-# > **Common mistake: "grouped queries compute fewer scores".** An eighth of the keys suggests an
-# > eighth of the scores. But each query still meets each token: n_heads · n · m scores, as before.
-# > What is saved is the cache, and the two projections that make keys and values.
+# > **Common mistake: "grouped queries compute fewer scores".** An eighth of the keys
+# > suggests an eighth of the scores. But each query still meets each token, so there are
+# > n_heads · n · m scores, as before. What shrinks is the cache, and the two projections
+# > that make keys and values.
 
 # %% [markdown]
-# How much does the cache itself help? Without it, 512 tokens need 256 times as many token vectors in
-# the model as with it (lesson 11: 20 tokens needed 210). The larger model was timed as it wrote
+# How much does the cache itself help? Without it, 512 tokens send 256 times as many token
+# vectors through the model (lesson 11: 20 tokens needed 210). We timed the larger model
 # (`course_lib/experiments/cache_speed.py`).
 #
-# **Predict:** how many times as fast is it with a cache, for 512 tokens?
+# **Predict:** for 512 tokens, how many times as fast is it with a cache?
 #
 # - [x] About 8 times
 # - [ ] About 60 times
@@ -1121,16 +1149,18 @@ alt = "With a cache the speed stays nearly the same; without, it falls with the 
 figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
-# Far less than 256 times: on average, a call that reads all tokens so far takes only eight to nine
-# times as long as one that reads a single token. And for 16 tokens, the cache gains nothing. (This
-# was measured with half a million parameters on a CPU.)
+# The gain is far less than 256-fold, because on average, a call that reads all tokens so
+# far takes only eight to nine times as long as one that reads a single token. For 16
+# tokens, the cache gains nothing. (This was measured with half a million parameters on a
+# CPU.)
 
 # %% [markdown]
 # ## The block of today
 #
-# The fourth change you know from lesson 05: **rotary** positions turn queries and keys, and
-# nothing is added to the tokens. So here is the whole model of this lesson, in your functions, with
-# the parameters that it learned (`x @ w.weight.T`, since `nn.Linear` stores the transpose):
+# You know the fourth change from lesson 05: **rotary** positions rotate queries and keys,
+# and nothing is added to the tokens. So here is the whole model of this lesson, built
+# from your functions, with the parameters that it learned (`x @ w.weight.T`, since
+# `nn.Linear` stores the transpose):
 
 
 # %%
@@ -1148,8 +1178,8 @@ def attended(own: nn.Module, x: Tensor, rotary: nn.Module, f: Mapping) -> Tensor
 
 
 # %% [markdown]
-# The rest is lesson 09's pre-norm: a norm before each sublayer, residual connections around, and
-# one more norm at the end.
+# The rest is pre-norm from lesson 09: a norm before each sublayer, a residual connection
+# around it, and one more norm at the end.
 
 
 # %%
@@ -1181,11 +1211,12 @@ assert gap < 1e-4
 # %% [markdown]
 # ## Does it help?
 #
-# Each change was adopted because somebody measured it, in large models. Does it help in ours? Here is
-# the block of 2017 with each change alone, and with all five, trained on the plays for 800 steps
-# (`course_lib/experiments/blocks.py`). Steps and number of parameters are equal, the latter by the
-# choice of d_ff. Each kind was trained with four learning rates, and its best one counts. The bits
-# per byte are those of *Twelfth Night*, a median of three seeds.
+# Each change was adopted because somebody measured it, in large models. Does it help in
+# ours? Here is the 2017 block with each change alone and with all five, trained for 800
+# steps (`course_lib/experiments/blocks.py`). All have the same number of steps and, by
+# the choice of d_ff, of parameters. Each kind was trained with four learning rates, of
+# which the best counts. The bits per byte are for *Twelfth Night*, the median of three
+# seeds.
 #
 # **Predict:** which change alone helps most?
 #
@@ -1213,15 +1244,15 @@ assert max(seeds_of["grouped queries"]) > min(seeds_of["2017"])
 # %% [markdown]
 # Read it with care:
 #
-# - **rotary** positions alone do as much as all five together;
-# - **RMSNorm** helps in every run, and **pre-norm** in two of three. Both learn with twice the learning
-#   rate of 2017's block;
+# - **rotary** positions alone do as much as all five changes together;
+# - **RMSNorm** helps in every run, and **pre-norm** in two of three. Both learn with
+#   twice the learning rate of the 2017 block;
 # - **SwiGLU** does not help here;
-# - with **grouped queries** the runs overlap with those of 2017. They are there to save memory, so
-#   all that one can ask is that they cost no quality.
+# - with **grouped queries** the runs overlap with those of 2017. Their purpose is to save
+#   memory, so all one can ask is that they cost no quality.
 #
-# What if the blocks of 2017 and of today had shared one learning rate, the best for today's? Here
-# are the losses of the last 100 training steps, as medians:
+# What if both blocks had been trained with the learning rate that is best for today's?
+# Here are the median losses of the last 100 training steps:
 
 # %%
 last = {k: of_blocks.values(f"{k}, last losses") for k in ("2017", "all")}
@@ -1234,18 +1265,19 @@ gap_at_same, gap_at_best = (each["2017"] - each["all"] for each in (at_same, at_
 assert gap_at_best < gap_at_same / 2
 
 # %% [markdown]
-# > **Common mistake: "each of these changes makes a model better".** The models that have them all
-# > are better, so each change gets the credit. But with the learning rate that suits today's block,
-# > 2017's would seem more than twice as far behind: post-norm suffers from large ones (lesson 09). A
-# > comparison is as fair as what it holds equal, and what it lets each choose.
+# > **Common mistake: "each of these changes makes a model better".** The models that have
+# > them all are better, so each change gets the credit. But with the learning rate that
+# > suits today's block, 2017's would seem more than twice as far behind, because
+# > post-norm suffers from large learning rates (lesson 09). A fair comparison lets each
+# > choose its own.
 
 # %% [markdown]
 # ## Larger, and larger
 #
-# Four sizes of today's block, each with three to four times the parameters of the one before, for
-# the same 800 steps (`course_lib/experiments/sizes.py`).
+# Here are four sizes of today's block, each three to four times as large as the one
+# before, trained for the same 800 steps (`course_lib/experiments/sizes.py`).
 #
-# With three seeds each, there are nine comparisons of a size with the next one.
+# With three seeds each, that makes nine comparisons of one size with the next.
 #
 # **Predict:** in how many of the nine is the larger model ahead?
 #
@@ -1277,18 +1309,18 @@ alt = "The bits per byte fall with each size, from 3.0 to 2.5."
 figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 
 # %% [markdown]
-# The medians fall with each size. But from the second to the third the step is smaller than the
-# spread of the third's own seeds: one run would not have been enough. Over many more sizes, the
-# loss falls as a power of the number of parameters, a straight line on logarithmic axes (Kaplan
-# et al. 2020), as long as data and steps grow too. A model that is too large for its data wastes
-# what it costs to train (Hoffmann et al. 2022).
+# The medians fall with each size. But from the second size to the third, the step is
+# smaller than the spread between the third's own seeds, so one run would not have been
+# enough. Over many more sizes, the loss falls as a power of the number of parameters, a
+# straight line on logarithmic axes (Kaplan et al. 2020), as long as data and steps grow
+# too. A model that is too large for its data wastes computation (Hoffmann et al. 2022).
 
 # %% [markdown]
 # ## A speech of your own
 #
-# Everything comes together. The parameters are those that gradients found; every function on the way
-# from token ids to a text is one of yours. (If one is not ready, the course's own is used instead,
-# and the list says so.)
+# Now everything comes together: gradients found the parameters, and every function on the
+# way from token ids to a text is one of yours. (If one is not ready, the list says so,
+# and the course's own is used.)
 
 # %%
 from course_lib.lessons.own_functions import own_functions
@@ -1323,7 +1355,7 @@ speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
 print(tokenizer.decode(speech))
 
 # %% [markdown]
-# How surprised is the model by its own words, and how surprised are the trigrams of the plays?
+# How surprised is the model by its own words, and how surprised are the trigrams?
 
 # %% tags=["nbval-ignore-output"]
 window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
@@ -1341,11 +1373,11 @@ for name, surprise in surprises.items():
     print(f"{name}: {bits:.1f} bits per byte")
 
 # %% [markdown]
-# The model needs fewer bits than for *The Tempest*: at a low temperature it writes what it expects.
-# A text that surprises nobody is not what a reader wants either.
+# The model needs fewer bits than for *The Tempest*, because at a low temperature it
+# writes what it expects. But a text that surprises nobody is not what a reader wants.
 #
-# When you have run the command of the long training, the last code cell lets your functions write
-# with *its* parameters; until then it says what is missing.
+# Once you have run the long training, the last code cell lets your functions write with
+# *its* parameters; until then it says what is missing.
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError
@@ -1359,21 +1391,22 @@ except CheckpointError as fault:
     print(fault)
 
 # %% [markdown]
-# Back to the question from the start. Of the Transformer, a language model needs one column without
-# its middle. And how well can it guess? After four minutes on one core, it needs 2.2 bits for each
-# byte of a play that it never read; the best counts need 2.3, `xz` 2.5. That is enough for the form
-# of a play, for speakers, verse and many words, and not enough for sense. What lies between this and
-# the models that you know is, above all, size: of the text, of the model, of the training.
+# Back to the question from the start. A language model needs one column of the
+# Transformer, without its middle. How well can it guess? After four minutes on one core,
+# it needs 2.2 bits for each byte of a play that it never read, where the best counts need
+# 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
+# words, but not for sense. What separates this model from the ones that you know is,
+# above all, size: of the text, of the model, of the training.
 
 # %% [markdown]
 # ## In three lines
 #
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, next to counts and compressors; a text is drawn from its logits,
-#   after temperature, top-k and top-p have changed the probabilities.
-# - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each one brings has to
-#   be measured.
+# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
+#   its logits after temperature, top-k and top-p have changed the probabilities.
+# - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each
+#   change brings has to be measured.
 #
 # **What you can read now:** Radford et al. (2018) and (2019); Touvron et al. (2023), section 2;
 # Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.

@@ -3,18 +3,18 @@
 #
 # **What does it cost, and how is it made fast?**
 #
-# On one GPU, the attention of GPT-2 took 42 milliseconds. Written in another way it took 7, with the same
+# On one GPU, GPT-2's attention took 42 milliseconds. Rewritten, it took 7, with the same
 # result.
 #
 # After this lesson you can
 #
 # - count what attention, recurrence and convolution cost: operations, steps, paths, memory;
 # - say why few operations can take long, and what a processor waits for;
-# - compute attention without its n × n matrix, exactly, as FlashAttention does;
+# - compute attention exactly, but without its n × n matrix, as FlashAttention does;
 # - read a GPU kernel for attention, and choose among PyTorch's backends;
 # - say what a cache, grouped queries and a window save.
 #
-# **About 130 minutes.** You need lessons 01, 04, 09 and 12, and for the end the data:
+# **About 130 minutes.** You need lessons 01, 04, 09 and 12 and, for the end, the data:
 # `make data` prepares it.
 
 # %%
@@ -27,17 +27,17 @@ from torch.nn import functional
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Attention lets each of n tokens meet all n. A text twice as long needs four times as many weights: that
-# price has been known from the beginning. Yet the first models read a few hundred tokens at once, and some
-# years later it was a hundred thousand. The formula is still the same, and faster machines explain only
-# part of it.
+# Attention lets each of n tokens meet all n. A text twice as long needs four times as
+# many weights, and that price has been known from the beginning. Yet the first models
+# read a few hundred tokens at once, and some years later they read a hundred thousand,
+# with the same formula. Faster machines explain only part of that.
 #
-# **What else has changed, and what does attention really cost?** At the end, your own functions read two
-# thousand tokens without ever making the table of weights.
+# **What else has changed, and what does attention really cost?** By the end, your own
+# functions will read two thousand tokens without ever making the table of weights.
 
 # %% [markdown]
-# On the map, the three attentions and the softmax are lit: this lesson computes the same results in
-# another way. **Point at one** to see where.
+# On the map, the three attentions and the softmax are lit: this lesson computes their
+# results in another way. **Point at one** to see where.
 
 # %%
 torch.set_num_threads(1)
@@ -54,13 +54,14 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # %% [markdown]
 # ## What is counted
 #
-# A layer gets n vectors of d numbers each, and makes n new ones. Three kinds of layers can pass
-# information between them:
+# A layer takes n vectors of d numbers each and makes n new ones. Three kinds of layers
+# can pass information between positions:
 #
 # - **attention**: each position meets all n, in two products, q kᵀ and weights v;
-# - **recurrence** (lesson 08): position after position, $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
-# - **convolution**: each position reads the k positions up to its own, with k matrices that are the same
-#   everywhere: its *kernel*, which slides over the sequence.
+# - **recurrence** (lesson 08): one position after another,
+#   $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
+# - **convolution**: each position reads the k positions up to its own, with the same k
+#   matrices everywhere, its *kernel*, which slides over the sequence.
 #
 # Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
 # matrix costs 2d². Only the large products are counted; attention's projections are left out.
@@ -68,8 +69,8 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # %% [markdown]
 # ### Exercise: flops
 #
-# Count a layer's operations by kind; the fourth kind, a *window*, comes later in this lesson:
-# each position attends to k positions only.
+# Count a layer's operations by kind. The fourth kind, a *window*, comes later in this
+# lesson: each position attends to only k positions.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -79,9 +80,9 @@ figures.lesson_map("14", sections=sections, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k replaces the
-# keys' n, but is never more than n. Recurrence: two products of a vector with a (d, d) matrix, n times.
-# Convolution: k such products, n times.
+# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k
+# replaces the n of the keys, but is never more than n. Recurrence: two products of a
+# vector with a (d, d) matrix, n times. Convolution: k such products, n times.
 #
 # </details>
 
@@ -107,18 +108,19 @@ for n in (64, 512, 4096):
 assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 
 # %% [markdown]
-# Attention needs 4n²d operations and recurrence 4nd², which is the same where n = d. For shorter
-# sequences attention needs fewer, for longer ones recurrence. The sentences to be translated had some 30 tokens, so n² cost little: the four projections
-# of attention, left out here as in the paper, need 8nd² for every n.
+# Attention needs 4n²d operations and recurrence 4nd², which is the same if n = d.
+# Attention needs fewer for shorter sequences, recurrence for longer ones. The sentences
+# to be translated had some 30 tokens, so n² cost little: the four projections of
+# attention, left out here as in the paper, need 8nd² for every n.
 
 # %% [markdown]
 # ## Steps that wait, and the longest path
 #
-# The number of operations is only one of the costs. Table 1 of *Attention Is All You Need* has two more
-# columns:
+# The number of operations is only one cost. Table 1 of *Attention Is All You Need* has
+# columns for two more:
 #
-# - **sequential operations**: how many steps have to wait for each other, however many processors there
-#   are;
+# - **sequential operations**: how many steps have to wait for each other, however many
+#   processors there are;
 # - **maximum path length**: how many layers, or steps, information from the first position has to
 #   pass through to reach the last one. The longer the path, the harder it is to learn (lesson 08).
 
@@ -147,11 +149,11 @@ from course_lib.costs import sequential_steps  # exercise
 check(sequential_steps)
 
 # %% [markdown]
-# A position of a causal convolution with k = 3 reads itself and the two before it. So after one layer, it
-# knows of 3 positions.
+# In a causal convolution with k = 3, a position reads itself and the two before it. So
+# after one layer, it knows of 3 positions.
 #
-# **Predict:** in a sequence of 1,025 positions, after how many layers does the last one know of the
-# first?
+# **Predict:** in a sequence of 1,025 positions, after how many layers does the last one
+# know about the first?
 #
 # - [ ] 10
 # - [ ] 342
@@ -166,8 +168,8 @@ print(layers, "layers")
 assert layers == 512
 
 # %% [markdown]
-# Each layer adds two, so it takes 1,024 / 2. (342 is 1,025 / 3, rounded up. But of the three
-# positions that a layer reads, only two are new.)
+# Each layer adds two positions, so it takes 1,024 / 2 layers. (342 is 1,025 / 3, rounded
+# up, but only two of the three positions that a layer reads are new.)
 
 # %% [markdown]
 # ### Exercise: path_length
@@ -195,7 +197,7 @@ from course_lib.costs import path_length  # exercise
 check(path_length)
 
 # %% [markdown]
-# Here are the columns of the paper's table 1, in your functions, for n = 1,024 and d = 512:
+# Here is the paper's table 1, computed by your functions for n = 1,024 and d = 512:
 
 # %%
 kinds = {"attention": 0, "recurrence": 0, "convolution": 3}  # k, where it counts
@@ -213,20 +215,23 @@ assert [path for path, _ in table.values()] == [1, 1023, 512]
 # Read it row by row:
 #
 # - **attention**: any two positions meet in one layer, at once. The price is n²;
-# - **recurrence**: cheap for long sequences, but nothing can be done at once, and the path is long;
-# - **convolution**: all at once, too, and linear in n. But a layer sees k positions and no more, whatever
-#   the text needs. A far-away word takes many layers. With gaps in the kernel (*dilated*), each layer
-#   multiplies the reach, and about log n layers are enough: that case is in the paper's table (as in
-#   ByteNet, [2016](https://arxiv.org/abs/1610.10099)).
+# - **recurrence**: cheap for long sequences, but nothing can be done in parallel, and the
+#   path is long;
+# - **convolution**: also parallel, and linear in n. But whatever the text needs, a layer
+#   sees only k positions, so it takes many layers to reach a distant word. If the kernel
+#   has gaps (*dilated*), each layer multiplies the reach, and about log n layers are
+#   enough: the paper's table has that case (as in ByteNet,
+#   [2016](https://arxiv.org/abs/1610.10099)).
 
 # %% [markdown]
-# > **Common mistake: "a training step of a Transformer is O(1)".** The table has an O(1) in attention's
-# > row. But that is the column of steps that *wait*. The operations grow with n², and they are O(1) in time
-# > only for a machine with unlimited processors. No such machine exists.
+# > **Common mistake: "a training step of a Transformer is O(1)".** The table has an O(1)
+# > in attention's row, but in the column of steps that *wait*. The operations grow with
+# > n², and they take O(1) time only on a machine with unlimited processors. No such
+# > machine exists.
 
 # %% [markdown]
-# The same as a picture, in your functions. **Move n and d:** where do the lines of attention and
-# recurrence cross? Can a convolution need more than a recurrence?
+# Your functions draw all this. **Move n and d:** where do the lines of attention and
+# recurrence cross? Can a convolution need more operations than a recurrence?
 
 # %%
 from itertools import product
@@ -274,7 +279,7 @@ timed_lengths = of_layers.values("lengths")[0]
 print(of_layers.made_with())
 
 # %% [markdown]
-# In each of three runs a time is the median of several; what counts is the median of the three runs:
+# Each time is the median of three runs, each itself a median of several measurements:
 
 
 # %%
@@ -304,11 +309,11 @@ for d in (64, 256):
 assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
 
 # %% [markdown]
-# The operations are equally many, but the times are far apart: at n = d = 64 the recurrence takes eight
-# times as long, because its 64 steps are small products that wait for each other, and each has to be
-# started separately. With d =
-# 256 the products are larger, and the crossing is nearer to n = d. (A GPU wants thousands of things to do
-# at once. There the gap should be wider; it was not measured here.)
+# The numbers of operations are equal, but the times are far apart: at n = d = 64 the
+# recurrence takes eight times as long, because its 64 steps are small products that wait
+# for each other, and each has to be started separately. With d = 256 the products are
+# larger, and the crossing is nearer to n = d. (On a GPU, which wants thousands of things
+# to do at once, the gap should be wider; we didn't measure it.)
 
 # %%
 series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
@@ -321,8 +326,8 @@ alt = "Attention begins as the fastest and ends as the slowest, with the steepes
 figures.curves(timed_lengths, series, **axes, alt=alt)
 
 # %% [markdown]
-# On logarithmic axes a power is a straight line, and its exponent is the slope. The formulas say 2 for
-# attention, 1 for the others.
+# On logarithmic axes a power is a straight line, and its exponent is the slope. The
+# formulas predict 2 for attention and 1 for the others.
 #
 # **Predict:** which exponent fits attention's time with d = 64, from n = 512 to 4,096?
 #
@@ -343,15 +348,16 @@ assert round(exponents["attention", 64], 1) == 2.4
 assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "attention")
 
 # %% [markdown]
-# Recurrence and convolution grow as the formula says, but attention grows faster. Its operations grow
-# with n² exactly, so something else must be slowing it down. What?
+# The times of recurrence and convolution grow as the formulas say, but attention's grows
+# faster. Its operations grow exactly with n², so something else must be slowing it down.
+# What?
 #
 # > **Common mistake: "attention is quadratic, so it is slower than recurrence".** The exponent says how
 # > time *grows*, not how long it is: with d = 64, attention is ahead up to about 700 tokens.
 
 # %% [markdown]
-# At n = 512, how does the time grow with d? The formulas say exponent 1 for attention (4n²d), and 2 for
-# the others (d²).
+# How does the time grow with d, at n = 512? The formulas predict the exponent 1 for
+# attention (4n²d) and 2 for the others (d²).
 
 # %%
 for kind in series:
@@ -364,12 +370,13 @@ assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "
 # %% [markdown]
 # ## What a processor waits for
 #
-# An operation needs numbers, and they come from memory. A processor computes faster than memory delivers,
-# so what counts is how many operations each number is used for. The **arithmetic intensity** is
-# operations per byte moved (*operational* intensity in Williams et al. 2009).
+# An operation needs numbers, and they come from memory. A processor computes faster than
+# memory delivers, so what counts is how many operations each number is used for. This is
+# the **arithmetic intensity**, in operations per byte moved (*operational* intensity in
+# Williams et al. 2009).
 #
-# Take the product of b vectors with a (d, d) matrix, d = 2,048: 2bd² operations, on d² numbers of the
-# matrix and 2bd of the vectors.
+# Take the product of b vectors with a (d, d) matrix, d = 2,048: it does 2bd² operations,
+# on d² numbers in the matrix and 2bd in the vectors.
 
 # %%
 d = 2048
@@ -378,8 +385,8 @@ for b in (1, 256):
     print(f"b = {b:3}: {intensity:.1f} operations per byte")
 
 # %% [markdown]
-# With b = 1 each number of the matrix is fetched for one multiplication and one addition; with b = 256, it
-# is fetched once and used 256 times.
+# With b = 1 each number in the matrix is fetched for one multiplication and one addition;
+# with b = 256, it is fetched once and used 256 times.
 #
 # **Predict:** how many times as long do 256 vectors take as one?
 #
@@ -398,10 +405,12 @@ print(f"256 vectors: {times:.0f} times as long as one")
 assert 55 < times < 85
 
 # %% [markdown]
-# One vector with a matrix: that is a recurrence's step, and it is also how a language model writes a
-# token. Both leave most of the processor idle. (`course_lib/experiments/memory_traffic.py`)
+# One vector times a matrix is a step of a recurrence, and it is also how a language model
+# writes a token. Both leave most of the processor idle.
+# (`course_lib/experiments/memory_traffic.py`)
 #
-# And an operation that uses each number once, such as adding an array of 16 million numbers to itself?
+# What if an operation uses each number once, such as adding an array of 16 million
+# numbers to itself?
 #
 # **Predict:** how long does one addition take, compared with one operation of the product with b = 256?
 #
@@ -416,9 +425,9 @@ print(f"{traffic.median('addition'):.0f} picoseconds: {times:.0f} times as long"
 assert 18 < times < 26
 
 # %% [markdown]
-# So what does attention spend its time on? For each of its n × n weights, with d_k = 64, the two products
-# have 256 operations. Scaling and softmax have only about six, but on numbers that are read and written
-# again and again.
+# So what does attention spend its time on? For each of its n × n weights, with d_k = 64,
+# the two products do 256 operations. Scaling and softmax do only about six, but on
+# numbers that are read and written again and again.
 #
 # Here are the parts for n = 4,096, each with the memory for its result already allocated.
 
@@ -429,8 +438,9 @@ for name, milliseconds in parts.items():
     print(f"{name:12} {milliseconds:4.1f} milliseconds")
 
 # %% [markdown]
-# Together that is about 61 milliseconds. The usual line, `(q @ k.T / sqrt(d_k)).softmax(dim=-1) @ v`,
-# does the same operations. Each step up to the softmax puts its result into a new table of 64 MiB.
+# Together that is about 61 milliseconds. The usual line,
+# `(q @ k.T / sqrt(d_k)).softmax(dim=-1) @ v`, does the same operations, but each step up
+# to the softmax puts its result into a new table of 64 MiB.
 #
 # **Predict:** how long does the usual line take?
 #
@@ -445,28 +455,29 @@ print(f"{whole:.0f} milliseconds, {whole / sum(parts.values()):.1f} times its pa
 assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
 
 # %% [markdown]
-# More than half of the time goes into fresh memory. That is the likely reason for an exponent above 2: a
-# table too large for the fast memory near the processor goes to the slow one, and beyond some size its
-# memory is requested from the operating system again each time. The operations are not the problem. **The
-# table is.**
+# More than half of the time goes into fresh memory. That is the likely reason for an
+# exponent above 2: a table too large for the fast memory near the processor goes to the
+# slow one, and beyond some size, the operating system has to provide its memory again
+# each time. The operations are not the problem. **The table is.**
 
 # %% [markdown]
 # ## A softmax in pieces
 #
-# The table is needed for one reason only. A softmax wants the largest score of a row and the sum of its
-# exponentials before it can give the first weight. If the scores come in blocks, and each block is
-# forgotten before the next one comes, can there be a softmax at all?
+# There is only one reason for the table: before a softmax can give the first weight, it
+# wants the largest score of the row and the sum of all its exponentials. If the scores
+# come in blocks, and each block is forgotten before the next one comes, can there be a
+# softmax at all?
 #
-# By hand: the scores of a row are 1, 3, 2, 5, and come two at a time. The first block has the maximum 3 and
-# the sum
+# By hand: the scores of a row are 1, 3, 2 and 5, and come two at a time. The first block
+# has the maximum 3 and the sum
 
 # %%
 first_sum = math.exp(1 - 3) + math.exp(3 - 3)
 print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
 
 # %% [markdown]
-# Then 2 and 5 come, and the maximum grows to 5. All exponents should now have a 5 where they had a 3. But
-# 1 and 3 have been forgotten.
+# Then 2 and 5 come, and the maximum grows to 5. All exponents should now have a 5 where
+# they had a 3, but 1 and 3 have been forgotten.
 #
 # **Predict:** what happens to the first block's sum?
 #
@@ -483,8 +494,9 @@ print(f"in pieces {total:.6f}, at once {at_once:.6f}")
 assert math.isclose(total, at_once)
 
 # %% [markdown]
-# Since $e^{1-3} \cdot e^{3-5} = e^{1-5}$: one factor rescales every term of the sum, however many there
-# were. Two numbers per row are enough, the maximum and the sum so far (Milakov and Gimelshein 2018).
+# Since $e^{1-3} \cdot e^{3-5} = e^{1-5}$, one factor rescales every term of the sum,
+# however many there were. So two numbers per row are enough, the maximum and the sum so
+# far (Milakov and Gimelshein 2018).
 
 # %% [markdown]
 # ### Exercise: online_softmax
@@ -493,16 +505,16 @@ assert math.isclose(total, at_once)
 #
 # <details><summary>Hint 1</summary>
 #
-# The scores so far were 1 and 3, and 5 comes. By which one number can you multiply the old sum,
-# without 1 and 3?
+# The scores so far were 1 and 3, and now 5 comes. Without knowing 1 and 3, by what can
+# you multiply the old sum?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Begin with −∞ and 0 for every row (`keepdims=True` throughout). For each block: the new
-# maximum is `np.maximum` of the old one and the block's; the old sum is multiplied by e^(old −
-# new); the block's exponentials, with the new maximum subtracted, are added. After the loop
-# both numbers are final, and weights are computed as in every softmax.
+# Start with −∞ and 0 for every row (`keepdims=True` throughout). For each block, the new
+# maximum is `np.maximum` of the old one and the block's. Multiply the old sum by e^(old −
+# new), and add the block's exponentials, with the new maximum subtracted. After the loop
+# both numbers are final, and the weights are computed as in every softmax.
 #
 # </details>
 
@@ -513,7 +525,7 @@ from course_lib.tiling import online_softmax  # exercise
 check(online_softmax)
 
 # %% [markdown]
-# For a few thousand scores, some of them huge, in blocks of every size:
+# Try a few thousand scores, some of them huge, in blocks of several sizes:
 
 # %%
 rng = np.random.default_rng(0)
@@ -527,13 +539,14 @@ for block in (1, 7, 128, 5000):
 # %% [markdown]
 # ## Tiles
 #
-# The weights themselves are never asked for: what a query wants is its output, the weighted sum of the
-# values. That sum can be built up in the same way. For each query, three things are remembered: the
-# **maximum** and the **sum** so far, and the **output** so far, a vector. When the maximum grows, the sum
-# *and* the output are multiplied by the same factor. At the end, the output is divided by the sum, once.
+# What a query wants is its output, the weighted sum of the values, and that can be built
+# up in the same way. For each query, remember three things: the **maximum** and the
+# **sum** so far, and the **output** so far, a vector. When the maximum grows, multiply
+# the sum *and* the output by the same factor. At the end, divide the output by the sum,
+# once.
 #
-# So at any time only the scores of a block of queries and a block of keys are needed, a **tile**. Here
-# are four queries and six keys:
+# So at any time you need only the scores of a block of queries and a block of keys, a
+# **tile**. Here are four queries and six keys:
 
 # %%
 from course_lib.lessons.tile_steps import record_tiles
@@ -555,20 +568,20 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # %% [markdown]
 # ### Exercise: tiled_attention
 #
-# Take keys and values one block at a time, with a maximum, a sum and an output so far for each
-# query. A mask is cut into blocks like the keys.
+# Take keys and values one block at a time, and keep a maximum, a sum and an output for
+# each query. A mask is cut into blocks like the keys.
 #
 # <details><summary>Hint 1</summary>
 #
-# Which of the three numbers were made with the old maximum? And when is the sum complete?
+# What was computed with the old maximum? And when is the sum complete?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# For each block: scores, −∞ where `may_attend[..., start : start + block]` is False; the new
-# maximum; the factor; the exponentials. Sum and output are multiplied by the factor, then get the
-# block's share. Divide once, at the end. As long as a query has met no open key, its maximum is
-# −∞: subtract 0 instead (`np.where`), and do not divide by a sum of 0.
+# For each block: the scores (−∞ where `may_attend[..., start : start + block]` is False),
+# the new maximum, the factor, the exponentials. Multiply sum and output by the factor,
+# and add the block's share. Divide once, at the end. As long as a query has met no open
+# key, its maximum is −∞: subtract 0 instead (`np.where`), and don't divide by a sum of 0.
 #
 # </details>
 
@@ -579,8 +592,8 @@ from course_lib.tiling import tiled_attention  # exercise
 check(tiled_attention)
 
 # %% [markdown]
-# Does it agree with attention? Here are 700 queries and 1,000 keys, in float64, next to the attention
-# of lesson 01 with its whole table:
+# Does it agree with the attention of lesson 01, which makes the whole table? Here are 700
+# queries and 1,000 keys, in float64:
 
 # %%
 from course_lib.attention import attention
@@ -595,11 +608,12 @@ print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
 assert max(gaps.values()) < 1e-13
 
 # %% [markdown]
-# > **Common mistake: "FlashAttention approximates attention".** Many fast attentions before it did. It is
-# > *exact*: tiles, a running maximum and a running sum, as in your function. What differs is rounding, in
-# > the last digits, as with any other order of a sum. It was not the first exact one without a table,
-# > either: Rabe and Staats (2021) computed attention in blocks to save memory. What Dao et al. (2022) added
-# > is to arrange the tiles for a GPU's fast memory.
+# > **Common mistake: "FlashAttention approximates attention".** Many fast attentions
+# > before it did. It is *exact*: tiles, a running maximum and a running sum, as in your
+# > function. Only the rounding differs, in the last digits, as with any other order of a
+# > sum. It wasn't the first exact one without a table either: Rabe and Staats (2021)
+# > computed attention in blocks to save memory. What Dao et al. (2022) added was to
+# > arrange the tiles for a GPU's fast memory.
 
 # %% [markdown]
 # ## Memory, measured
@@ -608,8 +622,8 @@ assert max(gaps.values()) < 1e-13
 # of 128 keys holds a maximum, a sum and an output for each query, and the scores of one block.
 # NumPy's peak was measured for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`).
 #
-# **Predict:** if all 16,384 queries go through the blocks of keys together, how many times as much memory
-# does the plain way need?
+# **Predict:** if all 16,384 queries go through the blocks of keys together, how many
+# times as much memory does the plain way need?
 #
 # - [ ] 4 times
 # - [x] 16 times
@@ -630,9 +644,10 @@ assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
 assert 0.97 < growth["blocks of keys"] < 1.03
 
 # %% [markdown]
-# Plain grows with exponent 2, blocks of keys with 1. All queries at once still mean 16,384 × 128 scores,
-# then as many exponents and exponentials, partly in float64: hence 16 times, not 128. If the queries come
-# in blocks of 128, too, a tile has 128 × 128 scores for every n, and little more than the output remains:
+# The plain way grows with exponent 2, blocks of keys with 1. All queries at once still
+# mean 16,384 × 128 scores, then as many exponents and exponentials, partly in float64,
+# hence 16 times, not 128. If the queries come in blocks of 128 too, a tile has 128 × 128
+# scores for every n, and you need little more memory than for the output:
 
 # %%
 less = (peaks["plain"] / peaks["tiles"])[-1]
@@ -647,8 +662,8 @@ alt = "Plain is the table's size and grows with n squared; the other two grow wi
 figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 
 # %% [markdown]
-# Now your own function, live, for 4,096 positions. The course's needs a quarter of the plain way's memory
-# there; copies in float64, or of a mask, take yours some more:
+# Now measure your own function, for 4,096 positions. The course's needs a quarter of the
+# plain way's memory; copies in float64, or of a mask, cost more:
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.experiments.attention_memory import plain_attention
@@ -661,8 +676,8 @@ print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
 assert plain_peak > 1.2 * tiled_peak
 
 # %% [markdown]
-# And the time? Each way was called twice in a row: the second call can use the memory that the first one
-# has given back.
+# And the time? Each way was called twice in a row: the second call can use the memory
+# that the first one has given back.
 #
 # **Predict:** which second call is faster at n = 16,384, in NumPy on one thread?
 #
@@ -682,22 +697,23 @@ for call in ("second call", "first call"):
 assert ratios["second call"] > 1.3 and ratios["first call"] < 0.8
 
 # %% [markdown]
-# With memory at hand, tiles in NumPy lose: each product and each `np.exp` still writes its result to memory and
-# reads it again, in small portions, and Python calls every one of them. In the first call the
-# plain way loses: the operating system has to hand over a whole GiB, and clear it first.
+# With memory at hand, tiles in NumPy lose, because each product and each `np.exp` still
+# writes its result to memory and reads it again, in small portions, and Python calls
+# every one of them. In the first call the plain way loses, because the operating system
+# has to hand over a whole GiB and clear it first.
 #
-# To gain time in any case, a tile must stay near the processor from its scores to its share of the output.
-# That takes a program that does it all in one go.
+# To save time in both cases, a tile must stay near the processor from its scores to its
+# share of the output. That takes a program that does it all in one go.
 
 # %% [markdown]
 # ## On a GPU
 #
-# A GPU has the same gap, and a larger one. In an A100, the small memory next to the processors delivers 19
-# TB a second, but all of it together has 20 MB. The large one has 40 GB and delivers 1.5 TB (Dao et al.
-# 2022, figure 1). Attention's table goes into the large one and comes back, several times.
-# FlashAttention keeps each tile in the small one.
+# A GPU has the same gap, only larger. In an A100, the small memory next to the processors
+# delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
+# delivers 1.5 TB a second (Dao et al. 2022, figure 1). Attention's table goes out to the
+# large memory and back, several times. FlashAttention keeps each tile in the small one.
 #
-# The paper counted what that means for the attention of a GPT-2, forward and backward.
+# The paper measured what that means for GPT-2's attention, forward and backward.
 #
 # **Predict:** how many operations does FlashAttention do there, compared with standard attention?
 #
@@ -715,13 +731,13 @@ for name in standard:
 assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 
 # %% [markdown]
-# It is faster by more than 5 times, and does 13 % *more* operations: in the backward pass it has no table to
-# look weights up in, so it computes each tile again. What it saves is traffic, because it moves a ninth of the
-# bytes.
+# It is more than 5 times as fast, and does 13 % *more* operations: in the backward pass
+# it has no table to look weights up in, so it computes each tile again. What it saves is
+# traffic, because it moves a ninth of the bytes.
 
 # %% [markdown]
-# On a GPU, who says which memory a number is in? Not PyTorch's operations, each of which reads from the
-# large memory and writes to it. So a **kernel** is written: here, a program that the GPU runs many times at
+# Each of PyTorch's operations reads from the large memory and writes to it. To choose the
+# memory yourself, you write a **kernel**: here, a program that the GPU runs many times at
 # once. The language Triton (Tillet et al. 2019) makes kernels look like NumPy.
 #
 # The course has one for attention, forward and backward (`course_lib/nn/flash_kernels.py`). This is the inner
@@ -753,13 +769,14 @@ print(dedent(kernels[start:end]))
 # | `factor` | e^(old maximum − new maximum) |
 # | `product(…, v_block)` | `@` |
 #
-# `scores` holds one tile, in the processor's registers, its nearest memory. Each block of queries is a
-# program of its own: queries do not wait for each other.
+# `scores` holds one tile, in the processor's registers, its nearest memory. Each block of
+# queries is a program of its own, because queries don't wait for each other.
 
 # %% [markdown]
-# Triton compiles kernels for a GPU. It also has an interpreter, which runs them on any processor, very
-# slowly. That is enough to compare it with yours, if Triton is here. (On Linux, with pip's
-# `attention-course[kernel]`, 286 MB. Nothing in the course needs it.)
+# Triton compiles kernels for a GPU. It also has an interpreter, which runs them on any
+# processor, very slowly. That is enough to compare the kernel with your function, if
+# Triton is installed. (On Linux: pip's `attention-course[kernel]`, 286 MB. Nothing in the
+# course needs it.)
 
 # %% tags=["nbval-ignore-output"]
 import os
@@ -786,9 +803,10 @@ except (ImportError, RuntimeError) as fault:
 # %% [markdown]
 # ## What PyTorch does
 #
-# `functional.scaled_dot_product_attention` chooses among several **backends**. On a CPU there are two:
-# `flash`, by tiles, and `math`, the plain one with its table. On a GPU there are two more, `efficient` and
-# `cudnn`. Which of them runs depends on what you ask for. Try:
+# `functional.scaled_dot_product_attention` chooses among several **backends**. On a CPU
+# there are two: `flash`, by tiles, and `math`, the plain one with its table. On a GPU
+# there are two more, `efficient` and `cudnn`. Which of them runs depends on what you ask
+# for. Try it:
 
 # %%
 from functools import partial
@@ -811,9 +829,11 @@ for name, more in options.items():
     by_tiles[name] = runs_with(call, SDPBackend.FLASH_ATTENTION)
 
 # %% [markdown]
-# (`runs_with` chooses a backend with `torch.nn.attention.sdpa_kernel`, and returns whether it can.)
+# (`runs_with` chooses a backend with `torch.nn.attention.sdpa_kernel` and returns whether
+# it can.)
 #
-# **Predict:** for which calls must PyTorch, on a CPU, take the plain way with its table?
+# **Predict:** on a CPU, for which calls must PyTorch fall back on the plain way with its
+# table?
 #
 # - [x] For dropout
 # - [ ] For any mask but the causal one
@@ -824,8 +844,8 @@ print(by_tiles)
 assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": False}
 
 # %% [markdown]
-# That holds for a CPU and PyTorch 2.13. On a GPU, `flash` refuses all masks but the causal one, and takes
-# dropout. So measure where you compute, and with your own options.
+# That holds for a CPU and PyTorch 2.13. On a GPU, `flash` refuses all masks but the
+# causal one, yet accepts dropout. So measure on your own machine, with your own options.
 
 # %% [markdown]
 # How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens (`course_lib/experiments/sdpa_backends.py`):
@@ -866,11 +886,12 @@ for name in ("flash", "math"):
 assert 0.55 < shares["flash"] < 0.7 and 0.97 < shares["math"] < 1.05
 
 # %% [markdown]
-# Flash leaves out the tiles in which nothing is open. Math computes them, and blocks them afterwards.
+# Flash leaves out the tiles in which nothing is open, whereas math computes them and
+# blocks them afterwards.
 
 # %% [markdown]
-# And `nn.MultiheadAttention` has an option `need_weights`, True by default: it returns the weights as well
-# as the output.
+# `nn.MultiheadAttention` has an option `need_weights`, True by default, which returns the
+# weights as well as the output.
 #
 # **Predict:** what does it cost to ask for them?
 #
@@ -886,14 +907,14 @@ print(f"with weights: {times[0]:.1f} times the time, {times[1]:.0f} times the me
 assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 
 # %% [markdown]
-# Weights that are returned have to be in a table first, even if nobody reads them, so set
-# `need_weights=False` wherever you do not need them.
+# Weights that are returned have to be in a table first, even if nobody reads them. So set
+# `need_weights=False` where you don't need them.
 
 # %% [markdown]
 # ## The cache
 #
-# While a model writes, there is one new query at a time, and no table at all. What is large now is the
-# **cache** of keys and values (lessons 11 and 12). How large?
+# While a model writes, there is one new query at a time, and no table at all. What is
+# large now is the **cache** of keys and values (lessons 11 and 12). How large?
 
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
@@ -902,13 +923,14 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 #
 # <details><summary>Hint 1</summary>
 #
-# What is stored for one token, in one layer, of one head: how many vectors, and of how many numbers? Which
-# heads have some, the queries' or the keys'?
+# What is stored for one token, in one layer, by one head: how many vectors, and of how
+# many numbers? Which heads count, those of the queries or of the keys?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# It is one product of all six arguments and one more number, since keys *and* values are kept.
+# It is one product of all six arguments and one more number, because keys *and* values
+# are stored.
 #
 # </details>
 
@@ -951,9 +973,9 @@ assert round(caches["PaLM, 540 billion"] / caches["Llama 2, 7 billion"], 2) == 0
 assert round(caches["GPT-3, 175 billion"] / 1e9, 1) == 9.7
 
 # %% [markdown]
-# That is for 2,048 tokens of one text, in numbers of two bytes. A server that writes 64 texts at once needs
-# 64 times as much: for GPT-3, 618 GB, nearly twice its parameters (350 GB). The cache decides how many
-# users share a GPU.
+# That is for 2,048 tokens of one text, in numbers of two bytes. A server that writes 64
+# texts at once needs 64 times as much: for GPT-3, 618 GB, nearly twice its parameters
+# (350 GB). So the cache decides how many users share a GPU.
 
 # %%
 at_once = kv_cache_bytes(2048, 96, 96, 128, batch=64)
@@ -961,8 +983,8 @@ print(f"{at_once / 1e9:.0f} GB, parameters {175 * 2} GB")
 assert round(at_once / 1e9) == 618
 
 # %% [markdown]
-# And the time? A model with 8 heads, d_model 256 and four layers was timed with a cache of 64 to 16,384
-# tokens (`course_lib/experiments/token_times.py`).
+# And the time? A model with 8 heads, d_model 256 and four layers was timed with a cache
+# of 64 to 16,384 tokens (`course_lib/experiments/token_times.py`).
 #
 # **Predict:** how many times as long does one token take after 16,384 tokens as after 256?
 #
@@ -991,35 +1013,37 @@ axes = {"xlabel": "tokens in the cache", "ylabel": "milliseconds", "logarithmic"
 figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 
 # %% [markdown]
-# Writing a token is a product with b = 1: it waits for memory. Attention reads the whole cache, and that is
-# the smaller part here. To append a token, this model *copies* its cache into fresh memory (`torch.cat`);
-# programs that serve many users reserve the memory once. While the cache is small, reading the parameters
-# takes longer, and the length barely counts. With fewer heads of keys and values there is less to copy and
-# to read, though as many scores are computed (lesson 12).
+# Writing a token is a product with b = 1, so it waits for memory. Attention reads the
+# whole cache, but that is the smaller part here: to append a token, this model *copies*
+# its cache into fresh memory (`torch.cat`). Programs that serve many users reserve the
+# memory once. While the cache is small, reading the parameters takes longer, and the
+# length barely matters. With fewer heads of keys and values there is less to copy and to
+# read, though as many scores are computed as before (lesson 12).
 
 # %% [markdown]
 # ## A window
 #
-# What if a token attends to its neighbours only? With a **sliding window** of width w, position i attends
-# to itself and to the w − 1 positions before it. Operations and table then grow with n · w, not with n²,
-# and the cache stops growing at w tokens.
+# What if a token attends only to its neighbours? With a **sliding window** of width w,
+# position i attends to itself and to the w − 1 positions before it. Operations and table
+# then grow with n · w instead of n², and the cache stops growing at w tokens.
 
 # %% [markdown]
 # ### Exercise: sliding_window_mask
 #
-# What was `causal_mask`'s triangle becomes a band.
+# Turn `causal_mask`'s triangle into a band.
 #
 # <details><summary>Hint 1</summary>
 #
-# How far is key j behind query i, written with i and j? Between which two numbers does that
-# distance lie in a window of width 1, and of width 3?
+# In terms of i and j, how far is key j behind query i? Between which two numbers does
+# that distance lie in a window of width 1, and of width 3?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A column of positions minus a row of positions, `np.arange(n)[:, np.newaxis] - np.arange(n)`,
-# holds all n × n distances. A key is open if its distance is neither negative nor too large: two
-# comparisons, joined by `&`. The first rows need no care of their own.
+# A column of positions minus a row of positions,
+# `np.arange(n)[:, np.newaxis] - np.arange(n)`, holds all n × n distances. A key is open
+# if its distance is neither negative nor too large: two comparisons, joined by `&`. The
+# first rows need no special care.
 #
 # </details>
 
@@ -1033,7 +1057,8 @@ check(sliding_window_mask)
 # One layer reaches w positions, itself included. Its neighbours have read *their* neighbours, so a
 # second layer reaches further.
 #
-# **Predict:** with w = 4 and four layers, of how many positions does the last one know?
+# **Predict:** with w = 4 and four layers, how many positions does the last one know
+# about?
 #
 # - [ ] 4
 # - [x] 13
@@ -1048,9 +1073,9 @@ for n_layers in (1, 2, 3, 4):
 assert known.sum() == 4 * (4 - 1) + 1
 
 # %% [markdown]
-# A product of two masks counts the ways from one position to another via one in between. So L layers reach
-# L · (w − 1) positions back, as in a causal convolution. Mistral 7B has 32 layers and windows of 4,096
-# (Jiang et al. 2023, table 1):
+# A product of two masks counts the ways from one position to another via one in between.
+# As in a causal convolution, L layers reach L · (w − 1) positions back. Mistral 7B has 32
+# layers and windows of 4,096 (Jiang et al. 2023, table 1):
 
 # %%
 reach = 32 * (4096 - 1)
@@ -1061,38 +1086,42 @@ print(
 assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 
 # %% [markdown]
-# That something *can* travel so far does not mean that it does. A reach is what a path allows, and
-# whether a model learns to use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020)
-# gives some tokens the whole sequence; GPT-3 alternates layers with and without a window (Brown et al.
-# 2020, section 2.1), so that its cache may be smaller than the one above.
+# That something *can* travel so far doesn't mean that it does: whether a model learns to
+# use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020) gives some
+# tokens the whole sequence; GPT-3 alternates layers with and without a window (Brown et
+# al. 2020, section 2.1), so that its cache may be smaller than the one above.
 
 # %% [markdown]
 # ## What is not here
 #
-# Three more ideas that you will meet:
+# Three more ideas you will meet:
 #
-# - **Linear attention** (Katharopoulos et al. 2020) replaces e^(q · k) by f(q) · f(k), so that one sum
-#   over the keys serves all queries: time grows with n. It is another function.
-# - **Paging** (Kwon et al. 2023) keeps the cache of many texts in blocks, as an operating system keeps
-#   its memory, so that none is reserved and left unused.
-# - **Speculative decoding** (Leviathan et al. 2023): a small model writes some tokens ahead, the large one
-#   reads them at once, and keeps the first ones, as far as its own probabilities allow. On a GPU, reading
-#   five takes barely longer than one, because both wait for the parameters.
+# - **Linear attention** (Katharopoulos et al. 2020) replaces e^(q · k) by f(q) · f(k), so
+#   that one sum over the keys serves all queries, and time grows with n. It is a
+#   different function.
+# - **Paging** (Kwon et al. 2023) keeps the cache of many texts in blocks, as an operating
+#   system manages its memory, so that none lies reserved and unused.
+# - **Speculative decoding** (Leviathan et al. 2023): a small model writes some tokens
+#   ahead, and the large one reads them all at once and keeps as many as its own
+#   probabilities allow. On a GPU, reading five takes barely longer than one, because both
+#   wait for the parameters.
 
 # %% [markdown]
-# These three are from 2020 to 2023, and it went on from there. *FlashAttention-3* ([Shah et al.
-# 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same time.
-# *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a mask that you write in
-# PyTorch into a kernel. *Latent attention* (lesson 12) stores less than a cache of keys and values. And
-# *state-space models* such as Mamba ([Gu and Dao 2023](https://arxiv.org/abs/2312.00752)) replace the cache
-# by a state of fixed size, often with some layers of attention among theirs.
+# More has followed since. *FlashAttention-3* ([Shah et al.
+# 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same
+# time. *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a
+# mask that you write in PyTorch into a kernel. *Latent attention* (lesson 12) stores less
+# than a cache of keys and values. And *state-space models* such as Mamba ([Gu and Dao
+# 2023](https://arxiv.org/abs/2312.00752)) replace the cache by a state of fixed size,
+# often with some layers of attention in between.
 
 # %% [markdown]
 # ## Two thousand tokens without a table
 #
-# Everything comes together. A language model as in lesson 12, two layers with four heads, learns from
-# pieces of **64 tokens** (about 20 seconds). Then it reads 2,048 tokens of *The Tempest* at once. Its
-# attention is your function. (If a function is not ready, the course's own is used instead.)
+# Now everything comes together. A language model like the one in lesson 12, two layers
+# with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then it reads
+# 2,048 tokens of *The Tempest* at once, with your function as its attention. (If a
+# function is not ready, the course's own is used instead.)
 
 # %%
 from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
@@ -1112,7 +1141,8 @@ model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
 text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
 
 # %% [markdown]
-# The model's own attention, and yours. Do both predict the same next token at all 2,048 positions?
+# Do the model's own attention and yours predict the same next token at all 2,048
+# positions?
 
 
 # %%
@@ -1146,7 +1176,8 @@ print(f"the same token at {same:.0%} of {len(yours):,} positions")
 assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
 
 # %% [markdown]
-# And the memory of NumPy's arrays, next to an attention with its table for each of the four heads:
+# How much memory do NumPy's arrays take, compared with a table for each of the four
+# heads?
 
 
 # %%
@@ -1168,14 +1199,15 @@ print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
 assert held["table"] > 8 * held["tiles"]
 
 # %% [markdown]
-# Now the loss. The model has learned from 64 tokens at a time, and reads 2,048. What helps it more in the second
-# half of the text: to attend to everything before, or to a window of 64?
+# Now for the loss. The model learned from 64 tokens at a time and now reads 2,048. What
+# helps it more in the second half of the text: attending to everything before, or to a
+# window of 64?
 #
-# **Predict:** where is its loss lower?
+# **Predict:** which way is its loss lower?
 #
 # - [ ] With everything before
 # - [x] With the window
-# - [ ] Nowhere: it is about the same
+# - [ ] Neither: it is about the same
 
 # %% tags=["nbval-ignore-output"]
 losses = {}
@@ -1190,10 +1222,11 @@ for width in (None, 64):
 assert losses[64] < losses[None] - 0.4
 
 # %% [markdown]
-# The likely reason is that it never met distances beyond 63, or so many keys at once. Rotary positions
-# (lesson 05) are computed for any distance, but its heads learned only these. (Models for long texts are
-# trained further on them, with rescaled angles, as in YaRN: [Peng et al.
-# 2023](https://arxiv.org/abs/2309.00071).) The window keeps to what was learned, and is cheaper. On paper:
+# The likely reason is that the model never met distances beyond 63, or so many keys at
+# once. Rotary positions (lesson 05) can be computed for any distance, but its heads
+# learned only these. (Models for long texts are trained further on such texts, with
+# rescaled angles, as in YaRN: [Peng et al. 2023](https://arxiv.org/abs/2309.00071).) The
+# window keeps to what was learned, and is cheaper. On paper:
 
 # %%
 full, window = (
@@ -1210,17 +1243,17 @@ print(f"from the first token to the last: {layers} layers, and the model has 2")
 assert full == 32 * window and layers == 33
 
 # %% [markdown]
-# Back to the question from the start. What has changed since 2017 is not the formula. The table was never
-# needed, and is no longer made; the cache is shared by heads; far tokens are left out where a model can
-# do without them. What attention costs depends on what you count, and the seconds follow the numbers that
-# are moved more than the operations.
+# Back to the question from the start. What has changed since 2017 is not the formula. The
+# table was never needed, and is no longer made; heads share the cache; distant tokens are
+# left out where a model can do without them. What attention costs depends on what you
+# count, and the seconds depend more on the numbers moved than on the operations.
 
 
 # %% [markdown]
 # ## In three lines
 #
-# - Operations are one cost; steps that wait and numbers that are moved are others. Which one counts has to
-#   be measured.
+# - Operations are one cost; steps that wait and numbers that are moved are others. Which
+#   one matters has to be measured.
 # - Attention needs no table: a running maximum, a sum and an output are enough, exactly. That is
 #   FlashAttention, with more operations and far less memory traffic.
 # - While a model writes, the cache is what grows: grouped queries and windows keep it small.
@@ -1229,4 +1262,5 @@ assert full == 32 * window and layers == 33
 # al. (2023); Triton's tutorial
 # [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
 #
-# **An open question:** everything works now. But would you notice if it did not? Lesson 15.
+# **An open question:** everything works now. But would you notice if it didn't? Lesson
+# 15.

@@ -27,6 +27,8 @@ from tests.benchmarks import (
     bench_layers,
     bench_nbgrader,
     bench_nn,
+    bench_page,
+    bench_readers,
     bench_scale,
     bench_term,
     bench_views,
@@ -53,6 +55,8 @@ BENCHMARKS: dict[str, Measure] = {
     "layers": bench_layers.measure,
     "flash": bench_flash.measure,
     "views": bench_views.measure,
+    "page": bench_page.measure,
+    "readers": bench_readers.measure,
 }
 QUICK = "--quick"
 WIDTH = 110  # of the tables where no terminal says it

@@ -32,8 +32,16 @@ def test_parts_are_done_once_the_last_lesson_is_behind():
 def test_parts_that_are_written_anew_are_current(lesson):
     by_state = {part for part, state in states(lesson).items() if state == "current"}
     assert by_state == {*PARTS_WRITTEN_ANEW[lesson]}
-    assert set(states(lesson).values()) == {"done", "current"}
+    assert {*states(lesson).values()} - {"left out"} == {"done", "current"}
     assert states("09")["softmax"] == "done"  # not lit before its time
+
+
+def test_a_language_model_leaves_out_what_reads_a_source():
+    boxes = figures.lesson_map("12", alt=ALT).data["boxes"]
+    assert {box["state"] for box in boxes["encoder"]} == {"left out"}
+    gone = [box["name"] for box in boxes["decoder"] if box["state"] == "left out"]
+    assert gone == ["cross-attention", "add & norm"]
+    assert "left out" not in states("13").values()
 
 
 def test_lessons_write_every_part():

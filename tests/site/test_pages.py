@@ -5,6 +5,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
+from autograder.book.live import LIVE
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
 from tests.site.book import (
@@ -118,8 +119,12 @@ def test_pages_lead_to_the_one_before_and_the_next(site):
     assert page.find("a", class_="right-next")["href"] == "../exercises/index.html"
 
 
-def test_no_page_and_no_copy_holds_a_notebook(site):
-    assert [path.name for path in site.rglob("*.ipynb*")] == []
+def test_site_has_no_notebook_but_the_learners(site):
+    notebooks = [*site.rglob("*.ipynb*")]
+    assert {path.parent for path in notebooks} == {site / LIVE / "notebooks"}
+    for path in notebooks:
+        text = path.read_text(encoding="utf-8")
+        assert "SOLUTION" not in text and '"outputs": []' in text
     assert [
         path.name for path in (site / "_sources").rglob("*") if path.is_file()
     ] == []

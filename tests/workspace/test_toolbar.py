@@ -132,6 +132,21 @@ class TestToolbar:
             entry = page.locator(".lm-CommandPalette-itemLabel", has_text=name)
             expect(entry).to_be_visible()
 
+    def test_link_makes_the_cell_that_it_leads_to_active(self, server, request):
+        linked = lesson()
+        target, name = linked.cells[SIMILARITY - 1].id, request.node.name
+        linked.cells[0].source += f" [cell](#cell-id={target}) [part](#Before-softmax)"
+        with opened(server, name, linked) as (page, _):
+            active = page.locator(".jp-Cell.jp-mod-active")
+            for link, words in (("cell", "Exercise: similarity"), ("part", "Before ")):
+                cell(page, 0).get_by_role("link", name=link, exact=True).focus()
+                page.keyboard.press("Enter")
+                expect(active).to_contain_text(words)
+                expect(active).to_be_focused()
+                page.locator(".jp-Notebook .jp-WindowedPanel-outer").first.evaluate(
+                    "each => each.scrollTop = 0"
+                )
+
     @pytest.mark.thorough
     def test_other_notebooks_have_no_buttons(self, server):
         plain = lesson()
@@ -457,6 +472,21 @@ class TestToolbar:
         assert names == list("caaaacbbbcccc")
         exercises = script("lesson.js", "(m, all) => m.exercisesOf(all)", cells[:3])
         assert exercises == []  # no check is there: another notebook of nbgrader's
+
+    @pytest.mark.parametrize(
+        ("path", "title", "tab"),
+        [
+            ("00_start/00_start.ipynb", "# Start `here`", "00 · Start here"),
+            ("00_start/00_start.ipynb", "No title", "00_start.ipynb"),
+            ("00_start/mine.ipynb", "# Start here", "mine.ipynb"),
+            ("00_start.ipynb", "# Start here", "00_start.ipynb"),
+        ],
+    )
+    def test_tab_of_a_lesson_is_its_title(self, script, path, title, tab):
+        cells = [{"type": "code", "source": "# 1"}, {"type": "markdown"}]
+        cells[1]["source"] = title
+        function = "(tabs, [path, cells]) => tabs.tabOf(path, cells)"
+        assert script("tabs.js", function, [path, cells]) == tab
 
     def test_twenty_earlier_answers_are_kept(self, script):
         answers = script(

@@ -9,8 +9,10 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 
 import base64
 import json
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from matplotlib.figure import Figure
 from course_lib.figures.drawing import AccessibleFigure, read_asset
 
 MAX_TOKENS = 256  # on one side of a view
+NOT_VIEWS = {"drawing", "mount", "shared"}  # scripts beside them
 DIGITS = 4  # of a number that a view gets
 
 
@@ -91,3 +94,28 @@ def _script(view: str) -> str:
 @cache
 def _style(view: str) -> str:
     return read_asset("living.css") + read_asset(f"{view}.css")
+
+
+def page_scripts() -> Iterator[tuple[str, str]]:
+    """Yield names and scripts for a page that makes pictures live from data alone.
+
+    A script adds to ``attentionCourse.views`` a function of a figure's id and its data;
+    "drawing" that of still drawings.
+    """
+    assets = (files("course_lib.figures") / "living").iterdir()
+    names = sorted(each.name for each in assets if each.name.endswith(".js"))
+    for view in (name.removesuffix(".js") for name in names):
+        if view not in NOT_VIEWS:
+            code = f"const css = {json.dumps(_style(view))};\n{_script(view)}"
+            yield view, _adding(view, code, "(name, data) => mount(name, data, css)")
+    css = json.dumps(read_asset("drawing.css"))
+    code = (
+        f"const style = document.createElement('style');\nstyle.textContent = {css};\n"
+        f"document.head.append(style);\n{read_asset('drawing.js')}"
+    )
+    yield "drawing", _adding("drawing", code, "inline")
+
+
+def _adding(view: str, code: str, call: str) -> str:
+    function = f"(() => {{\n{code}\nreturn {call};\n}})()"
+    return f'attentionCourse.views["{view}"] = {function};\n'

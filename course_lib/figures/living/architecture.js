@@ -2,10 +2,10 @@
 // its shapes, its parameters and its lesson. data: boxes of encoder and decoder, from the
 // bottom (name, note beside it, part, text, reads and gives: shapes, parameters, shared,
 // layer: whether it is repeated, lesson, link, state: "done", "current", "to come" or
-// null), n_layers, totals (lines), memory (its shape), small, states (whether there are any).
+// "left out" or null), n_layers, totals (lines), memory (its shape), small, states (whether there are any).
 
-const MARKS = { done: "✓", current: "●", "to come": "○" };
-const WORDS = { done: "in an earlier lesson", current: "in this lesson", "to come": "in a later lesson" };
+const MARKS = { done: "✓", current: "●", "to come": "○", "left out": "–" };
+const WORDS = { done: "in an earlier lesson", current: "in this lesson", "to come": "in a later lesson", "left out": "left out in this lesson" };
 
 function render({ model, el }) {
   const data = model.get("data");
@@ -46,7 +46,9 @@ function render({ model, el }) {
     return head;
   };
   const lines = [`each frame: one of ${data.n_layers} stacked layers`, ...data.totals];
-  const key = Object.entries(MARKS).map(([state, mark]) =>
+  const isGone = (box) => box.state === "left out";
+  const unused = columns.flat().some(isGone) ? "to come" : "left out";
+  const key = Object.entries(MARKS).filter(([state]) => state !== unused).map(([state, mark]) =>
     element("span", { class: "box", "data-state": state }, element("span", { class: "lv-mark" }, mark), WORDS[state]));
   const notes = element(
     "div",
@@ -125,11 +127,12 @@ function render({ model, el }) {
       const lane = outer(boxes[0]) + 10 * away;
       const layers = columns[side].map((each, row) => (each.layer ? row : -1)).filter((row) => row >= 0);
       const [first, last] = [layers[0], layers.at(-1)];
-      frame(svg, boxes[first], boxes[last], lane);
+      const pale = columns[side].every(isGone) ? " gone" : "";
+      frame(svg, boxes[first], boxes[last], lane, pale);
       boxes.slice(1).forEach((to, k) => {
         const [from, row] = [boxes[k], k + 1];
         const attends = /attention/.test(columns[side][row].part);
-        const name = `flow${lit([side, k], [side, row])}`;
+        const name = `flow${pale}${lit([side, k], [side, row])}`;
         const three = attends && !data.small && columns[side][row].part !== "cross-attention";
         if (!three) return svg.append(arrow([[to.x, from.top], [to.x, to.bottom]], { class: name }));
         // Query, key and value of the same vectors: three arrows.
@@ -144,7 +147,7 @@ function render({ model, el }) {
         const [from, to] = [boxes[row - 1], boxes[row + 1]];
         const [up, into] = [from.y - 4, to.y + 5];
         svg.append(arrow([[outer(from), up], [lane, up], [lane, into], [outer(to), into]],
-          { class: `residual${lit([side, row - 1], [side, row + 1])}` }));
+          { class: `residual${isGone(columns[side][row]) ? " gone" : ""}${lit([side, row - 1], [side, row + 1])}` }));
       }
     });
     paintMemory(svg, all, lit);
@@ -153,10 +156,10 @@ function render({ model, el }) {
     svg.append(shape("text", { class: "end", x: top.x + 7, y: top.top - 5 }, "probabilities"));
   }
 
-  function frame(svg, bottom, top, lane) {
+  function frame(svg, bottom, top, lane, pale) {
     const [x, end] = [Math.min(lane, bottom.left) - 5, Math.max(lane, bottom.right) + 5];
     const y = top.top - 5;
-    svg.append(shape("rect", { class: "frame", x, y, width: end - x, height: bottom.bottom + 5 - y, rx: 4 }));
+    svg.append(shape("rect", { class: `frame${pale}`, x, y, width: end - x, height: bottom.bottom + 5 - y, rx: 4 }));
   }
 
   function paintMemory(svg, all, lit) {
@@ -164,12 +167,12 @@ function render({ model, el }) {
     const row = columns[1].findIndex((each) => each.part === "cross-attention");
     const to = all[1][row];
     const turn = from.right + 0.45 * (to.left - from.right);
-    const name = `memory${lit([0, all[0].length - 1], [1, row])}`;
+    const name = `memory${isGone(columns[1][row]) ? " gone" : ""}${lit([0, all[0].length - 1], [1, row])}`;
     [["k", -6], ["v", 6]].forEach(([letter, offset]) => {
       const y = to.y + offset;
       svg.append(
         arrow([[from.right, from.y], [turn, from.y], [turn, y], [to.left, y]], { class: name, "data-to": "cross-attention" }),
-        shape("text", { class: "letter", x: to.left - 9, y: y + (offset < 0 ? -4 : 11), "text-anchor": "end" }, letter),
+        shape("text", { class: `letter${isGone(columns[1][row]) ? " gone" : ""}`, x: to.left - 9, y: y + (offset < 0 ? -4 : 11), "text-anchor": "end" }, letter),
       );
     });
   }
@@ -177,7 +180,9 @@ function render({ model, el }) {
   const caption = element(
     "p",
     { class: "lv-caption" },
-    data.small
+    columns[0].every(isGone)
+      ? "Grey: what a decoder without an encoder leaves out. The outer arrows are residual connections, x + f(x)."
+      : data.small
       ? "Blue: every cross-attention reads the encoder's output, as keys (k) and values (v). An outer arrow goes around a box: what enters the box is added to what leaves it."
       : `Blue: the memory${data.memory && ` ${data.memory}`}, which is the encoder's output, gives every cross-attention its keys (k) and values (v). The outer arrows are residual connections, x + f(x).`,
   );

@@ -5,8 +5,11 @@ import * as actions from "./actions.js";
 import { CHOICES_STYLE } from "./choices.js";
 import { watchFigures } from "./figures.js";
 import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
+import { watchLinks } from "./links.js";
+import { LESSON, LOOK_STYLE } from "./look.js";
 import { PREDICTIONS_STYLE, watch } from "./predictions.js";
 import { REPORTS_STYLE, watchReports } from "./reports.js";
+import { nameTab, tabOf } from "./tabs.js";
 
 // Each path is drawn for 16 × 16; jp-icon3 gives it the theme's colour.
 const BUTTONS = [
@@ -126,6 +129,7 @@ function activate(lab, tracker, palette, tell) {
     PREDICTIONS_STYLE,
     REPORTS_STYLE,
     HOME_STYLE,
+    LOOK_STYLE,
   ].join("");
   const status = document.createElement("div");
   status.className = "attention-course-status";
@@ -169,9 +173,12 @@ function activate(lab, tracker, palette, tell) {
 
   const changed = () => COMMANDS.forEach((button) => commands.notifyCommandChanged(commandOf(button)));
   const welcome = (panel) => {
+    watchLinks(panel, () => actions.exerciseOf(panel), tell); // before one leads here
     panel.context.ready
       .then(() => {
         if (panel.isDisposed || !actions.exerciseOf(panel)) return;
+        panel.addClass(LESSON);
+        nameTab(panel, () => tabOf(panel.context.localPath, actions.cellsOf(panel)));
         addButtons(lab, panel);
         watch(panel, actions.cellsOf, tell);
         const use = (exercise) => commands.execute(commandOf(COURSE_VERSION), { panel: panel.id, exercise });

@@ -1,0 +1,346 @@
+"""Home in Chromium: what it counts, and the notebooks that go out and come back."""
+
+import json
+import shutil
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from autograder.book.live import write_live
+from autograder.demo.sample_class import right_answer
+from autograder.gradebook.autograded import autograded_notebook
+from autograder.grading.engine import Engine
+from autograder.grading.submission import Submission
+from autograder.workspace.update import update
+from tests.grading.engines import SEED, process_number
+from tests.grading.engines import SHORT as BUDGET
+from tests.site import pyodide
+from tests.site.book import LESSONS
+from tests.site.page_scripts import read_json
+from tests.site.test_answering_in_a_browser import (
+    BLOCKED,
+    FULL,
+    NEEDS_PYODIDE,
+    RIGHT,
+    WRONG,
+    chromium,
+    served,
+    text_of,
+    visited,
+    write,
+)
+from tests.site.test_in_a_browser import AXE
+from tests.submissions import COURSE, LESSON
+
+__all__ = ["chromium"]  # a fixture
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
+KEY = "attention-course"
+HOME = "home.html"
+SOFTMAX = "exercises/softmax.html"
+PAGE = f"{LESSON}/{LESSON}.html"
+TIME = "2026-01-02T03:04:05.678Z"
+CHECKED = json.dumps({"time": TIME, "holding": 2, "claims": 5, "attempts": 1})
+BEGUN = {
+    "answer softmax": RIGHT,
+    "solved softmax": "2026-01-01T03:04:05.678Z",
+    "answer scaled_scores": "def scaled_scores(q, k):\n    return q @ k.T\n",
+    "checked scaled_scores": CHECKED,
+    "answer attention": "from course_lib.attention import attention\n",
+    "earlier attention": json.dumps(
+        [{"time": TIME, "source": "def attention(): pass"}]
+    ),
+    f"prediction {LESSON}/looking-something-up-6": "1",
+}
+FILL = """texts => Object.entries(texts).forEach(([key, text]) =>
+    localStorage.setItem(`attention-course ${key}`, text))"""
+KEPT = "() => Object.fromEntries(Object.entries(localStorage).sort())"
+VIEWS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+
+
+def fill(page, texts):
+    """Let a browser have texts as if a reader had written them; load the page anew."""
+    page.evaluate(FILL, texts)
+    page.reload()
+
+
+def kept(page):
+    """Return what a course's pages have in the browser, without the keys' beginning."""
+    texts = page.evaluate(KEPT).items()
+    return {
+        key.removeprefix(f"{KEY} "): text for key, text in texts if key.startswith(KEY)
+    }
+
+
+def row(page, heading):
+    """Return a lesson's part of the page, unfolded."""
+    part = page.locator(".home-lessons > li").filter(has_text=heading)
+    part.locator("details").evaluate("each => each.open = true")
+    return part
+
+
+def downloaded(page, button, path):
+    """Press a button and keep the file that comes; return its suggested name."""
+    with page.expect_download() as download:
+        button.click()
+    download.value.save_as(path)
+    return download.value.suggested_filename
+
+
+def upload(page, part, *files):
+    """Choose files for a part's upload; return the sentence that it answers."""
+    part.locator(".home-status").last.evaluate("each => each.textContent = ''")
+    part.locator("input[type=file]").last.set_input_files(files)
+    status = part.locator(".home-status").last
+    expect(status).not_to_be_empty()
+    return status.inner_text()
+
+
+@pytest.mark.parametrize("width, theme", VIEWS)
+def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
+    with (
+        served(site) as address,
+        visited(
+            chromium, f"{address}{HOME}", viewport={"width": width, "height": 900}
+        ) as page,
+    ):
+        page.emulate_media(color_scheme=theme)
+        page.reload()
+        main = page.locator(".your-course")
+        expect(main.locator(".home-next")).to_contain_text("Start here: 00 Start here")
+        assert "0 of 11 exercises solved" in main.inner_text()
+        fill(page, BEGUN)
+        text = main.locator(".home-next").inner_text().replace("\u00a0", " ")
+        expected = "Continue here: 01 Dot-product attention, exercise scaled_scores"
+        assert text == f"{expected} · 10 min"
+        assert "1 of 11 exercises solved" in main.inner_text()
+        assert "Put off until later: attention" in main.inner_text()
+        part = row(page, "01 Dot-product")
+        words = part.inner_text()
+        assert "1 of 8 solved" in words and "softmax · solved" in words
+        assert "scaled_scores · begun, 2 of 5 claims hold, 10 min" in words
+        assert "bilinear_scores · open" in words
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate(
+            "Promise.all(document.getAnimations().map(each => each.finished))"
+        )
+        assert Axe().run(page, options=AXE).violations_count == 0
+        part.get_by_role("link", name="scaled_scores").click()
+        expect(page.get_by_role("textbox", name="Your scaled_scores")).to_be_visible()
+        # To leave while Python is loading would be seen as requests that fail.
+
+
+def test_other_pages_say_what_is_solved(site, chromium, tmp_path):
+    copy = tmp_path / "site"
+    shutil.copytree(site, copy)
+    span = (
+        f'<span class="progress" data-lesson="{LESSON}" data-exercises="{{}}"></span>'
+    )
+    path = copy / SOFTMAX
+    html = path.read_text(encoding="utf-8")
+    spans = span.format("softmax attention x") + span.format("x y")
+    path.write_text(html.replace("<h1>", f"{spans}<h1>", 1), encoding="utf-8")
+    with served(copy) as address, visited(chromium, f"{address}{SOFTMAX}") as page:
+        fill(page, BEGUN)
+        assert page.locator("span.progress").all_inner_texts() == ["1 of 3 solved", ""]
+        with page.context.expect_page() as opened:
+            page.evaluate("open(location.href)")
+        opened.value.evaluate(FILL, {"solved attention": TIME})
+        expect(page.locator("span.progress").first).to_have_text("2 of 3 solved")
+
+
+def test_round_trip_into_another_browser_changes_nothing(site, chromium, tmp_path):
+    path = tmp_path / f"{LESSON}.ipynb"
+    with served(site) as address:
+        with visited(chromium, f"{address}{HOME}") as page:
+            fill(page, BEGUN)
+            part = row(page, "01 Dot-product")
+            button = part.get_by_role("button", name="Download my notebook")
+            assert downloaded(page, button, path) == path.name
+            assert f"work/{LESSON}/" in part.locator(".home-status").inner_text()
+        with visited(chromium, f"{address}{PAGE}") as page:
+            part = page.locator(".your-notebook")
+            said = upload(page, part, path)
+            assert said.startswith("3 answers, 1 prediction and 1 earlier answer taken")
+            after = kept(page)
+            for key, text in BEGUN.items():
+                if not key.startswith("earlier"):
+                    assert after[key] == text
+            assert "def attention(): pass" in after["earlier attention"]
+            # The page itself has it at once.
+            area = page.get_by_role("textbox", name="Your softmax", exact=True)
+            assert area.input_value() == RIGHT
+            answer = page.locator(".live").filter(has=page.locator("#answer-softmax"))
+            expect(answer.locator(".live-mark")).to_have_text("✓ solved")
+            assert page.get_by_text("You predicted").count() == 1
+            assert upload(page, part, path) == "Nothing in it is new here."
+
+
+def test_all_of_it_is_downloaded_deleted_and_brought_back(site, chromium, tmp_path):
+    path = tmp_path / "attention-course.json"
+    with served(site) as address, visited(chromium, f"{address}{HOME}") as page:
+        fill(page, BEGUN)
+        page.evaluate("localStorage.setItem('of another site', 'stays')")
+        part = page.locator(".your-course")
+        button = part.get_by_role("button", name="Download everything")
+        assert downloaded(page, button, path) == path.name
+        before = kept(page)
+        page.get_by_role("button", name="Delete everything").click()
+        expect(page.get_by_role("button", name="Keep it")).to_be_focused()
+        page.keyboard.press("Enter")
+        assert kept(page) == before
+        page.get_by_role("button", name="Delete everything").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        expect(part).to_contain_text("0 of 11 exercises solved")
+        assert kept(page) == {}
+        assert page.evaluate("localStorage.getItem('of another site')") == "stays"
+        assert "3 answers" in upload(page, part, path)
+        expect(part).to_contain_text("1 of 11 exercises solved")
+        after = kept(page)
+        earlier = {key for key in after if key.startswith("earlier")}
+        assert {k: after[k] for k in after.keys() - earlier} == {
+            k: before[k] for k in before.keys() - earlier
+        }
+
+
+def test_bad_files_are_a_sentence_each_and_change_nothing(site, chromium, tmp_path):
+    name = "<img src=x onerror=document.title=1>"
+    texts = {"big.ipynb": "x" * 50_000_000, f"{name}.ipynb": "{", "f.html": "<html>"}
+    with (
+        served(site) as address,
+        # At the end a file is out of reach, which the console says.
+        visited(chromium, f"{address}{PAGE}", faultless=False) as page,
+    ):
+        fill(page, BEGUN)
+        title, before = page.title(), kept(page)
+        part = page.locator(".your-notebook")
+        sentences = []
+        for file, text in texts.items():
+            path = tmp_path / file
+            path.write_text(text)
+            sentences.append(upload(page, part, path))
+        assert [each.partition(" ")[0] for each in sentences] == [
+            "big.ipynb",
+            "<img",
+            "f.html",
+        ]
+        assert "48 MB" in sentences[0] and "is no notebook" in sentences[1]
+        assert page.title() == title and part.locator("img").count() == 0
+        other = tmp_path / "other.ipynb"
+        shutil.copy(COURSE.learner(LESSONS[0]), other)
+        said = upload(page, part, other)
+        assert said.startswith("It is the notebook of 00 Start here, and was read as")
+        page.route("**/notebooks/*", lambda route: route.abort())
+        said = upload(page, part, COURSE.learner(LESSON))
+        assert said.startswith("The lesson's notebook could not be loaded")
+        assert kept(page) == before
+
+
+@pytest.mark.parametrize("script", [FULL, BLOCKED], ids=["full", "blocked"])
+def test_storage_that_keeps_nothing_is_a_sentence_at_home(
+    site, chromium, tmp_path, script
+):
+    notebook = read_json(COURSE.learner(LESSON))
+    for cell in notebook["cells"]:
+        if cell["id"] == "softmax":
+            cell["source"] = RIGHT
+    path = tmp_path / "mine.ipynb"
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    with served(site) as address:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.add_init_script(f"({script})()")
+        page.goto(f"{address}{HOME}")
+        expect(page.locator(".home-trouble")).to_contain_text("Your browser")
+        said = upload(page, page.locator(".your-course"), path)
+        assert "nothing was taken" in said
+        context.close()
+
+
+def test_upload_and_another_tab_lose_nothing(site, chromium, tmp_path):
+    path = tmp_path / "mine.ipynb"
+    notebook = read_json(COURSE.learner(LESSON))
+    for cell in notebook["cells"]:
+        if cell["id"] == "softmax":
+            cell["source"] = RIGHT
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    with served(site) as address:
+        context = chromium.new_context()
+        one, two = context.new_page(), context.new_page()
+        one.goto(f"{address}{SOFTMAX}")
+        two.goto(f"{address}{HOME}")
+        write(one, WRONG)
+        expect(row(two, "01 Dot-product")).to_contain_text("softmax · begun")
+        said = upload(two, two.locator(".your-course"), path)
+        assert said == "1 answer taken; 1 of yours is kept among the earlier ones."
+        expect(one.locator(".live-storage")).to_contain_text("Another tab")
+        assert text_of(one) == WRONG
+        one.get_by_role("button", name="Restore").click()
+        assert text_of(one) == RIGHT
+        rows = json.loads(kept(one)["earlier softmax"])
+        assert WRONG in [each["source"] for each in rows]
+        context.close()
+
+
+@NEEDS_PYODIDE
+@pytest.mark.sandbox
+@pytest.mark.alone
+def test_journey_from_the_page_to_a_grade_and_back(site, chromium, tmp_path):
+    """Answer in the page, go on in ``work/``, hand in, and bring the feedback back."""
+    copy = tmp_path / "site"
+    shutil.copytree(site, copy)
+    write_live(copy, pyodide.FOLDER)
+    names = ("softmax", "similarity_attention", "scaled_scores")
+    answers = {name: right_answer(name) for name in names}
+    answers["scaled_scores"] = (
+        "def scaled_scores(q, k):\n    return q @ k.T / k.shape[1]"
+    )
+    root = tmp_path / "course"
+    for part in ("notebooks", "solutions"):
+        shutil.copytree(COURSE.root / part, root / part)
+    shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    course = type(COURSE)(root)
+    mine = root / "work" / LESSON / f"{LESSON}.ipynb"
+    with served(copy) as address, visited(chromium, f"{address}{PAGE}") as page:
+        for name, text in answers.items():
+            answer = page.locator(".live").filter(has=page.locator(f"#answer-{name}"))
+            answer.get_by_role("textbox").fill(text)
+            page.keyboard.press("Shift+Enter")
+            expect(answer.locator(".live-report")).not_to_be_empty()
+        button = page.get_by_role("button", name="Download my notebook")
+        downloaded(page, button, mine)
+        page.goto(f"{address}{HOME}")
+        expect(page.locator(".your-course")).to_contain_text("2 of 11 exercises solved")
+        assert "scaled_scores · begun, " in row(page, "01 Dot-product").inner_text()
+        before = kept(page)
+    # In work/ the same answers, typed, are worth the same.
+    typed = read_json(COURSE.learner(LESSON))
+    for cell in typed["cells"]:
+        if cell["id"] in answers:
+            cell["source"] = answers[cell["id"]]
+    written = tmp_path / "typed.ipynb"
+    written.write_text(json.dumps(typed), encoding="utf-8")
+    first = update(course)
+    assert all(not each.failed for each in first)
+    with Engine(
+        COURSE, LESSON, seed=SEED, worker=process_number(), budget=BUDGET
+    ) as engine:
+        result, other = (engine.grade(path)[0] for path in (mine, written))
+        cells = Submission(engine.release, "ada", mine, engine.releases).cells
+    points = {each.exercise: each.points for each in result.exercises}
+    assert points == {each.exercise: each.points for each in other.exercises}
+    assert points["softmax"] > 0 == points["attention"]
+    assert result.exercises == other.exercises
+    # What is graded comes back, into a browser that has nothing and into the first.
+    graded = tmp_path / "graded.ipynb"
+    text = autograded_notebook(COURSE, cells, result, {})
+    graded.write_text(text, encoding="utf-8")
+    with served(copy) as address, visited(chromium, f"{address}{HOME}") as page:
+        said = upload(page, page.locator(".your-course"), graded)
+        assert said.startswith("3 answers taken")
+        for name, text in answers.items():
+            assert kept(page)[f"answer {name}"] == text
+        fill(page, before)
+        said = upload(page, page.locator(".your-course"), mine)
+        assert said.startswith("Nothing in it is new here")
+        assert kept(page) == before
