@@ -230,6 +230,12 @@ def test_lesson_answers_beside_living_pictures(answering, chromium):
         assert page.locator(".live-report:not(:empty)").count() == 1
         own = page.locator("div.cell").filter(has_text="check(softmax)")
         expect(own.first).to_be_hidden()
+        # The editor begins with the contract, which paper has above it.
+        contract = page.locator(".highlight-python:has(+ .live)").first
+        expect(contract).to_be_hidden()
+        page.emulate_media(media="print")
+        expect(contract).to_be_visible()
+        page.emulate_media(media="screen")
         answer.get_by_role("button", name="Hint").click()
         section = page.locator("section").filter(has=page.locator("#answer-softmax"))
         opened = section.last.locator("details[open] > summary")

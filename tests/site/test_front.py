@@ -40,7 +40,7 @@ INKS = {
     "ink": GROUNDS + TINTS,
     "quiet-ink": GROUNDS + TINTS,
     "blue": [*GROUNDS, "blue-tint"],  # the sidebar's own page
-    "vermilion": [*GROUNDS, "vermilion-tint"],  # the name of a common mistake
+    "vermilion": [*GROUNDS, "vermilion-tint"],  # what begins its box
     "green": GROUNDS,
     "purple": ["sunk"],
     "code-comment": ["sunk"],
@@ -75,13 +75,13 @@ def test_card_has_title_question_picture_and_facts(index, site):
         assert 0 < (site / image["src"]).stat().st_size <= MAX_BYTES
 
 
-def test_card_has_a_place_for_what_is_solved(index):
-    places = index.select(".front-card .progress")
-    assert [each["data-lesson"] for each in places] == [*LESSONS]
-    for place, lesson in zip(places, LESSONS, strict=True):
+def test_card_has_an_element_for_what_is_solved(index):
+    spans = index.select(".front-card .progress")
+    assert [each["data-lesson"] for each in spans] == [*LESSONS]
+    for span, lesson in zip(spans, LESSONS, strict=True):
         names = sorted(exercise.name for exercise in exercises_of(lesson))
-        assert sorted(place["data-exercises"].split()) == names
-        assert place.get_text() == ""
+        assert sorted(span["data-exercises"].split()) == names
+        assert span.get_text() == ""
 
 
 def test_front_page_draws_the_weights_of_the_cover(index):
@@ -91,6 +91,10 @@ def test_front_page_draws_the_weights_of_the_cover(index):
     data, _ = json.JSONDecoder().raw_decode(script.string.partition("data = ")[2])
     assert data["weights"] == numbers(cover_weights())
     assert data["last_words"] == ["tired", "wide"]
+    heaviest = [
+        data["words"][max(range(11), key=row.__getitem__)] for row in data["weights"]
+    ]
+    assert heaviest == ["animal", "street"]
     assert living_cover().data == data
 
 
@@ -193,8 +197,8 @@ def test_no_page_has_a_bar_or_a_box_with_nothing_behind(site):
         soup = page(site, path.relative_to(site))
         assert soup.select("details.hide, .tag_hide-input") == [], path.name
         for part in soup.select(".cell_input, .cell_output, article details"):
-            filled = part.get_text(strip=True) or part.find(["img", "svg"])
-            assert filled, f"{path.name}: {part}"
+            content = part.get_text(strip=True) or part.find(["img", "svg"])
+            assert content, f"{path.name}: {part}"
 
 
 # The style sheet

@@ -123,8 +123,8 @@ def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
         cover = page.locator(".front-cover")
 
         def attended_most():
-            said = cover.locator(".said").inner_text()
-            word = said.partition("attends most to ")[2].partition(",")[0]
+            sentence = cover.locator(".said").inner_text()
+            word = sentence.partition("attends most to ")[2].partition(",")[0]
             return word.strip("“”\u2068\u2069")
 
         cover.get_by_role("button", name="tired", exact=True).first.focus()
@@ -134,8 +134,8 @@ def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
         assert attended_most() == "street"
         heaviest = cover.locator(".lw-line.lw-most")
         row = dict(zip(pronoun.LAST_WORDS, cover_weights(), strict=True))["wide"]
-        shown = float(heaviest.get_attribute("data-value"))
-        assert shown == pytest.approx(max(row), abs=1e-4)
+        weight = float(heaviest.get_attribute("data-value"))
+        assert weight == pytest.approx(max(row), abs=1e-4)
         cover.get_by_role("button", name="tired", exact=True).first.click()
         assert attended_most() == "animal"
 
