@@ -268,6 +268,25 @@ def test_living_picture_comes_as_numbers_without_a_script():
     assert "html" not in output and "mount(" not in json.dumps(output)
 
 
+def test_list_of_fonts_gets_the_number_of_matplotlib(tmp_path, monkeypatch):
+    folder = tmp_path / "matplotlib"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "font_manager.py").write_text("class A:\n    __version__ = 330\n")
+    fonts = folder / "fontlist.json"
+    fonts.write_text('{"_version": 390, "size": 390}')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    cells_in_page.use_list_of_fonts()  # it has been read by then
+    assert "390," in fonts.read_text()
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    cells_in_page.use_list_of_fonts()
+    assert fonts.read_text() == '{"_version": 330, "size": 390}'
+    fonts.unlink()
+    cells_in_page.use_list_of_fonts()
+    assert not fonts.exists()
+
+
 @pytest.mark.parametrize("module", ["torch", "course_lib.nn", "tokenizers", "pandas"])
 def test_what_a_page_lacks_is_said_in_words(module):
     words = {"torch": "PyTorch", "course_lib.nn": "PyTorch"}
