@@ -10,12 +10,14 @@ import base64
 import builtins
 import contextlib
 import dis
+import importlib.util
 import io
 import linecache
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -69,6 +71,7 @@ class PageCells:
         for name, answer in answers.items():
             self._bind(name, answer)
         self._outputs, self._printed = [], Printed()
+        use_list_of_fonts()
         with self._checks_here():
             error = self._run(f"<{cell}>", text, CELL_SECONDS, self.display_result)
         self._flush()
@@ -261,6 +264,26 @@ def as_output(value: Any) -> Output:
     more = len(text) - MAX_PRINTED
     rest = f"\n… {more:,} more characters" if more > 0 else ""
     return {"kind": "text", "text": f"{text[:MAX_PRINTED]}{rest}\n"}
+
+
+def use_list_of_fonts() -> None:
+    """Let matplotlib read the list of fonts that Pyodide's own brings along.
+
+    It has the number of another release, so that matplotlib would look through all
+    fonts again, for seconds. Where it has been read already, or is not there, nothing
+    is changed.
+    """
+    package = importlib.util.find_spec("matplotlib")
+    if "matplotlib" in sys.modules or package is None or package.origin is None:
+        return
+    path = Path(package.origin).with_name("fontlist.json")
+    source = Path(package.origin).with_name("font_manager.py")
+    with contextlib.suppress(OSError):
+        number = re.search(r"__version__ = (\d+)", source.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if number:
+            text = re.sub(r'(?<="_version": )\d+', number[1], text, count=1)
+            path.write_text(text, encoding="utf-8")
 
 
 page = PageCells()
