@@ -110,7 +110,10 @@
         else this.say("Python is ready.");
         this.prepare();
       }
-      if (failed) this.fail(failed);
+      if (failed) {
+        navigator.serviceWorker?.controller?.postMessage({ broken: true }); // what it keeps may be
+        this.fail(failed);
+      }
       if (id === undefined || id !== this.waiting?.id) return;
       if (broken === undefined) this.answer(answer);
       else {
@@ -122,7 +125,6 @@
 
     fail(reason) {
       this.end();
-      navigator.serviceWorker?.controller?.postMessage({ broken: true });
       const source = this.source ?? HERE.host;
       const sentence = `Python could not be loaded from ${source}. Your text is still here: try again, or use another browser if it is an old one.`;
       console.info(`The course: ${reason}`);
