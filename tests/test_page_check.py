@@ -1,16 +1,19 @@
 """``autograder.browser``: texts of answers in, reports out, with NumPy alone."""
 
 import json
+import subprocess
 import sys
 import time
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from autograder import browser
 from autograder.browser import check_json, check_text, run_within
 from autograder.checking.call import TimeLimitExceeded, has_alarms
 from autograder.checking.registry import load
+from course_lib.attention import softmax
 
 RIGHT = """def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -256,3 +259,26 @@ def test_keywords_of_an_answer_may_have_any_name(monkeypatch, alarms):
     monkeypatch.setattr(browser, "has_alarms", lambda: alarms)
     call = browser.page_runner_factory(lambda function, seconds: function - seconds)
     assert call(())((), {"function": 3, "seconds": 2}).value == 1
+
+
+def test_preparing_leaves_nothing_of_a_reader():
+    browser._failed.clear()
+    assert browser.prepare("softmax") is None
+    assert not browser._failed
+    browser.prepare("no such exercise")
+
+
+def test_first_check_loads_no_masked_arrays():
+    # Their module takes longer to load in a page than the check itself.
+    text = "def softmax(x, axis=-1):\n    return np.exp(x)"
+    code = (
+        "import sys; from autograder.browser import check_text; "
+        f"assert check_text('softmax', {text!r})['kind'] == 'report'; "
+        "sys.exit('numpy.ma' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_masked_array_is_refused_all_the_same():
+    with pytest.raises(TypeError, match="its mask would be ignored"):
+        softmax(np.ma.masked_array([1.0, 2.0], [True, False]))

@@ -121,7 +121,10 @@
         else this.say("Python is ready.");
         this.prepare();
       }
-      if (failed) this.fail(failed);
+      if (failed) {
+        navigator.serviceWorker?.controller?.postMessage({ broken: true }); // what it keeps may be
+        this.fail(failed);
+      }
       if (id === undefined || id !== this.waiting?.id) return;
       if (begun) return this.sayChecking();
       if (broken === undefined) this.answer(answer);
@@ -135,7 +138,6 @@
 
     fail(reason) {
       this.end();
-      navigator.serviceWorker?.controller?.postMessage({ broken: true });
       const source = this.source ?? HERE.host;
       const sentence = `Python could not be loaded from ${source}. Your text is still here: try again, or use another browser if it is an old one.`;
       console.info(`The course: ${reason}`);

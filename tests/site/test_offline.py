@@ -178,6 +178,21 @@ def test_second_visit_asks_for_no_file_again(copy, chromium):  # noqa: F811
 
 
 @NEEDS_PYODIDE
+def test_worker_after_stop_has_what_was_compiled(copy, chromium):  # noqa: F811
+    server = Served(copy)
+    context = chromium.new_context(service_workers="block")
+    context.set_default_timeout(PATIENCE)
+    _, page = visit(context, server, WRONG)
+    page.evaluate("attentionCourse.python.stop()")
+    page.evaluate("document.querySelector('.live-report').replaceChildren()")
+    assert SOLVED in checked(page, RIGHT)
+    assert server.paths.count(f"/{LIVE}/pyodide/pyodide.asm.wasm") == 1
+    assert server.paths.count(f"/{LIVE}/worker.js") == 2
+    context.close()
+    server.stop()
+
+
+@NEEDS_PYODIDE
 def test_new_build_takes_the_old_ones_place(copy, chromium, monkeypatch):  # noqa: F811
     server = Served(copy)
     with visitor(chromium) as context:

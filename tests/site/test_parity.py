@@ -16,7 +16,6 @@ from autograder.course import Course
 from tests import unseen
 from tests.site.test_answering_in_a_browser import (
     CHECK_ALL,
-    MISCONCEPTION,
     NEEDS_PYODIDE,
     SOFTMAX,
     answering,  # noqa: F401 — a fixture
@@ -29,11 +28,18 @@ from tests.unseen import read_answers
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 SETS = ("first", "second", "third", "fifth", "sixth")  # the fourth needs PyTorch
 PARTS = ("solved", "points", "cases", "diagnosis")
+# Functions of their own: what a bank wraps would be recognised as the course's version.
 RIGHT = """from autograder.checking.registry import load
 right = load("{name}").functions_that_are_right["{which}"]
 def {name}(*arguments, **keywords):
     return right(*arguments, **keywords)
 """
+WRONG = """from autograder.checking.registry import load
+wrong = {{each.name: each for each in load("{name}").misconceptions}}["{which}"]
+def {name}(*arguments, **keywords):
+    return wrong.function(*arguments, **keywords)
+"""
+KINDS = {"report", "error"}  # what an answer of these can be; "error": it cannot be run
 # Where a page may differ, with the reason.
 DIFFERENT: dict[tuple[str, str], str] = {}
 
@@ -46,7 +52,7 @@ def requests_of_bank(name):
         for which in exercise.functions_that_are_right
     }
     for each in exercise.misconceptions:
-        texts[each.name] = MISCONCEPTION.format(name=name, which=each.name)
+        texts[each.name] = WRONG.format(name=name, which=each.name)
     return {
         (name, which): {"name": name, "text": text} for which, text in texts.items()
     }
@@ -72,7 +78,7 @@ def requests_of_set(which):
 def verdict_of(report):
     """Return what must be the same everywhere."""
     if not isinstance(report, dict):
-        return str(report)
+        return {"kind": str(report)}
     data = report["data"] or {}
     return {"kind": report["kind"], **{part: data.get(part) for part in PARTS}}
 
@@ -83,6 +89,7 @@ def differences(address, chromium, requests):  # noqa: F811
         texts = [json.dumps(each) for each in requests.values()]
         answers = page.evaluate(CHECK_ALL, [f"{address}{LIVE}/", texts])
     assert len(answers) == len(requests)
+    assert {verdict_of(each)["kind"] for each in answers} <= KINDS
     different = {}
     for (key, request), answer in zip(requests.items(), answers, strict=True):
         whole = as_json(verdict_of(check_text(**request)))
