@@ -129,7 +129,7 @@ def any_step(student, rng):
         student.agrees(waves, x, step)
 
 
-@exercise.case("At float32 numbers above 1000 the gradient is right with a tiny step")
+@exercise.case("For float32 numbers above 1000 a tiny step gives the right gradient")
 def small_step_in_float32(student, rng):
     x = torch.tensor([1000.0, 4000.0])
     student.agrees(roots, x, 1e-5)

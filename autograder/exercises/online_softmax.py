@@ -77,7 +77,7 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "Scores as far from 0 as 10000 and −10000 give the right weights", weight=2
+    "Scores as large as 10000 and as low as −10000 give the right weights", weight=2
 )
 def scores_of_any_size(student, rng):
     e = math.e

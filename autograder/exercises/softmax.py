@@ -98,7 +98,7 @@ def shift_changes_nothing(student, rng):
     student.expect(student(x + 1000.0), before)
 
 
-@exercise.case("Scores as far from 0 as 10000 and −10000 give the right weights")
+@exercise.case("Scores as large as 10000 and as low as −10000 give the right weights")
 def small_and_huge_rows(student, rng):
     # A square, so that what loses an axis does not stop; its mean is far from 0.
     x = np.array([[0.0, 1, 0, 1, 0]] * 5) + np.array([[0, 0, 9999, -1e4, 0]]).T

@@ -145,7 +145,7 @@ def queries_without_keys(student, rng):
 
 
 @exercise.case(
-    "Scores as far from 0 as 10000 and −10000 give the right means", weight=2
+    "Scores as large as 10000 and as low as −10000 give the right means", weight=2
 )
 def scores_of_any_size(student, rng):
     # The largest score comes first, in the middle or last; a query is far from all.

@@ -21,10 +21,10 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
     x : (...), floats of any shape and precision
     step : how far a number is moved to each side, above 0
 
-    Returns a tensor (...) of float64: for each number of x, f with that number moved up
-    by step, minus f with it moved down by step, divided by twice the step; all other
-    numbers are as in x. f gets float64 also where x is float32, since a small step
-    would be lost there. x is not modified.
+    Returns a tensor (...) of float64. For each number of x: raise that number alone by
+    step, and lower it alone by step; the difference of the two results of f, divided by
+    twice the step, is its gradient. f is given float64 even where x is float32, since a
+    small step would be lost there. x is not modified.
     Source: Goodfellow et al. (2016), Deep Learning, section 11.5.
 
     >>> numerical_gradient(lambda x: float((x**3).sum()), torch.tensor([1.0, 2.0]), 0.5)

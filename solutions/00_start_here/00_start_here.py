@@ -26,13 +26,14 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 # A thick line means that *it* **attends to** that word and takes most of its meaning from
 # there. The number under each word is its **weight**.
 #
-# Don't be too impressed yet: nothing here was trained, because we chose the numbers
-# behind the lines by hand. In lesson 02 they will be learned, and in lesson 13 you will
-# look for the same lines inside a model that other people trained.
+# Don't be too impressed yet: nothing here was trained. We chose the numbers behind the
+# lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
+# same lines inside a model that other people trained.
 
 # %% [markdown]
 # Whatever the last word is, the eleven weights add up to 1 (the ones you see are
-# rounded). What if it fits neither animal nor street? *… because it was too late.*
+# rounded). What if the last word fits neither *animal* nor *street*? *… because it was too
+# late.*
 #
 # **Predict:** where do the lines of *it* go now?
 #
@@ -47,7 +48,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 
 # %% [markdown]
 # Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, so
-# if nothing fits, they are spread over everything. This follows from the recipe behind
+# here, where nothing fits, they are spread over everything. This follows from the recipe behind
 # the weights, which you will write yourself in a few minutes.
 
 # %% [markdown]
@@ -78,9 +79,9 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 # - Each exercise has two **hints**, folded away until you want them.
 
 # %% [markdown]
-# <span class="in-notebook">The toolbar gains five buttons: *Check* (Alt + Shift + Enter)
-# and *Hint* (Alt + Shift + H) for the exercise you are at, *Start over* and *Restore* for
-# your answer, and *Home*, which shows what you have solved.</span>
+# <span class="in-notebook">Five buttons in the toolbar are the course's own: *Check* (Alt +
+# Shift + Enter) and *Hint* (Alt + Shift + H) for the exercise you are working on, *Start
+# over* and *Restore* for your answer, and *Home*, which shows what you have solved.</span>
 #
 # <span class="in-notebook">Without a mouse, **Tab** takes you to a prediction or a
 # picture, the arrow keys choose or move, Escape takes you out again, and Shift + Enter

@@ -60,7 +60,7 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
 # %% [markdown]
 # The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
-# 50°. In this position, the cat's key has the largest dot product with the kitten.
+# 50°. In this position, the cat's key has the largest dot product with the kitten's query.
 #
 # **Predict:** now turn the kitten upwards. At what angle does *bird* start to win?
 #
@@ -114,8 +114,8 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same, because a learned key
-# can then count for more by being longer.
+# arrow sets it apart. Attention uses the dot product all the same. One thing it gains: a
+# learned key can count for more by being longer.
 #
 # > **Common mistake: "the dot product lies between −1 and 1".** It is often called a
 # > similarity, and many similarities do. But it is the cosine that does; the dot product
@@ -199,7 +199,8 @@ check(softmax)
 # Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62 and the values
 # 4, 2 and 0.
 #
-# **Predict:** how many legs is the mean of the values, weighted by the softmax?
+# **Predict:** average the values, weighted by the softmax of the scores. How many legs
+# does the kitten get?
 #
 # - [ ] 2.0, the plain mean of all three
 # - [ ] 3.0, halfway from there to the cat
@@ -358,6 +359,10 @@ for size in (1.0, 4.0, 16.0):
 # multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
 # through a softmax by this matrix: where its entries are near 0, queries and keys learn
 # next to nothing.
+#
+# If derivatives are new to you, skip to the experiment below the exercise, and read "the
+# Jacobian" there as "how far the weights move when a score is pushed". Nothing else in
+# this lesson needs it.
 
 # %% [markdown]
 # ### Exercise: softmax_jacobian
@@ -796,8 +801,8 @@ assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
 
 # %% [markdown]
 # **Type another last word.** All weights that you see come from `attention` in the cell
-# above, one row for each word that we wrote a query for. Any other word leaves it as
-# helpless as the kitten left the dictionary. Try *old*, which fits both nouns, and
+# above, one row for each word that we wrote a query for. For any other word it is as
+# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
 # *late*, which fits neither.
 
 # %%

@@ -7,8 +7,8 @@
 #
 # - turn arrays into tensors and back, and say which of them share memory;
 # - let PyTorch compute gradients, and check them with a measurement of your own;
-# - recognise what makes gradients go wrong: old ones added in, a cut graph, a change in
-#   place;
+# - recognise what makes gradients go wrong: leftovers of the step before, a cut graph, a
+#   change in place;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write SGD, Adam and the training loop, and train a model with them.
 #
@@ -348,8 +348,8 @@ print(w.grad.item())
 assert w.grad.item() == 12
 
 # %% [markdown]
-# `backward` **adds** to `grad`. The chain rule asks for that where a tensor is used
-# twice, and it lets you split a large batch. But between two steps somebody has to set
+# `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is
+# used twice, and it is how a large batch can be split into parts. But between two steps somebody has to set
 # the gradients back to zero, and in PyTorch that is you. If you forget, there is no
 # error: each step uses the sum of the gradients of all batches so far.
 #
