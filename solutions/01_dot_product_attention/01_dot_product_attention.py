@@ -246,7 +246,7 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], al
 # with their keys and receives a weighted mean of their values. The vectors of `y` serve
 # as keys and as values:
 #
-# $$\begin{aligned} \text{scores} &= x y^\top \\ \text{weights} &= \text{softmax}(\text{scores}) \\
+# $$\begin{aligned} \text{scores} &= x y^\mathsf{T} \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
 #
 # Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. For each word of
@@ -558,7 +558,7 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
 #
 # Now take all queries at once. That is equation 1 of *Attention Is All You Need*:
 #
-# $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
+# $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\mathsf{T}}{\sqrt{d_k}}\right) V$$
 #
 # Capital letters stand for tables with one row per token; our code calls them `q`, `k`
 # and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
@@ -653,8 +653,8 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 #
 # | name | score of query i and key j | from |
 # |---|---|---|
-# | dot | $q_i\, k_j^\top$ | Luong et al. 2015 |
-# | general, or bilinear | $q_i\, W\, k_j^\top$ | Luong et al. 2015 |
+# | dot | $q_i\, k_j^\mathsf{T}$ | Luong et al. 2015 |
+# | general, or bilinear | $q_i\, W\, k_j^\mathsf{T}$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
 # Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean don't
@@ -688,7 +688,7 @@ check(bilinear_scores)
 # %% [markdown]
 # With this score, *it* and *animal* can match: `w` may connect "is a pronoun" with "is a
 # living thing". Two matrices $W_q$ and $W_k$ can do that too, since
-# $(q W_q)(k W_k)^\top = q\,(W_q W_k^\top)\,k^\top$. The Transformer uses two, of shape
+# $(q W_q)(k W_k)^\mathsf{T} = q\,(W_q W_k^\mathsf{T})\,k^\mathsf{T}$. The Transformer uses two, of shape
 # (d_model, d_k). If d_k is smaller than d_model, some matrices $W$ cannot be written this
 # way.
 

@@ -202,7 +202,7 @@ check(project)
 # ## X W or W X?
 #
 # Some texts write $Q = W_Q X$ instead. That is right if tokens are **columns**:
-# transpose everything, and $(X W)^\top = W^\top X^\top$.
+# transpose everything, and $(X W)^\mathsf{T} = W^\mathsf{T} X^\mathsf{T}$.
 
 # %%
 tokens_as_columns = w_q.T @ x.T  # (d_k, n): column i is the query of token i
@@ -249,7 +249,7 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # The rest is lesson 01. Each token's query meets the keys of **all tokens of the same
 # sequence**, including its own:
 #
-# $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V,
+# $$\text{output} = \text{softmax}\!\left(\frac{Q K^\mathsf{T}}{\sqrt{d_k}}\right) V,
 # \qquad Q, K, V \text{ from the same } X.$$
 #
 # There are n queries and n keys, so the weights are a square table of n² numbers, and
@@ -332,7 +332,7 @@ assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, ou
 # It doesn't matter, since mixing and $W_V$ are both linear. But leaving $W_V$ out does:
 # the output is then different, here even in shape.
 #
-# The scores can be written in a similar way: $Q K^\top = X\,(W_Q W_K^\top)\,X^\top$, the
+# The scores can be written in a similar way: $Q K^\mathsf{T} = X\,(W_Q W_K^\mathsf{T})\,X^\mathsf{T}$, the
 # bilinear score of lesson 01. Only the **product** of the two matrices matters:
 
 # %%
@@ -599,7 +599,7 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # %% [markdown]
 # Self-attention is a chain of such products, with one softmax in the middle:
 #
-# $$X \to Q, K, V \qquad S = Q K^\top / \sqrt{d_k} \qquad P = \text{softmax}(S) \qquad
+# $$X \to Q, K, V \qquad S = Q K^\mathsf{T} / \sqrt{d_k} \qquad P = \text{softmax}(S) \qquad
 # O = P V$$
 
 # %% [markdown]

@@ -428,7 +428,7 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
 #
-# $$\text{weights} = \text{softmax}\left(\frac{q k^\top}{\sqrt{d_k}} + M\right), \qquad
+# $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #

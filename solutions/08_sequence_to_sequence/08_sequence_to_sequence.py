@@ -508,7 +508,7 @@ assert keys.shape[-1] == 2 * len(state)
 
 # %% [markdown]
 # *dot* needs equal sizes, and state and key must share one space; *general* learns how to
-# get from one to the other. With $W = W_q W_k^\top$ it is the score of lesson 02, except
+# get from one to the other. With $W = W_q W_k^\mathsf{T}$ it is the score of lesson 02, except
 # that Luong's scores are not divided by $\sqrt{d_k}$.
 
 # %% [markdown]
