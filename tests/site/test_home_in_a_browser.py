@@ -127,7 +127,8 @@ def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
         assert Axe().run(page, options=AXE).violations_count == 0
         part.get_by_role("link", name="scaled_scores").click()
         expect(page.get_by_role("textbox", name="Your scaled_scores")).to_be_visible()
-        # To leave while Python is loading would be seen as requests that fail.
+        # To leave while the page is loading would be seen as requests that fail.
+        page.wait_for_load_state("networkidle")
 
 
 def test_other_pages_say_what_is_solved(site, chromium, tmp_path):
