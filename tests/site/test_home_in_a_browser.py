@@ -54,7 +54,7 @@ BEGUN = {
 }
 FILL = """texts => Object.entries(texts).forEach(([key, text]) =>
     localStorage.setItem(`attention-course ${key}`, text))"""
-KEPT = "() => Object.fromEntries(Object.entries(localStorage).sort())"
+STORED = "() => Object.fromEntries(Object.entries(localStorage).sort())"
 VIEWS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 
 
@@ -64,9 +64,9 @@ def fill(page, texts):
     page.reload()
 
 
-def kept(page):
+def stored(page):
     """Return what a course's pages have in the browser, without the keys' beginning."""
-    texts = page.evaluate(KEPT).items()
+    texts = page.evaluate(STORED).items()
     return {
         key.removeprefix(f"{KEY} "): text for key, text in texts if key.startswith(KEY)
     }
@@ -127,7 +127,8 @@ def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
         assert Axe().run(page, options=AXE).violations_count == 0
         part.get_by_role("link", name="scaled_scores").click()
         expect(page.get_by_role("textbox", name="Your scaled_scores")).to_be_visible()
-        # To leave while Python is loading would be seen as requests that fail.
+        # To leave while the page is loading would be seen as requests that fail.
+        page.wait_for_load_state("networkidle")
 
 
 def test_other_pages_say_what_is_solved(site, chromium, tmp_path):
@@ -160,9 +161,11 @@ def test_round_trip_into_another_browser_changes_nothing(site, chromium, tmp_pat
             assert f"work/{LESSON}/" in part.locator(".home-status").inner_text()
         with visited(chromium, f"{address}{PAGE}") as page:
             part = page.locator(".your-notebook")
-            said = upload(page, part, path)
-            assert said.startswith("3 answers, 1 prediction and 1 earlier answer taken")
-            after = kept(page)
+            account = upload(page, part, path)
+            assert account.startswith(
+                "3 answers, 1 prediction and 1 earlier answer taken"
+            )
+            after = stored(page)
             for key, text in BEGUN.items():
                 if not key.startswith("earlier"):
                     assert after[key] == text
@@ -184,19 +187,19 @@ def test_all_of_it_is_downloaded_deleted_and_brought_back(site, chromium, tmp_pa
         part = page.locator(".your-course")
         button = part.get_by_role("button", name="Download everything")
         assert downloaded(page, button, path) == path.name
-        before = kept(page)
+        before = stored(page)
         page.get_by_role("button", name="Delete everything").click()
         expect(page.get_by_role("button", name="Keep it")).to_be_focused()
         page.keyboard.press("Enter")
-        assert kept(page) == before
+        assert stored(page) == before
         page.get_by_role("button", name="Delete everything").click()
         page.get_by_role("button", name="Delete", exact=True).click()
         expect(part).to_contain_text("0 of 11 exercises solved")
-        assert kept(page) == {}
+        assert stored(page) == {}
         assert page.evaluate("localStorage.getItem('of another site')") == "stays"
         assert "3 answers" in upload(page, part, path)
         expect(part).to_contain_text("1 of 11 exercises solved")
-        after = kept(page)
+        after = stored(page)
         earlier = {key for key in after if key.startswith("earlier")}
         assert {k: after[k] for k in after.keys() - earlier} == {
             k: before[k] for k in before.keys() - earlier
@@ -212,7 +215,7 @@ def test_bad_files_are_a_sentence_each_and_change_nothing(site, chromium, tmp_pa
         visited(chromium, f"{address}{PAGE}", faultless=False) as page,
     ):
         fill(page, BEGUN)
-        title, before = page.title(), kept(page)
+        title, before = page.title(), stored(page)
         part = page.locator(".your-notebook")
         sentences = []
         for file, text in texts.items():
@@ -228,12 +231,14 @@ def test_bad_files_are_a_sentence_each_and_change_nothing(site, chromium, tmp_pa
         assert page.title() == title and part.locator("img").count() == 0
         other = tmp_path / "other.ipynb"
         shutil.copy(COURSE.learner(LESSONS[0]), other)
-        said = upload(page, part, other)
-        assert said.startswith("It is the notebook of 00 Start here, and was read as")
+        account = upload(page, part, other)
+        assert account.startswith(
+            "It is the notebook of 00 Start here, and was read as"
+        )
         page.route("**/notebooks/*", lambda route: route.abort())
-        said = upload(page, part, COURSE.learner(LESSON))
-        assert said.startswith("The lesson's notebook could not be loaded")
-        assert kept(page) == before
+        account = upload(page, part, COURSE.learner(LESSON))
+        assert account.startswith("The lesson's notebook could not be loaded")
+        assert stored(page) == before
 
 
 @pytest.mark.parametrize("script", [FULL, BLOCKED], ids=["full", "blocked"])
@@ -252,8 +257,8 @@ def test_storage_that_keeps_nothing_is_a_sentence_at_home(
         page.add_init_script(f"({script})()")
         page.goto(f"{address}{HOME}")
         expect(page.locator(".home-trouble")).to_contain_text("Your browser")
-        said = upload(page, page.locator(".your-course"), path)
-        assert "nothing was taken" in said
+        account = upload(page, page.locator(".your-course"), path)
+        assert "nothing was taken" in account
         context.close()
 
 
@@ -271,13 +276,13 @@ def test_upload_and_another_tab_lose_nothing(site, chromium, tmp_path):
         two.goto(f"{address}{HOME}")
         write(one, WRONG)
         expect(row(two, "01 Dot-product")).to_contain_text("softmax · begun")
-        said = upload(two, two.locator(".your-course"), path)
-        assert said == "1 answer taken; 1 of yours is kept among the earlier ones."
+        account = upload(two, two.locator(".your-course"), path)
+        assert account == "1 answer taken; 1 of yours is kept among the earlier ones."
         expect(one.locator(".live-storage")).to_contain_text("Another tab")
         assert text_of(one) == WRONG
         one.get_by_role("button", name="Restore").click()
         assert text_of(one) == RIGHT
-        rows = json.loads(kept(one)["earlier softmax"])
+        rows = json.loads(stored(one)["earlier softmax"])
         assert WRONG in [each["source"] for each in rows]
         context.close()
 
@@ -312,7 +317,7 @@ def test_journey_from_the_page_to_a_grade_and_back(site, chromium, tmp_path):
         page.goto(f"{address}{HOME}")
         expect(page.locator(".your-course")).to_contain_text("2 of 11 exercises solved")
         assert "scaled_scores · begun, " in row(page, "01 Dot-product").inner_text()
-        before = kept(page)
+        before = stored(page)
     # In work/ the same answers, typed, are worth the same.
     typed = read_json(COURSE.learner(LESSON))
     for cell in typed["cells"]:
@@ -336,11 +341,11 @@ def test_journey_from_the_page_to_a_grade_and_back(site, chromium, tmp_path):
     text = autograded_notebook(COURSE, cells, result, {})
     graded.write_text(text, encoding="utf-8")
     with served(copy) as address, visited(chromium, f"{address}{HOME}") as page:
-        said = upload(page, page.locator(".your-course"), graded)
-        assert said.startswith("3 answers taken")
+        account = upload(page, page.locator(".your-course"), graded)
+        assert account.startswith("3 answers taken")
         for name, text in answers.items():
-            assert kept(page)[f"answer {name}"] == text
+            assert stored(page)[f"answer {name}"] == text
         fill(page, before)
-        said = upload(page, page.locator(".your-course"), mine)
-        assert said.startswith("Nothing in it is new here")
-        assert kept(page) == before
+        account = upload(page, page.locator(".your-course"), mine)
+        assert account.startswith("Nothing in it is new here")
+        assert stored(page) == before

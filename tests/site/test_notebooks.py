@@ -29,7 +29,7 @@ MINE = "def softmax(x, axis=-1):\n    return x"
 THEIRS = "def softmax(x, axis=-1):\n    return 2 * x"
 FILL = "return data.lessons.map(each => filled(data.frames[each], each));"
 OUT = "const { filled, textOf } = attentionCourse.notebooks;"
-IN = "const said = upload(data.text, data.course, data.frames);"
+IN = "const sentence = upload(data.text, data.course, data.frames);"
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def upload(course):
         data = {"text": text, "course": course, "frames": FRAMES, "room": room}
         return in_node(
             f"""localStorage.room = data.room ?? Infinity;
-            try {{ {IN} return [said, localStorage.texts()]; }}
+            try {{ {IN} return [sentence, localStorage.texts()]; }}
             catch (error) {{ return [error.message, localStorage.texts()]; }}""",
             data,
             texts,
@@ -134,23 +134,23 @@ def test_download_without_answers_is_the_lesson_itself():
 def test_round_trip_through_notebooks_changes_nothing(course, seed):
     before = everything(seed)
     data = {"lessons": LESSONS, "frames": FRAMES, "course": course}
-    after, said, again = in_node(
+    after, sentences, repeated = in_node(
         f"""{OUT} const texts = data.lessons.map(
             each => textOf(filled(data.frames[each], each)));
         localStorage.clear();
         texts.forEach(text => upload(text, data.course, data.frames));
         const after = localStorage.texts();
-        const said = texts.map(text => upload(text, data.course, data.frames));
-        return [after, said, localStorage.texts()];""",
+        const sentences = texts.map(text => upload(text, data.course, data.frames));
+        return [after, sentences, localStorage.texts()];""",
         data,
         before,
     )
     assert _without_times(after) == _without_times(before)
-    assert {*said} <= {
+    assert {*sentences} <= {
         "Nothing in it is new here.",
         "It holds no answer and no prediction yet.",
     }
-    assert again == after
+    assert repeated == after
 
 
 def _without_times(texts):
@@ -194,8 +194,8 @@ def test_upload_keeps_what_stood_here_among_the_earlier(upload):
     ours = cell_of(notebook, "softmax")["metadata"]["attention"]
     ours["earlier"] = [{"time": TIME, "source": "old"}, {"time": TIME, "source": "new"}]
     texts = {f"{KEY} answer softmax": MINE, f"{KEY} earlier softmax": rows("mine")}
-    said, after = upload(notebook, texts)
-    assert said == (
+    sentence, after = upload(notebook, texts)
+    assert sentence == (
         "1 answer and 2 earlier answers taken; 1 of yours is kept among the earlier "
         "ones."
     )
@@ -235,8 +235,8 @@ def test_stub_is_no_answer_of_any_release(upload):
         texts,
     ]
     written = stub.replace("    raise", "    x = 1\n    raise")
-    said, after = upload(notebook_of(softmax=written))
-    assert (said, after[f"{KEY} answer softmax"]) == ("1 answer taken.", written)
+    sentence, after = upload(notebook_of(softmax=written))
+    assert (sentence, after[f"{KEY} answer softmax"]) == ("1 answer taken.", written)
 
 
 def test_older_release_is_read_by_the_names_of_its_exercises(upload):
@@ -248,8 +248,8 @@ def test_older_release_is_read_by_the_names_of_its_exercises(upload):
     notebook["cells"] = [
         each for each in notebook["cells"] if "nbgrader" in each["metadata"]
     ]
-    said, after = upload(notebook)
-    assert said == "1 answer taken." and after[f"{KEY} answer softmax"] == THEIRS
+    sentence, after = upload(notebook)
+    assert sentence == "1 answer taken." and after[f"{KEY} answer softmax"] == THEIRS
 
 
 def test_prediction_of_another_text_is_not_taken(upload):
@@ -261,12 +261,14 @@ def test_prediction_of_another_text_is_not_taken(upload):
         cell["metadata"]["attention"]["prediction"]["choice"] = 1
     third["metadata"]["attention"]["prediction"]["choice"] = 99
     first["source"] = ["Another question\n", "\n", "- a\n", "- b"]
-    said, after = upload(notebook)
-    assert said == "1 prediction taken."
+    sentence, after = upload(notebook)
+    assert sentence == "1 prediction taken."
     assert after == {f"{KEY} prediction {LESSON}/{second['id']}": "1"}
     second["metadata"]["attention"]["prediction"]["choice"] = 0
-    said, same = upload(notebook, after)
-    assert said == "Nothing in it is new here; 1 prediction that you made here stays."
+    sentence, same = upload(notebook, after)
+    assert (
+        sentence == "Nothing in it is new here; 1 prediction that you made here stays."
+    )
     assert same == after
 
 
@@ -286,8 +288,8 @@ def test_cells_of_ones_own_come_back_where_they_stood(upload):
     ]
     at = notebook["cells"].index(cell_of(notebook, "softmax")) + 1
     notebook["cells"][at:at] = own
-    said, after = upload(notebook)
-    assert said == "2 cells of your own taken."
+    sentence, after = upload(notebook)
+    assert sentence == "2 cells of your own taken."
     (back,) = download(after, LESSON)
     nbformat.validate(as_read(back))
     ids = [each["id"] for each in back["cells"]]
@@ -312,8 +314,8 @@ def test_changed_cell_of_the_same_text_of_the_lesson_is_taken(upload):
     cell["source"] = "mine"
     key = f"{KEY} cell {LESSON} {cell['id']}"
     assert upload(notebook) == ["1 changed cell taken.", {key: "mine"}]
-    said, after = upload(notebook, {key: "other"})
-    assert said == "Nothing in it is new here; 1 cell that you changed here stays."
+    sentence, after = upload(notebook, {key: "other"})
+    assert sentence == "Nothing in it is new here; 1 cell that you changed here stays."
     assert after == {key: "other"}
     notebook["metadata"]["attention_page"]["text"] = "of another release"
     assert upload(notebook)[1] == {}
@@ -332,8 +334,8 @@ def test_check_in_jupyterlab_counts_as_solved(upload):
 def test_all_that_a_browser_keeps_comes_back(upload):
     texts = everything(5) | {f"{KEY} theme x": "y", "other site": "z"}
     whole = in_node("return attentionCourse.notebooks.whole();", None, texts)
-    said, after = upload(whole)
-    assert "answers" in said and "predictions" in said
+    sentence, after = upload(whole)
+    assert "answers" in sentence and "predictions" in sentence
     del texts["other site"]
     assert _without_times(after) == _without_times(texts)
     assert upload(whole, after) == ["Nothing in it is new here.", after]
@@ -354,7 +356,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize(
-    "text, sentence",
+    "text, reason",
     [
         ("{", "what it holds is not JSON"),
         ("", "what it holds is not JSON"),
@@ -368,10 +370,10 @@ FOREIGN = {
         ('{"attention-course": 2, "kept": {}}', "another version of this book"),
     ],
 )
-def test_what_is_no_notebook_of_ours_is_refused(upload, text, sentence):
+def test_what_is_no_notebook_of_ours_is_refused(upload, text, reason):
     texts = {f"{KEY} answer softmax": MINE}
-    said, after = upload(text, texts)
-    assert said.startswith("mine.ipynb is ") and sentence in said
+    sentence, after = upload(text, texts)
+    assert sentence.startswith("mine.ipynb is ") and reason in sentence
     assert after == texts
 
 
@@ -387,8 +389,8 @@ def test_odd_metadata_costs_no_answer(upload, odd):
     notebook = notebook_of(softmax=THEIRS)
     cell_of(notebook, "softmax")["metadata"] |= odd
     notebook["metadata"]["attention_page"] = {"solved": 1, "checked": {"softmax": []}}
-    said, after = upload(notebook)
-    assert said == "1 answer taken."
+    sentence, after = upload(notebook)
+    assert sentence == "1 answer taken."
     assert json.loads(after[f"{KEY} earlier softmax"])[0]["source"] == THEIRS
 
 
