@@ -249,11 +249,14 @@ def variants(
     }.get(state_has, (m, v))
     if read == "v, m, and written so":
         new_m, new_v = new_v, new_m
-    if learning_rate == 0 and step_is in ("as before at rate 0", "alone at rate 0"):
+    if learning_rate == 0 and step_is in (
+        "as before, at a learning rate of 0",
+        "alone, at a learning rate of 0",
+    ):
         new_m, new_v = old_m, old_v
     steps = {"as before": step, "a tensor": torch.tensor(step + 1)}
     if learning_rate == 0:
-        steps["as before at rate 0"] = step
+        steps["as before, at a learning rate of 0"] = step
     new_state = new_m, new_v, steps.get(step_is, step + 1)
     return {
         "change": (new - parameter, new_state),
@@ -657,19 +660,19 @@ exercise.option(
     step_is="as before",
 )
 exercise.option(
-    "state_stays_at_rate_0",
+    "state_stays_without_learning",
     "With a learning rate of 0 your state is the old one, the number of steps too.",
     "Which of m, v and the step depend on the learning rate?",
     why="`if learning_rate == 0: return parameter, state` looks like a saving, and a "
     "learning rate that warms up begins there.",
-    step_is="as before at rate 0",
+    step_is="as before, at a learning rate of 0",
 )
 exercise.option(
-    "averages_stay_at_rate_0",
+    "averages_stay_without_learning",
     "With a learning rate of 0 your m and v are the old ones.",
     "Which of m, v and the step depend on the learning rate?",
     why="A learning rate of 0 changes no parameter, so nothing else is computed.",
-    step_is="alone at rate 0",
+    step_is="alone, at a learning rate of 0",
 )
 exercise.option(
     "step_as_a_tensor",

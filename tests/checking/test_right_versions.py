@@ -221,7 +221,7 @@ def test_decoder_layer_in_numpy_agrees_on_hostile_inputs():
 
 
 def test_strong_test_with_large_tokens_gets_all_points():
-    """The test that issue 38 saw rejected: extremes below a causal mask."""
+    """Try extremes below a causal mask, as the test of issue 38 that was rejected."""
 
     def strong(encoder_layer):
         load("test_layer").reference(encoder_layer)

@@ -131,13 +131,15 @@ def trained(start_of, bound):
     return train
 
 
-def nothing_at_rate_0(parameter, gradient, state, learning_rate=0.001, *rest):
+def nothing_without_learning(parameter, gradient, state, learning_rate=0.001, *rest):
     if learning_rate == 0:
         return parameter.clone(), state
     return adam_step(parameter, gradient, state, learning_rate, *rest)
 
 
-def counted_alone_at_rate_0(parameter, gradient, state, learning_rate=0.001, *rest):
+def counted_alone_without_learning(
+    parameter, gradient, state, learning_rate=0.001, *rest
+):
     if learning_rate == 0:
         return parameter.clone(), (state[0], state[1], state[2] + 1)
     return adam_step(parameter, gradient, state, learning_rate, *rest)
@@ -210,8 +212,8 @@ WRONG = [
     ("cross_entropy", "one_maximum_for_everything", one_maximum),
     ("train", "best_below_a_bound", trained(copied, 100.0)),
     ("train", "none_above_a_bound", trained(lambda parameters: None, 1000.0)),
-    ("adam_step", "state_stays_at_rate_0", nothing_at_rate_0),
-    ("adam_step", "averages_stay_at_rate_0", counted_alone_at_rate_0),
+    ("adam_step", "state_stays_without_learning", nothing_without_learning),
+    ("adam_step", "averages_stay_without_learning", counted_alone_without_learning),
     ("beam_search", "filled_up_without_the_ended", searched(until_full=True)),
     ("beam_search", "smaller_one_step_late", searched(until_full=False)),
     ("flops", "rounded_as_floats", as_float(flops)),
