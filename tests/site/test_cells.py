@@ -243,7 +243,7 @@ def test_check_in_a_cell_reports_to_the_page():
     assert autograder.check is not page._check
 
 
-def test_plots_and_tables_are_shown_as_data():
+def test_plots_and_tables_are_data():
     page = PageCells()
     plot = "import matplotlib.pyplot as plt\nline = plt.plot([1, 2])"
     (output,) = page.run("cell", plot)["outputs"]
