@@ -98,7 +98,7 @@ class PageCells:
 
     @contextlib.contextmanager
     def _checks_here(self) -> Iterator[None]:
-        """Give cells a ``check`` that reports to the page."""
+        """Let cells import a ``check`` that reports to the page."""
         before = autograder.check
         autograder.check = self._check
         try:

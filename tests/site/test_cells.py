@@ -115,9 +115,9 @@ def test_cells_show_what_the_notebook_has_stored(notebooks, archive, lesson):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    shown, stored = json.loads(done.stdout)["shown"], stored_text(lesson)
-    assert len(shown) == COUNTS[lesson[:2]][0]
-    for name, result in shown.items():
+    results, stored = json.loads(done.stdout), stored_text(lesson)
+    assert len(results) == COUNTS[lesson[:2]][0]
+    for name, result in results.items():
         outputs = result["outputs"]
         texts = [each.get("text", "") for each in outputs if "svg" not in each]
         assert "".join(texts) == stored[name], name
@@ -173,7 +173,7 @@ def test_page_marks_its_cells_and_tells_of_them(notebooks):
     assert later.cells[-1].id != "live-cells"
 
 
-def shown(page, text, **answers):
+def outputs_of(page, text, **answers):
     """Run a text as a cell; return its outputs as pairs of kind and text."""
     outputs = page.run("cell", text, answers)["outputs"]
     return [(each["kind"], each.get("text", "")) for each in outputs]
@@ -181,24 +181,24 @@ def shown(page, text, **answers):
 
 def test_cells_share_names_and_show_the_last_value():
     page = PageCells()
-    assert shown(page, "a = 3\nprint('one')\na + 1") == [
+    assert outputs_of(page, "a = 3\nprint('one')\na + 1") == [
         ("text", "one\n"),
         ("text", "4\n"),
     ]
-    assert shown(page, "a;") == [] == shown(page, "None")
+    assert outputs_of(page, "a;") == [] == outputs_of(page, "None")
     in_order = [("text", "x\n"), ("text", "3\n"), ("text", "y\n")]
-    assert shown(page, "print('x'); display(a); print('y')") == in_order
+    assert outputs_of(page, "print('x'); display(a); print('y')") == in_order
 
 
 def test_error_of_a_cell_begins_with_its_own_line():
     page = PageCells()
-    ((kind, text),) = shown(page, "b = 1\nb / 0")
+    ((kind, text),) = outputs_of(page, "b = 1\nb / 0")
     assert kind == "error" and "line 2" in text and "ZeroDivisionError" in text
     assert "cells_in_page" not in text
     assert page.run("cell", "unheard")["unknown"] == "unheard"
-    assert "SyntaxError" in shown(page, "a b")[0][1]
-    assert "more characters" in shown(page, "print('x' * 10**6)")[0][1]
-    assert "more characters" in shown(page, "'x' * 10**6")[0][1]
+    assert "SyntaxError" in outputs_of(page, "a b")[0][1]
+    assert "more characters" in outputs_of(page, "print('x' * 10**6)")[0][1]
+    assert "more characters" in outputs_of(page, "'x' * 10**6")[0][1]
 
 
 @pytest.mark.parametrize("alarms", [True, False])
@@ -209,11 +209,11 @@ def test_endless_cell_is_stopped_and_names_stay(monkeypatch, alarms):
     monkeypatch.setattr(cells_in_page, "has_alarms", lambda: alarms)
     page = PageCells()
     page.run("cell", "def forever():\n    while True:\n        pass\na = 1")
-    assert shown(page, "forever()")[-1] == (
+    assert outputs_of(page, "forever()")[-1] == (
         "error",
         "It was stopped after 0.2 seconds.",
     )
-    assert shown(page, "a") == [("text", "1\n")]
+    assert outputs_of(page, "a") == [("text", "1\n")]
 
 
 def test_cell_calls_the_own_answer_if_it_runs():
@@ -243,7 +243,7 @@ def test_check_in_a_cell_reports_to_the_page():
     assert autograder.check is not page._check
 
 
-def test_plots_and_tables_are_shown_as_data():
+def test_plots_and_tables_are_data():
     page = PageCells()
     plot = "import matplotlib.pyplot as plt\nline = plt.plot([1, 2])"
     (output,) = page.run("cell", plot)["outputs"]

@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from autograder.book import live
 from autograder.book.live import (
     DIGESTS,
+    DRAWING,
     LIVE,
     NETWORK,
     as_data,
@@ -149,9 +150,16 @@ def test_config_names_pinned_files_with_their_digests(site):
     assert query == hashlib.sha256(data).hexdigest()[:16]
     lock = (folder / config["lock"]).read_bytes()
     assert config["lockIntegrity"] == sha256(lock)
-    packages = json.loads(lock)["packages"].values()
-    digests = {each["file_name"]: each["sha256"] for each in packages}
-    assert digests == {live.NUMPY: DIGESTS[live.NUMPY], **live.DRAWING}
+    packages = json.loads(lock)["packages"]
+    for package in packages.values():
+        assert package["sha256"] == (DIGESTS | DRAWING)[package["file_name"]]
+    lessons, drawing = config["extras"]["lessons"], config["extras"]["drawing"]
+    assert drawing["files"].keys() == DRAWING.keys()
+    assert {*packages} == {"numpy", *drawing["packages"]}
+    address, _, query = lessons["archive"].partition("?v=")
+    data = (folder / address).read_bytes()
+    assert lessons["archiveIntegrity"] == sha256(data)
+    assert query == hashlib.sha256(data).hexdigest()[:16]
 
 
 @pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
@@ -165,6 +173,12 @@ def test_what_a_page_loads_is_about_10_mb_on_the_network():
     assert 9_000_000 < n_bytes < 10_000_000
     for path in (REPOSITORY / "README.md", live.HERE / "python.js"):
         assert "about 10 MB, " in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
+def test_matplotlib_is_as_large_as_the_page_says():
+    sizes = [(pyodide.FOLDER / name).stat().st_size for name in DRAWING]
+    assert round(sum(sizes) / 1e6) == live.MEGABYTES_OF_DRAWING
 
 
 def test_policy_lets_a_page_load_its_own_and_pyodide_alone():
@@ -190,7 +204,7 @@ def test_folder_of_another_pyodide_is_refused(tmp_path):
     source.mkdir()
     with pytest.raises(CourseError, match="PYODIDE names the folder"):
         copy_pyodide(source, tmp_path / "one")
-    for name in DIGESTS:
+    for name in DIGESTS | DRAWING:
         (source / name).write_bytes(b"another")
     with pytest.raises(CourseError, match="is not the file of Pyodide"):
         copy_pyodide(source, tmp_path / "two")
@@ -199,7 +213,7 @@ def test_folder_of_another_pyodide_is_refused(tmp_path):
 def test_book_of_its_own_pyodide_asks_no_network(tmp_path, monkeypatch):
     source = tmp_path / "source"
     source.mkdir()
-    data = {name: name.encode() for name in DIGESTS}
+    data = {name: name.encode() for name in DIGESTS | DRAWING}
     hexes = {name: hashlib.sha256(each).hexdigest() for name, each in data.items()}
     monkeypatch.setattr(live, "DIGESTS", hexes)
     monkeypatch.setattr(live, "DRAWING", {})
@@ -211,7 +225,7 @@ def test_book_of_its_own_pyodide_asks_no_network(tmp_path, monkeypatch):
     (site / "other.html").write_text(PAGE, encoding="utf-8")
     for _ in range(2):  # a second build finds the first
         write_live(site, source)
-    assert {path.name for path in (site / LIVE / "pyodide").iterdir()} == {*DIGESTS}
+    assert {path.name for path in (site / LIVE / "pyodide").iterdir()} == {*data}
     config = json.loads((site / LIVE / "config.json").read_text(encoding="utf-8"))
     assert config["pyodide"] == "pyodide/"
     assert "https:" not in (site / "page.html").read_text(encoding="utf-8")
