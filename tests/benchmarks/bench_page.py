@@ -71,7 +71,7 @@ ALONE = """import sys
 from autograder.browser import check_text
 check_text("softmax", sys.argv[1])
 """
-KEPT = """() => caches.keys().then(async names => {
+IN_CACHES = """() => caches.keys().then(async names => {
     const all = await Promise.all(names.map(async name =>
         (await (await caches.open(name)).keys()).length));
     return all.reduce((one, two) => one + two, 0) > 20;
@@ -111,7 +111,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
                 warm = _median(lambda: _first(context, address), visits)
             with profile() as context:
                 _first(context, address, stay=True)
-                kept = _median(lambda: _first(context, address), visits)
+                from_worker = _median(lambda: _first(context, address), visits)
                 page = context.new_page()
                 page.goto(address + SOFTMAX)
                 page.evaluate(CLICK, WRONG)
@@ -121,7 +121,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
             "first report, cold, clicked at once": cold,
             f"first report, cold, clicked after {READING:g} s of reading": read,
             "second visit, from the browser's cache": warm,
-            "second visit, from the service worker": kept,
+            "second visit, from the service worker": from_worker,
             "after Stop": stopped,
         }
     peer = "new process of CPython"
@@ -180,7 +180,7 @@ def _first(
         page.wait_for_timeout(1000 * reading)
     seconds = float(page.evaluate(CLICK, WRONG))
     if stay:
-        page.wait_for_function(KEPT)
+        page.wait_for_function(IN_CACHES)
     page.close()
     return seconds
 

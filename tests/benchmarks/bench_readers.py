@@ -48,7 +48,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
         page, live = files_of_page(site), files_of_live(site)
         own = [each for each in live if "pyodide/" not in each]
         # A later visit asks whether there is a new build; the rest is in the browser.
-        again = [PAGE, f"{LIVE}/config.json", f"{LIVE}/worker.js", "service.js"]
+        later = [PAGE, f"{LIVE}/config.json", f"{LIVE}/worker.js", "service.js"]
         command = [sys.executable, "-c", SERVE, str(site)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout
@@ -58,7 +58,7 @@ def measure(course: Course, *, quick: bool = False) -> list[Figure]:
                     "page and its scripts": page,
                     "the course's own files": [*page, *own],
                     "all, with Pyodide": [*page, *live],
-                    "a later visit": again,
+                    "a later visit": later,
                 }.items():
                     # Pyodide is 17 MB, which take this machine minutes for them all.
                     count = readers // 10 if "Pyodide" in name else readers

@@ -76,7 +76,7 @@ class Firefox:
         return result["result"].get("value")
 
     def close(self) -> None:
-        """Say no more."""
+        """End the connection."""
         self._socket.close()
         self._loop.run_until_complete(asyncio.sleep(0.1))
 

@@ -23,7 +23,7 @@ from tests.site.test_answering_in_a_browser import (
     SOFTMAX,
     WRONG,
 )
-from tests.site.test_offline import KEPT, Served
+from tests.site.test_offline import IN_CACHES, Served
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 COUNT = "({ files = [], pages = [] }) => files.length + pages.length"
@@ -62,7 +62,7 @@ def test_firefox_answers_and_answers_again_without_a_server(site, tmp_path):
     with firefox() as page:
         page.goto(f"{server.address}{SOFTMAX}")
         assert FIRST_AXIS in checked(page, WRONG)
-        waited(lambda: page.evaluate(f"({KEPT})().then({COUNT})") > 25)
+        waited(lambda: page.evaluate(f"({IN_CACHES})().then({COUNT})") > 25)
         server.stop()
         page.goto(f"{server.address}{SOFTMAX}")
         assert "solved, all 5 claims hold" in checked(page, RIGHT)

@@ -35,13 +35,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 SOLVED = "solved, all 5 claims hold"
 NOT_RUN = "so nothing was checked"
 STOPPED = "softmax ="  # an error of syntax
-KEPT = """async () => {
-    const kept = {};
+IN_CACHES = """async () => {
+    const all = {};
     for (const name of await caches.keys()) {
         const keys = await (await caches.open(name)).keys();
-        kept[name.split(" ")[2]] = keys.map(({ url }) => new URL(url).pathname);
+        all[name.split(" ")[2]] = keys.map(({ url }) => new URL(url).pathname);
     }
-    return kept;
+    return all;
 }"""
 
 
@@ -118,9 +118,9 @@ def visit(context, server, text, path=SOFTMAX):
 
 def is_kept(page, path=SOFTMAX):
     """Return whether the browser has the page, and all files of Pyodide."""
-    kept = page.evaluate(KEPT)
-    names = {each.rpartition("/")[2] for each in kept.get("files", [])}
-    return {*live.DIGESTS} <= names and f"/{path}" in kept.get("pages", [])
+    cached = page.evaluate(IN_CACHES)
+    names = {each.rpartition("/")[2] for each in cached.get("files", [])}
+    return {*live.DIGESTS} <= names and f"/{path}" in cached.get("pages", [])
 
 
 @NEEDS_PYODIDE
@@ -193,7 +193,7 @@ def test_worker_after_stop_has_what_was_compiled(copy, chromium):  # noqa: F811
 
 
 @NEEDS_PYODIDE
-def test_new_build_takes_the_old_ones_place(copy, chromium, monkeypatch):  # noqa: F811
+def test_new_build_replaces_the_old_one(copy, chromium, monkeypatch):  # noqa: F811
     server = Served(copy)
     with visitor(chromium) as context:
         report, page = visit(context, server, STOPPED)
@@ -207,7 +207,7 @@ def test_new_build_takes_the_old_ones_place(copy, chromium, monkeypatch):  # noq
         report, page = visit(context, server, STOPPED)
         assert f"{NOT_RUN} now" in report
         becomes_true(page, lambda: is_kept(page))
-        becomes_true(page, lambda: len(page.evaluate(KEPT)["files"]) == 7)
+        becomes_true(page, lambda: len(page.evaluate(IN_CACHES)["files"]) == 7)
         becomes_true(
             page, lambda: page.evaluate("caches.keys().then(a => a.length)") == 2
         )
