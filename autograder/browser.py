@@ -119,13 +119,6 @@ def check_json(request: str) -> str:
     return json.dumps(check_text(**json.loads(request)))
 
 
-def run_json(request: str) -> str:
-    """Run a lesson's cell; arguments and result are JSON, as a worker has them."""
-    from autograder.cells_in_page import page  # of the lessons' archive
-
-    return json.dumps(page.run(**json.loads(request)))
-
-
 def prepare(name: str) -> None:
     """Load an exercise and report on a wrong answer: what a first check needs is there.
 

@@ -18,6 +18,7 @@ AUTOGRADER = (
     {"book", "dashboard", "similarity"},
     {"gradebook"},
     {"grading", "notebooks"},
+    {"cells_in_page"},
     {"browser"},
     {"check"},
     {"workspace"},

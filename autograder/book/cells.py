@@ -49,7 +49,7 @@ IN_WORDS = {"torch": "PyTorch", "data": "the course's data"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class PageCell:
     """A code cell as its page has it.
 
     name : its id
@@ -65,16 +65,16 @@ class Cell:
     exercise: bool = False
 
 
-def cells_of(notebook: NotebookNode) -> list[Cell]:
+def cells_of(notebook: NotebookNode) -> list[PageCell]:
     """Return a lesson's code cells in order, but its checks."""
-    cells: list[Cell] = []
+    cells: list[PageCell] = []
     absent: dict[str, str] = {}  # names that cells have not here: what these need
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
         if is_solution(cell):
             needs = _needed_by_exercise(cell.id)
-            cells.append(Cell(cell.id, "", needs, exercise=True))
+            cells.append(PageCell(cell.id, "", needs, exercise=True))
             stored = {cell.id}
         elif "nbgrader" in cell.metadata:
             continue
@@ -90,7 +90,7 @@ def cells_of(notebook: NotebookNode) -> list[Cell]:
             ]
             needs = next(filter(None, lacking), "")
             draws = any(map(draws_with, modules))
-            cells.append(Cell(cell.id, text, needs, draws))
+            cells.append(PageCell(cell.id, text, needs, draws))
             stored = names_bound_in(text)
         for name in stored:
             if needs:
@@ -164,7 +164,7 @@ def add_cells(page: NotebookNode, lesson: str, notebook: NotebookNode) -> None:
     page.cells.append(new_markdown_cell(f"{html}</div>", id="live-cells"))
 
 
-def _as_data(cell: Cell) -> dict[str, Any]:
+def _as_data(cell: PageCell) -> dict[str, Any]:
     if cell.exercise:
         return {"exercise": cell.name if not cell.needs else ""}
     about = {"id": cell.name, "text": cell.text}

@@ -15,7 +15,7 @@ from course_lib.figures.cover import living_cover
 MARKS = re.compile(r"[*`]|\$(?=\S)|(?<=\S)\$")
 
 
-class Example(NamedTuple):
+class FrontExercise(NamedTuple):
     """An exercise that the front page lets its reader answer.
 
     task : what to do, and folded hints, in Markdown
@@ -33,7 +33,7 @@ def front_page(
 ) -> dict[str, Any]:
     """Return what the template of the front page needs, beside the lessons."""
     examples = [
-        Example(exercise, lesson, hints(notebook, exercise.name, notebooks), html)
+        FrontExercise(exercise, lesson, hints(notebook, exercise.name, notebooks), html)
         for lesson in lessons
         for exercise in lesson.exercises
         if (html := editor(exercise, notebook := notebooks[lesson.name]))

@@ -160,12 +160,12 @@
     },
 
     /**
-     * Call a function of `autograder.browser` with a request; return what it answers.
+     * Call a function below `autograder` with a request; return what it answers.
      * extras: what it needs beyond what all need, by the names in config.json
      */
     ask(call, request, extras = []) {
       this.start();
-      this.doing = call === "check_json" ? "Checking …" : "Running …";
+      this.doing = call === "browser.check_json" ? "Checking …" : "Running …";
       if (this.isReady) this.sayChecking();
       else this.say(this.loading());
       return new Promise((resolve) => {

@@ -14,7 +14,7 @@ MAX_SIZE = 100.0  # of a number, so that it fits its box
 
 
 def backward_pass(
-    w: float, x: float, target: float, *, rate: float, alt: str
+    w: float, x: float, target: float, *, learning_rate: float, alt: str
 ) -> LivingFigure:
     """Draw a model of one parameter with its loss, and each value's gradient.
 
@@ -24,18 +24,23 @@ def backward_pass(
 
     w : the parameter at first
     x, target : the model's input, and what it should answer
-    rate : the learning rate of a step
+    learning_rate : of a step
     Raises ``ValueError`` for numbers that are not finite or beyond 100, for x = 0 and
-    for a rate that is not positive.
+    for a learning rate that is not positive.
     """
-    if not all(math.isfinite(each) for each in (w, x, target, rate)):
-        raise ValueError("w, x, target and rate must be finite numbers")
-    if max(map(abs, (w, x, target))) > MAX_SIZE or x == 0 or rate <= 0:
+    if not all(math.isfinite(each) for each in (w, x, target, learning_rate)):
+        raise ValueError("w, x, target and learning_rate must be finite numbers")
+    if max(map(abs, (w, x, target))) > MAX_SIZE or x == 0 or learning_rate <= 0:
         raise ValueError(
-            f"w={w}, x={x}, target={target}, rate={rate}: numbers up to {MAX_SIZE:g}, "
-            "x other than 0 and rate above 0 are drawn"
+            f"{w=}, {x=}, {target=}, {learning_rate=}: numbers up to {MAX_SIZE:g}, x "
+            "other than 0 and a learning rate above 0 are drawn"
         )
-    data = {"w": float(w), "x": float(x), "target": float(target), "rate": float(rate)}
+    data = {
+        "w": float(w),
+        "x": float(x),
+        "target": float(target),
+        "learning_rate": float(learning_rate),
+    }
     return LivingFigure(_draw(w, x, target), alt, "backward_pass", data)
 
 

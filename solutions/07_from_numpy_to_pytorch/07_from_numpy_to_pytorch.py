@@ -33,7 +33,7 @@ from course_lib import figures
 
 # %%
 alt = "From w to the loss and back: each gradient is the one to its right times one number."
-figures.backward_pass(1.5, 2.0, 7.0, rate=0.05, alt=alt)
+figures.backward_pass(1.5, 2.0, 7.0, learning_rate=0.05, alt=alt)
 
 # %% [markdown]
 # A **gradient** says how fast the loss changes with a value. Each of them came from the

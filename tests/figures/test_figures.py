@@ -60,7 +60,9 @@ def jacobians():
 
 
 KINDS = {
-    "backward": lambda: figures.backward_pass(1.5, 2.0, 7.0, rate=0.05, alt=ALT),
+    "backward": lambda: figures.backward_pass(
+        1.5, 2.0, 7.0, learning_rate=0.05, alt=ALT
+    ),
     "weights_3": lambda: figures.attention_weights(
         softmax(numbers(3, 3)),
         ["the", "red", "car"],

@@ -92,7 +92,7 @@ CHECK_ALL = """async ([live, requests]) => {
         const load = { pyodide, files, later: [], lock, wheel, extras: {} };
         worker.postMessage({ load });
         requests.forEach((request, id) =>
-            worker.postMessage({ id, call: "check_json", request }));
+            worker.postMessage({ id, call: "browser.check_json", request }));
     });
 }"""
 

@@ -1,8 +1,8 @@
 // A model of one parameter and its loss: the values from left to right, and the gradients
-// from right to left, one at a time. data: w, x, target, rate (of a step).
+// from right to left, one at a time. data: w, x, target, learning_rate (of a step).
 
 function render({ model, el }) {
-  const { w: first, x, target, rate } = model.get("data");
+  const { w: first, x, target, learning_rate: rate } = model.get("data");
   const reach = Math.max(4, 1.5 * Math.abs(target / x - first)); // of the slider, on both sides
   const [low, high] = [Math.floor(first - reach), Math.ceil(first + reach)];
   const view = element("div", { class: "living-view living-backward-pass" });
