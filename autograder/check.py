@@ -23,6 +23,7 @@ from typing import Any, TypeGuard
 from autograder.checking.call import Runner, local_runner, plain_function, silenced
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import RunnerFactory, judge
+from autograder.checking.own_answer import is_above_an_answer
 from autograder.checking.points import format_number, format_number_of
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
@@ -157,7 +158,8 @@ def _notes(exercise: Exercise, result: ExerciseResult, judged: str) -> tuple[Not
     if result.is_unwritten or not is_same:
         _failures[attempt] += 1
     _failed_last[exercise.name] = judged
-    if _failures[attempt] < FAILURES_BEFORE_OFFER:
+    has_answer = result.is_unwritten and is_above_an_answer(exercise.name, judged)
+    if has_answer or _failures[attempt] < FAILURES_BEFORE_OFFER:
         return ()
     return (CourseVersion(exercise.name, course_version(exercise)),)
 

@@ -3,14 +3,16 @@
 A misconception matches if its whole results (values, exceptions, changed arguments)
 equal the learner's on every call. If none does, two at once are tried: two options of
 ``Exercise.variants``, or a family on top of any other. Several matches, or none, give
-no diagnosis: a wrong one is worse than none. Calls with small whole numbers (uint8, …)
+no diagnosis: a wrong one is worse than none. If several match, the calls that ended
+cases have left out are made, and may tell which it is; if not, what all pairs share
+is the diagnosis. Calls with small whole numbers (uint8, …)
 may be left out: there the same wrong formula wraps around in one spelling and not in
 the other. So may those of fine points, which others get wrong beside their own error.
 What is computed in float32 is compared to float32's digits.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -67,8 +69,16 @@ class Explanation(NamedTuple):
         return all(call.result.raised for call, result in replayed if result.raised)
 
 
-def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, ...]:
-    """Return the one misconception that explains all calls, or the two, or ()."""
+def diagnose(
+    exercise: Exercise,
+    calls: Sequence[Call],
+    calls_left: Callable[[], Sequence[Call]] = list,
+) -> tuple[Misconception, ...]:
+    """Return the one misconception that explains all calls, or the two, or ().
+
+    calls_left : makes the calls that cases ended before; only if several explain all
+    """
+    several: list[Explanation] = []
     if exercise.is_test:
         calls = without_repetitions(calls)
     right = replay(exercise.reference, calls)
@@ -85,7 +95,19 @@ def diagnose(exercise: Exercise, calls: Sequence[Call]) -> tuple[Misconception, 
             explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
                 return explanations[0].misconceptions
-    return ()
+            several = several or explanations
+    if several and (more := calls_left()):
+        return diagnose(exercise, [*calls, *more])
+    return shared_by(several)
+
+
+def shared_by(explanations: Sequence[Explanation]) -> tuple[Misconception, ...]:
+    """Return the one misconception that is in every explanation by two, or ()."""
+    if not explanations:
+        return ()
+    first, *others = (each.misconceptions for each in explanations)
+    shared = [one for one in first if all(one in other for other in others)]
+    return tuple(shared) if len(first) == 2 and len(shared) == 1 else ()
 
 
 def _selections(calls: Sequence[Call]) -> Iterator[Sequence[Call]]:

@@ -4,14 +4,16 @@ The function is reached through a runner only, so the same code judges a functio
 the notebook and one in a sandbox.
 """
 
+import itertools
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.checking.call import Call, Runner, copied
+from autograder.checking.call import Call, Runner, copied, local_runner
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
 from autograder.checking.examples import example_calls
@@ -82,34 +84,67 @@ def _examples(
     ]
 
 
+class _Run(NamedTuple):
+    """A result, and what makes the calls that its cases have ended before."""
+
+    result: ExerciseResult
+    calls_left: Callable[[], list[Call]]
+
+
 def _judged(
     exercise: Exercise, make_runner: RunnerFactory, chosen: list[Case], seed: int
 ) -> ExerciseResult:
-    def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> ExerciseResult:
-        runner, calls = make_runner(names), list[Call]()
+    def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> _Run:
+        runner, by_case = make_runner(names), [list[Call]() for _ in cases]
         verdicts = with_points(
             judge_case(case, StudentFunction(exercise, runner, calls), seed)
-            for case in cases
+            for case, calls in zip(cases, by_case, strict=True)
         )
-        return ExerciseResult(
+        result = ExerciseResult(
             exercise.name,
             float(sum(verdict.points for verdict in verdicts)),
             float(sum(verdict.max_points for verdict in verdicts)),
             verdicts,
-            calls=tuple(calls),
+            calls=tuple(itertools.chain.from_iterable(by_case)),
         )
+        n_made = [len(calls) for calls in by_case]
+        return _Run(result, partial(_calls_left, exercise, runner, cases, n_made, seed))
 
     result = _diagnosed(exercise, run(()))
     if result.solved or not exercise.uses:
         return result
-    helped = run(exercise.uses)
-    if _same_calls(result, helped):  # to diagnose once more is slow
+    run_with_help = run(exercise.uses)
+    if _same_calls(result, run_with_help.result):  # to diagnose once more is slow
         return result
-    helped = _diagnosed(exercise, helped)
+    helped = _diagnosed(exercise, run_with_help)
     if _clarity(helped) > _clarity(result):
         return replace(helped, blamed=_to_blame(exercise, run, chosen, helped))
     stub = _unwritten_use(exercise, result)
     return replace(helped, blamed=(stub,)) if stub else result
+
+
+def _calls_left(
+    exercise: Exercise,
+    runner: Runner,
+    cases: Sequence[Case],
+    n_made: Sequence[int],
+    seed: int,
+) -> list[Call]:
+    """Make the calls that an answer has not had: a case ends with the first wrong one.
+
+    The cases' calls are those that the reference gets.
+
+    n_made : calls made, of each case
+    """
+    right, calls = local_runner(exercise.reference), list[Call]()
+    for case, n in zip(cases, n_made, strict=True):
+        all_of_case: list[Call] = []
+        judge_case(case, StudentFunction(exercise, right, all_of_case), seed)
+        calls += (
+            replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
+            for call in all_of_case[n:]
+        )
+    return calls
 
 
 def inputs_of(exercise: Exercise, case: Case, seed: int) -> np.random.Generator:
@@ -193,12 +228,15 @@ def _status(failure: ClaimFailure) -> CaseStatus:
     return "wrong"
 
 
-def _diagnosed(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+def _diagnosed(exercise: Exercise, run: _Run) -> ExerciseResult:
+    result = run.result
     if result.passed or result.is_unwritten:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    return replace(result, diagnosis=joined(diagnose(exercise, result.calls)))
+    return replace(
+        result, diagnosis=joined(diagnose(exercise, result.calls, run.calls_left))
+    )
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:
@@ -257,7 +295,7 @@ def _clarity(result: ExerciseResult) -> tuple[float, int, bool]:
 
 def _to_blame(
     exercise: Exercise,
-    run: Callable[[tuple[str, ...], Sequence[Case]], ExerciseResult],
+    run: Callable[[tuple[str, ...], Sequence[Case]], _Run],
     cases: Sequence[Case],
     best: ExerciseResult,
 ) -> tuple[str, ...]:
@@ -267,7 +305,7 @@ def _to_blame(
 
     def is_less(others: tuple[str, ...]) -> bool:
         if best.solved:  # the first case that does not hold decides
-            return not all(run(others, [case]).solved for case in cases)
+            return not all(run(others, [case]).result.solved for case in cases)
         return _clarity(_diagnosed(exercise, run(others, cases))) < _clarity(best)
 
     needed = []

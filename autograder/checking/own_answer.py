@@ -39,6 +39,31 @@ def as_stub(exercise: Exercise) -> str:
     return "\n".join([*text.splitlines()[:end], NO_ANSWER])
 
 
+def is_above_an_answer(name: str, text: str) -> bool:
+    """Decide whether a function has a bare stub's line and other lines of its own.
+
+    text : of the cell that defines it
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):  # with a line of IPython's, say
+        return False
+    bodies = [
+        node.body[1:] if ast.get_docstring(node) is not None else node.body
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    stubs = [list(map(_is_stub, body)) for body in bodies]
+    return any(any(each) and not all(each) for each in stubs)
+
+
+def _is_stub(node: ast.stmt) -> bool:
+    kinds = "NotImplementedError", "NotImplementedError()"
+    return isinstance(node, ast.Raise) and ast.unparse(node) in [
+        f"raise {kind}" for kind in kinds
+    ]
+
+
 def _is_refusal(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and ast.unparse(node).startswith(REFUSAL)
 

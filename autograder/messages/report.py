@@ -11,7 +11,8 @@ from html import escape
 from typing import Any, NamedTuple
 
 from autograder.checking.exercise import Exercise
-from autograder.checking.result import ExerciseResult
+from autograder.checking.own_answer import is_above_an_answer
+from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.messages.explanation import (
     effort_to_retype,
     explain,
@@ -209,6 +210,8 @@ class CheckReport:
         if self.result.is_unwritten:
             if self.unwritten_use():
                 return f"{name} cannot be checked yet"
+            if is_above_an_answer(name, self.judged):
+                return f"{name} still ends with the line `raise NotImplementedError`"
             return f"{name} is not written yet"
         holding = self.result.n_holding
         if holding == total and self.result.open_fine_points:
@@ -311,6 +314,9 @@ class CheckReport:
             for index, verdict in enumerate(verdicts)
             if verdict.status != "ok"
         ]
+        if " ends with a" in self.result.evidence and not self.result.diagnosis:
+            ended = [each for each in failed if _raised(verdicts[each[1]])]
+            failed = ended or failed  # the example of what is said above
         return min(failed)[1] if failed else None
 
     def _diagnosis(self) -> list[str]:
@@ -378,6 +384,10 @@ class CheckReport:
         )
 
 
+def _raised(verdict: CaseVerdict) -> bool:
+    return verdict.failure is not None and verdict.failure.reason == "raised"
+
+
 def solved_but(result: ExerciseResult) -> str:
     """Return in words that an exercise is solved, and how many fine points are open."""
     n = len(result.open_fine_points)
@@ -406,7 +416,7 @@ def region(
     unfolded : index of the one claim whose reason is shown; all are if None
     name_of_class : of the whole report, for a page's style
     """
-    parts = [f"<strong>{escape(headline)}</strong>"]
+    parts = [f"<strong>{sentence_html(headline)}</strong>"]
     parts += [_standing_out(sentence) for sentence in diagnosis]
     parts += [f"<p>{sentence_html(sentence)}</p>" for sentence in opening]
     if claims:

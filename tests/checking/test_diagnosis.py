@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
+from autograder.browser import page_runner_factory
 from autograder.checking import families
 from autograder.checking.call import Call, CallResult, Raised
 from autograder.checking.diagnosis import (
     diagnose,
     explanations_of,
+    pairs,
     same_result,
 )
 from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.messages.report import CheckReport
 from tests.checking.test_judging import double, judged
@@ -278,12 +281,48 @@ def test_two_misconceptions_are_named_where_none_explains_alone(answer, names):
     assert judged(with_options(exercise()), answer).diagnosis == names
 
 
-def test_two_explanations_by_pairs_give_no_name():
+def test_two_explanations_by_pairs_name_what_both_share():
     made = with_options(exercise())
     words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
     made.option("also_one_added", **words, offset=True)
     assert judged(made, lambda x: 3 * x + 2).diagnosis == "tripled & two_added"
+    assert judged(made, lambda x: 3 * x + 1).diagnosis == "tripled"
+    made.option("also_tripled", **words, factor=3)
     assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
+
+
+PAIRS_WITH_T = {
+    "similarity_attention": (
+        ("all_axes_reversed", "weights_returned"),
+        ("softmax_over_axis_zero", "all_axes_reversed"),
+        ("scale_added", "all_axes_reversed"),
+    ),
+    "scaled_scores": (
+        ("no_scale", "all_axes_reversed"),
+        ("divided_by_d_k", "all_axes_reversed"),
+    ),
+    "self_attention": (
+        ("all_axes_turned", "weights_transposed"),
+        ("all_axes_turned", "no_scale"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [(name, each) for name in PAIRS_WITH_T for each in PAIRS_WITH_T[name]],
+)
+def test_transpose_of_a_batch_is_named_beside_a_second_error(name, names):
+    bank = load(name)
+    (pair,) = [
+        each
+        for each in pairs(bank)
+        if {one.name for one in each.misconceptions} == {*names}
+    ]
+    visible = [case for case in bank.cases if case.visible]
+    result = judge(bank, page_runner_factory(pair.function), cases=visible)
+    assert {*result.misconceptions} == {*names}
+    assert "Two things at once. (1)" in str(CheckReport(bank, result))
 
 
 def test_misconception_may_stop_where_the_answer_goes_on():

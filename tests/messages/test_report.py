@@ -38,6 +38,43 @@ def test_stub_report_explains_once_what_to_do():
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "is_written"),
+    [
+        ("    raise NotImplementedError\n", False),
+        ("    '''Twice.'''\n    raise NotImplementedError\n", False),
+        ("    raise NotImplementedError\n    return 2 * x\n", True),
+        ("    '''Twice.'''\n    y = 2 * x\n    raise NotImplementedError()\n", True),
+        ("    %time raise NotImplementedError\n    return 2 * x\n", False),
+    ],
+)
+def test_headline_names_the_stub_above_an_answer(body, is_written):
+    exercise = tiny()
+    report = CheckReport(
+        exercise, judged(exercise, stub), judged=f"def double(x):\n{body}"
+    )
+    if is_written:
+        ending = "double still ends with the line `raise NotImplementedError`"
+        assert report.headline == ending
+        assert "with the line <code>raise" in report.html()
+    else:
+        assert report.headline == "double is not written yet"
+
+
+def test_claim_that_shows_the_exception_of_the_evidence_is_open():
+    exercise = tiny()
+
+    def ends_on_tables(x):
+        if x.ndim > 1:
+            raise ValueError("no table, please")
+        return x * x * x + 5
+
+    report = CheckReport(exercise, judged(exercise, ends_on_tables))
+    assert "ends with a" in str(report)
+    shown = report.html().partition('open="open"')[2].partition("</details>")[0]
+    assert "A table" in shown
+
+
 def test_stub_of_an_earlier_exercise_is_named():
     def double(x):
         raise NotImplementedError

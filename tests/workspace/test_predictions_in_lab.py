@@ -113,7 +113,8 @@ class TestPredictions:
             notebook.cells[at].metadata["attention"] = {"tells": True}
         with opened(server, request.node.name, notebook) as (page, _):
             code = cell(page, PREDICTION + 1).locator(".cm-content")
-            more = cell(page, EXPLANATION + 1).locator(".cm-content")
+            hidden = page.locator(".jp-Notebook .jp-Cell").nth(EXPLANATION + 1)
+            more = hidden.locator(".cm-content")
             note = page.get_by_text("the code appears here")
             expect(note).to_have_count(1)
             expect(code).to_be_hidden()
@@ -123,6 +124,49 @@ class TestPredictions:
             expect(note).to_have_count(0)
             run(page, PREDICTION + 1)
             expect(more).to_be_visible()
+
+    def test_running_on_passes_covered_code(self, server, request):
+        notebook = lesson_with_predictions()
+        figure = "print(1)\nmade_along = 7"
+        notebook.cells[PREDICTION + 1].source = figure
+        hidden = nbformat.v4.new_code_cell("print(made_along + 1)\nused = made_along")
+        hidden.id, hidden.metadata["attention"] = "hidden", {"tells": True}
+        notebook.cells.insert(EXPLANATION, hidden)
+        notebook.cells[EXPLANATION + 2].source = "print(used * 11)"
+        with opened(server, request.node.name, notebook) as (page, _):
+            passed = page.locator(".jp-Notebook .attention-passed")
+            expect(passed).to_have_count(1)
+            expect(passed).to_be_hidden()
+            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+            active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+            cell(page, PREDICTION + 1).locator(".jp-InputPrompt").click()
+            page.keyboard.press("Shift+Enter")
+            expect(active).to_contain_text("the explanation appears here")
+            page.keyboard.press("ArrowUp")
+            expect(active).to_contain_text("made_along = 7")
+            page.keyboard.press("ArrowDown")
+            expect(active).to_contain_text("the explanation appears here")
+            page.keyboard.press("Shift+Enter")
+            page.keyboard.press("Shift+Enter")  # it uses what ran along
+            expect(page.get_by_text("77", exact=True)).to_be_visible()
+            expect(page.get_by_text("8", exact=True)).to_be_hidden()
+            cell(page, PREDICTION).get_by_role("radio").first.check()
+            expect(page.get_by_text("8", exact=True)).to_be_visible()
+
+    def test_living_figure_alone_does_not_mark_the_result(self, server, request):
+        notebook = lesson_with_predictions()
+        living = "HTML('<figure class=\"living\">a figure</figure>')"
+        notebook.cells[NEXT + 1].source = f"from IPython.display import HTML\n{living}"
+        notebook.cells[NEXT + 2].source = "print(2)"
+        with opened(server, request.node.name, notebook) as (page, _):
+            cell(page, NEXT).get_by_role("radio").first.check()
+            run(page, NEXT + 1)
+            expect(cell(page, NEXT + 1).get_by_text("a figure").last).to_be_visible()
+            expect(cell(page, NEXT + 3).locator("strong")).to_be_hidden()
+            expect(cell(page, NEXT)).not_to_contain_text("the result")
+            run(page, NEXT + 2)
+            expect(cell(page, NEXT + 3).locator("strong")).to_be_visible()
+            expect(cell(page, NEXT)).to_contain_text("the result")
 
     def test_own_notes_are_not_covered(self, server, request):
         notebook = lesson_with_predictions()

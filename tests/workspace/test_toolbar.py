@@ -203,7 +203,7 @@ class TestToolbar:
         expect(hints.last.locator("summary")).to_be_focused()
         assert hints.evaluate_all(is_open) == [True, True]
         button(page, "Hint").click()
-        notice(page, "All 2 hints of softmax are open.")
+        notice(page, "Both hints of softmax are open.")
         hints.first.locator("summary").click()
         button(page, "Hint").click()
         expect(hints.first).to_have_attribute("open", "")

@@ -1,6 +1,7 @@
 """What the calls give that fail in one way, as a clause: "your `weights` are …"."""
 
 import builtins
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -38,6 +39,8 @@ Way = Literal[
 
 
 MAX_LINE = 80  # characters of a line of code
+MAX_WORDS = 120  # characters of what an exception says
+_SIGNATURE = re.compile(r", with gufunc signature \S+")  # of no help to a learner
 
 
 class Compared(NamedTuple):
@@ -127,7 +130,9 @@ def clause_of(
         case "raised":
             name = kinds.pop() if len(kinds) == 1 else ""
             error = with_article(name) if name else "an exception"
-            return f"{function} ends with {error}{_line(exercise, group)}"
+            return (
+                f"{function} ends with {error}{_line(exercise, group)}{_words(group)}"
+            )
         case "timeout":
             return f"{function} is still running when its time is up"
         case "crashed":
@@ -182,6 +187,19 @@ def _line(exercise: Exercise, group: Sequence[Compared]) -> str:
         return ""
     inside = f" of `{function}`" if function not in ("", exercise.name) else ""
     return f" at line {number}{inside}" + (f" (`{line[:MAX_LINE]}`)" if line else "")
+
+
+def _words(group: Sequence[Compared]) -> str:
+    """Return what the exceptions say, if all calls are visible and say the same."""
+    raised = [each.call.result.raised for each in group]
+    if any(each.call.hidden for each in group) or len({*raised}) != 1:
+        return ""
+    text = _SIGNATURE.sub("", raised[0].message if raised[0] else "")
+    text = "".join(c for c in " ".join(text.split()) if c.isprintable())
+    text = text.rstrip(".").replace("`", "'")
+    if len(text) > MAX_WORDS:
+        text = text[: MAX_WORDS - 1].rstrip() + "…"
+    return f": “{text}”" if text else ""
 
 
 def with_article(name: str) -> str:

@@ -184,6 +184,17 @@ def test_exception_has_its_line():
     assert "(`return q @ np.swapaxes(k, -1, -2)`) in every call." in sentence
 
 
+def test_exception_has_its_own_words():
+    def of_batch(q, k):
+        if len(q) == 5:
+            raise ValueError("size 7 differs, with gufunc signature (n?,k),(k,m?)")
+        return scores(q, k)
+
+    sentence = sentence_on(scores, of_batch, USUAL)
+    assert ": “size 7 differs”" in sentence
+    assert "gufunc" not in sentence
+
+
 def test_line_of_hidden_calls_is_not_named():
     def line_by_line(q, k):
         if len(q) == 5:

@@ -162,7 +162,7 @@ export async function hint(lab, panel) {
   await show(notebook, last.cell, last.details);
   return hints.length === 1
     ? `The only hint of ${exercise.name} is open.`
-    : `All ${hints.length} hints of ${exercise.name} are open.`;
+    : `${hints.length === 2 ? "Both" : `All ${hints.length}`} hints of ${exercise.name} are open.`;
 }
 
 /** Put the stub in the place of the answer, which is kept; return what happened. */

@@ -2,6 +2,7 @@
 // the keyboard comes back from a figure to the notebook.
 
 import { giveFocusBack } from "./actions.js";
+import { isPassed } from "./predictions.js";
 
 const FIGURE = "figure.living";
 const MARGIN = 8; // pixels between the toolbar and what is brought into view
@@ -19,7 +20,7 @@ export function watchFigures(lab, panel, report) {
     if (event.key !== "Shift") touches += 1;
   };
   const scheduled = (_, { notebook: its, cell }) => {
-    if (its !== notebook) return;
+    if (its !== notebook || isPassed(cell)) return; // that one runs along
     if (!together.length) setTimeout(() => (together = []));
     together.push(cell);
     runs.set(cell, touches);
@@ -30,7 +31,8 @@ export function watchFigures(lab, panel, report) {
     const before = runs.get(cell);
     runs.delete(cell);
     const at = notebook.widgets.indexOf(cell);
-    const isHere = at >= 0 && [at, at + 1].includes(notebook.activeCellIndex);
+    const between = notebook.widgets.slice(at + 1, notebook.activeCellIndex);
+    const isHere = at >= 0 && notebook.activeCellIndex >= at && between.every(isPassed);
     const isLeft = () => panel.isDisposed || cell.isDisposed || touches !== before;
     if (isHere && cell.outputArea) bringIntoView(cell, isLeft).catch(report);
   };

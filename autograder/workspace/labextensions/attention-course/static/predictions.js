@@ -6,6 +6,9 @@ import { cover, offer, outcome, update } from "./choices.js";
 
 const COVERED = "attention-covered";
 const TELLS = "attention-tells";
+const PASSED = "attention-passed"; // of a cell that is not to be seen at all
+const LIVING = /<figure class="living"/;
+const RUN_ON = "notebook:run-cell-and-select-next";
 const WAIT = "Make a prediction and run the cell; the explanation appears here.";
 const WAIT_FOR_CODE = "Make a prediction; the code appears here.";
 const ADDED = ".attention-cover, .attention-outcome";
@@ -15,7 +18,7 @@ const OWN = /^[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?$/;
 export const PREDICTIONS_STYLE = `
 .jp-Notebook .jp-MarkdownOutput.${COVERED}, .jp-Notebook .jp-MarkdownOutput > .${COVERED} { display: none; }
 .jp-Notebook .${TELLS} > .jp-Cell-inputWrapper .jp-InputArea-editor,
-.jp-Notebook .${TELLS}:not(:has(.attention-cover)) > .jp-Cell-inputWrapper { display: none; }
+.jp-Notebook .${PASSED} { display: none; }
 .jp-Notebook .attention-cover { margin: 0.3em 0; }
 .jp-Notebook .attention-cover button { color: var(--jp-content-font-color1); }
 `;
@@ -101,11 +104,50 @@ function choiceOf(cell) {
   return (cell.model.getMetadata("attention") || {}).prediction || {};
 }
 
-/** Return whether one of the cells has shown what comes out, or all ran; none that failed. */
+/** Return whether a cell is covered without a word in its place. */
+export function isPassed(cell) {
+  return Boolean(cell?.node.classList.contains(PASSED));
+}
+
+/** Run covered cells along with the one above, and let the selection rest on none of them. */
+export function passCovered(commands, tracker) {
+  commands.commandExecuted.connect((_, { id }) => {
+    if (id === RUN_ON && isPassed(tracker.currentWidget?.content.activeCell)) commands.execute(RUN_ON);
+  });
+  const watchSelection = ({ content: notebook }) => {
+    let before = notebook.activeCellIndex;
+    notebook.activeCellChanged.connect(() => {
+      const step = notebook.activeCellIndex < before ? -1 : 1;
+      before = notebook.activeCellIndex;
+      queueMicrotask(() => {
+        // What runs on has gone on by now; what is left was an arrow key, a click or an error.
+        if (notebook.isDisposed || !isPassed(notebook.activeCell)) return;
+        let to = notebook.activeCellIndex;
+        while (isPassed(notebook.widgets[to])) to += step;
+        if (!notebook.widgets[to]) return;
+        notebook.deselectAll();
+        notebook.activeCellIndex = to;
+      });
+    });
+  };
+  tracker.forEach(watchSelection);
+  tracker.widgetAdded.connect((_, panel) => watchSelection(panel));
+}
+
+/**
+ * Return whether one of the cells has shown what comes out, or all ran; none that failed.
+ *
+ * A living figure shows nothing until somebody moves it: the cell below it tells.
+ */
 function wereRun(runs) {
   const outputsOf = ({ outputs }) => Array.from({ length: outputs.length }, (_, index) => outputs.get(index).type);
   const ran = runs.filter(({ model }) => model.executionCount !== null && !outputsOf(model).includes("error"));
-  return ran.length === runs.length || ran.some((each) => each.model.outputs.length > 0);
+  return ran.length === runs.length || ran.some(({ model }) => model.outputs.length > 0 && !isLiving(model));
+}
+
+function isLiving({ outputs }) {
+  const texts = Array.from({ length: outputs.length }, (_, index) => outputs.get(index).data?.["text/html"]);
+  return texts.some((text) => LIVING.test([text].flat().join("")));
 }
 
 function drawOne({ cell, runs, explanation, code, next }, open, draw) {
@@ -142,6 +184,7 @@ function drawOne({ cell, runs, explanation, code, next }, open, draw) {
 /** Cover the code of a cell or show it; in its place stands why, if `says` is true. */
 function coverCode(cell, isCovered, says, show) {
   cell.node.classList.toggle(TELLS, isCovered);
+  cell.node.classList.toggle(PASSED, isCovered && !says);
   const editor = cell.node.querySelector(".jp-InputArea-editor");
   const box = cell.node.querySelector(".attention-cover");
   if (!isCovered) box?.remove();

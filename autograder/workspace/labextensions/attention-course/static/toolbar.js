@@ -7,7 +7,7 @@ import { watchFigures } from "./figures.js";
 import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
 import { watchLinks } from "./links.js";
 import { LESSON, LOOK_STYLE } from "./look.js";
-import { PREDICTIONS_STYLE, watch } from "./predictions.js";
+import { passCovered, PREDICTIONS_STYLE, watch } from "./predictions.js";
 import { REPORTS_STYLE, watchReports } from "./reports.js";
 import { nameTab, tabOf } from "./tabs.js";
 
@@ -196,6 +196,7 @@ function activate(lab, tracker, palette, tell) {
     const { grade_id: id } = cell.model.getMetadata("nbgrader") || {};
     if (String(id).startsWith("check_")) refreshHome(lab).catch(tell); // the check has written it
   });
+  passCovered(commands, tracker);
   watchHome(lab, tell);
   lab.app.restored.then(() => makeRoom(lab)).catch(tell);
   lab.app.contextMenu?.addItem({ command: commandOf(COURSE_VERSION), selector: ".jp-Notebook .jp-CodeCell", rank: 20 });
