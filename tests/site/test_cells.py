@@ -117,8 +117,11 @@ def test_cells_show_what_the_notebook_has_stored(notebooks, archive, lesson):
     assert len(shown) == COUNTS[lesson[:2]][0]
     for name, result in shown.items():
         outputs = result["outputs"]
-        texts = [each["text"] for each in outputs if each["kind"] != "living"
-                 and each["kind"] != "drawing"]
+        texts = [
+            each["text"]
+            for each in outputs
+            if each["kind"] != "living" and each["kind"] != "drawing"
+        ]
         assert "".join(texts) == stored[name], name
         assert not result["stopped"]
         pictures = [each for each in outputs if "svg" in each]
