@@ -140,6 +140,8 @@ print([score / sum(scores) for score in scores])
 powers = np.exp(scores)
 shares = powers / powers.sum()
 print(shares.round(3), "sum:", round(shares.sum(), 3))
+assert round(1 / np.exp((np.array(scores) - 2) / 0.22).sum(), 2) == 0.99
+assert round(1 / 0.22, 1) == 4.5 and round(np.exp(4.5)) == 90
 
 # %% [markdown]
 # This recipe is called **softmax**: $\;p_i = e^{s_i} / \sum_j e^{s_j}$. You will meet it in
@@ -161,6 +163,12 @@ figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 
 # %% [markdown]
 # **Move the slider.** What must you divide by to give *animal* 99 % of the total?
+#
+# <details><summary>The divisor</summary>
+#
+# About 0.22. *animal* is then 4.5 ahead of *street*, not 1, and $e^{4.5} \approx 90$.
+#
+# </details>
 #
 # Divide by a small number, and the scores move apart until the winner takes nearly
 # everything. Divide by a large one, and the shares even out; *too late* is the extreme
