@@ -5,6 +5,7 @@ the notebook and one in a sandbox.
 """
 
 import itertools
+import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -34,6 +35,7 @@ from autograder.checking.values import (
     is_tensor,
 )
 
+UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 NOTEBOOK_SEED = 2017  # public: in the notebook each run has the same inputs
 
 # Makes a runner in which these names are bound to the course's own versions.
@@ -50,6 +52,7 @@ def judge(
     """Judge a function, then again with right answers to the earlier exercises.
 
     Where no misconception explains what is wrong, the result has a sentence about it.
+    An answer that lacks a parameter is told that, and diagnosed as if it ignored it.
     Open fine points need neither: each is explained by itself.
 
     cases : the cases to run; all of them by default
@@ -57,7 +60,7 @@ def judge(
     """
     chosen = list(exercise.cases if cases is None else cases)
     result = _judged(exercise, make_runner, chosen, seed)
-    if result.solved or result.is_unwritten or result.diagnosis:
+    if result.solved or result.is_unwritten or result.diagnosis or result.evidence:
         return result
     if isinstance(exercise, LearnersTest):
         return replace(result, evidence=about_right_versions(exercise, result.calls))
@@ -67,6 +70,35 @@ def judge(
         exercise, result.calls, failing, lambda: _examples(exercise, runner, result)
     )
     return replace(result, evidence=sentence)
+
+
+def parameters_that_are_missing(result: ExerciseResult) -> str:
+    """Return which parameters an answer was called with and does not take, or "".
+
+    The words are Python's own: "softmax() got an unexpected keyword argument 'axis'".
+    """
+    matches = map(_lacks_parameter, result.calls)
+    names = dict.fromkeys(match[2] for match in matches if match)
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def without_parameters(calls: Iterable[Call], runner: Runner) -> list[Call]:
+    """Return calls with the results of an answer that ignores what it does not take."""
+    return [_without_parameters(call, runner) for call in calls]
+
+
+def _without_parameters(call: Call, runner: Runner) -> Call:
+    keywords, result = {**call.keywords}, call.result
+    while match := _lacks_parameter(replace(call, keywords=keywords, result=result)):
+        del keywords[match[2]]
+        result = runner(copied(call.arguments), copied(keywords))
+    return replace(call, result=result)
+
+
+def _lacks_parameter(call: Call) -> re.Match[str] | None:
+    raised = call.result.raised
+    match = UNEXPECTED.fullmatch(raised.message) if raised else None
+    return match if match and match[2] in call.keywords else None
 
 
 def _examples(
@@ -85,9 +117,10 @@ def _examples(
 
 
 class _Run(NamedTuple):
-    """A result, and what makes the calls that its cases have ended before."""
+    """A result, what calls the answer, and what makes the calls left."""
 
     result: ExerciseResult
+    runner: Runner
     calls_left: Callable[[], list[Call]]
 
 
@@ -108,7 +141,8 @@ def _judged(
             calls=tuple(itertools.chain.from_iterable(by_case)),
         )
         n_made = [len(calls) for calls in by_case]
-        return _Run(result, partial(_calls_left, exercise, runner, cases, n_made, seed))
+        left = partial(_calls_left, exercise, runner, cases, n_made, seed)
+        return _Run(result, runner, left)
 
     result = _diagnosed(exercise, run(()))
     if result.solved or not exercise.uses:
@@ -234,9 +268,17 @@ def _diagnosed(exercise: Exercise, run: _Run) -> ExerciseResult:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    return replace(
-        result, diagnosis=joined(diagnose(exercise, result.calls, run.calls_left))
+    found = diagnose(exercise, result.calls, run.calls_left)
+    lacking = "" if found else parameters_that_are_missing(result)
+    if not lacking:
+        return replace(result, diagnosis=joined(found))
+    found = diagnose(
+        exercise,
+        without_parameters(result.calls, run.runner),
+        lambda: without_parameters(run.calls_left(), run.runner),
     )
+    sentence = f"Your `{exercise.name}` takes no {lacking}, and the stub's does."
+    return replace(result, diagnosis=joined(found), evidence=sentence)
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:

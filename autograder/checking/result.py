@@ -92,7 +92,8 @@ class ExerciseResult:
     blamed : earlier exercises whose answers made this one fail; the verdicts are then
         those with the course's versions of them
     report : what the learner reads, plain text
-    evidence : where there is no diagnosis, a sentence that is true of every call
+    evidence : where there is no diagnosis, a sentence that is true of every call; with
+        one, which parameter is missing
     as_in_solutions : whether it is the course's own answer up to names, comments and
         layout: for the instructor's eyes
     calls : evidence: every call of the learner's function, in order

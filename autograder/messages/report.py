@@ -354,7 +354,7 @@ class CheckReport:
         if self.result.solved:
             return ""
         if sentence := self._misconceptions():
-            return sentence
+            return f"{self.result.evidence} {sentence}".strip()
         # What all calls end in is said above the claims already.
         return "" if self._common_reason() else self.result.evidence
 

@@ -11,6 +11,7 @@ from autograder.checking import judging
 from autograder.checking.call import Call, CallResult, Raised, copied, local_runner
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import NOTEBOOK_SEED, judge
+from autograder.checking.registry import load
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure
 from tests.checking.test_comparison import list_that_holds_itself
@@ -738,3 +739,21 @@ def test_explained_answer_gets_its_name_alone():
 
     result = judged(exercise, lambda x: x + 2 * x)
     assert (result.diagnosis, result.evidence) == ("tripled", "")
+
+
+WITHOUT_AXIS = {
+    "np.exp(x) / np.exp(x).sum()": {"no_max_subtraction", "summed_over_everything"},
+    "np.exp(x) / np.exp(x).sum(-1, keepdims=True)": {
+        "no_max_subtraction",
+        "axis_ignored",
+    },
+}
+
+
+@pytest.mark.parametrize("value", WITHOUT_AXIS)
+def test_answer_that_lacks_a_parameter_is_told_so_beside_its_errors(value):
+    names = {"np": np}
+    exec(f"def softmax(x):\n    return {value}", names)
+    result = judge(load("softmax"), lambda _: local_runner(names["softmax"]))
+    assert result.evidence == "Your `softmax` takes no `axis`, and the stub's does."
+    assert {*result.misconceptions} == WITHOUT_AXIS[value]
