@@ -58,7 +58,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "Attention among 3 positions with vectors of 2 numbers takes 72 operations",
+    "Attention takes two products over all pairs (n = 3, d = 2: 72 operations)",
     weight=2,
 )
 def attention_by_hand(student, rng):
@@ -69,7 +69,9 @@ def attention_by_hand(student, rng):
     student.agrees("attention", n, d)
 
 
-@exercise.case("A recurrence over the same 3 positions takes 48", weight=2)
+@exercise.case(
+    "A recurrence takes two products at each position (n = 3, d = 2: 48)", weight=2
+)
 def recurrence_by_hand(student, rng):
     # At each position two products of 2 numbers with a (2, 2) matrix: 2 · (4 + 4).
     student.expect(student("recurrence", 3, 2), 48)
@@ -78,7 +80,8 @@ def recurrence_by_hand(student, rng):
 
 
 @exercise.case(
-    "A convolution whose kernel reads 5 positions takes 280 for 7 of them", weight=2.5
+    "A convolution takes k products at each position (n = 7, d = 2, k = 5: 280)",
+    weight=2.5,
 )
 def convolution_by_hand(student, rng):
     # At each of 7 positions 5 products of 2 numbers with a (2, 2) matrix: 5 · (4 + 4).
@@ -87,7 +90,9 @@ def convolution_by_hand(student, rng):
     student.agrees("convolution", n, d, k)
 
 
-@exercise.case("A window of 3 among 5 positions takes 120", weight=2)
+@exercise.case(
+    "A window takes two products over its keys (n = 5, d = 2, k = 3: 120)", weight=2
+)
 def window_by_hand(student, rng):
     # 15 scores, each of 2 products and 2 additions: 60. 10 numbers of the output, each
     # of 3 products and 3 additions: 60.
@@ -105,9 +110,7 @@ def as_many_positions_as_numbers(student, rng):
     student.expect(attention, 4 * size**3)
 
 
-@exercise.case(
-    "Doubling n quadruples attention's count and doubles each of the others", weight=3
-)
+@exercise.case("The counts for n and for 2n are right for each kind", weight=3)
 def twice_as_many_positions(student, rng):
     for kind, times in zip(KINDS, (4, 2, 2, 2), strict=True):
         n, d, k = drawn_sizes(rng)
@@ -124,14 +127,16 @@ def wide_windows(student, rng):
         student.agrees("window", n, d, k)
 
 
-@exercise.case("With k = 1 a window has one key, a convolution one matrix")
+@exercise.case(
+    "k = 1 is counted rightly: a window of one key, a convolution of one matrix"
+)
 def one_position_at_once(student, rng):
     n, d, _ = drawn_sizes(rng)
     student.agrees("window", n, d, 1)
     student.agrees("convolution", n, d, 1)
 
 
-@exercise.case("For attention and recurrence, k makes no difference")
+@exercise.case("Attention and recurrence are counted rightly whatever k is")
 def k_ignored(student, rng):
     n, d, k = drawn_sizes(rng)
     for kind in ("attention", "recurrence"):

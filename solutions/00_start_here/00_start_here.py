@@ -8,8 +8,9 @@
 # What was too tired? The animal, so that is what *it* means. Now change *tired* to
 # *wide*: the two letters of *it* haven't changed, and yet *it* now means the street.
 #
-# To see it happen, <span class="in-notebook">press **Shift + Enter** three times (each
-# press runs one cell). Then</span> **switch the last word**.
+# To see it happen, <span class="in-notebook">press **Shift + Enter** three times, or tap ▶
+# above: each time, one cell runs. Then</span> **switch the last word**.
+# <span class="in-notebook">(Without a mouse, Shift + Tab goes back to the picture.)</span>
 #
 # **About 35 minutes.** You need some Python, and you should have multiplied two matrices
 # before. You don't have to know anything about attention.

@@ -11,6 +11,11 @@ ul.attention-choices { list-style: none; margin: 0.5em 0; padding: 0; }
 .attention-choices input { appearance: auto; flex: none; width: auto; height: auto; margin: 0;
   accent-color: currentColor; }
 .attention-choices .note { font-weight: 600; }
+@media (max-width: 640px) {
+  .attention-choices label { flex-wrap: wrap; row-gap: 0; }
+  .attention-choices label > span:not(.note) { flex: 1 1 70%; }
+  .attention-choices .note:not(:empty) { flex: 1 0 100%; padding-left: 1.8em; }
+}
 .attention-outcome { border-left: 4px solid currentColor; padding-left: 0.8em; }
 .attention-cover { flex: 1 1 auto; padding: 0.6em 0.8em; border: 1px dashed currentColor; border-radius: 4px; }
 .attention-cover p { margin: 0 0 0.5em; }
