@@ -128,7 +128,7 @@ def wide_windows(student, rng):
 
 
 @exercise.case(
-    "k = 1 is counted rightly: a window of one key, a convolution of one matrix"
+    "With k = 1 a window of one key and a convolution of one matrix are counted"
 )
 def one_position_at_once(student, rng):
     n, d, _ = drawn_sizes(rng)
