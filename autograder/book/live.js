@@ -4,7 +4,7 @@
 
 (() => {
   const { python, storage: browserStorage } = attentionCourse;
-  const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
+  const { make, button, showWorking, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
   const { KEY, MAX_EARLIER, read, keep, earlierOf, rowsOf, rowOf, keepRows } = browserStorage;
   const ACTIVITY = ["pointermove", "pointerdown", "keydown", "scroll"]; // of a reader
 
@@ -88,12 +88,10 @@
       python.say = say;
       const text = area.value;
       area.dataset.leave = "";
-      stop.hidden = false;
-      checkButton.disabled = true;
+      showWorking(true, stop, [checkButton]);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
       const result = await python.ask("check_json", { name, text, earlier, imports: about.imports });
-      stop.hidden = true;
-      checkButton.disabled = false;
+      showWorking(false, stop, [checkButton]);
       judged = text;
       show(result);
       if (result.kind !== "report") return;
