@@ -19,8 +19,8 @@ from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.demo.sample_class import (
     right_answer,
-    wrong_answer,
     written_misconceptions,
+    wrong_answer,
 )
 from tests.browser import becomes_true
 from tests.site import pyodide
