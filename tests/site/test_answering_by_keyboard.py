@@ -27,6 +27,7 @@ from tests.site import pyodide
 from tests.site.book import make_site
 from tests.site.test_answering_in_a_browser import (
     DESK,
+    MISCONCEPTION,
     NEEDS_PYODIDE,
     PHONE,
     chromium,
@@ -74,16 +75,29 @@ def address(first_lessons):
 
 
 def wrong_and_diagnosis(site, name):
-    """Return the first misconception that is named, as text, and what a page says."""
+    """Return a misconception as text, and the sentence that a page has for it.
+
+    The first one that is named as written out; else the first one of the bank.
+    """
     html = (site / "exercises" / f"{name}.html").read_text(encoding="utf-8")
     script = BeautifulSoup(html, "lxml").select_one(".live script")
     about = json.loads(script.string)
     earlier = dict.fromkeys(about["uses"], "")
-    for each in written_misconceptions(load(name)):
-        text = wrong_answer(name, each.name)
+    exercise = load(name)
+    texts = [
+        *(
+            (wrong_answer(name, m.name), m)
+            for m in written_misconceptions(exercise)[:3]
+        ),
+        *(
+            (MISCONCEPTION.format(name=name, which=m.name), m)
+            for m in exercise.misconceptions
+        ),
+    ]
+    for text, misconception in texts:
         result = check_text(name, text, earlier, about["imports"])
-        if result["data"] and result["data"]["diagnosis"] == each.name:
-            return text, each.diagnosis
+        if result["data"] and result["data"]["diagnosis"] == misconception.name:
+            return text, misconception.diagnosis
     raise LookupError(name)
 
 
