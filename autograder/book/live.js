@@ -119,6 +119,9 @@
       status.textContent = result.headline; // heard: the report says it to the eye
       status.classList.add("live-heard");
       report.append(make("div", {}, ...nodesOf(result.html)));
+      // Below a long answer the report would be out of sight.
+      const first = report.querySelector("[role=region] > p") ?? report;
+      if (container.contains(document.activeElement)) first.scrollIntoView({ block: "nearest" });
       if (result.printed) {
         const printed = make("pre", { textContent: result.printed, tabIndex: 0 });
         const summary = make("summary", { textContent: "What your text printed" });

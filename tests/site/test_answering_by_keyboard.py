@@ -150,6 +150,7 @@ def test_wrong_then_right_by_keyboard(first_lessons, address, chromium, name):
         page.keyboard.press("Shift+Enter")
         expect(report.get_by_role("region")).to_be_visible()
         assert diagnosis in report.inner_text()
+        expect(report.get_by_text(diagnosis)).to_be_in_viewport()
         assert status.text_content() in report.inner_text()
         assert editor.evaluate(FOCUSED)
         assert_fits(page, first)
@@ -163,6 +164,7 @@ def test_wrong_then_right_by_keyboard(first_lessons, address, chromium, name):
         page.keyboard.press("Enter")
         expect(status).to_contain_text(f"{name}: solved, all")
         assert status.text_content() in report.inner_text()
+        expect(report.get_by_text("solved, all")).to_be_in_viewport()
         expect(page.locator(".live-mark")).to_have_text("✓ solved")
         assert page.evaluate(FOCUSED_TEXT) == "Check"
         page.keyboard.press("Shift+Tab")
