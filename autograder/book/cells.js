@@ -4,7 +4,7 @@
 
 (() => {
   const { python, show, storage } = attentionCourse;
-  const { make, button, textarea, fit } = attentionCourse.editing;
+  const { make, button, showWorking, textarea, fit } = attentionCourse.editing;
   const DRAWS = /\b(figures|matplotlib|pylab)\b/;
   const FULL = "Your browser does not keep what you change here (its storage is full or blocked).";
   let isRunning = false; // one cell, or all above one
@@ -68,13 +68,11 @@
         if (!isKept) say(FULL);
       };
       const begin = () => {
-        stop.hidden = false;
-        run.disabled = above.disabled = true;
+        showWorking(true, stop, [run, above]);
         python.say = say;
       };
       const end = (result) => {
-        stop.hidden = true;
-        run.disabled = above.disabled = false;
+        showWorking(false, stop, [run, above]);
         say("");
         original.hidden = own.hidden = false;
         stored?.classList.add("live-replaced");

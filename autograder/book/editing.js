@@ -15,6 +15,14 @@
 
   const button = (text, action) => make("button", { type: "button", textContent: text, onclick: action });
 
+  /** Show *Stop* while Python works, and that the other buttons wait, without moving the focus:
+   * a button that is disabled or hidden loses it, and the keyboard is at the page's top again. */
+  function showWorking(works, stop, others) {
+    if (!works && document.activeElement === stop) others[0].focus();
+    stop.hidden = !works;
+    for (const each of others) each.setAttribute("aria-disabled", works);
+  }
+
   /** Return the nodes of a text of HTML, without whatever no report has. */
   function nodesOf(html) {
     const { body } = new DOMParser().parseFromString(html, "text/html"); // inert
@@ -64,5 +72,5 @@
   /** Make an editor as high as its text, within bounds. */
   const fit = (area, least) => { area.rows = Math.min(30, Math.max(least, area.value.split("\n").length + 1)); };
 
-  attentionCourse.editing = { make, button, nodesOf, textarea, fit };
+  attentionCourse.editing = { make, button, showWorking, nodesOf, textarea, fit };
 })();

@@ -4,7 +4,7 @@
 
 (() => {
   const { python, storage: browserStorage } = attentionCourse;
-  const { make, button, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
+  const { make, button, showWorking, nodesOf, textarea, fit: fitTo } = attentionCourse.editing;
   const { KEY, MAX_EARLIER, read, keep, earlierOf, rowsOf, rowOf, keepRows } = browserStorage;
   const ACTIVITY = ["pointermove", "pointerdown", "keydown", "scroll"]; // of a reader
 
@@ -88,12 +88,10 @@
       python.say = say;
       const text = area.value;
       area.dataset.leave = "";
-      stop.hidden = false;
-      checkButton.disabled = true;
+      showWorking(true, stop, [checkButton]);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
       const result = await python.ask("browser.check_json", { name, text, earlier, imports: about.imports });
-      stop.hidden = true;
-      checkButton.disabled = false;
+      showWorking(false, stop, [checkButton]);
       judged = text;
       show(result);
       if (result.kind !== "report") return;
@@ -121,6 +119,9 @@
       status.textContent = result.headline; // heard: the report says it to the eye
       status.classList.add("live-heard");
       report.append(make("div", {}, ...nodesOf(result.html)));
+      // Below a long answer the report would be out of sight.
+      const first = report.querySelector("[role=region] > p") ?? report;
+      if (container.contains(document.activeElement)) first.scrollIntoView({ block: "nearest" });
       if (result.printed) {
         const printed = make("pre", { textContent: result.printed, tabIndex: 0 });
         const summary = make("summary", { textContent: "What your text printed" });
