@@ -1,8 +1,11 @@
 """What a browser keeps of the book: a second visit answers without any server."""
 
+import base64
 import contextlib
 import functools
+import hashlib
 import io
+import json
 import shutil
 import tempfile
 import threading
@@ -43,6 +46,26 @@ IN_CACHES = """async () => {
     }
     return all;
 }"""
+
+EMPTIED = """async () => {
+    const name = (await caches.keys()).find((each) => each.endsWith(" files"));
+    const cache = await caches.open(name);
+    for (const key of await cache.keys()) {
+        await cache.put(key, new Response("no such file"));
+    }
+}"""
+# Mark what is kept of a page without a change to what its server says of it.
+MARKED = """async (path) => {
+    for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        const own = await cache.match(path);
+        if (!own) continue;
+        const headers = new Headers(own.headers);
+        headers.set("x-mark", "yes");
+        await cache.put(path, new Response(await own.blob(), { headers }));
+    }
+}"""
+MARK_OF = "(path) => caches.match(path).then((own) => own.headers.get('x-mark'))"
 
 
 class Handler(BookRequestHandler):
@@ -109,6 +132,11 @@ def visitor(chromium):  # noqa: F811
         context.close()
 
 
+def clear_own_cache(context, page):
+    """Empty the browser's own cache; what the service worker keeps stays."""
+    context.new_cdp_session(page).send("Network.clearBrowserCache")
+
+
 def visit(context, server, text, path=SOFTMAX):
     """Answer an exercise; return the report's text and the page."""
     page = context.new_page()
@@ -135,6 +163,7 @@ def test_second_visit_answers_without_a_server(copy, chromium):  # noqa: F811
         page.close()
         server.stop()
         page = context.new_page()
+        clear_own_cache(context, page)
         faults, _ = watch(page)
         page.goto(server.address + SOFTMAX)
         assert "def softmax" in page.get_by_role("textbox").first.input_value()
@@ -156,6 +185,7 @@ def test_files_of_another_host_are_kept(site, chromium, tmp_path, monkeypatch): 
         report, page = visit(context, server, WRONG)
         assert FIRST_AXIS in report
         becomes_true(page, lambda: is_kept(page))
+        clear_own_cache(context, page)
         server.stop()
         network.stop()
         report, _ = visit(context, server, RIGHT)
@@ -174,6 +204,60 @@ def test_second_visit_asks_for_no_file_again(copy, chromium):  # noqa: F811
         visit(context, server, RIGHT)
         assert f"/{LIVE}/config.json" in server.paths
         assert not [each for each in server.paths if each in asked]
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_second_visit_takes_files_from_the_browsers_cache(copy, chromium):  # noqa: F811
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        page.evaluate(EMPTIED)
+        report, page = visit(context, server, RIGHT)
+        assert SOLVED in report
+        wasm = [each for each in server.paths if each.endswith(".wasm")]
+        assert len(wasm) == 1
+        clear_own_cache(context, page)
+        server.paths.clear()
+        visit(context, server, WRONG)
+        assert any(each.endswith(".wasm") for each in server.paths)
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_unchanged_page_is_not_stored_again(copy, chromium):  # noqa: F811
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        page.evaluate(MARKED, f"/{SOFTMAX}")
+        page.goto(server.address + SOFTMAX)
+        page.wait_for_timeout(500)
+        assert page.evaluate(MARK_OF, f"/{SOFTMAX}") == "yes"
+        path = copy / SOFTMAX
+        path.write_text(path.read_text().replace("<h1>", "<h1>New: "))
+        page.goto(server.address + SOFTMAX)
+        becomes_true(page, lambda: page.evaluate(MARK_OF, f"/{SOFTMAX}") is None)
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_file_of_another_digest_is_asked_for_anew(copy, chromium):  # noqa: F811
+    # As after a build with another Pyodide: one address, another file.
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        path = copy / LIVE / "pyodide" / "pyodide.js"
+        data = path.read_bytes() + b"\n// another\n"
+        path.write_bytes(data)
+        config = json.loads((copy / LIVE / "config.json").read_text())
+        digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+        config["files"]["pyodide.js"] = f"sha256-{digest}"
+        (copy / LIVE / "config.json").write_text(json.dumps(config))
+        report, _ = visit(context, server, RIGHT)
+        assert SOLVED in report
     server.stop()
 
 
