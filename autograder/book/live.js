@@ -91,7 +91,7 @@
       stop.hidden = false;
       checkButton.disabled = true;
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
-      const result = await python.ask("check_json", { name, text, earlier, imports: about.imports });
+      const result = await python.ask("check_json", { name, text, earlier, imports: about.imports }, about.extras);
       stop.hidden = true;
       checkButton.disabled = false;
       judged = text;

@@ -2,7 +2,7 @@
 // It loads the files that it is told of, each by its digest, and no others.
 
 let python, interpreter, extras;
-const UNLOADED = "What this cell needs could not be loaded. Your text is still here: try again.";
+const UNLOADED = "What this needs could not be loaded. Your text is still here: try again.";
 const known = new Map(); // addresses of files, and their digests
 
 function whole(response, address) {
