@@ -128,8 +128,10 @@ def visitor(chromium):  # noqa: F811
             home, executable_path=find_browser(), args=[*CHROMIUM_OPTIONS, NO_NETWORK]
         )
         context.set_default_timeout(PATIENCE)
-        yield context
-        context.close()
+        try:
+            yield context
+        finally:
+            context.close()
 
 
 def clear_own_cache(context, page):
@@ -302,9 +304,9 @@ def test_new_build_replaces_the_old_one(copy, chromium, monkeypatch):  # noqa: F
         assert page.locator("h1").first.inner_text().startswith("New: ")
 
 
-def changed_wheel():
+def changed_wheel(packages):
     """Return the wheel with another sentence in it."""
-    old, file = zipfile.ZipFile(io.BytesIO(wheel())), io.BytesIO()
+    old, file = zipfile.ZipFile(io.BytesIO(wheel(packages))), io.BytesIO()
     with zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
             data = old.read(name).replace(NOT_RUN.encode(), f"{NOT_RUN} now".encode())
