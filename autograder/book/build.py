@@ -8,6 +8,7 @@ import functools
 import importlib.util
 import io
 import shutil
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +41,8 @@ from autograder.book.lessons import (
     read_lesson,
     solution_cell,
 )
-from autograder.book.live import add_editor, editor, write_live
+from autograder.book.live import add_editor, editor, release_of, write_live
+from autograder.book.wheel import PACKAGES
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
@@ -134,18 +136,22 @@ def build_book(
     folder cannot be written.
     """
     require_sphinx()
+    release = release_of(pyodide)
+    for remark in release.remarks:
+        print(remark, file=sys.stderr)
     notebooks = {
         name: executed_notebook(course, name, work / "executed") for name in lessons
     }
     try:
-        pages = book_pages(course, notebooks)
+        pages = book_pages(course, notebooks, release.packages)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
         parts = read_lessons(notebooks)
         run_sphinx(work / "pages", site, work / "doctrees", sidebar(parts))
         _copy_mathjax(site / "_static" / "mathjax")
-        write_notebooks(course, course_data(parts, notebooks), site)
-        write_live(site, pyodide)
+        data = course_data(parts, notebooks, release.packages)
+        write_notebooks(course, data, site)
+        write_live(site, pyodide, release)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None
     except ValueError as error:
@@ -158,8 +164,15 @@ def require_sphinx() -> None:
         raise CourseError(MISSING)
 
 
-def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[str, str]:
-    """Return the texts of all pages by file name, from executed notebooks by lesson."""
+def book_pages(
+    course: Course,
+    notebooks: Mapping[str, NotebookNode],
+    packages: frozenset[str] = PACKAGES,
+) -> dict[str, str]:
+    """Return the texts of all pages by file name, from executed notebooks by lesson.
+
+    packages : with which pages check answers
+    """
     lessons, render = read_lessons(notebooks), _templates(in_class(course.root))
     pictures = card_pictures(notebooks)
     pages = {
@@ -176,7 +189,7 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         notebook = notebooks[lesson.name]
         page = lesson_page(notebook, notebooks)
         for exercise in lesson.exercises:
-            add_editor(page, exercise, notebook)
+            add_editor(page, exercise, notebook, packages)
         add_cells(page, lesson.name, notebook)
         page.cells.append(your_notebook(lesson))
         if names := experiments_of(notebook):
@@ -186,10 +199,10 @@ def book_pages(course: Course, notebooks: Mapping[str, NotebookNode]) -> dict[st
         for exercise in lesson.exercises:
             pages[f"exercises/{exercise.name}.md"] = render(
                 "exercise.md.j2",
-                **_about(exercise, lesson, notebook, notebooks),
+                **_about(exercise, lesson, notebook, notebooks, packages),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
-    pages["home.md"] = home_page(course_data(lessons, notebooks))
+    pages["home.md"] = home_page(course_data(lessons, notebooks, packages))
     for name in sorted({name for each in recorded.values() for name in each}):
         pages[f"experiments/{name}.md"] = experiment_page(name)
     pages["index.md"] = render(
@@ -215,10 +228,11 @@ def _about(
     lesson: Lesson,
     notebook: NotebookNode,
     lessons: Mapping[str, NotebookNode],
+    packages: frozenset[str],
 ) -> dict[str, Any]:
     cell = solution_cell(notebook, exercise.name)
     return {
-        "editor": editor(exercise, notebook),
+        "editor": editor(exercise, notebook, packages),
         "exercise": exercise,
         "lesson": lesson,
         "task": hints(notebook, exercise.name, lessons),

@@ -16,7 +16,7 @@ from nbformat.v4 import new_markdown_cell
 
 from autograder.book.lessons import Lesson
 from autograder.book.live import LIVE, as_data
-from autograder.book.wheel import exercises_that_run
+from autograder.book.wheel import PACKAGES, exercises_that_run
 from autograder.course import Course, write_atomically
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import learner_text
@@ -35,13 +35,16 @@ WITHOUT_SCRIPTS = (
 
 
 def course_data(
-    lessons: Sequence[Lesson], notebooks: Mapping[str, NotebookNode]
+    lessons: Sequence[Lesson],
+    notebooks: Mapping[str, NotebookNode],
+    packages: frozenset[str] = PACKAGES,
 ) -> dict[str, Any]:
     """Return what the home page is told of the lessons.
 
     notebooks : the lessons', by name
+    packages : with which pages check answers
     """
-    there = exercises_that_run()
+    there = exercises_that_run(packages)
     return {
         "lessons": [
             {

@@ -2,6 +2,7 @@
 
 Python for the browser, Pyodide, is of one version, each file known by its digest. It
 comes from the network that publishes it, or from a folder and is then part of the book.
+Such a folder may offer more packages, or another version.
 """
 
 import ast
@@ -11,18 +12,31 @@ import json
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.book.cells import ARCHIVE, write_cells
+from autograder.book.cells import ARCHIVE, IN_WORDS, write_cells
+from autograder.book.folder import (
+    LOCK_FILE,
+    Extra,
+    check_digest,
+    closed,
+    digest_of,
+    offer_of,
+    read_lock,
+)
 from autograder.book.lessons import as_data, solution_cell, text_above_solution
 from autograder.book.wheel import (
+    PACKAGES,
     exercises_that_run,
     file_of,
     files_of_wheel,
     is_ours,
+    packages_of,
+    packages_wanted,
     runs,
     wheel,
     wheel_name,
@@ -137,38 +151,131 @@ KEEPING = '<div class="your-'  # of pages that show or hand out what the browser
 ENCODING = '<meta charset="utf-8" />'
 
 
-def about_answering(exercise: Exercise, notebook: NotebookNode) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Release:
+    """The files of Pyodide that pages load, by name with their digests in hexadecimal.
+
+    files : what each page loads
+    drawing : what matplotlib needs
+    lock : what Pyodide reads of its packages
+    extras : further packages, by the name under which Python imports them
+    remarks : what whoever builds the book should know
+    """
+
+    files: Mapping[str, str]
+    drawing: Mapping[str, str]
+    lock: Mapping[str, Any]
+    extras: Mapping[str, Extra] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def packages(self) -> frozenset[str]:
+        """What modules may import beside the standard library."""
+        return PACKAGES | self.extras.keys()
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests of all files by name."""
+        all_files = {**self.files, **self.drawing}
+        for extra in self.extras.values():
+            all_files |= extra.digests
+        return all_files
+
+
+def release_of(folder: Path | None) -> Release:
+    """Return what pages load of Pyodide: of the tested version, if no folder has more.
+
+    Raises ``CourseError`` if a file of a folder's lock is missing, or is another one.
+    """
+    lock = read_lock(folder)
+    if not folder or not lock:
+        return Release(DIGESTS, DRAWING, LOCK)
+    release = Release(DIGESTS, DRAWING, LOCK)
+    if (version := lock["info"]["version"]) != VERSION:
+        remark = f"{folder} has Pyodide {version}; the course is tested with {VERSION}."
+        release = _other_release(folder, lock, remark)
+    offer = offer_of(folder, lock, packages_wanted())
+    packages = {**offer.entries, **release.lock["packages"]}
+    return Release(
+        release.files,
+        release.drawing,
+        {**release.lock, "packages": packages},
+        offer.extras,
+        (*release.remarks, *offer.remarks),
+    )
+
+
+def _other_release(folder: Path, lock: Mapping[str, Any], remark: str) -> Release:
+    """Return what is loaded of a version that was not tested, as its lock has it."""
+    entries = {}
+    for name in ("numpy", *map(package_of, DRAWING)):
+        if name not in lock["packages"]:
+            raise CourseError(f"{folder / LOCK_FILE} has no {name}: pages need it")
+        entries[name] = lock["packages"][name]
+    files = {name: "" for name in DIGESTS if name != NUMPY}
+    files |= {entry["file_name"]: entry["sha256"] for entry in entries.values()}
+    for name, digest in files.items():
+        if not (folder / name).is_file():
+            raise CourseError(f"{folder} has no {name}: pages load it")
+        if digest:
+            check_digest(folder / name, digest)
+        else:
+            files[name] = digest_of(folder / name)
+    drawing = {entries[name]["file_name"] for name in entries if name != "numpy"}
+    return Release(
+        {name: digest for name, digest in files.items() if name not in drawing},
+        {name: digest for name, digest in files.items() if name in drawing},
+        {"info": lock["info"], "packages": closed(entries)},
+        remarks=(remark,),
+    )
+
+
+def about_answering(
+    exercise: Exercise, notebook: NotebookNode, packages: frozenset[str] = PACKAGES
+) -> dict[str, Any]:
     """Return what a page needs to let readers answer an exercise.
 
     notebook : the lesson's
+    packages : that modules may import beside the standard library
     """
     above = text_above_solution(solution_cell(notebook, exercise.name))
-    return {
+    uses = [*_all_uses(exercise)]
+    needed = packages_of(exercise.name).union(*map(packages_of, uses))
+    here = PACKAGES | (needed & packages)
+    about = {
         "name": exercise.name,
         "stub": f"{above}\n{NO_ANSWER}\n",
-        "uses": list(_all_uses(exercise)),
-        "imports": list(imports_above(notebook, exercise.name)),
+        "uses": uses,
+        "imports": list(imports_above(notebook, exercise.name, here)),
         "courseVersion": f"{course_version(exercise)}\n",
     }
+    extras = sorted(here - PACKAGES)
+    return about | ({"extras": extras} if extras else {})
 
 
-def editor(exercise: Exercise, notebook: NotebookNode) -> str:
+def editor(
+    exercise: Exercise, notebook: NotebookNode, packages: frozenset[str] = PACKAGES
+) -> str:
     """Return what becomes the editor of an exercise; "" if no page can check it.
 
     Without scripts it is a sentence on how to get more.
     """
-    if exercise.name not in exercises_that_run():
+    if exercise.name not in exercises_that_run(packages):
         return ""
-    data = as_data(about_answering(exercise, notebook))
+    data = as_data(about_answering(exercise, notebook, packages))
     return (
         f'{EDITOR}<script type="application/json">{data}</script>'
         f"<p>{WITHOUT_SCRIPTS}</p></div>"
     )
 
 
-def add_editor(page: NotebookNode, exercise: Exercise, notebook: NotebookNode) -> None:
+def add_editor(
+    page: NotebookNode,
+    exercise: Exercise,
+    notebook: NotebookNode,
+    packages: frozenset[str] = PACKAGES,
+) -> None:
     """Put the editor of an exercise into its lesson's page, above the solution."""
-    html = editor(exercise, notebook)
+    html = editor(exercise, notebook, packages)
     for cell in page.cells:
         if html and cell.id == exercise.name:
             above, solution, below = cell.source.partition(SOLUTION)
@@ -183,25 +290,29 @@ def _all_uses(exercise: Exercise) -> Iterator[str]:
     yield from names
 
 
-def imports_above(notebook: NotebookNode, name: str) -> Iterator[str]:
+def imports_above(
+    notebook: NotebookNode, name: str, packages: frozenset[str] = PACKAGES
+) -> Iterator[str]:
     """Yield the imports above an exercise that a page has, a line for each name."""
     modules = {
         path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for path in files_of_wheel()
+        for path in files_of_wheel(packages)
     }
     for cell in notebook.cells:
         if cell.get("id") == name:
             return
         if cell.cell_type == "code" and "nbgrader" not in cell.metadata:
             for node in ast.parse(cell.source).body:
-                yield from _import_lines(node, modules)
+                yield from _import_lines(node, modules, packages)
 
 
-def _import_lines(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
+def _import_lines(
+    node: ast.stmt, modules: Collection[str], packages: frozenset[str]
+) -> Iterator[str]:
     def is_there(module: str) -> bool:
         if is_ours(module):
             return module in modules and module.partition(".")[0] != "autograder"
-        return runs(module)
+        return runs(module, packages)
 
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -215,27 +326,31 @@ def _import_lines(node: ast.stmt, modules: Collection[str]) -> Iterator[str]:
                 yield ast.unparse(ast.ImportFrom(node.module, [alias], 0))
 
 
-def write_live(site: Path, pyodide: Path | None = None) -> None:
+def write_live(
+    site: Path, pyodide: Path | None = None, release: Release | None = None
+) -> None:
     """Write what pages load into a site, and shut those pages against everything else.
 
     pyodide : a folder with the release of Pyodide; else it comes from its network
+    release : what that folder has, if it is known
 
     Raises ``CourseError`` if that folder has not what is needed.
     """
     folder = site / LIVE
     folder.mkdir(parents=True, exist_ok=True)
-    data = wheel()
+    release = release or release_of(pyodide)
+    data = wheel(release.packages)
     pages = {
         path: path.read_text(encoding="utf-8")
         for path in sorted(site.rglob("*.html"))
         if "_static" not in path.parts
     }
     archive = write_cells(folder, pages.values())
-    lock = json.dumps(LOCK).encode()
+    lock = json.dumps(release.lock).encode()
     config = {
         "pyodide": OWN if pyodide else NETWORK,
-        "files": _of_release(DIGESTS),
-        "lock": "pyodide-lock.json",
+        "files": _of_release(release.files),
+        "lock": _versioned(LOCK_FILE, lock),
         "lockIntegrity": _integrity(hashlib.sha256(lock).digest()),
         "wheel": _versioned(wheel_name(), data),
         "wheelIntegrity": _integrity(hashlib.sha256(data).digest()),
@@ -245,21 +360,22 @@ def write_live(site: Path, pyodide: Path | None = None) -> None:
                 "archiveIntegrity": _integrity(hashlib.sha256(archive).digest()),
             },
             "drawing": {
-                "files": _of_release(DRAWING),
+                "files": _of_release(release.drawing),
                 "packages": [*map(package_of, DRAWING)],
                 "step": f"Loading matplotlib: about {MEGABYTES_OF_DRAWING} MB, once",
             },
+            **{name: _as_extra(name, each) for name, each in release.extras.items()},
         },
     }
     for old in folder.glob("*.whl"):
         old.unlink()
     (folder / wheel_name()).write_bytes(data)
-    (folder / "pyodide-lock.json").write_bytes(lock)
+    (folder / LOCK_FILE).write_bytes(lock)
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     shutil.copyfile(HERE / "worker.js", folder / "worker.js")
     shutil.rmtree(folder / OWN, ignore_errors=True)
     if pyodide:
-        copy_pyodide(pyodide, folder / OWN)
+        copy_pyodide(pyodide, folder / OWN, release.digests())
     for path, text in pages.items():
         if EDITOR in text or KEEPING in text:
             html = with_policy(text, "" if pyodide else NETWORK)
@@ -285,13 +401,27 @@ def write_service(site: Path) -> None:
     )
 
 
-def copy_pyodide(source: Path, target: Path) -> None:
+def _as_extra(name: str, extra: Extra) -> dict[str, Any]:
+    """Return what pages are told of a package that not all of them load."""
+    megabytes = f"about {extra.megabytes} MB"
+    return {
+        "files": _of_release(extra.digests),
+        "packages": [*extra.packages],
+        "step": f"Loading {IN_WORDS.get(name, name)}: {megabytes}, once",
+    }
+
+
+def copy_pyodide(
+    source: Path, target: Path, digests: Mapping[str, str] | None = None
+) -> None:
     """Copy the files of Pyodide that pages load.
+
+    digests : of these, by name; those of the tested version if they are left out
 
     Raises ``CourseError`` if one is missing, or is not of the version that was tested.
     """
     target.mkdir(parents=True)
-    for name, digest in (DIGESTS | DRAWING).items():
+    for name, digest in (digests or DIGESTS | DRAWING).items():
         path = source / name
         if not path.is_file():
             raise CourseError(

@@ -1,6 +1,8 @@
 // What lets the book's pages answer without a network on a second visit. It keeps what they
-// have loaded, and asks for nothing that they do not ask for themselves. Files that a page knows
-// by digest never change: they come from here. All else comes from the network first.
+// have loaded, and asks for nothing that they do not ask for themselves. Files that never change,
+// since their address names a version or a page knows their digest, come from the browser's own
+// cache: it is quicker than what is kept here, and has their compiled code. All else comes from
+// the network first.
 
 const BUILD = "development"; // of the book: another one has other pages
 const NAME = `attention-course ${registration.scope}`; // another book may be of this origin
@@ -20,8 +22,10 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || request.headers.has("range")) return;
-  if (request.integrity) event.respondWith(byDigest(event));
-  else if (request.url.startsWith(registration.scope)) event.respondWith(latest(event));
+  const isOurs = request.url.startsWith(registration.scope);
+  if (request.integrity) event.respondWith(unchanging(event, FILES, keyOf(request.url, request.integrity)));
+  else if (isOurs && hasVersion(request.url)) event.respondWith(unchanging(event, PAGES, pageOf(request)));
+  else if (isOurs) event.respondWith(latest(event));
 });
 
 self.addEventListener("message", (event) => {
@@ -61,25 +65,45 @@ const put = async (name, key, response) => {
   }
 };
 
-async function byDigest(event) {
-  const key = keyOf(event.request.url, event.request.integrity);
-  const own = await kept(FILES, key);
-  if (own) return own; // the browser compares the digest once more
-  const response = await fetch(event.request);
-  if (response.ok) event.waitUntil(put(FILES, key, response.clone()));
-  return response;
+const isKept = async (name, key) => {
+  try {
+    return (await (await caches.open(name)).keys(key, { ignoreVary: true })).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+const hasVersion = (url) => new URL(url).searchParams.has("v");
+
+/** Return whether two answers are of one version of a file, as far as their servers say. */
+function isSame(one, two) {
+  const values = ["etag", "last-modified", "content-length"].map((name) => [one.headers.get(name), two.headers.get(name)]);
+  return values.some(([value]) => value !== null) && values.every(([first, second]) => first === second);
+}
+
+/** Answer from the browser's own cache or the network, else with what is kept. */
+async function unchanging(event, name, key) {
+  const { request } = event;
+  const fromCache = fetch(request, { cache: "force-cache" }).catch(() => undefined); // the digest may be another's
+  const [response, isHere] = await Promise.all([fromCache, isKept(name, key)]);
+  if (response?.ok) {
+    if (!isHere && response.type !== "opaque") event.waitUntil(put(name, key, response.clone()));
+    return response;
+  }
+  return (await kept(name, key)) ?? fetch(request, { cache: "no-cache" });
 }
 
 async function latest(event) {
   const key = pageOf(event.request);
-  const own = await kept(PAGES, key);
-  if (own && new URL(key).searchParams.has("v")) return own; // a version has its own address
+  const own = kept(PAGES, key);
   try {
     const response = await fetch(event.request);
-    if (response.ok && response.type === "basic") event.waitUntil(put(PAGES, key, response.clone()));
+    const before = await own;
+    const isNew = !before || !isSame(before, response);
+    if (isNew && response.ok && response.type === "basic") event.waitUntil(put(PAGES, key, response.clone()));
     return response;
   } catch (error) {
-    if (own) return own;
+    if (await own) return own;
     throw error;
   }
 }
@@ -104,9 +128,10 @@ async function keepFiles(files, later) {
 
 /** Keep a page and what it has loaded, as the browser's own cache has it. */
 async function keepPages(addresses) {
+  const own = new Set((await (await caches.open(PAGES)).keys()).map(({ url }) => url));
   for (const url of addresses) {
     const key = pageOf(url);
-    if (!url.startsWith(registration.scope) || (await kept(PAGES, key))) continue;
+    if (!url.startsWith(registration.scope) || own.has(key)) continue;
     const response = await fetch(url, { cache: "force-cache" });
     if (response.ok && response.type === "basic") await put(PAGES, key, response);
   }

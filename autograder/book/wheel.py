@@ -1,8 +1,9 @@
 """The wheel for the page: what a check in a browser imports, and nothing else.
 
-Its files are all modules that ``autograder.browser`` and the exercises that run with
-NumPy alone import, found in their sources. A browser has no PyTorch, so an exercise
-that needs it is not among them; that the rest is enough is what the tests run.
+Its files are all modules that ``autograder.browser`` and the exercises that run there
+import, found in their sources. A browser has no PyTorch, so an exercise that needs it
+is not among them, unless the book has a folder with it; that the rest is enough is what
+the tests run.
 """
 
 import ast
@@ -38,17 +39,32 @@ class Imports(NamedTuple):
     later: frozenset[str]
 
 
-def exercises_that_run() -> tuple[str, ...]:
-    """Return the names of the exercises that NumPy alone can check, sorted."""
+def exercises_that_run(packages: frozenset[str] = PACKAGES) -> tuple[str, ...]:
+    """Return the names of the exercises that some packages can check, sorted."""
+    return tuple(name for name in _all_names() if packages_of(name) <= packages)
+
+
+def packages_wanted() -> frozenset[str]:
+    """Return the packages with which every exercise would run, beyond ``PACKAGES``."""
+    return frozenset().union(*map(packages_of, _all_names())) - PACKAGES
+
+
+@functools.cache
+def packages_of(exercise: str) -> frozenset[str]:
+    """Return the packages that the bank of an exercise imports, at once and later."""
+    bank = f"{BANKS}.{exercise}"
+    return frozenset().union(*map(_needed, [bank, *imports_of(bank).later]))
+
+
+def _all_names() -> list[str]:
     paths = (ROOT / BANKS.replace(".", "/")).glob("*.py")
-    names = sorted(path.stem for path in paths if path.stem != "__init__")
-    return tuple(name for name in names if _runs_whole(f"{BANKS}.{name}"))
+    return sorted(path.stem for path in paths if path.stem != "__init__")
 
 
-def files_of_wheel() -> tuple[str, ...]:
+def files_of_wheel(packages: frozenset[str] = PACKAGES) -> tuple[str, ...]:
     """Return what is in the wheel: paths from the course's folder, sorted."""
-    entries = [ENTRY, *(f"{BANKS}.{name}" for name in exercises_that_run())]
-    return tuple(sorted([*files_of(entries), *DATA]))
+    entries = [ENTRY, *(f"{BANKS}.{name}" for name in exercises_that_run(packages))]
+    return tuple(sorted([*files_of(entries, packages), *DATA]))
 
 
 def files_of(
@@ -73,12 +89,12 @@ def files_of(
     return tuple(sorted(path.relative_to(ROOT).as_posix() for path in paths if path))
 
 
-def wheel() -> bytes:
+def wheel(packages: frozenset[str] = PACKAGES) -> bytes:
     """Return the wheel, the same bytes for the same files."""
     folder = f"attention_course-{_version()}.dist-info"
     about = f"Metadata-Version: 2.1\nName: attention-course\nVersion: {_version()}\n"
     kind = "Wheel-Version: 1.0\nGenerator: attention-course\nRoot-Is-Purelib: true\n"
-    parts = {name: (ROOT / name).read_bytes() for name in files_of_wheel()}
+    parts = {name: (ROOT / name).read_bytes() for name in files_of_wheel(packages)}
     parts |= {
         f"{folder}/METADATA": f"{about}Requires-Dist: numpy\n".encode(),
         f"{folder}/WHEEL": f"{kind}Tag: py3-none-any\n".encode(),
@@ -139,10 +155,18 @@ def runs(module: str, packages: frozenset[str] = PACKAGES) -> bool:
     return not missing_for(module, packages)
 
 
-@functools.cache
 def missing_for(module: str, packages: frozenset[str] = PACKAGES) -> str:
     """Return what the import of a module needs and a page has not, or ""."""
-    todo, visited = [module], set[str]()
+    return next((each for each in _needed(module) if each not in packages), "")
+
+
+@functools.cache
+def _needed(module: str) -> tuple[str, ...]:
+    """Return the packages that the import of a module needs beside Python's own.
+
+    A module of ours that has no file is one of them.
+    """
+    todo, visited, needed = [module], set[str](), list[str]()
     while todo:
         current = todo.pop()
         if current in visited:
@@ -150,19 +174,14 @@ def missing_for(module: str, packages: frozenset[str] = PACKAGES) -> str:
         visited.add(current)
         if not is_ours(current):
             top = current.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in packages:
-                return top
-            continue
-        if file_of(current) is None:
-            return current
-        todo += with_packages(current)
-        todo += imports_of(current).at_once
-    return ""
-
-
-def _runs_whole(bank: str) -> bool:
-    """Return whether an exercise runs, and nothing in its bank needs more later."""
-    return runs(bank) and all(runs(each) for each in imports_of(bank).later)
+            if top not in sys.stdlib_module_names:
+                needed.append(top)
+        elif file_of(current) is None:
+            needed.append(current)
+        else:
+            todo += with_packages(current)
+            todo += imports_of(current).at_once
+    return tuple(needed)
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 // It loads the files that it is told of, each by its digest, and no others.
 
 let python, interpreter, extras;
-const UNLOADED = "What this cell needs could not be loaded. Your text is still here: try again.";
+const UNLOADED = "What this needs could not be loaded. Your text is still here: try again.";
 // Returns a function by its name below `autograder`, such as browser.check_json.
 const FIND = `
 import importlib

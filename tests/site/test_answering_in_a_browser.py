@@ -170,7 +170,7 @@ def watch(page):
 
 def write(page, text):
     """Write an answer in place of what is there, by keyboard."""
-    page.get_by_role("textbox", name="Your softmax").focus()
+    page.get_by_role("textbox", name="Your ").first.focus()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(text)
 

@@ -1,8 +1,11 @@
 """What a browser keeps of the book: a second visit answers without any server."""
 
+import base64
 import contextlib
 import functools
+import hashlib
 import io
+import json
 import shutil
 import tempfile
 import threading
@@ -43,6 +46,26 @@ IN_CACHES = """async () => {
     }
     return all;
 }"""
+
+EMPTIED = """async () => {
+    const name = (await caches.keys()).find((each) => each.endsWith(" files"));
+    const cache = await caches.open(name);
+    for (const key of await cache.keys()) {
+        await cache.put(key, new Response("no such file"));
+    }
+}"""
+# Mark what is kept of a page without a change to what its server says of it.
+MARKED = """async (path) => {
+    for (const name of await caches.keys()) {
+        const cache = await caches.open(name);
+        const own = await cache.match(path);
+        if (!own) continue;
+        const headers = new Headers(own.headers);
+        headers.set("x-mark", "yes");
+        await cache.put(path, new Response(await own.blob(), { headers }));
+    }
+}"""
+MARK_OF = "(path) => caches.match(path).then((own) => own.headers.get('x-mark'))"
 
 
 class Handler(BookRequestHandler):
@@ -105,8 +128,15 @@ def visitor(chromium):  # noqa: F811
             home, executable_path=find_browser(), args=[*CHROMIUM_OPTIONS, NO_NETWORK]
         )
         context.set_default_timeout(PATIENCE)
-        yield context
-        context.close()
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+def clear_own_cache(context, page):
+    """Empty the browser's own cache; what the service worker keeps stays."""
+    context.new_cdp_session(page).send("Network.clearBrowserCache")
 
 
 def visit(context, server, text, path=SOFTMAX):
@@ -135,6 +165,7 @@ def test_second_visit_answers_without_a_server(copy, chromium):  # noqa: F811
         page.close()
         server.stop()
         page = context.new_page()
+        clear_own_cache(context, page)
         faults, _ = watch(page)
         page.goto(server.address + SOFTMAX)
         assert "def softmax" in page.get_by_role("textbox").first.input_value()
@@ -156,6 +187,7 @@ def test_files_of_another_host_are_kept(site, chromium, tmp_path, monkeypatch): 
         report, page = visit(context, server, WRONG)
         assert FIRST_AXIS in report
         becomes_true(page, lambda: is_kept(page))
+        clear_own_cache(context, page)
         server.stop()
         network.stop()
         report, _ = visit(context, server, RIGHT)
@@ -174,6 +206,61 @@ def test_second_visit_asks_for_no_file_again(copy, chromium):  # noqa: F811
         visit(context, server, RIGHT)
         assert f"/{LIVE}/config.json" in server.paths
         assert not [each for each in server.paths if each in asked]
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_second_visit_takes_files_from_the_browsers_cache(copy, chromium):  # noqa: F811
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        page.evaluate(EMPTIED)
+        report, page = visit(context, server, RIGHT)
+        assert SOLVED in report
+        wasm = [each for each in server.paths if each.endswith(".wasm")]
+        assert len(wasm) == 1
+        clear_own_cache(context, page)
+        server.paths.clear()
+        visit(context, server, WRONG)
+        assert any(each.endswith(".wasm") for each in server.paths)
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_unchanged_page_is_not_stored_again(copy, chromium):  # noqa: F811
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        page.evaluate(MARKED, f"/{SOFTMAX}")
+        page.goto(server.address + SOFTMAX)
+        page.wait_for_timeout(500)
+        assert page.evaluate(MARK_OF, f"/{SOFTMAX}") == "yes"
+        path = copy / SOFTMAX
+        path.write_text(path.read_text().replace("<h1>", "<h1>New: "))
+        clear_own_cache(context, page)  # it may take the page for fresh
+        page.goto(server.address + SOFTMAX)
+        becomes_true(page, lambda: page.evaluate(MARK_OF, f"/{SOFTMAX}") is None)
+    server.stop()
+
+
+@NEEDS_PYODIDE
+def test_file_of_another_digest_is_asked_for_anew(copy, chromium):  # noqa: F811
+    # As after a build with another Pyodide: one address, another file.
+    server = Served(copy)
+    with visitor(chromium) as context:
+        _, page = visit(context, server, WRONG)
+        becomes_true(page, lambda: is_kept(page))
+        path = copy / LIVE / "pyodide" / "pyodide.js"
+        data = path.read_bytes() + b"\n// another\n"
+        path.write_bytes(data)
+        config = json.loads((copy / LIVE / "config.json").read_text())
+        digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+        config["files"]["pyodide.js"] = f"sha256-{digest}"
+        (copy / LIVE / "config.json").write_text(json.dumps(config))
+        report, _ = visit(context, server, RIGHT)
+        assert SOLVED in report
     server.stop()
 
 
@@ -217,9 +304,9 @@ def test_new_build_replaces_the_old_one(copy, chromium, monkeypatch):  # noqa: F
         assert page.locator("h1").first.inner_text().startswith("New: ")
 
 
-def changed_wheel():
+def changed_wheel(packages):
     """Return the wheel with another sentence in it."""
-    old, file = zipfile.ZipFile(io.BytesIO(wheel())), io.BytesIO()
+    old, file = zipfile.ZipFile(io.BytesIO(wheel(packages))), io.BytesIO()
     with zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
             data = old.read(name).replace(NOT_RUN.encode(), f"{NOT_RUN} now".encode())
