@@ -98,16 +98,7 @@ def diagnose(
             several = several or explanations
     if several and (more := calls_left()):
         return diagnose(exercise, [*calls, *more])
-    return shared_by(several)
-
-
-def shared_by(explanations: Sequence[Explanation]) -> tuple[Misconception, ...]:
-    """Return the one misconception that is in every explanation by two, or ()."""
-    if not explanations:
-        return ()
-    first, *others = (each.misconceptions for each in explanations)
-    shared = [one for one in first if all(one in other for other in others)]
-    return tuple(shared) if len(first) == 2 and len(shared) == 1 else ()
+    return ()
 
 
 def _selections(calls: Sequence[Call]) -> Iterator[Sequence[Call]]:

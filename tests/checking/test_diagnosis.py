@@ -281,13 +281,11 @@ def test_two_misconceptions_are_named_where_none_explains_alone(answer, names):
     assert judged(with_options(exercise()), answer).diagnosis == names
 
 
-def test_two_explanations_by_pairs_name_what_both_share():
+def test_two_explanations_by_pairs_give_no_name():
     made = with_options(exercise())
     words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
     made.option("also_one_added", **words, offset=True)
     assert judged(made, lambda x: 3 * x + 2).diagnosis == "tripled & two_added"
-    assert judged(made, lambda x: 3 * x + 1).diagnosis == "tripled"
-    made.option("also_tripled", **words, factor=3)
     assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
 
 
