@@ -30,7 +30,7 @@ from tests.site.test_home_in_a_browser import (
     upload,
 )
 from tests.submissions import COURSE, LESSON, Submission
-from tests.test_browser import cell_with, output_of, run, type_into
+from tests.test_browser import cell_with, run, type_into
 
 __all__ = ["answering", "chromium"]  # fixtures
 pytestmark = [
