@@ -162,10 +162,11 @@ def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
 
 
 # Says a result, with more library calls than it made. As a process ends in each call, the
-# last ones find that an answer has ended as many as it may.
+# last one finds that an answer has ended as many as it may.
 FLAGGED = """\
 lines = [("{name}", f"line {{n}}") for n in range({count})]
 say("outcome", token, "value", answer(*given), None, None, False, lines)"""
+LAST_CALL = {NAME: ("zero_next_to_large",)}
 
 
 @hostile(FAMILY, lost=CRASHED, seconds=10)
@@ -175,13 +176,13 @@ def reports_twelve_thousand_library_calls_at_each_call(submission, world):
     saying(submission, f"say_tree({words})")
 
 
-@hostile(FAMILY, flagged=(NAME,), lost=CRASHED, seconds=10)
+@hostile(FAMILY, flagged=(NAME,), lost=CRASHED, fails=LAST_CALL, seconds=10)
 def reports_one_library_call_from_many_lines(submission, world):
     name = f"course_lib.attention.{NAME}"
     saying(submission, FLAGGED.format(name=name, count=900))
 
 
-@hostile(FAMILY, lost=CRASHED, seconds=10)
+@hostile(FAMILY, lost=CRASHED, fails=LAST_CALL, seconds=10)
 def reports_library_calls_of_no_function_that_is_watched(submission, world):
     saying(submission, FLAGGED.format(name="no.function", count=900))
 
