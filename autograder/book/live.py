@@ -152,7 +152,7 @@ ENCODING = '<meta charset="utf-8" />'
 
 
 @dataclass(frozen=True)
-class Release:
+class PyodideRelease:
     """The files of Pyodide that pages load, by name with their digests in hexadecimal.
 
     files : what each page loads
@@ -181,21 +181,21 @@ class Release:
         return all_files
 
 
-def release_of(folder: Path | None) -> Release:
+def release_of(folder: Path | None) -> PyodideRelease:
     """Return what pages load of Pyodide: of the tested version, if no folder has more.
 
     Raises ``CourseError`` if a file of a folder's lock is missing, or is another one.
     """
     lock = read_lock(folder)
     if not folder or not lock:
-        return Release(DIGESTS, DRAWING, LOCK)
-    release = Release(DIGESTS, DRAWING, LOCK)
+        return PyodideRelease(DIGESTS, DRAWING, LOCK)
+    release = PyodideRelease(DIGESTS, DRAWING, LOCK)
     if (version := lock["info"]["version"]) != VERSION:
         remark = f"{folder} has Pyodide {version}; the course is tested with {VERSION}."
         release = _other_release(folder, lock, remark)
     offer = offer_of(folder, lock, packages_wanted())
     packages = {**offer.entries, **release.lock["packages"]}
-    return Release(
+    return PyodideRelease(
         release.files,
         release.drawing,
         {**release.lock, "packages": packages},
@@ -204,7 +204,9 @@ def release_of(folder: Path | None) -> Release:
     )
 
 
-def _other_release(folder: Path, lock: Mapping[str, Any], remark: str) -> Release:
+def _other_release(
+    folder: Path, lock: Mapping[str, Any], remark: str
+) -> PyodideRelease:
     """Return what is loaded of a version that was not tested, as its lock has it."""
     entries = {}
     for name in ("numpy", *map(package_of, DRAWING)):
@@ -221,7 +223,7 @@ def _other_release(folder: Path, lock: Mapping[str, Any], remark: str) -> Releas
         else:
             files[name] = digest_of(folder / name)
     drawing = {entries[name]["file_name"] for name in entries if name != "numpy"}
-    return Release(
+    return PyodideRelease(
         {name: digest for name, digest in files.items() if name not in drawing},
         {name: digest for name, digest in files.items() if name in drawing},
         {"info": lock["info"], "packages": closed(entries)},
@@ -327,7 +329,7 @@ def _import_lines(
 
 
 def write_live(
-    site: Path, pyodide: Path | None = None, release: Release | None = None
+    site: Path, pyodide: Path | None = None, release: PyodideRelease | None = None
 ) -> None:
     """Write what pages load into a site, and shut those pages against everything else.
 

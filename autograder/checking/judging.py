@@ -116,7 +116,7 @@ def _examples(
     ]
 
 
-class _Run(NamedTuple):
+class _JudgedRun(NamedTuple):
     """A result, what calls the answer, and what makes the calls left."""
 
     result: ExerciseResult
@@ -127,7 +127,7 @@ class _Run(NamedTuple):
 def _judged(
     exercise: Exercise, make_runner: RunnerFactory, chosen: list[Case], seed: int
 ) -> ExerciseResult:
-    def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> _Run:
+    def run(names: tuple[str, ...], cases: Sequence[Case] = chosen) -> _JudgedRun:
         runner, by_case = make_runner(names), [list[Call]() for _ in cases]
         verdicts = with_points(
             judge_case(case, StudentFunction(exercise, runner, calls), seed)
@@ -142,7 +142,7 @@ def _judged(
         )
         n_made = [len(calls) for calls in by_case]
         left = partial(_calls_left, exercise, runner, cases, n_made, seed)
-        return _Run(result, runner, left)
+        return _JudgedRun(result, runner, left)
 
     result = _diagnosed(exercise, run(()))
     if result.solved or not exercise.uses:
@@ -262,23 +262,23 @@ def _status(failure: ClaimFailure) -> CaseStatus:
     return "wrong"
 
 
-def _diagnosed(exercise: Exercise, run: _Run) -> ExerciseResult:
+def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
     result = run.result
     if result.passed or result.is_unwritten:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    found = diagnose(exercise, result.calls, run.calls_left)
-    lacking = "" if found else parameters_that_are_missing(result)
+    misconceptions = diagnose(exercise, result.calls, run.calls_left)
+    lacking = "" if misconceptions else parameters_that_are_missing(result)
     if not lacking:
-        return replace(result, diagnosis=joined(found))
-    found = diagnose(
+        return replace(result, diagnosis=joined(misconceptions))
+    misconceptions = diagnose(
         exercise,
         without_parameters(result.calls, run.runner),
         lambda: without_parameters(run.calls_left(), run.runner),
     )
     sentence = f"Your `{exercise.name}` takes no {lacking}, and the stub's does."
-    return replace(result, diagnosis=joined(found), evidence=sentence)
+    return replace(result, diagnosis=joined(misconceptions), evidence=sentence)
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:
@@ -337,7 +337,7 @@ def _clarity(result: ExerciseResult) -> tuple[float, int, bool]:
 
 def _to_blame(
     exercise: Exercise,
-    run: Callable[[tuple[str, ...], Sequence[Case]], _Run],
+    run: Callable[[tuple[str, ...], Sequence[Case]], _JudgedRun],
     cases: Sequence[Case],
     best: ExerciseResult,
 ) -> tuple[str, ...]:

@@ -751,7 +751,7 @@ WITHOUT_AXIS = {
 
 
 @pytest.mark.parametrize("value", WITHOUT_AXIS)
-def test_answer_that_lacks_a_parameter_is_told_so_beside_its_errors(value):
+def test_missing_parameter_is_named_beside_the_errors(value):
     names = {"np": np}
     exec(f"def softmax(x):\n    return {value}", names)
     result = judge(load("softmax"), lambda _: local_runner(names["softmax"]))

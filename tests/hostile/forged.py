@@ -161,8 +161,8 @@ def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
     submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{0: {outputs}}}, {kinds})")
 
 
-# Says a result, with more library calls than it made. As a process ends in each call, the
-# last one finds that an answer has ended as many as it may.
+# Says a result, with more library calls than it made. As a process ends in each call,
+# the last one finds that an answer has ended as many as it may.
 FLAGGED = """\
 lines = [("{name}", f"line {{n}}") for n in range({count})]
 say("outcome", token, "value", answer(*given), None, None, False, lines)"""

@@ -71,8 +71,8 @@ def test_claim_that_shows_the_exception_of_the_evidence_is_open():
 
     report = CheckReport(exercise, judged(exercise, ends_on_tables))
     assert "ends with a" in str(report)
-    shown = report.html().partition('open="open"')[2].partition("</details>")[0]
-    assert "A table" in shown
+    unfolded = report.html().partition('open="open"')[2].partition("</details>")[0]
+    assert "A table" in unfolded
 
 
 def test_stub_of_an_earlier_exercise_is_named():

@@ -111,7 +111,7 @@ def tab_to(page, element):
 
 
 def see(page, size, theme):
-    """Have a window of a size, in a theme."""
+    """Set a page's size and theme."""
     page.set_viewport_size(size)
     page.emulate_media(color_scheme=theme)
     becomes_true(page, lambda: page.evaluate(THEME_OF_PAGE) == theme)

@@ -100,7 +100,7 @@ def test_journey_through_jupyterlab(answering, chromium, tmp_path):
         downloaded(page, button, mine)
         button.scroll_into_view_if_needed()
         picture(page, "2-downloaded")
-        kept = stored(page)
+        before = stored(page)
 
     with lab_server(root, "01") as address:
         context = chromium.new_context(viewport=DESK)
@@ -125,7 +125,7 @@ def test_journey_through_jupyterlab(answering, chromium, tmp_path):
         context.close()
 
     with visited(chromium, f"{answering}{HOME}") as page:
-        fill(page, kept)
+        fill(page, before)
         account = upload(page, page.locator(".your-course"), mine)
         print(account)
         picture(page, "6-uploaded")
