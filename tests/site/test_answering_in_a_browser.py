@@ -23,6 +23,7 @@ from tests.site.test_wheel import FIRST_LESSONS, QUICK_COUNT
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 NEEDS_PYODIDE = pytest.mark.skipif(not pyodide.at_hand(), reason=pyodide.MISSING)
+ABORTED = "net::ERR_ABORTED"
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
 PHONE, DESK = {"width": 360, "height": 800}, {"width": 1280, "height": 900}
 SOFTMAX = "exercises/softmax.html"
@@ -158,7 +159,8 @@ def watch(page):
             faults.append(line.text)
 
     def fail(request):
-        if not request.url.startswith("blob:"):  # left while Python was loading
+        # What the page was left for is no failure: a reload, a worker that is ended.
+        if not request.url.startswith("blob:") and request.failure != ABORTED:
             faults.append(request.url)
 
     page.on("console", hear)
