@@ -17,6 +17,9 @@ from autograder.workspace.copies import WORK, Copy
 from autograder.workspace.outline import ExerciseOutline, read_outlines
 from autograder.workspace.progress import ExerciseProgress, keep_new, read_progress
 
+# What a reader stumbles over where a notebook is odd JSON, or none.
+ODD = OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
+
 
 def take_page_progress(course: Course) -> list[str]:
     """Note in ``work/`` what pages have; return the exercises of which that is news.
@@ -40,7 +43,7 @@ def take_page_progress(course: Course) -> list[str]:
 def _noted(copy: Copy) -> dict[str, dict[str, Any]]:
     """Return by exercise what a page has noted in the learner's copy."""
     noted: dict[str, dict[str, Any]] = {}
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+    with contextlib.suppress(*ODD):
         if not copy.mine.is_file():  # to read a pipe would wait for ever
             return {}
         notebook = json.loads(copy.mine.read_text(encoding="utf-8"))

@@ -359,7 +359,8 @@ for size in (1.0, 4.0, 16.0):
 # multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
 # through a softmax by this matrix: where its entries are near 0, queries and keys learn
 # next to nothing.
-#
+
+# %% [markdown]
 # If derivatives are new to you, skip to the experiment below the exercise, and read "the
 # Jacobian" there as "how far the weights move when a score is pushed". Nothing else in
 # this lesson needs it.

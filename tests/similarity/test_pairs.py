@@ -32,9 +32,9 @@ def both(pair):
 
 @pytest.fixture(scope="module")
 def group():
-    # One draw of a class. In two of four (seeds 1 to 4) one of the three half copies
-    # comes at rank 142 or 232 of 7,140, where independent answers are as much alike.
-    return constructed(120, LESSON, each=3, seed=2)
+    # One draw of a class. In two of four (seeds 1 to 4) one or two of the three half
+    # copies come at ranks 78 to 94 of 7,140, where independent answers are as much alike.
+    return constructed(120, LESSON, each=3, seed=3)
 
 
 @pytest.fixture(scope="module")
