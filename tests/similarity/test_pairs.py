@@ -33,7 +33,7 @@ def both(pair):
 @pytest.fixture(scope="module")
 def group():
     # One draw of a class. In two of four (seeds 1 to 4) one or two of the three half
-    # copies come at ranks 78 to 94 of 7,140, where independent answers are as much alike.
+    # copies come at ranks 78 to 94 of 7,140: independent answers are as much alike.
     return constructed(120, LESSON, each=3, seed=3)
 
 
