@@ -72,17 +72,18 @@ def judge(
     return replace(result, evidence=sentence)
 
 
-def parameters_that_are_missing(result: ExerciseResult) -> str:
+def _missing_parameters(result: ExerciseResult) -> str:
     """Return which parameters an answer was called with and does not take, or "".
 
     The words are Python's own: "softmax() got an unexpected keyword argument 'axis'".
+    Where another function says so inside the answer, a line of the answer is known.
     """
     matches = map(_lacks_parameter, result.calls)
     names = dict.fromkeys(match[2] for match in matches if match)
     return " and ".join(f"`{name}`" for name in names)
 
 
-def without_parameters(calls: Iterable[Call], runner: Runner) -> list[Call]:
+def _all_without_parameters(calls: Iterable[Call], runner: Runner) -> list[Call]:
     """Return calls with the results of an answer that ignores what it does not take."""
     return [_without_parameters(call, runner) for call in calls]
 
@@ -97,7 +98,9 @@ def _without_parameters(call: Call, runner: Runner) -> Call:
 
 def _lacks_parameter(call: Call) -> re.Match[str] | None:
     raised = call.result.raised
-    match = UNEXPECTED.fullmatch(raised.message) if raised else None
+    if raised is None or raised.line_number:
+        return None
+    match = UNEXPECTED.fullmatch(raised.message)
     return match if match and match[2] in call.keywords else None
 
 
@@ -269,13 +272,13 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
     misconceptions = diagnose(exercise, result.calls, run.calls_left)
-    lacking = "" if misconceptions else parameters_that_are_missing(result)
+    lacking = "" if misconceptions else _missing_parameters(result)
     if not lacking:
         return replace(result, diagnosis=joined(misconceptions))
     misconceptions = diagnose(
         exercise,
-        without_parameters(result.calls, run.runner),
-        lambda: without_parameters(run.calls_left(), run.runner),
+        _all_without_parameters(result.calls, run.runner),
+        lambda: _all_without_parameters(run.calls_left(), run.runner),
     )
     sentence = f"Your `{exercise.name}` takes no {lacking}, and the stub's does."
     return replace(result, diagnosis=joined(misconceptions), evidence=sentence)

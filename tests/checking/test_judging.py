@@ -757,3 +757,16 @@ def test_missing_parameter_is_named_beside_the_errors(value):
     result = judge(load("softmax"), lambda _: local_runner(names["softmax"]))
     assert result.evidence == "Your `softmax` takes no `axis`, and the stub's does."
     assert {*result.misconceptions} == WITHOUT_AXIS[value]
+
+
+def test_parameter_that_a_helper_lacks_is_not_missing():
+    names = {"np": np}
+    text = """def shares(e):
+    return e / e.sum(axis=-1, keepdims=True)
+
+def softmax(x, axis=-1):
+    return shares(np.exp(x), axis=axis)
+"""
+    exec(text, names)
+    result = judge(load("softmax"), lambda _: local_runner(names["softmax"]))
+    assert "takes no" not in result.evidence
