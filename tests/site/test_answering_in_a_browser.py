@@ -461,12 +461,20 @@ def test_storage_that_keeps_nothing_is_a_sentence(site, chromium, script):
         context.close()
 
 
-def test_two_tabs_lose_nothing(site, chromium):
+@contextlib.contextmanager
+def two_tabs(site, chromium):
+    """Open an exercise in two tabs of one browser."""
     with served(site) as address:
         context = chromium.new_context()
-        one, two = context.new_page(), context.new_page()
-        for page in (one, two):
-            page.goto(f"{address}{SOFTMAX}")
+        tabs = context.new_page(), context.new_page()
+        for tab in tabs:
+            tab.goto(f"{address}{SOFTMAX}")
+        yield tabs
+        context.close()
+
+
+def test_two_tabs_lose_nothing(site, chromium):
+    with two_tabs(site, chromium) as (one, two):
         write(one, WRONG)
         expect(two.get_by_role("textbox", name="Your softmax")).to_have_value(WRONG)
         write(two, RIGHT)
@@ -474,16 +482,11 @@ def test_two_tabs_lose_nothing(site, chromium):
         assert text_of(one) == WRONG
         button(one, "Restore").click()
         assert text_of(one) == RIGHT
-        context.close()
 
 
 def test_typing_in_another_tab_leaves_the_earlier_versions(site, chromium):
     long = "# fewer versions are within reach than this line has letters\n"
-    with served(site) as address:
-        context = chromium.new_context()
-        one, two = context.new_page(), context.new_page()
-        for page in (one, two):
-            page.goto(f"{address}{SOFTMAX}")
+    with two_tabs(site, chromium) as (one, two):
         write(one, WRONG)
         button(one, "Start over").click()
         write(one, RIGHT)
@@ -496,30 +499,20 @@ def test_typing_in_another_tab_leaves_the_earlier_versions(site, chromium):
             button(one, "Restore").click()
             restored.append(text_of(one))
         assert restored == [long, WRONG, RIGHT, long]
-        context.close()
 
 
 def test_overwriting_another_tabs_version_leaves_it_within_reach(site, chromium):
-    with served(site) as address:
-        context = chromium.new_context()
-        one, two = context.new_page(), context.new_page()
-        for page in (one, two):
-            page.goto(f"{address}{SOFTMAX}")
+    with two_tabs(site, chromium) as (one, two):
         write(one, WRONG)
         write(two, RIGHT)
         expect(one.locator(".live-storage")).to_contain_text("Another tab")
         one.keyboard.type("#")
         button(one, "Restore").click()
         assert text_of(one) == RIGHT
-        context.close()
 
 
 def test_cleared_storage_leaves_the_text(site, chromium):
-    with served(site) as address:
-        context = chromium.new_context()
-        one, two = context.new_page(), context.new_page()
-        for page in (one, two):
-            page.goto(f"{address}{SOFTMAX}")
+    with two_tabs(site, chromium) as (one, two):
         write(one, WRONG)
         two.evaluate("localStorage.clear()")
         expect(one.locator(".live-storage")).to_contain_text("was cleared elsewhere")
@@ -528,7 +521,6 @@ def test_cleared_storage_leaves_the_text(site, chromium):
         expect(one.locator(".live-storage")).to_be_empty()
         one.reload()
         assert "#" in text_of(one)
-        context.close()
 
 
 @pytest.mark.parametrize("part", ["Worker", "WebAssembly"])

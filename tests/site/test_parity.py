@@ -114,20 +114,21 @@ def as_json(value):
 
 
 @NEEDS_PYODIDE
-def test_whole_banks_are_judged_as_in_cpython(answering, chromium):  # noqa: F811
+@pytest.mark.parametrize(
+    ("requests_of", "names", "least"),
+    [(requests_of_bank, RUNNING, 1900), (requests_of_set, SETS, 1400)],
+    ids=["banks", "unseen"],
+)
+def test_page_judges_as_cpython_does(
+    requests_of,
+    names,
+    least,
+    answering,  # noqa: F811
+    chromium,  # noqa: F811
+):
     requests = {}
-    for name in RUNNING:
-        requests |= requests_of_bank(name)
-    assert len(requests) > 1900
-    different = differences(answering, chromium, requests)
-    assert {key: each for key, each in different.items() if key not in DIFFERENT} == {}
-
-
-@NEEDS_PYODIDE
-def test_unseen_answers_are_judged_as_in_cpython(answering, chromium):  # noqa: F811
-    requests = {}
-    for which in SETS:
-        requests |= requests_of_set(which)
-    assert len(requests) > 1400
+    for name in names:
+        requests |= requests_of(name)
+    assert len(requests) > least
     different = differences(answering, chromium, requests)
     assert {key: each for key, each in different.items() if key not in DIFFERENT} == {}
