@@ -21,6 +21,8 @@ body[data-jp-theme-light="false"] .${LESSON} { --jp-mirror-editor-string-color: 
 
 /* The column: as wide as one reads well, in the middle of the window. */
 ${PAGE} { --jp-content-line-height: 1.65; --jp-content-font-size1: 15px; }
+/* JupyterLab's icons for a cell lie over what one reads, and are on the way of Tab. */
+${PAGE} .jp-cell-toolbar { display: none; }
 ${PAGE} .jp-Cell { max-width: ${WIDE}; margin-inline: auto; }
 ${TEXT} { padding-right: 0; }
 ${TEXT} :is(h1, h2, h3, h4) { font-weight: 650; letter-spacing: -0.01em; line-height: 1.25; }
