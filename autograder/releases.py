@@ -23,6 +23,8 @@ METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # broken function that is there to be mended: "mend", in the teacher's its source. Of a
 # prediction, "prediction"; of code that tells its answer, "tells".
 ANSWER_KEY = "attention"
+# Of a check's metadata under ANSWER_KEY, of a heading, and of releases.json.
+OPTIONAL = "optional"
 # Of a notebook's metadata: what a page of the book knows of the answers in it, such as
 # when an exercise was solved. Nothing but its upload reads it.
 PAGE_KEY = "attention_page"
@@ -37,13 +39,17 @@ SUCCESSORS: Mapping[str, tuple[str, ...]] = {
 Points = Mapping[str, float]  # by exercise
 
 
-def release_name(points: Points) -> str:
+def release_name(points: Points, optional: Collection[str] = ()) -> str:
     """Return the name of the release that has these exercises and points.
+
+    optional : those of the exercises that need not be done
 
     >>> release_name({"b": 2.0, "a": 1.5}) == release_name({"a": 1.5, "b": 2})
     True
     """
     text = json.dumps(sorted((name, float(worth)) for name, worth in points.items()))
+    if optional:  # releases from before there were any have their names still
+        text += json.dumps(sorted(optional))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -17,11 +17,12 @@ from autograder.course import Course
 from autograder.notebooks.cells import SourceCell
 from autograder.notebooks.citations import with_links
 from autograder.notebooks.functions_table import with_functions
-from autograder.notebooks.source import HEADING, LessonSource, solution
+from autograder.notebooks.source import FURTHER, HEADING, LessonSource, solution
 from autograder.releases import (
     ANSWER_KEY,
     CHECK,
     METADATA_KEY,
+    OPTIONAL,
     nbgrader_marks,
     release_name,
 )
@@ -41,8 +42,8 @@ PICTURE_TAG = "nbval-ignore-output"
 
 def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
-    ids = _Ids()
-    cells = [_cell(cell, ids) for cell in source.cells]
+    ids, optional = _Ids(), source.optional
+    cells = [_cell(cell, ids, optional) for cell in source.cells]
     course = Course(source.path.parents[2])
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -50,10 +51,12 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
             cell.source = with_functions(cell.source, course, link)
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
-    if len(cells) > 1 and cells[-1].cell_type == "markdown":
-        # In the last cell, not one of its own: a learner's copy keeps its cells.
-        cells[-1].source += f"\n\n{_links(source, onward=True)}"
-    name = release_name(points_of(source))
+    further = [i for i, cell in enumerate(cells) if FURTHER.search(cell.source)]
+    for last in {len(cells) - 1, *(index - 1 for index in further)}:
+        if last > 0 and cells[last].cell_type == "markdown":
+            # In the last cell, not one of its own: a learner's copy keeps its cells.
+            cells[last].source += f"\n\n{_links(source, onward=True)}"
+    name = release_name(points_of(source), optional)
     notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
@@ -111,15 +114,16 @@ class _Ids:
         return f"{self.section}-{self.counts[self.section]}"
 
 
-def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
+def _cell(cell: SourceCell, ids: _Ids, optional: frozenset[str]) -> NotebookNode:
     name = ids.next(cell)
+    is_optional = cell.exercise is not None and cell.exercise.name in optional
     metadata: dict = {"tags": cell.tags} if cell.tags else {}
     if cell.kind == "prose":
         if cell.right is not None:
             metadata[ANSWER_KEY] = {"prediction": {"right": cell.right}}
             if cell.tells:  # the answer to the prediction before it
                 metadata[ANSWER_KEY]["tells"] = True
-        text = with_links(_with_heading(cell))
+        text = with_links(_with_heading(cell, is_optional))
         return new_markdown_cell(text, id=name, metadata=metadata)
     text = cell.text
     if cell.kind == "exercise" and cell.exercise:
@@ -129,6 +133,8 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     elif cell.kind == "check" and cell.exercise:
         grade_id = f"{CHECK}{cell.exercise.name}"
         metadata["nbgrader"] = nbgrader_marks(grade_id, points=cell.exercise.points)
+        if is_optional:
+            metadata[ANSWER_KEY] = {OPTIONAL: True}
     elif cell.broken is not None:
         metadata[ANSWER_KEY] = {"mend": cell.broken}
     elif _draws(text):
@@ -138,13 +144,14 @@ def _cell(cell: SourceCell, ids: _Ids) -> NotebookNode:
     return new_code_cell(text, id=name, metadata=metadata)
 
 
-def _with_heading(cell: SourceCell) -> str:
-    """Add to an exercise's heading what its module knows: minutes and dots."""
+def _with_heading(cell: SourceCell, is_optional: bool) -> str:
+    """Add to an exercise's heading minutes and dots, and whether it is optional."""
     exercise = cell.exercise
     if exercise is None:
         return cell.text
     dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
     heading = f"### Exercise: {exercise.name} · {exercise.minutes} min · {dots}"
+    heading += f" · {OPTIONAL}" if is_optional else ""
     return HEADING.sub(heading, cell.text)
 
 

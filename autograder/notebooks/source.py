@@ -218,6 +218,8 @@ CHECK = re.compile(r"check\((\w+)\)")
 # The teacher reads the function of ``parts``, the learner mends that of ``broken``.
 MEND = re.compile(r"from (course_lib[\w.]*)\.parts import (\w+)\s+# mend")
 HEADING = re.compile(r"^### Exercise: (\w+)[ \t]*$", re.MULTILINE)
+# Below it stands what can be skipped: its exercises are optional.
+FURTHER = re.compile(r"^## Going further[ \t]*$", re.MULTILINE)
 ALMOST_A_HEADING = re.compile(r"^#+ *exercise\b", re.MULTILINE | re.IGNORECASE)
 # A comment behind an import from the library, or one that looks like "exercise".
 ALMOST_A_MARKER = re.compile(
@@ -252,6 +254,17 @@ class LessonSource:
     def exercises(self) -> list[Exercise]:
         """The lesson's exercises, in order."""
         return [c.exercise for c in self.cells if c.kind == "exercise" and c.exercise]
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """Names of the exercises that stand below the heading *Going further*."""
+        is_further, names = False, []
+        for cell in self.cells:
+            if cell.kind == "prose" and FURTHER.search(cell.text):
+                is_further = True
+            if is_further and cell.kind == "exercise" and cell.exercise:
+                names.append(cell.exercise.name)
+        return frozenset(names)
 
     def names_for(self, exercise: Exercise) -> set[str]:
         """Return the names that an answer may look up: of set-up cells and ``uses``."""

@@ -7,7 +7,7 @@ bank instead may take seconds, since some of them import PyTorch.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,11 @@ from autograder.workspace.copies import Copy
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 QUESTION = re.compile(r"^\*\*(.+\?)\*\*", re.MULTILINE)
 MINUTES = re.compile(r"\*\*About (\d+) minutes")
+FURTHER_MINUTES = re.compile(r"\*\*About \d+ minutes, and (\d+) more in ")
 HEADING = re.compile(
-    r"^### Exercise: (?P<name>\w+) · (?P<minutes>\d+) min · [●○]+", re.MULTILINE
+    r"^### Exercise: (?P<name>\w+) · (?P<minutes>\d+) min · [●○]+"
+    r"(?P<optional> · optional)?",
+    re.MULTILINE,
 )
 SECTION = re.compile(r"^#{1,6} (?:Exercise: )?(?P<title>[^·\n]+)", re.MULTILINE)
 
@@ -45,6 +48,7 @@ class ExerciseOutline:
 
     cell : id of the heading's cell, "" if it has none
     section : what begins right below its check, None if there is nothing
+    optional : whether it stands in *Going further*
     """
 
     name: str
@@ -52,6 +56,7 @@ class ExerciseOutline:
     points: float
     cell: str = ""
     section: SectionOutline | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,8 @@ class LessonOutline:
 
     lesson : the folder's name
     question : the question it answers, "" if it names none
-    minutes : how long it takes, reading included
+    minutes : how long its core takes, reading included
+    further : how long *Going further* takes
     """
 
     lesson: str
@@ -83,6 +89,7 @@ class LessonOutline:
     question: str = ""
     minutes: int = 0
     exercises: tuple[ExerciseOutline, ...] = ()
+    further: int = 0
 
     @property
     def heading(self) -> str:
@@ -159,7 +166,10 @@ def outline_of(lesson: str, cells: Sequence[OutlineCell]) -> LessonOutline:
     """
     first = next(cell.text for cell in cells if cell.text is not None)
     exercises = [
-        _exercise(match["name"], int(match["minutes"]), cell.id, cells)
+        replace(
+            _exercise(match["name"], int(match["minutes"]), cell.id, cells),
+            optional=bool(match["optional"]),
+        )
         for cell in cells
         for match in HEADING.finditer(cell.text or "")
     ]
@@ -169,6 +179,7 @@ def outline_of(lesson: str, cells: Sequence[OutlineCell]) -> LessonOutline:
         _first(QUESTION, first),
         int(_first(MINUTES, first) or 0),
         tuple(exercises),
+        int(_first(FURTHER_MINUTES, first) or 0),
     )
 
 
