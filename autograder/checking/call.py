@@ -5,6 +5,7 @@ returns the same ``CallResult`` from elsewhere, and nothing beyond this module c
 the two apart.
 """
 
+import _thread
 import contextlib
 import io
 import linecache
@@ -177,12 +178,20 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
     seconds : of wall-clock time; None for no limit
 
-    Without effect outside the main thread and on systems without alarms (Windows),
-    where a learner interrupts the kernel by hand.
+    Without effect outside the main thread and in a browser, whose page stops Python.
     """
-    if seconds is None or not has_alarms():
+    if seconds is None or not has_limits():
         yield
-        return
+    elif has_alarms():
+        with _limit_by_alarm(seconds):
+            yield
+    else:
+        with _limit_by_thread(seconds):
+            yield
+
+
+@contextlib.contextmanager
+def _limit_by_alarm(seconds: float) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, _raise_limit_exceeded)
     try:
         try:
@@ -195,29 +204,92 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+class _Watch(threading.Thread):
+    """Interrupts the main thread as Ctrl-C does, once the time is up and again."""
+
+    current: "_Watch | None" = None
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self.deadline = time.monotonic() + seconds
+        self.is_up = False
+        self.lock = threading.Lock()
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        while not self.done.wait(0.02):
+            with self.lock:
+                if not self.done.is_set() and time.monotonic() >= self.deadline:
+                    self.is_up = True
+                    self.deadline += RETRY_SECONDS
+                    _thread.interrupt_main()
+
+    def end(self) -> None:
+        with self.lock:
+            self.done.set()
+
+
+@contextlib.contextmanager
+def _limit_by_thread(seconds: float) -> Iterator[None]:
+    """As by an alarm, for Windows: in Python's own steps, not inside one of NumPy's."""
+    watch, outer = _Watch(seconds), _Watch.current
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(number: int, frame: types.FrameType | None) -> None:
+        if watch.is_up:
+            raise TimeLimitExceeded
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+    _Watch.current = watch
+    watch.start()
+    try:
+        try:
+            yield
+        finally:
+            watch.end()
+    finally:  # once more: it may have interrupted the line above
+        watch.end()
+        _Watch.current = outer
+        signal.signal(signal.SIGINT, before)
+
+
 @contextlib.contextmanager
 def paused_limit() -> Iterator[None]:
     """Leave out of the ``time_limit`` around this block what the block waits.
 
     Nothing is raised inside the block; what this thread computes there is counted.
     """
-    if not has_alarms():
+    if not has_limits():
         yield
         return
-    start = time.thread_time()
-    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    start, watch = time.thread_time(), _Watch.current
+    if has_alarms():
+        seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    else:
+        seconds = watch.deadline - time.monotonic() if watch else 0.0
+        if watch:
+            watch.deadline = float("inf")
     try:
         yield
     finally:
-        if seconds:
-            left = seconds - (time.thread_time() - start)
-            signal.setitimer(signal.ITIMER_REAL, max(left, AT_ONCE), RETRY_SECONDS)
+        left = max(seconds - (time.thread_time() - start), AT_ONCE)
+        if has_alarms() and seconds:
+            signal.setitimer(signal.ITIMER_REAL, left, RETRY_SECONDS)
+        elif watch:
+            watch.deadline = time.monotonic() + left
+
+
+def has_limits() -> bool:
+    """Return whether ``time_limit`` can end a loop here; in a browser it cannot."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and sys.platform != "emscripten"
 
 
 def has_alarms() -> bool:
-    """Return whether ``time_limit`` can end a loop here; in a browser it cannot."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    return in_main_thread and hasattr(signal, "setitimer")
+    """Return whether the system sends alarms: Windows does not."""
+    return has_limits() and hasattr(signal, "setitimer")
 
 
 def _raise_limit_exceeded(*_: Any) -> None:

@@ -16,6 +16,7 @@ import torch
 from autograder.checking.call import (
     Raised,
     TimeLimitExceeded,
+    _Watch,
     copied,
     local_runner,
     paused_limit,
@@ -404,6 +405,17 @@ def stubborn():
             continue
 
 
+@pytest.fixture(params=["alarms", "threads"])
+def timer(request, monkeypatch):
+    """Time is limited by the system's alarms, or as on Windows, which has none."""
+    if request.param == "threads":
+        monkeypatch.delattr(signal, "setitimer")
+    before = signal.getsignal(signal.SIGINT)
+    yield request.param
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.usefixtures("timer")
 @pytest.mark.parametrize("function", [endless, stubborn])
 def test_endless_call_is_a_timeout(function):
     assert local_runner(function, seconds=0.05)((), {}).kind == "timeout"
@@ -429,6 +441,7 @@ def test_alarm_is_restored():
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+@pytest.mark.usefixtures("timer")
 def test_call_in_time_keeps_its_value():
     assert local_runner(lambda: 3, seconds=1.0)((), {}).value == 3
 
@@ -443,12 +456,14 @@ def test_no_limit_outside_the_main_thread():
     assert kinds == ["value"]
 
 
+@pytest.mark.usefixtures("timer")
 def test_paused_limit_leaves_out_what_is_waited():
     with time_limit(0.3):
         with paused_limit():
             time.sleep(0.6)
 
 
+@pytest.mark.usefixtures("timer")
 def test_paused_limit_counts_what_is_computed():
     reached = []
     with pytest.raises(TimeLimitExceeded), time_limit(0.05):
@@ -460,6 +475,22 @@ def test_paused_limit_counts_what_is_computed():
         while True:
             pass
     assert reached == [1]
+
+
+def test_limits_inside_limits_end_the_inner_call(timer):
+    run = local_runner(endless, seconds=0.05)
+    with time_limit(5.0):
+        assert run((), {}).kind == "timeout"
+        if timer == "threads":
+            assert _Watch.current.deadline < float("inf")
+    assert _Watch.current is None
+
+
+def test_interrupt_by_hand_stays_one_without_alarms(monkeypatch):
+    monkeypatch.delattr(signal, "setitimer")
+    with pytest.raises(KeyboardInterrupt), time_limit(5.0):
+        signal.raise_signal(signal.SIGINT)
+        endless()
 
 
 def test_paused_limit_without_a_limit_does_nothing():

@@ -1,0 +1,121 @@
+"""``attention-course``: the course from one command, without its repository."""
+
+import contextlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.course import Course, CourseError
+
+FOLDER = "attention-course"
+PORT = 8888
+TORCH = (
+    "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
+    "'attention-course[torch]'` in this environment, or start with `uvx "
+    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 do without."
+)
+Folder = Annotated[
+    Path | None,
+    typer.Option(help=f"The course's folder; ./{FOLDER} unless you are in one"),
+]
+Port = Annotated[int, typer.Option(help="Port to listen on")]
+Browser = Annotated[bool, typer.Option(help="Open the browser")]
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A course on attention and Transformers: opens your Home in JupyterLab.",
+)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from autograder.workspace.installed import PROJECT, version
+
+        print(f"{PROJECT} {version()}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def begin(
+    context: typer.Context,
+    folder: Folder = None,
+    port: Port = PORT,
+    browser: Browser = True,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version", callback=_say_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Make the course's folder, if it is not there yet, and open Home in JupyterLab."""
+    if context.invoked_subcommand is None:
+        _open("", folder, port, browser)
+
+
+@app.command("open")
+def open_command(
+    lesson: Annotated[str, typer.Argument(help="A lesson's number or name")],
+    folder: Folder = None,
+    port: Port = PORT,
+    browser: Browser = True,
+) -> None:
+    """Open a lesson in JupyterLab."""
+    _open(lesson, folder, port, browser)
+
+
+@app.command("new-course")
+def new_course(
+    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet")],
+) -> None:
+    """Make the folder of a class, for instructors: an nbgrader course.
+
+    What grades in it is installed with `pip install 'attention-course[grade]'`.
+    """
+    from autograder.workspace.installed import open_folder
+
+    if folder.exists():
+        raise CourseError(f"{folder} is there already: name a new folder")
+    course = open_folder(folder).course
+    print(
+        f"{course.root} is a course of {len(course.built_lessons)} lessons. In it, "
+        "`autograder --help` says how to grade, and `autograder doctor` what is missing."
+    )
+
+
+def _open(lesson: str, folder: Path | None, port: int, browser: bool) -> None:
+    from autograder.workspace.installed import open_folder
+    from autograder.workspace.lab import open_lab
+
+    made = open_folder(folder or _usual_folder())
+    if made.news:
+        print(made.news, flush=True)
+    course = made.course
+    if not course.built_lessons:
+        raise CourseError(f"{course.root} has no lesson in notebooks/")
+    name = course.find_lesson(lesson, built=True) if lesson else ""
+    if not importlib.util.find_spec("torch"):
+        print(TORCH, flush=True)
+    open_lab(course, name, port, browser)
+
+
+def _usual_folder() -> Path:
+    """Return the course folder that the current folder lies in, or the one to make."""
+    with contextlib.suppress(CourseError):
+        return Course.here().root
+    return Path.cwd() / FOLDER
+
+
+def run() -> None:
+    """Run the command; a fault that its user can mend is one line, exit code 1."""
+    from autograder.commands import terminal
+
+    try:
+        app()
+    except CourseError as error:
+        terminal.warn(str(error))
+        sys.exit(1)
