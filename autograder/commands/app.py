@@ -1,5 +1,7 @@
 """The command line: ``autograder --help``."""
 
+from typing import Annotated
+
 import typer
 
 from autograder.commands import authors, instructors, learners, terminal
@@ -11,6 +13,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Build the lessons, check the exercises, grade a class.",
 )
+
+
+def say_version(wanted: bool) -> None:
+    """Print which version is installed, and stop."""
+    if wanted:
+        from autograder.workspace.installed import PROJECT, version
+
+        print(f"{PROJECT} {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version", callback=say_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Build the lessons, check the exercises, grade a class."""
+
+
 for part in (learners, instructors, authors):
     app.add_typer(part.commands)
 

@@ -506,12 +506,12 @@ def _flag_in_words(flag: Flag) -> str:
 def _lesson_of(course: Course, path: Path) -> str:
     """Find which lesson a notebook belongs to, by its name or its folder's."""
     for name in (path.stem, path.parent.name):
-        if name in course.lessons:
+        if name in course.built_lessons:
             return name
     if not path.is_file():
         fault = "is a folder: name its notebook" if path.is_dir() else "is not there"
         raise CourseError(f"{path} {fault}")
     raise CourseError(
         f"{path.name} does not say which lesson it is: name it with --lesson; there "
-        f"are: {', '.join(course.lessons)}"
+        f"are: {', '.join(course.built_lessons)}"
     )

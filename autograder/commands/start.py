@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.commands.app import say_version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
@@ -31,14 +32,6 @@ app = typer.Typer(
 )
 
 
-def _say_version(wanted: bool) -> None:
-    if wanted:
-        from autograder.workspace.installed import PROJECT, version
-
-        print(f"{PROJECT} {version()}")
-        raise typer.Exit
-
-
 @app.callback(invoke_without_command=True)
 def begin(
     context: typer.Context,
@@ -48,7 +41,7 @@ def begin(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version", callback=_say_version, is_eager=True
+            "--version", help="Print the version", callback=say_version, is_eager=True
         ),
     ] = False,
 ) -> None:
@@ -83,7 +76,7 @@ def new_course(
     course = open_folder(folder).course
     print(
         f"{course.root} is a course of {len(course.built_lessons)} lessons. In it, "
-        "`autograder --help` says how to grade, and `autograder doctor` what is missing."
+        "`autograder --help` says how to grade, `autograder doctor` what is missing."
     )
 
 

@@ -1,8 +1,8 @@
 """The lessons as they are installed with the packages, and folders made of them.
 
 A folder is made whole or not at all, and is a course folder: ``notebooks/``,
-``releases.json``, ``nbgrader_config.py`` and, in ``.attention-course``, the version that
-it was made by. ``work/``, beside them, is never touched here.
+``releases.json``, ``nbgrader_config.py`` and, in ``.attention-course``, the version by
+which it was made. ``work/``, beside them, is never touched here.
 """
 
 import re

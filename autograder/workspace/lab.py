@@ -23,6 +23,7 @@ from autograder.workspace.copies import (
 from autograder.workspace.home import HOME, write_home
 from autograder.workspace.page_progress import take_page_progress
 
+MOST_NAMED = 3  # lessons: more than these are counted
 TABS = ".tabs"
 FIRST_TABS = "default-37a8"  # the server's name for JupyterLab's own workspace
 SETTINGS = Path(__file__).with_name("jupyter")
@@ -36,8 +37,12 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
     port : where to listen; Jupyter takes a port above it where that one is in use
     browser : whether to open the learner's browser
     """
-    for copied in open_workspace(course):
-        print(f"{copied}: your copy is in {WORK}/{copied}", flush=True)
+    copied = open_workspace(course)
+    if len(copied) > MOST_NAMED:
+        print(f"Your copies of {len(copied)} lessons are in {WORK}/", flush=True)
+    else:
+        for name in copied:
+            print(f"{name}: your copy is in {WORK}/{name}", flush=True)
     if older := older_copies(course):
         print(
             f"There is a newer version of {', '.join(older)}: `autograder update` "

@@ -1,0 +1,155 @@
+"""``attention-course``: the command, and the wheel that brings it to a stranger."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder.commands import start
+from autograder.course import Course
+from autograder.workspace import installed
+
+ROOT = Course.here().root
+# With the wheel alone, beside what this environment has: no clone, no PyTorch.
+JUDGED = """
+import json, sys
+sys.modules["torch"] = None
+from autograder.checking.registry import load
+from autograder.course import Course
+from autograder.workspace.copies import open_workspace
+from autograder.workspace.installed import open_folder
+from pathlib import Path
+
+course = open_folder(Path("course")).course
+copied = open_workspace(course)
+def softmax(x, axis=-1):
+    e = 2.718281828 ** x
+    return e / e.sum()
+from autograder.check import check
+import io, contextlib
+with contextlib.redirect_stdout(io.StringIO()) as out:
+    with contextlib.suppress(Exception):
+        check(softmax)
+import autograder
+print(json.dumps([copied, autograder.__file__, out.getvalue()]))
+"""
+
+
+@pytest.fixture
+def opened(monkeypatch, tmp_path):
+    """What would be opened, in an empty current folder."""
+    calls = []
+    monkeypatch.setattr(
+        "autograder.workspace.lab.open_lab",
+        lambda course, *rest: calls.append((course.root, *rest)),
+    )
+    monkeypatch.chdir(tmp_path)
+    return calls
+
+
+def run(*arguments):
+    return CliRunner().invoke(start.app, list(arguments), catch_exceptions=False)
+
+
+def test_alone_it_opens_home_in_a_new_folder(opened, tmp_path):
+    run()
+    assert opened == [(tmp_path / start.FOLDER, "", start.PORT, True)]
+    run("--no-browser", "--port", "9000")
+    assert opened[1:] == [(tmp_path / start.FOLDER, "", 9000, False)]
+
+
+def test_inside_a_course_it_opens_that_one(opened, tmp_path, monkeypatch):
+    run()
+    inside = tmp_path / start.FOLDER / "notebooks"
+    monkeypatch.chdir(inside)
+    run("open", "1")
+    assert opened[1][:2] == (tmp_path / start.FOLDER, "01_dot_product_attention")
+    assert [path.name for path in inside.glob(start.FOLDER)] == []
+
+
+def test_missing_torch_is_said_before_home_opens(opened, monkeypatch):
+    assert "PyTorch" not in run().output
+    monkeypatch.setattr(start.importlib.util, "find_spec", lambda name: None)
+    assert "07 to 15 need PyTorch" in run().output
+    assert len(opened) == 2
+
+
+def test_new_course_refuses_a_folder_that_is_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert "course of 16 lessons" in run("new-course", "spring").output.replace(
+        "\n", " "
+    )
+    assert Course(tmp_path / "spring").built_lessons == Course(ROOT).built_lessons
+    monkeypatch.setattr(sys, "argv", ["attention-course", "new-course", "spring"])
+    with pytest.raises(SystemExit):
+        start.run()
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_version_is_the_projects():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert run("--version").output == f"attention-course {project['version']}\n"
+    assert installed.version() == project["version"]
+
+
+def test_wheel_lists_every_lesson():
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    files = setup["data-files"]
+    lessons = Course(ROOT).lessons
+    prefix = f"{installed.SHARED}/notebooks/"
+    assert [
+        key.removeprefix(prefix) for key in files if key.startswith(prefix)
+    ] == lessons
+    for lesson in lessons:
+        assert files[prefix + lesson] == [f"notebooks/{lesson}/{lesson}.ipynb"]
+
+
+@pytest.mark.thorough
+def test_wheel_alone_makes_a_folder_and_names_a_mistake(tmp_path):
+    wheels = tmp_path / "wheels"
+    built = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    built += [
+        "--no-build-isolation",
+        "--wheel-dir",
+        wheels,
+        tmp_path / "src",
+    ]
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True
+    )
+    for name in listed.stdout.decode().split("\0"):
+        source, target = ROOT / name, tmp_path / "src" / name
+        if source.is_file() and not name.startswith("tests/"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    subprocess.run(built, check=True)
+    (wheel,) = wheels.iterdir()
+    venv.create(tmp_path / "v", system_site_packages=False, with_pip=True)
+    python = tmp_path / "v" / "bin" / "python"
+    subprocess.run(
+        [python, "-m", "pip", "install", "-q", "--no-deps", wheel], check=True
+    )
+    # Other packages come from here; this environment's own course must not.
+    here = [path for path in sys.path if path.endswith("site-packages")]
+    (folder,) = (tmp_path / "v" / "lib").glob("python*/site-packages")
+    (folder / "zz_others.pth").write_text("\n".join(here))
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, "-c", JUDGED],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    copied, package, report = json.loads(done.stdout.splitlines()[-1])
+    assert copied == Course(ROOT).lessons
+    assert Path(package).is_relative_to(tmp_path)
+    assert "softmax: " in report and "→" in report
