@@ -10,7 +10,9 @@ import yaml
 from autograder.course import Course
 
 ROOT = Course.here().root
-(PATH,) = (ROOT / ".github" / "workflows").iterdir()
+WORKFLOWS = ROOT / ".github" / "workflows"
+PATH = WORKFLOWS / "course.yml"
+RELEASE = yaml.safe_load((WORKFLOWS / "release.yml").read_text(encoding="utf-8"))
 WORKFLOW = yaml.safe_load(PATH.read_text(encoding="utf-8"))
 JOBS = WORKFLOW["jobs"]
 TARGET = JOBS["test"]["strategy"]["matrix"]["target"]
@@ -45,18 +47,54 @@ def test_changes_run_ci_run_and_nights_run_test_all():
 
 def test_python_is_the_one_that_was_tested():
     versions = [
-        step["with"] for step in STEPS if "setup-python" in step.get("uses", "")
+        step["with"]
+        for job in (*JOBS.values(), *RELEASE["jobs"].values())
+        for step in job["steps"]
+        if "setup-python" in step.get("uses", "")
     ]
-    assert len(versions) == 2
+    assert len(versions) == 4
     for each in versions:
-        assert each["python-version"] == "3.11" and each["cache"] == "pip"
+        assert each["python-version"] in ("3.11", "${{ matrix.python }}")
+        assert each["cache"] == "pip"
         assert (ROOT / each["cache-dependency-path"]).is_file()
 
 
-def test_actions_are_pinned_to_a_commit_with_its_version():
-    text = PATH.read_text(encoding="utf-8")
+def test_learners_path_is_tried_where_no_make_is():
+    job = JOBS["learner"]
+    systems, pythons = job["strategy"]["matrix"].values()
+    assert {name.partition("-")[0] for name in systems} == {
+        "windows",
+        "macos",
+        "ubuntu",
+    }
+    assert pythons[0] == "3.11" and len(pythons) > 1
+    commands = "\n".join(step.get("run", "") for step in job["steps"])
+    assert "make" not in commands
+    for path in re.findall(r"tests/\S+", commands):
+        assert (ROOT / path).is_file(), path
+
+
+def test_release_is_tried_from_the_wheel_and_keeps_no_secret():
+    (job,) = RELEASE["jobs"].values()
+    assert RELEASE["permissions"] == {}
+    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    assert "secrets." not in (WORKFLOWS / "release.yml").read_text(encoding="utf-8")
+    runs = [step for step in job["steps"] if "run" in step]
+    order = ["uv build", "attention-course new-course", "sigstore sign", "uv publish"]
+    places = [
+        next(i for i, step in enumerate(runs) if words in step["run"])
+        for words in order
+    ]
+    assert places == sorted(places)
+    for step in runs[places[2] :]:
+        assert step["if"] == "github.ref_type == 'tag'"
+
+
+@pytest.mark.parametrize("path", sorted(WORKFLOWS.iterdir()), ids=lambda p: p.stem)
+def test_actions_are_pinned_to_a_commit_with_its_version(path):
+    text = path.read_text(encoding="utf-8")
     uses = re.findall(r"^ +(?:- )?uses: (.*)$", text, re.MULTILINE)
-    assert len(uses) == sum("uses" in step for step in STEPS) > 4
+    assert uses
     for each in uses:
         assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)
 

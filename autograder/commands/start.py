@@ -12,7 +12,7 @@ from autograder.commands.app import say_version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
-PORT = 8888
+PORT, ADDRESS = 8888, "127.0.0.1"
 TORCH = (
     "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
     "'attention-course[torch]'` in this environment, or start with `uvx "
@@ -24,6 +24,7 @@ Folder = Annotated[
 ]
 Port = Annotated[int, typer.Option(help="Port to listen on")]
 Browser = Annotated[bool, typer.Option(help="Open the browser")]
+Address = Annotated[str, typer.Option(help="Address to listen on, for containers")]
 
 app = typer.Typer(
     add_completion=False,
@@ -38,6 +39,7 @@ def begin(
     folder: Folder = None,
     port: Port = PORT,
     browser: Browser = True,
+    address: Address = ADDRESS,
     version: Annotated[
         bool,
         typer.Option(
@@ -47,7 +49,7 @@ def begin(
 ) -> None:
     """Make the course's folder, if it is not there yet, and open Home in JupyterLab."""
     if context.invoked_subcommand is None:
-        _open("", folder, port, browser)
+        _open("", folder, port, browser, address)
 
 
 @app.command("open")
@@ -56,9 +58,10 @@ def open_command(
     folder: Folder = None,
     port: Port = PORT,
     browser: Browser = True,
+    address: Address = ADDRESS,
 ) -> None:
     """Open a lesson in JupyterLab."""
-    _open(lesson, folder, port, browser)
+    _open(lesson, folder, port, browser, address)
 
 
 @app.command("new-course")
@@ -80,7 +83,9 @@ def new_course(
     )
 
 
-def _open(lesson: str, folder: Path | None, port: int, browser: bool) -> None:
+def _open(
+    lesson: str, folder: Path | None, port: int, browser: bool, address: str
+) -> None:
     from autograder.workspace.installed import open_folder
     from autograder.workspace.lab import open_lab
 
@@ -93,7 +98,7 @@ def _open(lesson: str, folder: Path | None, port: int, browser: bool) -> None:
     name = course.find_lesson(lesson, built=True) if lesson else ""
     if not importlib.util.find_spec("torch"):
         print(TORCH, flush=True)
-    open_lab(course, name, port, browser)
+    open_lab(course, name, port, browser, address)
 
 
 def _usual_folder() -> Path:

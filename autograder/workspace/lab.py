@@ -30,12 +30,19 @@ SETTINGS = Path(__file__).with_name("jupyter")
 EXTENSIONS = Path(__file__).with_name("labextensions")
 
 
-def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
+ADDRESS = "127.0.0.1"  # this machine alone
+
+
+def open_lab(
+    course: Course, lesson: str, port: int, browser: bool, address: str = ADDRESS
+) -> None:
     """Copy the lessons that the learner lacks and serve them until interrupted.
 
     lesson : the lesson to open, "" for the learner's home
     port : where to listen; Jupyter takes a port above it where that one is in use
     browser : whether to open the learner's browser
+    address : of the network that it listens on; another one than this machine's for
+        containers
     """
     copied = open_workspace(course)
     if len(copied) > MOST_NAMED:
@@ -70,15 +77,15 @@ def open_lab(course: Course, lesson: str, port: int, browser: bool) -> None:
     skip_address_parser()
     from jupyterlab.labapp import LabApp
 
-    LabApp.launch_instance(server_arguments(course, lesson, port, browser))
+    LabApp.launch_instance(server_arguments(course, lesson, port, browser, address))
 
 
 def server_arguments(
-    course: Course, lesson: str, port: int, browser: bool
+    course: Course, lesson: str, port: int, browser: bool, address: str = ADDRESS
 ) -> list[str]:
     """Return the arguments for JupyterLab's server.
 
-    lesson, port, browser : as for ``open_lab``
+    lesson, port, browser, address : as for ``open_lab``
     """
     workspace = course.root / WORK
     first = f"{lesson}/{lesson}.ipynb" if lesson else HOME
@@ -91,6 +98,8 @@ def server_arguments(
         "--log-level=ERROR",
         f"--LabApp.extra_labextensions_path={EXTENSIONS}",
     ]
+    if address != ADDRESS:
+        arguments.append(f"--ServerApp.ip={address}")
     if not browser:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:

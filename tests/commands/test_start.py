@@ -59,9 +59,9 @@ def run(*arguments):
 
 def test_alone_it_opens_home_in_a_new_folder(opened, tmp_path):
     run()
-    assert opened == [(tmp_path / start.FOLDER, "", start.PORT, True)]
+    assert opened == [(tmp_path / start.FOLDER, "", start.PORT, True, start.ADDRESS)]
     run("--no-browser", "--port", "9000")
-    assert opened[1:] == [(tmp_path / start.FOLDER, "", 9000, False)]
+    assert opened[1:] == [(tmp_path / start.FOLDER, "", 9000, False, start.ADDRESS)]
 
 
 def test_inside_a_course_it_opens_that_one(opened, tmp_path, monkeypatch):
