@@ -8,11 +8,11 @@
 # - turn a translator's decoder into a language model, and a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - generate text from logits, with temperature, top-k, top-p and a draw;
-# - build the block used in today's models, and say what each change since 2017 buys;
-# - read the sizes of a published model, and say what they cost.
+# - in *Going further*: build the block used in today's models, and say what each change
+#   since 2017 buys.
 #
-# **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
-# prepares it.
+# **About 75 minutes, and 60 more in *Going further*.** You need lessons 05 to 07 and 09
+# to 11, and the data: `make data` prepares it.
 
 # %%
 import math
@@ -27,38 +27,46 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# A translator writes a text that says the same as its source. Take the source away, and
-# one question is left: *what comes next?* A model that answers it, token after token, is
-# a **language model**. GPT and LLaMA are nothing else.
-#
-# It needs no pairs of texts, so anything ever written can teach it. We take Shakespeare.
-# **How much of the Transformer does it need, and how well can it guess?** By the end,
-# your own functions will write a speech.
-
-# %% [markdown]
-# Here is the whole Transformer of lesson 09 once more. A language model has no source,
-# and therefore no encoder, no memory and no cross-attention: they are grey in this map,
-# and only the right column remains, without its middle. In this lesson, you rewrite the
-# orange parts of that column. **Point at an orange part, or tap it**, to see in which
-# section.
+# *What comes next?* A model that answers this question, token after token, is a
+# **language model**. Here is a tiny one: in three seconds, it learns from 1,167 short
+# messages of a program, word by word.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
 from autograder import check
 from course_lib import figures
+from course_lib.lessons import small_language_model as messages
 
-sections = {"softmax": "From logits to text", "causal attention": "Grouped queries"}
-sections |= {"feed-forward": "A gated network", "norm": "A norm without a mean"}
+words, learned_from = messages.short_messages()
+next_word = messages.train_on_messages(learned_from, len(words))
+
+# %% [markdown]
+# A message begins with *failed to*, and the bars are the model's guesses at the next
+# word. **Choose a word to continue with, and move the temperature.** When do the messages
+# turn into nonsense?
 
 # %%
-alt = "Grey: encoder and cross-attention, left out. Lit: norm, feed-forward, softmax, mask."
-figures.lesson_map("12", sections=sections, alt=alt)
+begun = [messages.START_ID, words.index("failed"), words.index("to")]
+asked = messages.record_contexts(next_word, begun, messages.END_ID, 40, 9)
+
+# %% tags=["nbval-ignore-output"]
+alt = "After failed to, the likeliest words are set, connect and update."
+figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
+
+# %% [markdown]
+# A translator writes a text that says the same as its source. Take the source away, and
+# what is left is this. GPT and LLaMA are nothing else, only much larger. They need no
+# pairs of texts, so anything ever written can teach them. We take Shakespeare.
+#
+# **How much of the Transformer does a language model need, and how well can it guess?**
+# By the end of the core, your own functions will draw Hamlet's words.
 
 # %% [markdown]
 # ## Only the decoder
 #
-# Take a pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so
-# that the residual connection carries the target past it.
+# A language model has no source, and therefore no encoder and no cross-attention. Take a
+# pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so that the
+# residual connection carries the target past it.
 
 # %%
 from course_lib.masks import causal_mask
@@ -327,104 +335,9 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # capitals, punctuation and line ends. Still, that is a goal for a language model.
 
 # %% [markdown]
-# ## The baseline: counting
-#
-# Before you train anything, count. An **n-gram model** predicts a token from the n − 1
-# tokens before it, by how often each token came after them. Its weakness is that most
-# contexts are rare, and a token that never came would have probability 0, an infinite
-# loss.
-#
-# The way out is **interpolation**: mix in the prediction from the shorter context. But
-# how much of it? If many different tokens have followed a context, the next one may well
-# be new too. So if anything followed N times, with K *different* tokens among them, the
-# shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
-
-# %% [markdown]
-# (*Back-off*, a relative, asks the shorter context only where the longer one has no
-# count: [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen
-# and Goodman 1999.)
-#
-# In a small text, *to* is followed six times by *be* and twice by *me*.
-#
-# **Predict:** how much weight does the context without *to* get?
-#
-# - [ ] 50 %
-# - [ ] 25 %
-# - [x] 20 %
-# - [ ] None
-
-# %%
-n_followers, n_different = 6 + 2, 2
-print(f"weight of the shorter context: {n_different / (n_followers + n_different):.0%}")
-assert n_different / (n_followers + n_different) == 0.2
-
-# %% [markdown]
-# ### Exercise: n_gram_log_probability
-#
-# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
-#
-# <details><summary>Hint 1</summary>
-#
-# For a context of two tokens, which contexts take part, down to the empty one? At which
-# end does the context lose a token each time, and what is mixed in last?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Start with p = 1 / vocab_size and go from the empty context to the whole one, each time
-# with the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it,
-# compute a new p from the old one. N is a sum of counts, K a number of entries. Take the
-# logarithm once, at the end.
-#
-# </details>
-
-# %%
-from course_lib.n_grams import n_gram_log_probability  # exercise
-
-# %%
-check(n_gram_log_probability)
-
-# %% [markdown]
-# Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
-# does your function then need for the first 6,000 held-out tokens?
-
-# %%
-from course_lib.n_grams import n_gram_counts
-
-judged = held_out[:6000].tolist()
-judged_text = tokenizer.decode(judged[1:])
-of_n_grams = {}
-for n in range(1, 6):
-    counts = n_gram_counts(token_ids.tolist(), n)
-    losses = [
-        -n_gram_log_probability(judged[i], judged[max(0, i - n + 1) : i], counts, 512)
-        for i in range(1, len(judged))
-    ]
-    of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
-
-# %% [markdown]
-# **Predict:** which n needs the fewest bits per byte?
-#
-# - [ ] n = 2
-# - [x] n = 3
-# - [ ] n = 5
-
-# %%
-print({n: round(bits, 2) for n, bits in of_n_grams.items()})
-more = n_bits(texts.training + judged_text) - n_bits(texts.training)
-of_xz_here = more / len(judged_text.encode())  # on the text that was judged
-assert min(of_n_grams, key=of_n_grams.get) == 3
-assert of_n_grams[3] < of_xz_here < of_n_grams[2]
-
-# %% [markdown]
-# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens
-# occurred once or never, and what followed once says little. Trigrams even beat `xz`, and
-# it took a second to count them. This is what a Transformer has to beat.
-
-# %% [markdown]
 # ## Trained before your eyes
 #
-# The model is today's decoder (`LanguageModel`; you write its parts further down), kept
+# The model is today's decoder (`LanguageModel`; its parts are in *Going further*), kept
 # very small: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in
 # PyTorch's words and with your batches. The learning rate rises and falls, as in lesson
 # 10 (`OneCycleLR`).
@@ -466,7 +379,29 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
+judged = held_out[:6000].tolist()
+judged_text = tokenizer.decode(judged[1:])
 of_model = bits_per_byte(model_losses[:5999], judged_text)
+
+# %% [markdown]
+# What does it have to beat? Counts: a **bigram** predicts a token from the one before it,
+# by how often each token came after it in the eight plays; a **trigram** from the two
+# before. (`n_gram_log_probability`, which *Going further* has as an exercise, also says
+# what to do if a context never occurred.)
+
+# %%
+from course_lib import n_grams
+
+of_counts = {}
+for n in (2, 3):
+    counts = n_grams.n_gram_counts(token_ids.tolist(), n)
+    losses = [
+        -n_grams.n_gram_log_probability(
+            judged[i], judged[max(0, i - n + 1) : i], counts, 512
+        )
+        for i in range(1, len(judged))
+    ]
+    of_counts[f"{n}-gram"] = bits_per_byte(torch.tensor(losses), judged_text)
 
 # %% [markdown]
 # **Predict:** how do these 900 steps compare with the counts?
@@ -476,17 +411,17 @@ of_model = bits_per_byte(model_losses[:5999], judged_text)
 # - [ ] Better than trigrams
 
 # %% tags=["nbval-ignore-output"]
-compared = {f"{n}-gram": bits for n, bits in of_n_grams.items()} | {"model": of_model}
+compared = of_counts | {"model": of_model}
 for name, bits in sorted(compared.items(), key=lambda pair: -pair[1]):
     print(f"{name:7} {bits:.2f} bits per byte")
-assert of_n_grams[3] + 0.03 < of_model < of_n_grams[2] - 0.1
+assert of_counts["3-gram"] + 0.03 < of_model < of_counts["2-gram"] - 0.1
 assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was read
 
 # %% [markdown]
-# A Transformer of 122,000 parameters loses to counting. In 900 steps it has read every
-# token about one and a half times. But counts gain nothing from contexts longer than two
-# tokens, as you saw, unless there is more text, whereas a model can also grow. The long
-# training, below, shows how much that brings.
+# A Transformer of 122,000 parameters loses to counting two tokens back. But in 900 steps
+# it has read every token only about one and a half times, and counts cannot go on like
+# this: most contexts of three tokens occurred once or never, so 4-grams of these plays do
+# worse than trigrams. A model can grow. The long training, below, shows what that brings.
 
 # %% [markdown]
 # ## From logits to text
@@ -898,6 +833,126 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
+# Back to the question from the start. A language model needs one column of the
+# Transformer, without its middle. How well can it guess? After four minutes on one core,
+# it needs 2.2 bits for each byte of a play that it never read, where the best counts need
+# 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
+# words, but not for sense. What separates this model from the ones that you know is,
+# above all, size: of the text, of the model, of the training.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
+#   trained on windows of one long sequence to predict each next token.
+# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
+#   its logits after temperature, top-k and top-p have changed the probabilities.
+# - A small model loses to counts; a longer training puts it ahead of them.
+#
+# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going further*,
+# Touvron et al. (2023), section 2; Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
+#
+# **An open question:** the model has heads again. What do they do? Lesson 13.
+
+# %% [markdown]
+# ## Going further
+#
+# Each section below stands alone and can be skipped; no later lesson's core needs it.
+# *The baseline: counting* is for those who want to know what a model has to beat. The
+# others take today's models apart: three parts to build, a speech by your own functions,
+# and two measurements of what the parts and their size bring.
+
+# %% [markdown]
+# ## The baseline: counting
+#
+# An **n-gram model** predicts a token from the n − 1 tokens before it, by how often each
+# token came after them. Its weakness is that most contexts are rare, and a token that
+# never came would have probability 0, an infinite loss.
+#
+# The way out is **interpolation**: mix in the prediction from the shorter context. But
+# how much of it? If many different tokens have followed a context, the next one may well
+# be new too. So if anything followed N times, with K *different* tokens among them, the
+# shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
+
+# %% [markdown]
+# (*Back-off*, a relative, asks the shorter context only where the longer one has no
+# count: [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen
+# and Goodman 1999.)
+#
+# In a small text, *to* is followed six times by *be* and twice by *me*.
+#
+# **Predict:** how much weight does the context without *to* get?
+#
+# - [ ] 50 %
+# - [ ] 25 %
+# - [x] 20 %
+# - [ ] None
+
+# %%
+n_followers, n_different = 6 + 2, 2
+print(f"weight of the shorter context: {n_different / (n_followers + n_different):.0%}")
+assert n_different / (n_followers + n_different) == 0.2
+
+# %% [markdown]
+# ### Exercise: n_gram_log_probability
+#
+# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
+#
+# <details><summary>Hint 1</summary>
+#
+# For a context of two tokens, which contexts take part, down to the empty one? At which
+# end does the context lose a token each time, and what is mixed in last?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Start with p = 1 / vocab_size and go from the empty context to the whole one, each time
+# with the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it,
+# compute a new p from the old one. N is a sum of counts, K a number of entries. Take the
+# logarithm once, at the end.
+#
+# </details>
+
+# %%
+from course_lib.n_grams import n_gram_log_probability  # exercise
+
+# %%
+check(n_gram_log_probability)
+
+# %% [markdown]
+# Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
+# does your function then need for the first 6,000 held-out tokens?
+
+# %%
+of_n_grams = {}
+for n in range(1, 6):
+    counts = n_grams.n_gram_counts(token_ids.tolist(), n)
+    losses = [
+        -n_gram_log_probability(judged[i], judged[max(0, i - n + 1) : i], counts, 512)
+        for i in range(1, len(judged))
+    ]
+    of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
+
+# %% [markdown]
+# **Predict:** which n needs the fewest bits per byte?
+#
+# - [ ] n = 2
+# - [x] n = 3
+# - [ ] n = 5
+
+# %%
+print({n: round(bits, 2) for n, bits in of_n_grams.items()})
+more = n_bits(texts.training + judged_text) - n_bits(texts.training)
+of_xz_here = more / len(judged_text.encode())  # on the text that was judged
+assert min(of_n_grams, key=of_n_grams.get) == 3
+assert of_n_grams[3] < of_xz_here < of_n_grams[2]
+
+# %% [markdown]
+# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens
+# occurred once or never, and what followed once says little. Trigrams even beat `xz`, and
+# it took a second to count them.
+
+# %% [markdown]
 # ## A norm without a mean
 #
 # The block that you trained is not the one of lesson 09. Most large models of 2023 had
@@ -1102,10 +1157,11 @@ check(grouped_query_attention)
 # with `enable_gqa`, agrees:
 
 # %%
-q = torch.randn(8, 5, 4, generator=generator, dtype=torch.float64)
+drawn_from = torch.Generator().manual_seed(0)
+q = torch.randn(8, 5, 4, generator=drawn_from, dtype=torch.float64)
 same = {}
 for n_kv_heads in (8, 2, 1):
-    k, v = torch.randn(2, n_kv_heads, 5, 4, generator=generator, dtype=torch.float64)
+    k, v = torch.randn(2, n_kv_heads, 5, 4, generator=drawn_from, dtype=torch.float64)
     yours = grouped_query_attention(q, k, v, causal)
     options = {"is_causal": True, "enable_gqa": True}
     inputs = (each.unsqueeze(0) for each in (q, k, v))
@@ -1155,8 +1211,18 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 # CPU.)
 
 # %% [markdown]
-# ## The block of today
+# ## A speech of your own
 #
+# Now everything comes together: gradients found the parameters, and every function on the
+# way from token ids to a text is one of yours. (If one is not ready, the list says so,
+# and the course's own is used.)
+
+# %%
+from course_lib.lessons.own_functions import own_functions
+
+mine = own_functions(globals())
+
+# %% [markdown]
 # You know the fourth change from lesson 05: **rotary** positions rotate queries and keys,
 # and nothing is added to the tokens. So here is the whole model of this lesson, built
 # from your functions, with the parameters that it learned (`x @ w.weight.T`, since
@@ -1201,12 +1267,73 @@ def all_logits(model: LanguageModel, ids: Tensor, f: Mapping) -> Tensor:
 # Is it the same model?
 
 # %%
-todays = {"rms_norm": rms_norm, "swiglu": swiglu}
-todays["grouped_query_attention"] = grouped_query_attention
-gap = all_logits(model, held_out[:64], todays) - model(held_out[None, :64])[0]
+gap = all_logits(model, held_out[:64], mine) - model(held_out[None, :64])[0]
 gap = gap.abs().max()
 print("the same logits:", bool(gap < 1e-4))
 assert gap < 1e-4
+
+# %% [markdown]
+# The text grows until the context is full:
+
+
+# %%
+def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
+    """Return the prompt and what your functions write after it."""
+    generator, ids = torch.Generator().manual_seed(seed), [*ids]
+    while len(ids) < model.config.n_positions:
+        logits = all_logits(model, torch.tensor(ids), mine)[-1]
+        probabilities = mine["apply_temperature"](logits, temperature)
+        probabilities = mine["top_k_filter"](probabilities, k)
+        probabilities = mine["top_p_filter"](probabilities, p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(mine["sample"](probabilities, u)))
+    return ids
+
+
+# %% [markdown]
+# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
+# again:</span>
+
+# %% tags=["nbval-ignore-output"]
+prompt = tokenizer.encode("\n**JULIET**\n")
+speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
+print(tokenizer.decode(speech))
+
+# %% [markdown]
+# How surprised is the model by its own words, and how surprised are the trigrams?
+
+# %% tags=["nbval-ignore-output"]
+window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
+logits = all_logits(model, window[0][0], mine)
+losses = functional.cross_entropy(logits, window[1][0], reduction="none")
+n_prompt = len(prompt)
+trigrams = n_grams.n_gram_counts(token_ids.tolist(), 3)
+by_trigrams = [
+    -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
+    for i in range(n_prompt, 64)
+]
+surprises = {"model": losses[n_prompt - 1 :], "trigrams": torch.tensor(by_trigrams)}
+for name, surprise in surprises.items():
+    bits = mine["bits_per_byte"](surprise, tokenizer.decode(speech[n_prompt:]))
+    print(f"{name}: {bits:.1f} bits per byte")
+
+# %% [markdown]
+# The model needs fewer bits than for *The Tempest*, because at a low temperature it
+# writes what it expects. But a text that surprises nobody is not what a reader wants.
+#
+# Once you have run the long training, the last code cell lets your functions write with
+# *its* parameters; until then it says what is missing.
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.nn.training.checkpoints import CheckpointError
+
+try:
+    large, its_tokenizer = eight_plays.load_large()
+    prompt = its_tokenizer.encode("\n**JULIET**\n")
+    speech = speak(large, prompt, seed=1, temperature=0.8, k=40, p=0.95)
+    print(its_tokenizer.decode(speech))
+except CheckpointError as fault:
+    print(fault)
 
 # %% [markdown]
 # ## Does it help?
@@ -1314,101 +1441,3 @@ figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 # enough. Over many more sizes, the loss falls as a power of the number of parameters, a
 # straight line on logarithmic axes (Kaplan et al. 2020), as long as data and steps grow
 # too. A model that is too large for its data wastes computation (Hoffmann et al. 2022).
-
-# %% [markdown]
-# ## A speech of your own
-#
-# Now everything comes together: gradients found the parameters, and every function on the
-# way from token ids to a text is one of yours. (If one is not ready, the list says so,
-# and the course's own is used.)
-
-# %%
-from course_lib.lessons.own_functions import own_functions
-
-mine = own_functions(globals())
-
-# %% [markdown]
-# The text grows until the context is full:
-
-
-# %%
-def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
-    """Return the prompt and what your functions write after it."""
-    generator, ids = torch.Generator().manual_seed(seed), [*ids]
-    while len(ids) < model.config.n_positions:
-        logits = all_logits(model, torch.tensor(ids), mine)[-1]
-        probabilities = mine["apply_temperature"](logits, temperature)
-        probabilities = mine["top_k_filter"](probabilities, k)
-        probabilities = mine["top_p_filter"](probabilities, p)
-        u = torch.rand((), generator=generator, dtype=torch.float64)
-        ids.append(int(mine["sample"](probabilities, u)))
-    return ids
-
-
-# %% [markdown]
-# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
-# again:</span>
-
-# %% tags=["nbval-ignore-output"]
-prompt = tokenizer.encode("\n**JULIET**\n")
-speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
-print(tokenizer.decode(speech))
-
-# %% [markdown]
-# How surprised is the model by its own words, and how surprised are the trigrams?
-
-# %% tags=["nbval-ignore-output"]
-window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
-logits = all_logits(model, window[0][0], mine)
-losses = functional.cross_entropy(logits, window[1][0], reduction="none")
-n_prompt = len(prompt)
-trigrams = n_gram_counts(token_ids.tolist(), 3)
-by_trigrams = [
-    -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
-    for i in range(n_prompt, 64)
-]
-surprises = {"model": losses[n_prompt - 1 :], "trigrams": torch.tensor(by_trigrams)}
-for name, surprise in surprises.items():
-    bits = mine["bits_per_byte"](surprise, tokenizer.decode(speech[n_prompt:]))
-    print(f"{name}: {bits:.1f} bits per byte")
-
-# %% [markdown]
-# The model needs fewer bits than for *The Tempest*, because at a low temperature it
-# writes what it expects. But a text that surprises nobody is not what a reader wants.
-#
-# Once you have run the long training, the last code cell lets your functions write with
-# *its* parameters; until then it says what is missing.
-
-# %% tags=["nbval-ignore-output"]
-from course_lib.nn.training.checkpoints import CheckpointError
-
-try:
-    large, its_tokenizer = eight_plays.load_large()
-    prompt = its_tokenizer.encode("\n**JULIET**\n")
-    speech = speak(large, prompt, seed=1, temperature=0.8, k=40, p=0.95)
-    print(its_tokenizer.decode(speech))
-except CheckpointError as fault:
-    print(fault)
-
-# %% [markdown]
-# Back to the question from the start. A language model needs one column of the
-# Transformer, without its middle. How well can it guess? After four minutes on one core,
-# it needs 2.2 bits for each byte of a play that it never read, where the best counts need
-# 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
-# words, but not for sense. What separates this model from the ones that you know is,
-# above all, size: of the text, of the model, of the training.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
-#   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
-#   its logits after temperature, top-k and top-p have changed the probabilities.
-# - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each
-#   change brings has to be measured.
-#
-# **What you can read now:** Radford et al. (2018) and (2019); Touvron et al. (2023), section 2;
-# Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
-#
-# **An open question:** the model has heads again. What do they do? Lesson 13.
