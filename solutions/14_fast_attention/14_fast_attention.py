@@ -56,7 +56,8 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(512, 512), 
 # feed-forward network (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd²,
 # though its positions have to wait for each other. A text twice as long costs attention
 # four times as much; but up to thousands of tokens, it isn't even the largest part.
-#
+
+# %% [markdown]
 # And yet the first models read a few hundred tokens at once. On one GPU, GPT-2's
 # attention took 42 milliseconds for 1,024 tokens. Rewritten, it took 7, with the same
 # result and *more* operations.
@@ -556,7 +557,8 @@ assert held["table"] > 8 * held["tiles"]
 #   $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
 # - **convolution**: each position reads the k positions up to its own, with the same k
 #   matrices everywhere, its *kernel*, which slides over the sequence.
-#
+
+# %% [markdown]
 # Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
 # matrix costs 2d². Only the large products are counted; attention's projections are left out.
 
