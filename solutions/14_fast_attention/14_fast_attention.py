@@ -3,9 +3,6 @@
 #
 # **What does it cost, and how is it made fast?**
 #
-# On one GPU, GPT-2's attention took 42 milliseconds. Rewritten, it took 7, with the same
-# result.
-#
 # After this lesson you can
 #
 # - say why few operations can take long, and what a processor waits for;
@@ -52,15 +49,14 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(512, 512), 
 
 # %% [markdown]
 # From n = 4d on. Each token meets all n, once for its scores (q kᵀ) and once for the
-# weighted sum of the values, and each time takes 2nd operations: 4n²d for all. A
-# feed-forward network (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd²,
-# though its positions have to wait for each other. A text twice as long costs attention
-# four times as much; but up to thousands of tokens, it isn't even the largest part.
+# weighted sum of the values, which takes 4n²d operations in all. A feed-forward network
+# (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd². (Attention's four
+# projections, 8nd² more, are left out.) A text twice as long costs attention four times
+# as much, but up to a thousand tokens or so, it isn't even the largest part.
 
 # %% [markdown]
-# And yet the first models read a few hundred tokens at once. On one GPU, GPT-2's
-# attention took 42 milliseconds for 1,024 tokens. Rewritten, it took 7, with the same
-# result and *more* operations.
+# And yet, attention was what made long texts slow. On one GPU, GPT-2's attention took 42
+# milliseconds. Rewritten, it took 7, with the same result (Dao et al. 2022).
 #
 # **What does attention really cost, and how is it made fast?** By the end, your own
 # function will read two thousand tokens without ever making the table of weights.
@@ -109,19 +105,13 @@ assert 55 < times < 85
 # writes a token. Both leave most of the processor idle.
 # (`course_lib/experiments/memory_traffic.py`)
 #
-# What if an operation uses each number once, such as adding an array of 16 million
-# numbers to itself?
-#
-# **Predict:** how long does one addition take, compared with one operation of the product with b = 256?
-#
-# - [ ] About 100 times
-# - [x] About 20 times
-# - [ ] About 4 times
-# - [ ] As long
+# Even worse is an operation that uses each number only once. Here is an array of 16
+# million numbers, added to itself:
 
 # %%
 times = traffic.median("addition") / per_operation[-1]
-print(f"{traffic.median('addition'):.0f} picoseconds: {times:.0f} times as long")
+print(f"{traffic.median('addition'):.0f} picoseconds for an addition:", end=" ")
+print(f"{times:.0f} times as long as an operation of the product with b = 256")
 assert 18 < times < 26
 
 # %% [markdown]
@@ -144,10 +134,9 @@ for name, milliseconds in parts.items():
 #
 # **Predict:** how long does the usual line take?
 #
-# - [ ] The same, 61 milliseconds
-# - [ ] About 80 milliseconds
-# - [x] About 135 milliseconds
-# - [ ] About 250 milliseconds
+# - [ ] As long, because the operations are the same
+# - [ ] A little longer: getting memory takes no operations
+# - [x] Much longer, because three tables go to slow memory and back
 
 # %%
 whole = traffic.median("attention")
@@ -308,26 +297,35 @@ print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
 assert max(gaps.values()) < 1e-13
 
 # %% [markdown]
-# > **Common mistake: "FlashAttention approximates attention".** Many fast attentions
-# > before it did. It is *exact*: tiles, a running maximum and a running sum, as in your
-# > function. Only the rounding differs, in the last digits, as with any other order of a
-# > sum. It wasn't the first exact one without a table either: Rabe and Staats (2021)
-# > computed attention in blocks to save memory. What Dao et al. (2022) added was to
-# > arrange the tiles for a GPU's fast memory.
+# > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
+# > often taken for one. But it is *exact*: tiles, a running maximum and a running sum, as
+# > in your function. Only the rounding differs, in the last digits, as with any other
+# > order of a sum.
+
+# %% [markdown]
+# It wasn't the first exact attention without a table, because Rabe and Staats
+# ([2021](https://arxiv.org/abs/2112.05682)) had computed attention in blocks to save
+# memory. What Dao et al. (2022) added was to arrange the tiles for a GPU's fast memory.
 
 # %% [markdown]
 # ## Memory, measured
 #
-# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB. `tiled_attention` with blocks
-# of 128 keys holds a maximum, a sum and an output for each query, and the scores of one block.
-# NumPy's peak was measured for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`).
+# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB.
+# `tiled_attention` with blocks of 128 keys holds a maximum, a sum and an output for each
+# query, and the scores of one block.
 #
-# **Predict:** if all 16,384 queries go through the blocks of keys together, how many
-# times as much memory does the plain way need?
+# **Predict:** how does the memory for these scores grow with the length n, if all n
+# queries go through the blocks together, and how if the queries come in blocks of 128
+# too?
 #
-# - [ ] 4 times
-# - [x] 16 times
-# - [ ] 128 times
+# - [ ] With n² in both cases
+# - [x] With n in the first, not at all in the second
+# - [ ] With n² in the first, with n in the second
+
+# %% [markdown]
+# One block of keys has n × 128 scores, and one tile 128 × 128. NumPy's peak was measured
+# for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`), first with all
+# queries at once:
 
 # %%
 from course_lib.lessons.measuring import fitted_exponent, numpy_peak
@@ -346,10 +344,9 @@ assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
 assert 0.97 < growth["blocks of keys"] < 1.03
 
 # %% [markdown]
-# The plain way grows with exponent 2, blocks of keys with 1. All queries at once still
-# mean 16,384 × 128 scores, then as many exponents and exponentials, partly in float64,
-# hence 16 times, not 128. If the queries come in blocks of 128 too, a tile has 128 × 128
-# scores for every n, and you need little more memory than for the output:
+# The plain way grows with exponent 2, blocks of keys with 1. (16 times less and not 128,
+# because as many exponents and exponentials follow the scores, partly in float64.) If the
+# queries come in blocks of 128 too, you need little more memory than for the output:
 
 # %%
 less = (peaks["plain"] / peaks["tiles"])[-1]
@@ -377,14 +374,8 @@ print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
 assert plain_peak > 1.2 * tiled_peak
 
 # %% [markdown]
-# And the time? Each way was called twice in a row: the second call can use the memory
-# that the first one has given back.
-#
-# **Predict:** which second call is faster at n = 16,384, in NumPy on one thread?
-#
-# - [x] The plain way
-# - [ ] Both take the same
-# - [ ] Tiles, by 3 times or more
+# And the time? Each way was called twice in a row at n = 16,384: the second call can use
+# the memory that the first one has given back.
 
 # %%
 ratios = {}
@@ -418,9 +409,9 @@ assert ratios["second call"] > 1.3 and ratios["first call"] < 0.8
 #
 # **Predict:** how many operations does FlashAttention do there, compared with standard attention?
 #
-# - [ ] Fewer
-# - [ ] As many
-# - [x] More
+# - [ ] Fewer, because no table is written
+# - [ ] Exactly as many, because the result is the same
+# - [x] More, because some weights are computed twice
 
 # %%
 # Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
@@ -432,9 +423,9 @@ for name in standard:
 assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 
 # %% [markdown]
-# It is more than 5 times as fast, and does 13 % *more* operations: in the backward pass
-# it has no table to look weights up in, so it computes each tile again. What it saves is
-# traffic, because it moves a ninth of the bytes.
+# It is more than 5 times as fast and does 13 % *more* operations: the backward pass has no
+# table to look weights up in, so it computes each tile again. What FlashAttention saves
+# is traffic, because it moves a ninth of the bytes.
 
 # %% [markdown]
 # ## Two thousand tokens without a table
@@ -719,10 +710,9 @@ assert [path for path, _ in table.values()] == [1, 1023, 512]
 #   [2016](https://arxiv.org/abs/1610.10099)).
 
 # %% [markdown]
-# > **Common mistake: "a training step of a Transformer is O(1)".** The table has an O(1)
-# > in attention's row, but in the column of steps that *wait*. The operations grow with
-# > n², and they take O(1) time only on a machine with unlimited processors. No such
-# > machine exists.
+# The O(1) in attention's row is sometimes quoted as the cost of a training step, but it
+# stands for steps that *wait*. The operations grow with n², and would take O(1) time only
+# on a machine with unlimited processors.
 
 # %% [markdown]
 # Your functions draw all this. **Move n and d:** where do the lines of attention and
@@ -784,12 +774,11 @@ def timed(name: str) -> np.ndarray:
 # %% [markdown]
 # With d = 64, attention and recurrence have the same number of operations at n = 64.
 #
-# **Predict:** at about which n does attention begin to take *longer* than recurrence?
+# **Predict:** where does attention begin to take *longer* than recurrence?
 #
-# - [ ] About 2,000
-# - [x] About 700
-# - [ ] About 200
-# - [ ] About 64
+# - [x] At a larger n
+# - [ ] At n = 64
+# - [ ] At a smaller n
 
 # %%
 crossings = {}
@@ -824,10 +813,9 @@ figures.curves(timed_lengths, series, **axes, alt=alt)
 #
 # **Predict:** which exponent fits attention's time with d = 64, from n = 512 to 4,096?
 #
-# - [ ] About 1.5
-# - [ ] About 2.0
-# - [x] About 2.4
-# - [ ] About 3.0
+# - [ ] Less than 2
+# - [ ] Exactly 2
+# - [x] More than 2
 
 # %%
 last = slice(timed_lengths.index(512), None)
@@ -845,8 +833,8 @@ assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "atten
 # faster. Its operations grow exactly with n²; the likely reason for the rest is its
 # table, which outgrows the fast memory (*What a processor waits for*).
 #
-# > **Common mistake: "attention is quadratic, so it is slower than recurrence".** The exponent says how
-# > time *grows*, not how long it is: with d = 64, attention is ahead up to about 700 tokens.
+# So *quadratic* alone doesn't mean *slower*: an exponent says how time grows, not how
+# long it is, and with d = 64, attention is ahead up to about 700 tokens.
 
 # %% [markdown]
 # How does the time grow with d, at n = 512? The formulas predict the exponent 1 for
@@ -957,21 +945,14 @@ for name, more in options.items():
 
 # %% [markdown]
 # (`runs_with` chooses a backend with `torch.nn.attention.sdpa_kernel` and returns whether
-# it can.)
-#
-# **Predict:** on a CPU, for which calls must PyTorch fall back on the plain way with its
-# table?
-#
-# - [x] For dropout
-# - [ ] For any mask but the causal one
-# - [ ] For both
+# it can.) For which calls must PyTorch fall back on the plain way with its table?
 
 # %%
 print(by_tiles)
 assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": False}
 
 # %% [markdown]
-# That holds for a CPU and PyTorch 2.13. On a GPU, `flash` refuses all masks but the
+# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks but the
 # causal one, yet accepts dropout. So measure on your own machine, with your own options.
 
 # %% [markdown]
@@ -1000,10 +981,10 @@ assert 2.5 < ratios[0] < 3.5 and 60 < ratios[1] < 66
 #
 # **Predict:** with which backend does `is_causal=True` save time?
 #
-# - [ ] With both
-# - [ ] With math only
-# - [ ] With neither
 # - [x] With flash only
+# - [ ] With math only
+# - [ ] With both
+# - [ ] With neither
 
 # %%
 shares = {}
@@ -1022,10 +1003,9 @@ assert 0.55 < shares["flash"] < 0.7 and 0.97 < shares["math"] < 1.05
 #
 # **Predict:** what does it cost to ask for them?
 #
-# - [ ] Neither time nor memory
-# - [ ] About twice the time
-# - [ ] About ten times the memory
-# - [x] About twice the time and ten times the memory
+# - [ ] Nothing, because they are computed anyway
+# - [ ] Time, but no memory
+# - [x] Both time and memory
 
 # %%
 pair = cost("with weights"), cost("without weights")
@@ -1113,12 +1093,12 @@ assert round(at_once / 1e9) == 618
 # And the time? A model with 8 heads, d_model 256 and four layers was timed with a cache
 # of 64 to 16,384 tokens (`course_lib/experiments/token_times.py`).
 #
-# **Predict:** how many times as long does one token take after 16,384 tokens as after 256?
+# **Predict:** after 16,384 tokens, the cache is 64 times as large as after 256. How many
+# times as long does one token take?
 #
-# - [ ] 300 to 600 times
-# - [x] 30 to 60 times
-# - [ ] 3 to 6 times
-# - [ ] About as long
+# - [x] Fewer than 64 times: the parameters are read too, however small the cache is
+# - [ ] 64 times, because the time grows with what is read
+# - [ ] More than 64 times, because the scores grow with n²
 
 # %%
 tokens = record.read("token_times")
@@ -1276,7 +1256,8 @@ assert losses["a window of 64"] < losses["everything before"] - 0.4
 # More has followed since. *FlashAttention-3* ([Shah et al.
 # 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same
 # time. *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a
-# mask that you write in PyTorch into a kernel. *Latent attention* (lesson 12) stores less
-# than a cache of keys and values. And *state-space models* such as Mamba ([Gu and Dao
+# mask that you write in PyTorch into a kernel. *Latent attention*, MLA ([DeepSeek-V2,
+# 2024](https://arxiv.org/abs/2405.04434)), caches one short vector per token, from which
+# all heads' keys and values are computed. And *state-space models* such as Mamba ([Gu and Dao
 # 2023](https://arxiv.org/abs/2312.00752)) replace the cache by a state of fixed size,
 # often with some layers of attention in between.
