@@ -45,7 +45,7 @@ named = {32: "a sentence", 512: "a page", 131_072: "a book"}
 # %%
 alt = "Attention's operations grow fastest with n: at 4 d they overtake feed-forward's."
 layers = {"operations": operations}
-figures.costs_by_length(lengths, widths, layers, names=named, start=(512, 512), alt=alt)
+figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), alt=alt)
 
 # %% [markdown]
 # From n = 4d on. Each token meets all n, once for its scores (q kᵀ) and once for the
