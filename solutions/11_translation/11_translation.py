@@ -275,8 +275,8 @@ assert 0.5 > 0.4 and 0.4 * 0.9 > 0.5 * 0.3
 #
 # **Predict:** two tokens have the sum −4.0, and six have −4.8. When do the six win?
 #
-# - [ ] With α = 0 only
 # - [x] With α = 0.6 and with α = 1
+# - [ ] With α = 0 only
 # - [ ] With α = 1 only
 
 # %%
@@ -362,10 +362,10 @@ assert others <= 5
 # beams gain 2 to 4 BLEU.
 
 # %% [markdown]
-# > **Common mistake: "beam search finds the likeliest sequence".** That is what it
-# > searches for, but what it finds is the best of the few hypotheses that it kept. And
-# > the likeliest sequence isn't always the best translation either: with very many beams,
-# > translations often become worse, and too short (Koehn and Knowles, 2017).
+# > **Does beam search find the likeliest sequence?** That is what it searches for, but
+# > what it finds is the best of the few hypotheses that it kept. And the likeliest
+# > sequence isn't always the best translation: with very many beams, translations often
+# > become worse, and too short (Koehn and Knowles, 2017).
 
 # %% [markdown]
 # ## How good is a translation?
@@ -409,8 +409,8 @@ assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 #
 # **Predict:** which of them has the better BLEU?
 #
-# - [ ] The right one
 # - [x] The opposite
+# - [ ] The right one
 # - [ ] Both have the same
 
 # %%
@@ -435,13 +435,14 @@ assert marks["a synonym"][1] < marks["another spelling"][1]
 # n-grams knows what a word means.
 
 # %% [markdown]
-# Now the small translator: more than three quarters of its numbers are exactly right.
+# Now the small translator: more than three quarters of its numbers are exactly right. (In
+# German, a number is *one* word, however long.)
 #
 # **Predict:** what is its BLEU?
 #
+# - [ ] Above 90
 # - [x] 0
 # - [ ] About 75
-# - [ ] Above 90
 
 # %%
 from course_lib.nn.training.scoring import measure
@@ -454,8 +455,7 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# A German number is *one* word, so it has no 4-gram, and a BLEU of 0 doesn't mean that
-# nothing is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a
+# One word has no 4-gram, so a BLEU of 0 doesn't mean that nothing is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a
 # fraction of a match, unless the translations have no n-grams of that length.)
 #
 # BLEU is made for whole test sets of longer texts. For single sentences it is almost useless, and
@@ -524,13 +524,7 @@ figures.losses_by_time(curves, alt=alt)
 # %% [markdown]
 # At the end, the recurrent system with attention has a loss 0.2 below the one without,
 # and the Transformer is another 0.3 lower. Now they translate 1,000 pairs, drawn once
-# from the 1,340 test pairs.
-#
-# **Predict:** what gains more BLEU?
-#
-# - [x] Attention, added to the recurrent system
-# - [ ] A Transformer, in place of recurrence with attention
-# - [ ] Both about the same
+# from the 1,340 test pairs. Does the larger step in the loss bring more BLEU?
 
 # %%
 print(translation_tables.scores(runs))
@@ -539,8 +533,8 @@ gains_of_systems = np.diff([*bleu_of.values()])  # in the order of the table
 assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 
 # %% [markdown]
-# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the
-# order of the systems, but not the gains. (Medians of three runs. The systems also differ
+# It doesn't: attention brings nearly 14 BLEU, and the Transformer 4 more. The losses
+# predict the order of the systems, but not the gains. (Medians of three runs. The systems also differ
 # in their numbers of parameters.) Compare "greedy" with "BLEU", which uses four beams. Is
 # the difference between two systems larger than the spread between seeds?
 
@@ -613,10 +607,8 @@ assert drops[0] - drops[1] > 10
 print(translation_tables.greedy_and_beam(runs))
 
 # %% [markdown]
-# If each German word came from the English one at the same position, the thick lines
-# wouldn't cross. In the first sentence they barely do: *startet* attends to *starts*,
-# *Wiedergabe* to *play*. In the second, *neu*, the last word, attends to *loads*, a piece
-# of the first word.
+# Here, both searches wrote the same. *Startet* attends to *starts*, *Wiedergabe* to
+# *play*, and *neu*, the last word, to *loads*, a piece of the first.
 #
 # These weights say what *this* layer attended to, not why it wrote a word. The encoder
 # has already mixed the vectors, and a large weight on the end token or a full stop often
@@ -671,23 +663,17 @@ print(f"{name}: {exact:.0%} exactly right, BLEU {of_all:.1f}")
 assert finest == "transformer"
 
 # %% [markdown]
-# > **Common mistake: "the best of the table is the best everywhere".** Rankings are
-# > quoted without their conditions, so they sound that way. This one is for about equal
-# > *time*, on one core, with small models and 31,000 short pairs. On a GPU, a Transformer
-# > makes many more steps in the same time, because its positions don't have to wait for
-# > each other (lesson 08). So with every ranking, say what was held equal.
+# The best of a table isn't the best everywhere. This ranking is for about equal *time*, on
+# one core, with small models and 31,000 short pairs. On a GPU, a Transformer makes many
+# more steps in the same time, because its positions don't have to wait for each other
+# (lesson 08). So with every ranking, say what was held equal.
 
 # %% [markdown]
 # ## The paper's numbers next to ours
 #
 # *Attention Is All You Need* trained two sizes, base and big, on eight P100 GPUs, with 4.5
-# million pairs of sentences for German and 36 million for French.
-#
-# **Predict:** what BLEU did the big model reach for English to German?
-#
-# - [ ] 18
-# - [x] 28
-# - [ ] 48
+# million pairs of sentences for German and 36 million for French. Here are its results,
+# and ours:
 
 # %%
 from course_lib.lessons import paper_results
@@ -698,7 +684,7 @@ without_copies = runs.median("transformer, bleu without near copies")
 assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) == 26
 
 # %% [markdown]
-# That was the best result by 2 BLEU. The best earlier ones, ensembles (several models
+# 28.4 for German was the best result by 2 BLEU. The best earlier ones, ensembles (several models
 # together) of recurrent or convolutional networks, had cost three times as many
 # operations or more (table 2). The base model needed at most a sixth of the operations of
 # any recurrent one in that table, and its BLEU for German is better. Google's
@@ -720,7 +706,11 @@ assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) 
 # text, by predicting the next word
 # ([Radford et al. 2018](https://openai.com/index/language-unsupervised/)) or words that were left
 # out ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)). The task itself then needs far
-# fewer examples, because the model already knows much about the language.
+# fewer examples, because the model already knows much about the language. By 2024, language
+# models (lesson 12) that had read many languages led most of the field's annual comparison, whose
+# report is entitled
+# [*The LLM Era Is Here but MT Is Not Solved Yet*](https://aclanthology.org/2024.wmt-1.1)
+# (Kocmi et al.).
 
 # %% [markdown]
 # ## You type, it translates

@@ -11,7 +11,7 @@
 # - in *Going further*: build the block used in today's models, and say what each change
 #   since 2017 buys.
 #
-# **About 75 minutes, and 60 more in *Going further*.** You need lessons 05 to 07 and 09
+# **About 75 minutes, and 55 more in *Going further*.** You need lessons 05 to 07 and 09
 # to 11, and the data: `make data` prepares it.
 
 # %%
@@ -116,11 +116,7 @@ gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
 named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
 
 # %% [markdown]
-# **Predict:** what share of the model's parameters is in its token embedding?
-#
-# - [ ] About 3 %
-# - [x] About 30 %
-# - [ ] About 60 %
+# What share of them is in the token embedding?
 
 # %%
 total = sum(parameter.numel() for parameter in named.values())
@@ -129,10 +125,10 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# A row of 768 numbers for each of 50,257 tokens accounts for 38.6 million of the 124
-# million. In a larger model the share is smaller, because the layers grow with the square
-# of d_model and the embedding only with d_model. (The paper's table 2 says 117 million,
-# but the published parameters add up to 124 million.)
+# Nearly a third: a row of 768 numbers for each of 50,257 tokens. In a larger model the
+# share is smaller, because the layers grow with the square of d_model and the embedding
+# only with d_model. (The paper's table 2 says 117 million, but the published parameters
+# add up to 124 million.)
 
 # %% [markdown]
 # ## One long sequence
@@ -164,10 +160,10 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # **Predict:** in a sequence of 626,021 tokens, at how many positions can a window of 64
 # tokens begin without any of its targets missing?
 #
-# - [ ] 9,781
-# - [x] 625,957
-# - [ ] 625,958
-# - [ ] 626,021
+# - [ ] 9,781, one in 64
+# - [ ] 626,021, all of them
+# - [ ] 625,958, all but 63
+# - [x] 625,957, all but 64
 
 # %%
 n_windows = len(token_ids) - 64
@@ -294,23 +290,17 @@ assert perplexities[256] < 30 < 400 < perplexities[2048]
 assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
-# > **Common mistake: "the lower the perplexity, the better the model".** As long as the
-# > tokenizer is the same, that is right. But here the model with fifteen times the
-# > perplexity needs 1.4 bits *less* for each byte, because its tokens are longer: each is
-# > harder to guess, but there are fewer of them. Bytes are the same for everybody.
+# > **A lower perplexity is not always a better model.** It is as long as the tokenizer is
+# > the same. But here the model with fifteen times the perplexity needs 1.4 bits *less*
+# > for each byte, because its tokens are longer: each is harder to guess, but there are
+# > fewer of them. Bytes are the same for everybody.
 
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
 # probability p takes −log₂ p bits. So programs that compress files are language models of
 # a kind, and a baseline. An uncompressed text takes 8 bits per byte. How many does
-# `xz -9e` need for the held-out lines of *The Tempest*, if it has compressed the eight
-# plays first?
-#
-# **Predict:** how many bits per byte?
-#
-# - [ ] About 1.2
-# - [x] About 2.7
-# - [ ] About 4.4
+# `xz -9e` need for the held-out lines of *The Tempest*, alone, and if it has compressed
+# the eight plays first?
 
 # %%
 import lzma
@@ -332,7 +322,7 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
 # letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. His alphabet had 27
 # symbols, the letters without case and the space, so his bits are not quite ours, which also pay for
-# capitals, punctuation and line ends. Still, that is a goal for a language model.
+# capitals, punctuation and line ends. Still, they show how far there is to go.
 
 # %% [markdown]
 # ## Trained before your eyes
@@ -453,9 +443,9 @@ assert 0.02 < in_the_play < 0.12
 #
 # **Predict:** how many of the greedy text's sequences of four tokens are repeated?
 #
-# - [x] More than half
-# - [ ] About one in five
-# - [ ] As few as in the play
+# - [ ] Fewer than in the play
+# - [ ] About as many as in the play
+# - [x] Several times as many as in the play
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
@@ -479,8 +469,8 @@ assert repeated > 0.5  # 0.76 when the course was made
 #
 # - [ ] 0.4
 # - [ ] 0.8
-# - [ ] 0.89
 # - [x] 0.94
+# - [ ] 1.6
 
 # %%
 both = torch.tensor([0.8, 0.2])
@@ -564,11 +554,7 @@ def forbidden_share(filtered: Tensor) -> float:
 
 
 # %% [markdown]
-# **Predict:** with k = 10, how many of Shakespeare's tokens could this model not have drawn?
-#
-# - [x] About 4 in 10
-# - [ ] About 1 in 10
-# - [ ] About 1 in 100
+# With k = 10, how many of Shakespeare's tokens could this model not have drawn?
 
 # %% tags=["nbval-ignore-output"]
 of_top_10 = forbidden_share(top_k_filter(predicted, 10))
@@ -576,6 +562,7 @@ print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
 assert 0.3 < of_top_10 < 0.5
 
 # %% [markdown]
+# So ten tokens are far too few, at least for this model. But sometimes they are too many.
 # **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
 # instead of tokens: it keeps the most probable tokens until together they have
 # probability p.
@@ -606,11 +593,14 @@ from course_lib.nn.sampling import top_p_filter  # exercise
 check(top_p_filter)
 
 # %% [markdown]
-# **Predict:** with p = 0.9, how many of the 512 tokens stay after *the queen of*?
+# A text goes on after `**HAM`, and another one after *the queen of*.
 #
-# - [ ] Fewer than 10
-# - [ ] Between 10 and 40
-# - [x] More than 40
+# **Predict:** with p = 0.9, after which of them does the filter leave more of the 512
+# tokens?
+#
+# - [ ] After `**HAM`
+# - [x] After *the queen of*
+# - [ ] About as many after both
 
 # %% tags=["nbval-ignore-output"]
 stay = {}
@@ -621,8 +611,9 @@ print(stay)
 assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
 
 # %% [markdown]
-# After `**HAM` only three stay. Top-p adapts, so is it the better of the two? Give both
-# the same number of tokens on average, and count again what they forbid:
+# In these plays, `**HAM` goes on with *LET*, and a queen may be *of* anything. Top-p
+# adapts, so is it the better of the two? Give both the same number of tokens on average,
+# and count again what they forbid:
 
 # %% tags=["nbval-ignore-output"]
 nucleus = top_p_filter(predicted, 0.9)
@@ -634,13 +625,11 @@ print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
 assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 
 # %% [markdown]
-# > **Common mistake: "top-p is better than top-k".** It adapts to the context, so it
-# > sounds better. But for this model and this measure, p = 0.9 and k = 46 forbid about
-# > equally many of the true tokens, 12 %. Holtzman et al. (2020) had a large model and
-# > judged whole texts. The same question is open for *min-p*, which keeps all tokens with
-# > a certain share of the largest probability: [Nguyen et al.
-# > (2024)](https://arxiv.org/abs/2407.01082) found it better, [Schaeffer et al.
-# > (2025)](https://arxiv.org/abs/2506.13681) did not. So measure it for your own model.
+# For this model and this measure, p = 0.9 and k = 46 forbid about equally many of the
+# true tokens, 12 %. (Holtzman et al. had a large model and judged whole texts.) The
+# question is open for *min-p* too, which keeps all tokens with a certain share of the
+# largest probability: [Nguyen et al. (2024)](https://arxiv.org/abs/2407.01082) found it
+# better, [Schaeffer et al. (2025)](https://arxiv.org/abs/2506.13681) did not.
 
 # %% [markdown]
 # ## The draw
@@ -720,8 +709,8 @@ for temperature in (0.3, 1.0):
 # **Predict:** how many of the words that the model writes at temperature 1 do not occur
 # there?
 #
-# - [x] At least twice as many
-# - [ ] About 9 %
+# - [x] More: its tokens are pieces of words, and it may join them wrongly
+# - [ ] About 9 %: it has learned how often a new word comes
 # - [ ] Fewer than 9 %: it knows nothing but the eight plays
 
 # %% tags=["nbval-ignore-output"]
@@ -736,11 +725,10 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# > **Common mistake: "a higher temperature makes a model more creative".** The texts do
-# > become more surprising. But all that a high temperature does is give improbable tokens
-# > a larger share, and one bad token spoils a word of several tokens. At temperature 2,
-# > about half of this model's words are in none of the eight plays, and most of those are
-# > no words at all.
+# A high temperature is often called creative, and the texts do become more surprising.
+# But all that it does is give improbable tokens a larger share, and one bad token spoils
+# a word of several tokens. At temperature 2, about half of this model's words are in none
+# of the eight plays, and most of those are no words at all.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -768,13 +756,7 @@ print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
 
 # %% [markdown]
 # The counts include n-grams of bytes, up to n = 6, and the best of all n-grams is the
-# baseline.
-#
-# **Predict:** how does the long training compare with the best n-grams?
-#
-# - [ ] It is still behind
-# - [ ] It is ahead, by less than 0.1 bits per byte
-# - [x] It is ahead, by more than 0.1 bits per byte
+# baseline. Is the Transformer ahead now?
 
 # %%
 best, by_n = one_run["best_n_gram"], one_run["n_grams"]["tokens"]
@@ -810,13 +792,8 @@ assert len(samples) == 20
 
 # %% [markdown]
 # How much of this is memory? In each sample, take the longest run of words that also
-# occurs, word for word, in the plays that the model has read.
-#
-# **Predict:** how many words long is the longest copy of all twenty?
-#
-# - [x] 4 words
-# - [ ] 12 words
-# - [ ] 40 words
+# occurs, word for word, in the plays that the model has read. Here is the longest of all
+# twenty, for each seed:
 
 # %%
 for run in runs.runs:
@@ -835,7 +812,7 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # %% [markdown]
 # Back to the question from the start. A language model needs one column of the
 # Transformer, without its middle. How well can it guess? After four minutes on one core,
-# it needs 2.2 bits for each byte of a play that it never read, where the best counts need
+# ours needs 2.2 bits for each byte of a play that it never read, where the best counts need
 # 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
 # words, but not for sense. What separates this model from the ones that you know is,
 # above all, size: of the text, of the model, of the training.
@@ -883,9 +860,9 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 #
 # **Predict:** how much weight does the context without *to* get?
 #
-# - [ ] 50 %
-# - [ ] 25 %
 # - [x] 20 %
+# - [ ] 25 %
+# - [ ] 50 %
 # - [ ] None
 
 # %%
@@ -955,11 +932,10 @@ assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. Most large models of 2023 had
-# changed four parts: the norm, the feed-forward network and the positions, as in LLaMA
-# (Touvron et al. 2023), and how many keys and values there are, as in the large Llama 2.
-# (You know the fifth change, pre-norm.) Most models since then build on this block, which
-# we call today's. Many now replace its feed-forward network by a *mixture of experts*,
+# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023) has
+# another norm, another feed-forward network and other positions, and in the large Llama
+# 2, heads share keys and values. (The fifth change, pre-norm, you know from lesson 09.)
+# Most open models since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
 # several networks of which each token uses a few ([Shazeer et al.
 # 2017](https://arxiv.org/abs/1701.06538)).
 
@@ -1033,13 +1009,8 @@ assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
 # \qquad \text{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
 #
-# SiLU is a smooth ReLU: nearly 0 for very negative a, nearly a for large ones.
-#
-# **Predict:** what is the smallest value of SiLU?
-#
-# - [ ] About 0.00
-# - [x] About −0.28
-# - [ ] About −1.28
+# SiLU is a smooth ReLU: nearly 0 for very negative a, nearly a for large ones, and a
+# little below 0 in between.
 
 # %%
 a = torch.linspace(-6, 3, 31)
@@ -1083,8 +1054,8 @@ check(swiglu)
 # **Predict:** which d_ff gives as many parameters as 4 · d_model did?
 #
 # - [ ] 2 · d_model
-# - [x] 8/3 · d_model
 # - [ ] 3 · d_model
+# - [x] 8/3 · d_model
 
 # %%
 d_model = 4096
@@ -1171,21 +1142,15 @@ print("the same, by heads of keys:", same)
 assert all(same.values())
 
 # %% [markdown]
-# > **Common mistake: "grouped queries compute fewer scores".** An eighth of the keys
-# > suggests an eighth of the scores. But each query still meets each token, so there are
-# > n_heads · n · m scores, as before. What shrinks is the cache, and the two projections
-# > that make keys and values.
+# An eighth of the keys doesn't mean an eighth of the scores: each query still meets each
+# token, so there are n_heads · n · m scores, as before. What shrinks is the cache, and
+# the two projections that make keys and values.
 
 # %% [markdown]
 # How much does the cache itself help? Without it, 512 tokens send 256 times as many token
-# vectors through the model (lesson 11: 20 tokens needed 210). We timed the larger model
-# (`course_lib/experiments/cache_speed.py`).
-#
-# **Predict:** for 512 tokens, how many times as fast is it with a cache?
-#
-# - [x] About 8 times
-# - [ ] About 60 times
-# - [ ] About 250 times
+# vectors through the model (lesson 11: 20 tokens needed 210). We timed a model with half a
+# million parameters on a CPU (`course_lib/experiments/cache_speed.py`): how many times as
+# fast is it with a cache?
 
 # %%
 timed = record.read("cache_speed")
@@ -1205,10 +1170,10 @@ alt = "With a cache the speed stays nearly the same; without, it falls with the 
 figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
-# The gain is far less than 256-fold, because on average, a call that reads all tokens so
-# far takes only eight to nine times as long as one that reads a single token. For 16
-# tokens, the cache gains nothing. (This was measured with half a million parameters on a
-# CPU.)
+# For 512 tokens the gain is far less than 256-fold, because on average, a call that reads
+# all tokens so far takes only eight to nine times as long as one that reads a single
+# token. For 16 tokens, the cache gains nothing. (For so small a model on a CPU: for a
+# larger one, or on a GPU, the numbers differ.)
 
 # %% [markdown]
 # ## A speech of your own
@@ -1343,14 +1308,7 @@ except CheckpointError as fault:
 # steps (`course_lib/experiments/blocks.py`). All have the same number of steps and, by
 # the choice of d_ff, of parameters. Each kind was trained with four learning rates, of
 # which the best counts. The bits per byte are for *Twelfth Night*, the median of three
-# seeds.
-#
-# **Predict:** which change alone helps most?
-#
-# - [ ] RMSNorm
-# - [ ] SwiGLU
-# - [x] Rotary positions
-# - [ ] Grouped queries
+# seeds. Which change alone helps most?
 
 # %%
 from course_lib.experiments import blocks
@@ -1392,25 +1350,16 @@ gap_at_same, gap_at_best = (each["2017"] - each["all"] for each in (at_same, at_
 assert gap_at_best < gap_at_same / 2
 
 # %% [markdown]
-# > **Common mistake: "each of these changes makes a model better".** The models that have
-# > them all are better, so each change gets the credit. But with the learning rate that
-# > suits today's block, 2017's would seem more than twice as far behind, because
-# > post-norm suffers from large learning rates (lesson 09). A fair comparison lets each
-# > choose its own.
+# With the learning rate that suits today's block, 2017's seems more than twice as far
+# behind, because post-norm suffers from large learning rates (lesson 09). A fair
+# comparison lets each choose its own.
 
 # %% [markdown]
 # ## Larger, and larger
 #
 # Here are four sizes of today's block, each three to four times as large as the one
-# before, trained for the same 800 steps (`course_lib/experiments/sizes.py`).
-#
-# With three seeds each, that makes nine comparisons of one size with the next.
-#
-# **Predict:** in how many of the nine is the larger model ahead?
-#
-# - [ ] In all nine
-# - [x] In eight
-# - [ ] In five or six
+# before, trained for the same 800 steps with three seeds each
+# (`course_lib/experiments/sizes.py`):
 
 # %%
 from itertools import pairwise
