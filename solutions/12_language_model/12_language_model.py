@@ -898,7 +898,8 @@ check(n_gram_log_probability)
 
 # %% [markdown]
 # Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
-# does your function then need for the first 6,000 held-out tokens?
+# does your function then need for the first 6,000 held-out tokens, and which n needs the
+# fewest?
 
 # %%
 of_n_grams = {}
@@ -910,13 +911,6 @@ for n in range(1, 6):
     ]
     of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
 
-# %% [markdown]
-# **Predict:** which n needs the fewest bits per byte?
-#
-# - [ ] n = 2
-# - [x] n = 3
-# - [ ] n = 5
-
 # %%
 print({n: round(bits, 2) for n, bits in of_n_grams.items()})
 more = n_bits(texts.training + judged_text) - n_bits(texts.training)
@@ -925,9 +919,8 @@ assert min(of_n_grams, key=of_n_grams.get) == 3
 assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 
 # %% [markdown]
-# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens
-# occurred once or never, and what followed once says little. Trigrams even beat `xz`, and
-# it took a second to count them.
+# Two tokens of context help a lot, and a third one *hurts*, because what followed a
+# context once says little. Trigrams even beat `xz`, and it took a second to count them.
 
 # %% [markdown]
 # ## A norm without a mean

@@ -84,9 +84,9 @@ for b in (1, 256):
 #
 # **Predict:** how many times as long do 256 vectors take as one?
 #
-# - [ ] 256 times
-# - [x] About 70 times
-# - [ ] About as long
+# - [ ] 256 times: there are 256 times as many operations
+# - [x] Fewer than 256 times: the matrix is fetched only once
+# - [ ] About as long: only fetching takes time
 
 # %%
 from course_lib.experiments import record
@@ -101,7 +101,7 @@ print(f"256 vectors: {times:.0f} times as long as one")
 assert 55 < times < 85
 
 # %% [markdown]
-# One vector times a matrix is a step of a recurrence, and it is also how a language model
+# About 70 times. One vector times a matrix is a step of a recurrence, and it is also how a language model
 # writes a token. Both leave most of the processor idle.
 # (`course_lib/experiments/memory_traffic.py`)
 #
