@@ -32,6 +32,7 @@ MAX_MERGES = 1000
 MAX_SYMBOLS = 40  # of a word
 MAX_ROWS = 8  # of a word in a picture, one for each number of merges
 PAGE_ROWS = 22  # of a picture
+COLUMN = 0.46  # inches, of tokens in columns at least: single letters are read, too
 
 
 def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
@@ -105,7 +106,7 @@ def token_boxes(
 
     rows : what the row shows to its tokens; a long row goes on below
     in_columns : align the i-th tokens of all rows, each column as wide as its widest
-        token; the rows need equally many tokens
+        token, nearly half an inch at least; the rows need equally many tokens
 
     Raises ``ValueError`` for columns where a row has more tokens than another.
     """
@@ -117,7 +118,9 @@ def token_boxes(
         for label, tokens in rows.items()
     }
     if in_columns:
-        columns = [max(column) for column in zip(*widths.values(), strict=True)]
+        columns = [
+            max(COLUMN, *column) for column in zip(*widths.values(), strict=True)
+        ]
         widths = dict.fromkeys(rows, columns)
     labels = max(map(text_width, rows)) + 0.1
     room = MAX_WIDTH - labels

@@ -11,8 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.costs import flops, kv_cache_bytes, path_length
-from course_lib.masks import sliding_window_mask
 from course_lib.n_grams import n_gram_log_probability
 from course_lib.nn import (
     head_roles,
@@ -91,10 +89,6 @@ _ARRAYS = np.array(
 # Those functions of lesson 14 that its milestone runs on.
 FAST_ATTENTION: Examples = {
     tiled_attention: (_ARRAYS, 2 * _ARRAYS, _ARRAYS[:, ::-1], 2, np.tri(3) > 0),
-    sliding_window_mask: (4, 2),
-    flops: ("window", 5, 3, 2),
-    path_length: ("window", 12, 3),
-    kv_cache_bytes: (5, 3, 2, 7, 4),
 }
 
 

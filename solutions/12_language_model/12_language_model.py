@@ -8,11 +8,11 @@
 # - turn a translator's decoder into a language model, and a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - generate text from logits, with temperature, top-k, top-p and a draw;
-# - build the block used in today's models, and say what each change since 2017 buys;
-# - read the sizes of a published model, and say what they cost.
+# - in *Going further*: build the block used in today's models, and say what each change
+#   since 2017 buys.
 #
-# **About 130 minutes.** You need lessons 05 to 07 and 09 to 11, and the data: `make data`
-# prepares it.
+# **About 75 minutes, and 55 more in *Going further*.** You need lessons 05 to 07 and 09
+# to 11, and the data: `make data` prepares it.
 
 # %%
 import math
@@ -27,38 +27,46 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# A translator writes a text that says the same as its source. Take the source away, and
-# one question is left: *what comes next?* A model that answers it, token after token, is
-# a **language model**. GPT and LLaMA are nothing else.
-#
-# It needs no pairs of texts, so anything ever written can teach it. We take Shakespeare.
-# **How much of the Transformer does it need, and how well can it guess?** By the end,
-# your own functions will write a speech.
-
-# %% [markdown]
-# Here is the whole Transformer of lesson 09 once more. A language model has no source,
-# and therefore no encoder, no memory and no cross-attention: they are grey in this map,
-# and only the right column remains, without its middle. In this lesson, you rewrite the
-# orange parts of that column. **Point at an orange part, or tap it**, to see in which
-# section.
+# *What comes next?* A model that answers this question, token after token, is a
+# **language model**. Here is a tiny one: in three seconds, it learns from 1,167 short
+# messages of a program, word by word.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
 from autograder import check
 from course_lib import figures
+from course_lib.lessons import small_language_model as messages
 
-sections = {"softmax": "From logits to text", "causal attention": "Grouped queries"}
-sections |= {"feed-forward": "A gated network", "norm": "A norm without a mean"}
+words, learned_from = messages.short_messages()
+next_word = messages.train_on_messages(learned_from, len(words))
+
+# %% [markdown]
+# A message begins with *failed to*, and the bars are the model's guesses at the next
+# word. **Choose a word to continue with, and move the temperature.** When do the messages
+# turn into nonsense?
 
 # %%
-alt = "Grey: encoder and cross-attention, left out. Lit: norm, feed-forward, softmax, mask."
-figures.lesson_map("12", sections=sections, alt=alt)
+begun = [messages.START_ID, words.index("failed"), words.index("to")]
+asked = messages.record_contexts(next_word, begun, messages.END_ID, 40, 9)
+
+# %% tags=["nbval-ignore-output"]
+alt = "After failed to, the likeliest words are set, connect and update."
+figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
+
+# %% [markdown]
+# A translator writes a text that says the same as its source. Take the source away, and
+# what is left is this. GPT and LLaMA are nothing else, only much larger. They need no
+# pairs of texts, so anything ever written can teach them. We take Shakespeare.
+#
+# **How much of the Transformer does a language model need, and how well can it guess?**
+# By the end of the core, your own functions will draw Hamlet's words.
 
 # %% [markdown]
 # ## Only the decoder
 #
-# Take a pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so
-# that the residual connection carries the target past it.
+# A language model has no source, and therefore no encoder and no cross-attention. Take a
+# pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so that the
+# residual connection carries the target past it.
 
 # %%
 from course_lib.masks import causal_mask
@@ -108,11 +116,7 @@ gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
 named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
 
 # %% [markdown]
-# **Predict:** what share of the model's parameters is in its token embedding?
-#
-# - [ ] About 3 %
-# - [x] About 30 %
-# - [ ] About 60 %
+# What share of them is in the token embedding?
 
 # %%
 total = sum(parameter.numel() for parameter in named.values())
@@ -121,10 +125,10 @@ print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens
 assert total == 124_439_808 and round(share, 2) == 0.31
 
 # %% [markdown]
-# A row of 768 numbers for each of 50,257 tokens accounts for 38.6 million of the 124
-# million. In a larger model the share is smaller, because the layers grow with the square
-# of d_model and the embedding only with d_model. (The paper's table 2 says 117 million,
-# but the published parameters add up to 124 million.)
+# Nearly a third: a row of 768 numbers for each of 50,257 tokens. In a larger model the
+# share is smaller, because the layers grow with the square of d_model and the embedding
+# only with d_model. (The paper's table 2 says 117 million, but the published parameters
+# add up to 124 million.)
 
 # %% [markdown]
 # ## One long sequence
@@ -156,10 +160,10 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # **Predict:** in a sequence of 626,021 tokens, at how many positions can a window of 64
 # tokens begin without any of its targets missing?
 #
-# - [ ] 9,781
-# - [x] 625,957
-# - [ ] 625,958
-# - [ ] 626,021
+# - [ ] 9,781, one in 64
+# - [ ] 626,021, all of them
+# - [ ] 625,958, all but 63
+# - [x] 625,957, all but 64
 
 # %%
 n_windows = len(token_ids) - 64
@@ -286,23 +290,17 @@ assert perplexities[256] < 30 < 400 < perplexities[2048]
 assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
-# > **Common mistake: "the lower the perplexity, the better the model".** As long as the
-# > tokenizer is the same, that is right. But here the model with fifteen times the
-# > perplexity needs 1.4 bits *less* for each byte, because its tokens are longer: each is
-# > harder to guess, but there are fewer of them. Bytes are the same for everybody.
+# > **A lower perplexity is not always a better model.** It is as long as the tokenizer is
+# > the same. But here the model with fifteen times the perplexity needs 1.4 bits *less*
+# > for each byte, because its tokens are longer: each is harder to guess, but there are
+# > fewer of them. Bytes are the same for everybody.
 
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
 # probability p takes −log₂ p bits. So programs that compress files are language models of
 # a kind, and a baseline. An uncompressed text takes 8 bits per byte. How many does
-# `xz -9e` need for the held-out lines of *The Tempest*, if it has compressed the eight
-# plays first?
-#
-# **Predict:** how many bits per byte?
-#
-# - [ ] About 1.2
-# - [x] About 2.7
-# - [ ] About 4.4
+# `xz -9e` need for the held-out lines of *The Tempest*, alone, and if it has compressed
+# the eight plays first?
 
 # %%
 import lzma
@@ -324,107 +322,12 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
 # letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. His alphabet had 27
 # symbols, the letters without case and the space, so his bits are not quite ours, which also pay for
-# capitals, punctuation and line ends. Still, that is a goal for a language model.
-
-# %% [markdown]
-# ## The baseline: counting
-#
-# Before you train anything, count. An **n-gram model** predicts a token from the n − 1
-# tokens before it, by how often each token came after them. Its weakness is that most
-# contexts are rare, and a token that never came would have probability 0, an infinite
-# loss.
-#
-# The way out is **interpolation**: mix in the prediction from the shorter context. But
-# how much of it? If many different tokens have followed a context, the next one may well
-# be new too. So if anything followed N times, with K *different* tokens among them, the
-# shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
-
-# %% [markdown]
-# (*Back-off*, a relative, asks the shorter context only where the longer one has no
-# count: [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen
-# and Goodman 1999.)
-#
-# In a small text, *to* is followed six times by *be* and twice by *me*.
-#
-# **Predict:** how much weight does the context without *to* get?
-#
-# - [ ] 50 %
-# - [ ] 25 %
-# - [x] 20 %
-# - [ ] None
-
-# %%
-n_followers, n_different = 6 + 2, 2
-print(f"weight of the shorter context: {n_different / (n_followers + n_different):.0%}")
-assert n_different / (n_followers + n_different) == 0.2
-
-# %% [markdown]
-# ### Exercise: n_gram_log_probability
-#
-# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
-#
-# <details><summary>Hint 1</summary>
-#
-# For a context of two tokens, which contexts take part, down to the empty one? At which
-# end does the context lose a token each time, and what is mixed in last?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Start with p = 1 / vocab_size and go from the empty context to the whole one, each time
-# with the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it,
-# compute a new p from the old one. N is a sum of counts, K a number of entries. Take the
-# logarithm once, at the end.
-#
-# </details>
-
-# %%
-from course_lib.n_grams import n_gram_log_probability  # exercise
-
-# %%
-check(n_gram_log_probability)
-
-# %% [markdown]
-# Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
-# does your function then need for the first 6,000 held-out tokens?
-
-# %%
-from course_lib.n_grams import n_gram_counts
-
-judged = held_out[:6000].tolist()
-judged_text = tokenizer.decode(judged[1:])
-of_n_grams = {}
-for n in range(1, 6):
-    counts = n_gram_counts(token_ids.tolist(), n)
-    losses = [
-        -n_gram_log_probability(judged[i], judged[max(0, i - n + 1) : i], counts, 512)
-        for i in range(1, len(judged))
-    ]
-    of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
-
-# %% [markdown]
-# **Predict:** which n needs the fewest bits per byte?
-#
-# - [ ] n = 2
-# - [x] n = 3
-# - [ ] n = 5
-
-# %%
-print({n: round(bits, 2) for n, bits in of_n_grams.items()})
-more = n_bits(texts.training + judged_text) - n_bits(texts.training)
-of_xz_here = more / len(judged_text.encode())  # on the text that was judged
-assert min(of_n_grams, key=of_n_grams.get) == 3
-assert of_n_grams[3] < of_xz_here < of_n_grams[2]
-
-# %% [markdown]
-# Two tokens of context help a lot, and a third one *hurts*: most contexts of three tokens
-# occurred once or never, and what followed once says little. Trigrams even beat `xz`, and
-# it took a second to count them. This is what a Transformer has to beat.
+# capitals, punctuation and line ends. Still, they show how far there is to go.
 
 # %% [markdown]
 # ## Trained before your eyes
 #
-# The model is today's decoder (`LanguageModel`; you write its parts further down), kept
+# The model is today's decoder (`LanguageModel`; its parts are in *Going further*), kept
 # very small: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in
 # PyTorch's words and with your batches. The learning rate rises and falls, as in lesson
 # 10 (`OneCycleLR`).
@@ -466,7 +369,29 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
+judged = held_out[:6000].tolist()
+judged_text = tokenizer.decode(judged[1:])
 of_model = bits_per_byte(model_losses[:5999], judged_text)
+
+# %% [markdown]
+# What does it have to beat? Counts: a **bigram** predicts a token from the one before it,
+# by how often each token came after it in the eight plays; a **trigram** from the two
+# before. (`n_gram_log_probability`, which *Going further* has as an exercise, also says
+# what to do if a context never occurred.)
+
+# %%
+from course_lib import n_grams
+
+of_counts = {}
+for n in (2, 3):
+    counts = n_grams.n_gram_counts(token_ids.tolist(), n)
+    losses = [
+        -n_grams.n_gram_log_probability(
+            judged[i], judged[max(0, i - n + 1) : i], counts, 512
+        )
+        for i in range(1, len(judged))
+    ]
+    of_counts[f"{n}-gram"] = bits_per_byte(torch.tensor(losses), judged_text)
 
 # %% [markdown]
 # **Predict:** how do these 900 steps compare with the counts?
@@ -476,17 +401,17 @@ of_model = bits_per_byte(model_losses[:5999], judged_text)
 # - [ ] Better than trigrams
 
 # %% tags=["nbval-ignore-output"]
-compared = {f"{n}-gram": bits for n, bits in of_n_grams.items()} | {"model": of_model}
+compared = of_counts | {"model": of_model}
 for name, bits in sorted(compared.items(), key=lambda pair: -pair[1]):
     print(f"{name:7} {bits:.2f} bits per byte")
-assert of_n_grams[3] + 0.03 < of_model < of_n_grams[2] - 0.1
+assert of_counts["3-gram"] + 0.03 < of_model < of_counts["2-gram"] - 0.1
 assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was read
 
 # %% [markdown]
-# A Transformer of 122,000 parameters loses to counting. In 900 steps it has read every
-# token about one and a half times. But counts gain nothing from contexts longer than two
-# tokens, as you saw, unless there is more text, whereas a model can also grow. The long
-# training, below, shows how much that brings.
+# A Transformer of 122,000 parameters loses to counting two tokens back. But in 900 steps
+# it has read every token only about one and a half times, and counts cannot go on like
+# this: most contexts of three tokens occurred once or never, so 4-grams of these plays do
+# worse than trigrams. A model can grow. The long training, below, shows what that brings.
 
 # %% [markdown]
 # ## From logits to text
@@ -518,9 +443,9 @@ assert 0.02 < in_the_play < 0.12
 #
 # **Predict:** how many of the greedy text's sequences of four tokens are repeated?
 #
-# - [x] More than half
-# - [ ] About one in five
-# - [ ] As few as in the play
+# - [ ] Fewer than in the play
+# - [ ] About as many as in the play
+# - [x] Several times as many as in the play
 
 # %% tags=["nbval-ignore-output"]
 print(tokenizer.decode(greedy)[:230])
@@ -544,8 +469,8 @@ assert repeated > 0.5  # 0.76 when the course was made
 #
 # - [ ] 0.4
 # - [ ] 0.8
-# - [ ] 0.89
 # - [x] 0.94
+# - [ ] 1.6
 
 # %%
 both = torch.tensor([0.8, 0.2])
@@ -629,11 +554,7 @@ def forbidden_share(filtered: Tensor) -> float:
 
 
 # %% [markdown]
-# **Predict:** with k = 10, how many of Shakespeare's tokens could this model not have drawn?
-#
-# - [x] About 4 in 10
-# - [ ] About 1 in 10
-# - [ ] About 1 in 100
+# With k = 10, how many of Shakespeare's tokens could this model not have drawn?
 
 # %% tags=["nbval-ignore-output"]
 of_top_10 = forbidden_share(top_k_filter(predicted, 10))
@@ -641,6 +562,7 @@ print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
 assert 0.3 < of_top_10 < 0.5
 
 # %% [markdown]
+# So ten tokens are far too few, at least for this model. But sometimes they are too many.
 # **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
 # instead of tokens: it keeps the most probable tokens until together they have
 # probability p.
@@ -671,11 +593,14 @@ from course_lib.nn.sampling import top_p_filter  # exercise
 check(top_p_filter)
 
 # %% [markdown]
-# **Predict:** with p = 0.9, how many of the 512 tokens stay after *the queen of*?
+# A text goes on after `**HAM`, and another one after *the queen of*.
 #
-# - [ ] Fewer than 10
-# - [ ] Between 10 and 40
-# - [x] More than 40
+# **Predict:** with p = 0.9, after which of them does the filter leave more of the 512
+# tokens?
+#
+# - [ ] After `**HAM`
+# - [x] After *the queen of*
+# - [ ] About as many after both
 
 # %% tags=["nbval-ignore-output"]
 stay = {}
@@ -686,8 +611,9 @@ print(stay)
 assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
 
 # %% [markdown]
-# After `**HAM` only three stay. Top-p adapts, so is it the better of the two? Give both
-# the same number of tokens on average, and count again what they forbid:
+# In these plays, `**HAM` goes on with *LET*, and a queen may be *of* anything. Top-p
+# adapts, so is it the better of the two? Give both the same number of tokens on average,
+# and count again what they forbid:
 
 # %% tags=["nbval-ignore-output"]
 nucleus = top_p_filter(predicted, 0.9)
@@ -699,13 +625,11 @@ print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
 assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 
 # %% [markdown]
-# > **Common mistake: "top-p is better than top-k".** It adapts to the context, so it
-# > sounds better. But for this model and this measure, p = 0.9 and k = 46 forbid about
-# > equally many of the true tokens, 12 %. Holtzman et al. (2020) had a large model and
-# > judged whole texts. The same question is open for *min-p*, which keeps all tokens with
-# > a certain share of the largest probability: [Nguyen et al.
-# > (2024)](https://arxiv.org/abs/2407.01082) found it better, [Schaeffer et al.
-# > (2025)](https://arxiv.org/abs/2506.13681) did not. So measure it for your own model.
+# For this model and this measure, p = 0.9 and k = 46 forbid about equally many of the
+# true tokens, 12 %. (Holtzman et al. had a large model and judged whole texts.) The
+# question is open for *min-p* too, which keeps all tokens with a certain share of the
+# largest probability: [Nguyen et al. (2024)](https://arxiv.org/abs/2407.01082) found it
+# better, [Schaeffer et al. (2025)](https://arxiv.org/abs/2506.13681) did not.
 
 # %% [markdown]
 # ## The draw
@@ -785,8 +709,8 @@ for temperature in (0.3, 1.0):
 # **Predict:** how many of the words that the model writes at temperature 1 do not occur
 # there?
 #
-# - [x] At least twice as many
-# - [ ] About 9 %
+# - [x] More: its tokens are pieces of words, and it may join them wrongly
+# - [ ] About 9 %: it has learned how often a new word comes
 # - [ ] Fewer than 9 %: it knows nothing but the eight plays
 
 # %% tags=["nbval-ignore-output"]
@@ -801,11 +725,10 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# > **Common mistake: "a higher temperature makes a model more creative".** The texts do
-# > become more surprising. But all that a high temperature does is give improbable tokens
-# > a larger share, and one bad token spoils a word of several tokens. At temperature 2,
-# > about half of this model's words are in none of the eight plays, and most of those are
-# > no words at all.
+# A high temperature is often called creative, and the texts do become more surprising.
+# But all that it does is give improbable tokens a larger share, and one bad token spoils
+# a word of several tokens. At temperature 2, about half of this model's words are in none
+# of the eight plays, and most of those are no words at all.
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -833,13 +756,7 @@ print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
 
 # %% [markdown]
 # The counts include n-grams of bytes, up to n = 6, and the best of all n-grams is the
-# baseline.
-#
-# **Predict:** how does the long training compare with the best n-grams?
-#
-# - [ ] It is still behind
-# - [ ] It is ahead, by less than 0.1 bits per byte
-# - [x] It is ahead, by more than 0.1 bits per byte
+# baseline. Is the Transformer ahead now?
 
 # %%
 best, by_n = one_run["best_n_gram"], one_run["n_grams"]["tokens"]
@@ -875,13 +792,8 @@ assert len(samples) == 20
 
 # %% [markdown]
 # How much of this is memory? In each sample, take the longest run of words that also
-# occurs, word for word, in the plays that the model has read.
-#
-# **Predict:** how many words long is the longest copy of all twenty?
-#
-# - [x] 4 words
-# - [ ] 12 words
-# - [ ] 40 words
+# occurs, word for word, in the plays that the model has read. Here is the longest of all
+# twenty, for each seed:
 
 # %%
 for run in runs.runs:
@@ -898,13 +810,125 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
+# Back to the question from the start. A language model needs one column of the
+# Transformer, without its middle. How well can it guess? After four minutes on one core,
+# ours needs 2.2 bits for each byte of a play that it never read, where the best counts need
+# 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
+# words, but not for sense. What separates this model from the ones that you know is,
+# above all, size: of the text, of the model, of the training.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
+#   trained on windows of one long sequence to predict each next token.
+# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
+#   its logits after temperature, top-k and top-p have changed the probabilities.
+# - A small model loses to counts; a longer training puts it ahead of them.
+#
+# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going further*,
+# Touvron et al. (2023), section 2; Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
+#
+# **An open question:** the model has heads again. What do they do? Lesson 13.
+
+# %% [markdown]
+# ## Going further
+#
+# Each section below stands alone and can be skipped; no later lesson's core needs it.
+# *The baseline: counting* is for those who want to know what a model has to beat. The
+# others take today's models apart: three parts to build, a speech by your own functions,
+# and two measurements of what the parts and their size bring.
+
+# %% [markdown]
+# ## The baseline: counting
+#
+# An **n-gram model** predicts a token from the n − 1 tokens before it, by how often each
+# token came after them. Its weakness is that most contexts are rare, and a token that
+# never came would have probability 0, an infinite loss.
+#
+# The way out is **interpolation**: mix in the prediction from the shorter context. But
+# how much of it? If many different tokens have followed a context, the next one may well
+# be new too. So if anything followed N times, with K *different* tokens among them, the
+# shorter context gets the weight K / (N + K) (Witten and Bell, 1991).
+
+# %% [markdown]
+# (*Back-off*, a relative, asks the shorter context only where the longer one has no
+# count: [Jurafsky and Martin](https://web.stanford.edu/~jurafsky/slp3/), chapter 3; Chen
+# and Goodman 1999.)
+#
+# In a small text, *to* is followed six times by *be* and twice by *me*.
+#
+# **Predict:** how much weight does the context without *to* get?
+#
+# - [x] 20 %
+# - [ ] 25 %
+# - [ ] 50 %
+# - [ ] None
+
+# %%
+n_followers, n_different = 6 + 2, 2
+print(f"weight of the shorter context: {n_different / (n_followers + n_different):.0%}")
+assert n_different / (n_followers + n_different) == 0.2
+
+# %% [markdown]
+# ### Exercise: n_gram_log_probability
+#
+# Mix the counts of the context with those of ever shorter ones, down to 1 / vocab_size.
+#
+# <details><summary>Hint 1</summary>
+#
+# For a context of two tokens, which contexts take part, down to the empty one? At which
+# end does the context lose a token each time, and what is mixed in last?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Start with p = 1 / vocab_size and go from the empty context to the whole one, each time
+# with the newest tokens as a tuple (mind what `context[-0:]` gives). If `counts` has it,
+# compute a new p from the old one. N is a sum of counts, K a number of entries. Take the
+# logarithm once, at the end.
+#
+# </details>
+
+# %%
+from course_lib.n_grams import n_gram_log_probability  # exercise
+
+# %%
+check(n_gram_log_probability)
+
+# %% [markdown]
+# Count the eight plays for n = 1 … 5 (`n_gram_counts`, in the same module). How many bits
+# does your function then need for the first 6,000 held-out tokens, and which n needs the
+# fewest?
+
+# %%
+of_n_grams = {}
+for n in range(1, 6):
+    counts = n_grams.n_gram_counts(token_ids.tolist(), n)
+    losses = [
+        -n_gram_log_probability(judged[i], judged[max(0, i - n + 1) : i], counts, 512)
+        for i in range(1, len(judged))
+    ]
+    of_n_grams[n] = bits_per_byte(torch.tensor(losses), judged_text)
+
+# %%
+print({n: round(bits, 2) for n, bits in of_n_grams.items()})
+more = n_bits(texts.training + judged_text) - n_bits(texts.training)
+of_xz_here = more / len(judged_text.encode())  # on the text that was judged
+assert min(of_n_grams, key=of_n_grams.get) == 3
+assert of_n_grams[3] < of_xz_here < of_n_grams[2]
+
+# %% [markdown]
+# Two tokens of context help a lot, and a third one *hurts*, because what followed a
+# context once says little. Trigrams even beat `xz`, and it took a second to count them.
+
+# %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. Most large models of 2023 had
-# changed four parts: the norm, the feed-forward network and the positions, as in LLaMA
-# (Touvron et al. 2023), and how many keys and values there are, as in the large Llama 2.
-# (You know the fifth change, pre-norm.) Most models since then build on this block, which
-# we call today's. Many now replace its feed-forward network by a *mixture of experts*,
+# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023) has
+# another norm, another feed-forward network and other positions, and in the large Llama
+# 2, heads share keys and values. (The fifth change, pre-norm, you know from lesson 09.)
+# Most open models since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
 # several networks of which each token uses a few ([Shazeer et al.
 # 2017](https://arxiv.org/abs/1701.06538)).
 
@@ -978,13 +1002,8 @@ assert torch.allclose(rms_norm(centred, gain, 1e-6), with_mean)
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_{gate}) \odot x W_{up}\big) W_{down},
 # \qquad \text{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
 #
-# SiLU is a smooth ReLU: nearly 0 for very negative a, nearly a for large ones.
-#
-# **Predict:** what is the smallest value of SiLU?
-#
-# - [ ] About 0.00
-# - [x] About −0.28
-# - [ ] About −1.28
+# SiLU is a smooth ReLU: nearly 0 for very negative a, nearly a for large ones, and a
+# little below 0 in between.
 
 # %%
 a = torch.linspace(-6, 3, 31)
@@ -1028,8 +1047,8 @@ check(swiglu)
 # **Predict:** which d_ff gives as many parameters as 4 · d_model did?
 #
 # - [ ] 2 · d_model
-# - [x] 8/3 · d_model
 # - [ ] 3 · d_model
+# - [x] 8/3 · d_model
 
 # %%
 d_model = 4096
@@ -1102,10 +1121,11 @@ check(grouped_query_attention)
 # with `enable_gqa`, agrees:
 
 # %%
-q = torch.randn(8, 5, 4, generator=generator, dtype=torch.float64)
+drawn_from = torch.Generator().manual_seed(0)
+q = torch.randn(8, 5, 4, generator=drawn_from, dtype=torch.float64)
 same = {}
 for n_kv_heads in (8, 2, 1):
-    k, v = torch.randn(2, n_kv_heads, 5, 4, generator=generator, dtype=torch.float64)
+    k, v = torch.randn(2, n_kv_heads, 5, 4, generator=drawn_from, dtype=torch.float64)
     yours = grouped_query_attention(q, k, v, causal)
     options = {"is_causal": True, "enable_gqa": True}
     inputs = (each.unsqueeze(0) for each in (q, k, v))
@@ -1115,21 +1135,15 @@ print("the same, by heads of keys:", same)
 assert all(same.values())
 
 # %% [markdown]
-# > **Common mistake: "grouped queries compute fewer scores".** An eighth of the keys
-# > suggests an eighth of the scores. But each query still meets each token, so there are
-# > n_heads · n · m scores, as before. What shrinks is the cache, and the two projections
-# > that make keys and values.
+# An eighth of the keys doesn't mean an eighth of the scores: each query still meets each
+# token, so there are n_heads · n · m scores, as before. What shrinks is the cache, and
+# the two projections that make keys and values.
 
 # %% [markdown]
 # How much does the cache itself help? Without it, 512 tokens send 256 times as many token
-# vectors through the model (lesson 11: 20 tokens needed 210). We timed the larger model
-# (`course_lib/experiments/cache_speed.py`).
-#
-# **Predict:** for 512 tokens, how many times as fast is it with a cache?
-#
-# - [x] About 8 times
-# - [ ] About 60 times
-# - [ ] About 250 times
+# vectors through the model (lesson 11: 20 tokens needed 210). We timed a model with half a
+# million parameters on a CPU (`course_lib/experiments/cache_speed.py`): how many times as
+# fast is it with a cache?
 
 # %%
 timed = record.read("cache_speed")
@@ -1149,14 +1163,24 @@ alt = "With a cache the speed stays nearly the same; without, it falls with the 
 figures.curves(lengths, speed_of, **axes, alt=alt)
 
 # %% [markdown]
-# The gain is far less than 256-fold, because on average, a call that reads all tokens so
-# far takes only eight to nine times as long as one that reads a single token. For 16
-# tokens, the cache gains nothing. (This was measured with half a million parameters on a
-# CPU.)
+# For 512 tokens the gain is far less than 256-fold, because on average, a call that reads
+# all tokens so far takes only eight to nine times as long as one that reads a single
+# token. For 16 tokens, the cache gains nothing. (For so small a model on a CPU: for a
+# larger one, or on a GPU, the numbers differ.)
 
 # %% [markdown]
-# ## The block of today
+# ## A speech of your own
 #
+# Now everything comes together: gradients found the parameters, and every function on the
+# way from token ids to a text is one of yours. (If one is not ready, the list says so,
+# and the course's own is used.)
+
+# %%
+from course_lib.lessons.own_functions import own_functions
+
+mine = own_functions(globals())
+
+# %% [markdown]
 # You know the fourth change from lesson 05: **rotary** positions rotate queries and keys,
 # and nothing is added to the tokens. So here is the whole model of this lesson, built
 # from your functions, with the parameters that it learned (`x @ w.weight.T`, since
@@ -1201,12 +1225,73 @@ def all_logits(model: LanguageModel, ids: Tensor, f: Mapping) -> Tensor:
 # Is it the same model?
 
 # %%
-todays = {"rms_norm": rms_norm, "swiglu": swiglu}
-todays["grouped_query_attention"] = grouped_query_attention
-gap = all_logits(model, held_out[:64], todays) - model(held_out[None, :64])[0]
+gap = all_logits(model, held_out[:64], mine) - model(held_out[None, :64])[0]
 gap = gap.abs().max()
 print("the same logits:", bool(gap < 1e-4))
 assert gap < 1e-4
+
+# %% [markdown]
+# The text grows until the context is full:
+
+
+# %%
+def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
+    """Return the prompt and what your functions write after it."""
+    generator, ids = torch.Generator().manual_seed(seed), [*ids]
+    while len(ids) < model.config.n_positions:
+        logits = all_logits(model, torch.tensor(ids), mine)[-1]
+        probabilities = mine["apply_temperature"](logits, temperature)
+        probabilities = mine["top_k_filter"](probabilities, k)
+        probabilities = mine["top_p_filter"](probabilities, p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(mine["sample"](probabilities, u)))
+    return ids
+
+
+# %% [markdown]
+# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
+# again:</span>
+
+# %% tags=["nbval-ignore-output"]
+prompt = tokenizer.encode("\n**JULIET**\n")
+speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
+print(tokenizer.decode(speech))
+
+# %% [markdown]
+# How surprised is the model by its own words, and how surprised are the trigrams?
+
+# %% tags=["nbval-ignore-output"]
+window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
+logits = all_logits(model, window[0][0], mine)
+losses = functional.cross_entropy(logits, window[1][0], reduction="none")
+n_prompt = len(prompt)
+trigrams = n_grams.n_gram_counts(token_ids.tolist(), 3)
+by_trigrams = [
+    -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
+    for i in range(n_prompt, 64)
+]
+surprises = {"model": losses[n_prompt - 1 :], "trigrams": torch.tensor(by_trigrams)}
+for name, surprise in surprises.items():
+    bits = mine["bits_per_byte"](surprise, tokenizer.decode(speech[n_prompt:]))
+    print(f"{name}: {bits:.1f} bits per byte")
+
+# %% [markdown]
+# The model needs fewer bits than for *The Tempest*, because at a low temperature it
+# writes what it expects. But a text that surprises nobody is not what a reader wants.
+#
+# Once you have run the long training, the last code cell lets your functions write with
+# *its* parameters; until then it says what is missing.
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.nn.training.checkpoints import CheckpointError
+
+try:
+    large, its_tokenizer = eight_plays.load_large()
+    prompt = its_tokenizer.encode("\n**JULIET**\n")
+    speech = speak(large, prompt, seed=1, temperature=0.8, k=40, p=0.95)
+    print(its_tokenizer.decode(speech))
+except CheckpointError as fault:
+    print(fault)
 
 # %% [markdown]
 # ## Does it help?
@@ -1216,14 +1301,7 @@ assert gap < 1e-4
 # steps (`course_lib/experiments/blocks.py`). All have the same number of steps and, by
 # the choice of d_ff, of parameters. Each kind was trained with four learning rates, of
 # which the best counts. The bits per byte are for *Twelfth Night*, the median of three
-# seeds.
-#
-# **Predict:** which change alone helps most?
-#
-# - [ ] RMSNorm
-# - [ ] SwiGLU
-# - [x] Rotary positions
-# - [ ] Grouped queries
+# seeds. Which change alone helps most?
 
 # %%
 from course_lib.experiments import blocks
@@ -1265,25 +1343,16 @@ gap_at_same, gap_at_best = (each["2017"] - each["all"] for each in (at_same, at_
 assert gap_at_best < gap_at_same / 2
 
 # %% [markdown]
-# > **Common mistake: "each of these changes makes a model better".** The models that have
-# > them all are better, so each change gets the credit. But with the learning rate that
-# > suits today's block, 2017's would seem more than twice as far behind, because
-# > post-norm suffers from large learning rates (lesson 09). A fair comparison lets each
-# > choose its own.
+# With the learning rate that suits today's block, 2017's seems more than twice as far
+# behind, because post-norm suffers from large learning rates (lesson 09). A fair
+# comparison lets each choose its own.
 
 # %% [markdown]
 # ## Larger, and larger
 #
 # Here are four sizes of today's block, each three to four times as large as the one
-# before, trained for the same 800 steps (`course_lib/experiments/sizes.py`).
-#
-# With three seeds each, that makes nine comparisons of one size with the next.
-#
-# **Predict:** in how many of the nine is the larger model ahead?
-#
-# - [ ] In all nine
-# - [x] In eight
-# - [ ] In five or six
+# before, trained for the same 800 steps with three seeds each
+# (`course_lib/experiments/sizes.py`):
 
 # %%
 from itertools import pairwise
@@ -1314,101 +1383,3 @@ figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 # enough. Over many more sizes, the loss falls as a power of the number of parameters, a
 # straight line on logarithmic axes (Kaplan et al. 2020), as long as data and steps grow
 # too. A model that is too large for its data wastes computation (Hoffmann et al. 2022).
-
-# %% [markdown]
-# ## A speech of your own
-#
-# Now everything comes together: gradients found the parameters, and every function on the
-# way from token ids to a text is one of yours. (If one is not ready, the list says so,
-# and the course's own is used.)
-
-# %%
-from course_lib.lessons.own_functions import own_functions
-
-mine = own_functions(globals())
-
-# %% [markdown]
-# The text grows until the context is full:
-
-
-# %%
-def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list:
-    """Return the prompt and what your functions write after it."""
-    generator, ids = torch.Generator().manual_seed(seed), [*ids]
-    while len(ids) < model.config.n_positions:
-        logits = all_logits(model, torch.tensor(ids), mine)[-1]
-        probabilities = mine["apply_temperature"](logits, temperature)
-        probabilities = mine["top_k_filter"](probabilities, k)
-        probabilities = mine["top_p_filter"](probabilities, p)
-        u = torch.rand((), generator=generator, dtype=torch.float64)
-        ids.append(int(mine["sample"](probabilities, u)))
-    return ids
-
-
-# %% [markdown]
-# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
-# again:</span>
-
-# %% tags=["nbval-ignore-output"]
-prompt = tokenizer.encode("\n**JULIET**\n")
-speech = speak(model, prompt, seed=7, temperature=0.4, k=40, p=0.95)
-print(tokenizer.decode(speech))
-
-# %% [markdown]
-# How surprised is the model by its own words, and how surprised are the trigrams?
-
-# %% tags=["nbval-ignore-output"]
-window = mine["language_model_batch"](torch.tensor(speech), 63, torch.tensor([0]))
-logits = all_logits(model, window[0][0], mine)
-losses = functional.cross_entropy(logits, window[1][0], reduction="none")
-n_prompt = len(prompt)
-trigrams = n_gram_counts(token_ids.tolist(), 3)
-by_trigrams = [
-    -mine["n_gram_log_probability"](speech[i], speech[i - 2 : i], trigrams, 512)
-    for i in range(n_prompt, 64)
-]
-surprises = {"model": losses[n_prompt - 1 :], "trigrams": torch.tensor(by_trigrams)}
-for name, surprise in surprises.items():
-    bits = mine["bits_per_byte"](surprise, tokenizer.decode(speech[n_prompt:]))
-    print(f"{name}: {bits:.1f} bits per byte")
-
-# %% [markdown]
-# The model needs fewer bits than for *The Tempest*, because at a low temperature it
-# writes what it expects. But a text that surprises nobody is not what a reader wants.
-#
-# Once you have run the long training, the last code cell lets your functions write with
-# *its* parameters; until then it says what is missing.
-
-# %% tags=["nbval-ignore-output"]
-from course_lib.nn.training.checkpoints import CheckpointError
-
-try:
-    large, its_tokenizer = eight_plays.load_large()
-    prompt = its_tokenizer.encode("\n**JULIET**\n")
-    speech = speak(large, prompt, seed=1, temperature=0.8, k=40, p=0.95)
-    print(its_tokenizer.decode(speech))
-except CheckpointError as fault:
-    print(fault)
-
-# %% [markdown]
-# Back to the question from the start. A language model needs one column of the
-# Transformer, without its middle. How well can it guess? After four minutes on one core,
-# it needs 2.2 bits for each byte of a play that it never read, where the best counts need
-# 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
-# words, but not for sense. What separates this model from the ones that you know is,
-# above all, size: of the text, of the model, of the training.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
-#   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
-#   its logits after temperature, top-k and top-p have changed the probabilities.
-# - Today's block has RMSNorm, a gate, rotary positions and grouped queries; what each
-#   change brings has to be measured.
-#
-# **What you can read now:** Radford et al. (2018) and (2019); Touvron et al. (2023), section 2;
-# Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
-#
-# **An open question:** the model has heads again. What do they do? Lesson 13.

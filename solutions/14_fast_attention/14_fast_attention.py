@@ -3,19 +3,16 @@
 #
 # **What does it cost, and how is it made fast?**
 #
-# On one GPU, GPT-2's attention took 42 milliseconds. Rewritten, it took 7, with the same
-# result.
-#
 # After this lesson you can
 #
-# - count what attention, recurrence and convolution cost: operations, steps, paths, memory;
 # - say why few operations can take long, and what a processor waits for;
 # - compute attention exactly, but without its n × n matrix, as FlashAttention does;
-# - read a GPU kernel for attention, and choose among PyTorch's backends;
-# - say what a cache, grouped queries and a window save.
+# - say what that saves, in memory and on a GPU;
+# - in *Going further*: count what attention, recurrence and convolution cost, read a GPU
+#   kernel, choose among PyTorch's backends, and say what caches and windows save.
 #
-# **About 130 minutes.** You need lessons 01, 04, 09 and 12 and, for the end, the data:
-# `make data` prepares it.
+# **About 60 minutes, and 65 more in *Going further*.** You need lessons 01, 04, 09 and 12
+# and, for the end, the data: `make data` prepares it.
 
 # %%
 import math
@@ -27,345 +24,42 @@ from torch.nn import functional
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Attention lets each of n tokens meet all n. A text twice as long needs four times as
-# many weights, and that price has been known from the beginning. Yet the first models
-# read a few hundred tokens at once, and some years later they read a hundred thousand,
-# with the same formula. Faster machines explain only part of that.
-#
-# **What else has changed, and what does attention really cost?** By the end, your own
-# functions will read two thousand tokens without ever making the table of weights.
-
-# %% [markdown]
-# On the map, the three attentions and the softmax are lit: this lesson computes their
-# results in another way. **Point at one** to see where.
+# A layer reads n tokens, each a vector of d numbers. How many multiplications and
+# additions does that take? **Move n and d.** From which n on does attention cost more
+# than the feed-forward network next to it?
 
 # %%
 torch.set_num_threads(1)
 from autograder import check
 from course_lib import figures
 
-sections = {"self-attention": "Tiles", "causal attention": "A window"}
-sections |= {"cross-attention": "Tiles", "softmax": "A softmax in pieces"}
+lengths, widths = [2**i for i in range(5, 18)], [64, 128, 256, 512, 1024, 4096]
+n_tokens, d_model = np.array(lengths), np.array(widths)[:, np.newaxis]
+operations = {
+    "attention": 4 * n_tokens**2 * d_model,
+    "feed-forward network": 16 * n_tokens * d_model**2,
+    "recurrence": 4 * n_tokens * d_model**2,
+}
+named = {32: "a sentence", 512: "a page", 131_072: "a book"}
 
 # %%
-alt = "Lit: the three attentions and the softmax; all the rest is done."
-figures.lesson_map("14", sections=sections, alt=alt)
+alt = "Attention's operations grow fastest with n: at 4 d they overtake feed-forward's."
+layers = {"operations": operations}
+figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), alt=alt)
 
 # %% [markdown]
-# ## What is counted
-#
-# A layer takes n vectors of d numbers each and makes n new ones. Three kinds of layers
-# can pass information between positions:
-#
-# - **attention**: each position meets all n, in two products, q kᵀ and weights v;
-# - **recurrence** (lesson 08): one position after another,
-#   $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
-# - **convolution**: each position reads the k positions up to its own, with the same k
-#   matrices everywhere, its *kernel*, which slides over the sequence.
-#
-# Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
-# matrix costs 2d². Only the large products are counted; attention's projections are left out.
+# From n = 4d on. Each token meets all n, once for its scores (q kᵀ) and once for the
+# weighted sum of the values, which takes 4n²d operations in all. A feed-forward network
+# (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd². (Attention's four
+# projections, 8nd² more, are left out.) A text twice as long costs attention four times
+# as much, but up to a thousand tokens or so, it isn't even the largest part.
 
 # %% [markdown]
-# ### Exercise: flops
+# And yet, attention was what made long texts slow. On one GPU, GPT-2's attention took 42
+# milliseconds. Rewritten, it took 7, with the same result (Dao et al. 2022).
 #
-# Count a layer's operations by kind. The fourth kind, a *window*, comes later in this
-# lesson: each position attends to only k positions.
-#
-# <details><summary>Hint 1</summary>
-#
-# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products does
-# each kind have, and how many of each? Which kinds have two?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k
-# replaces the n of the keys, but is never more than n. Recurrence: two products of a
-# vector with a (d, d) matrix, n times. Convolution: k such products, n times.
-#
-# </details>
-
-# %%
-from course_lib.costs import flops  # exercise
-
-# %%
-check(flops)
-
-# %% [markdown]
-# The base model of 2017 has d = 512.
-#
-# **Predict:** at n = 512, which of the two needs more operations in a layer?
-#
-# - [x] Both need the same number
-# - [ ] Attention
-# - [ ] Recurrence
-
-# %%
-for n in (64, 512, 4096):
-    counts = {kind: flops(kind, n, 512) for kind in ("attention", "recurrence")}
-    print(f"n = {n:5}: {counts}")
-assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
-
-# %% [markdown]
-# Attention needs 4n²d operations and recurrence 4nd², which is the same if n = d.
-# Attention needs fewer for shorter sequences, recurrence for longer ones. The sentences
-# to be translated had some 30 tokens, so n² cost little: the four projections of
-# attention, left out here as in the paper, need 8nd² for every n.
-
-# %% [markdown]
-# ## Steps that wait, and the longest path
-#
-# The number of operations is only one cost. Table 1 of *Attention Is All You Need* has
-# columns for two more:
-#
-# - **sequential operations**: how many steps have to wait for each other, however many
-#   processors there are;
-# - **maximum path length**: how many layers, or steps, information from the first position has to
-#   pass through to reach the last one. The longer the path, the harder it is to learn (lesson 08).
-
-# %% [markdown]
-# ### Exercise: sequential_steps
-#
-# How many steps of one layer have to wait for each other, however many processors there are?
-#
-# <details><summary>Hint 1</summary>
-#
-# Give each position a processor of its own. Which of the four kinds lets all of them begin at
-# once? What does position 5 of a recurrence have to know first?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
-# the others, whatever n is.
-#
-# </details>
-
-# %%
-from course_lib.costs import sequential_steps  # exercise
-
-# %%
-check(sequential_steps)
-
-# %% [markdown]
-# In a causal convolution with k = 3, a position reads itself and the two before it. So
-# after one layer, it knows of 3 positions.
-#
-# **Predict:** in a sequence of 1,025 positions, after how many layers does the last one
-# know about the first?
-#
-# - [ ] 10
-# - [ ] 342
-# - [x] 512
-# - [ ] 1,024
-
-# %%
-reached, layers = 1, 0  # how many positions the last one knows of
-while reached < 1025:
-    reached, layers = reached + 2, layers + 1
-print(layers, "layers")
-assert layers == 512
-
-# %% [markdown]
-# Each layer adds two positions, so it takes 1,024 / 2 layers. (342 is 1,025 / 3, rounded
-# up, but only two of the three positions that a layer reads are new.)
-
-# %% [markdown]
-# ### Exercise: path_length
-#
-# How many steps lie between the first position and the last? For n = 1 the two are one position,
-# and the answer is 0.
-#
-# <details><summary>Hint 1</summary>
-#
-# How many positions back does one layer reach, for a kernel of 3? How many for a window of 4? And
-# how far is it from the first of n positions to the last: n, or one less?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
-# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
-#
-# </details>
-
-# %%
-from course_lib.costs import path_length  # exercise
-
-# %%
-check(path_length)
-
-# %% [markdown]
-# Here is the paper's table 1, computed by your functions for n = 1,024 and d = 512:
-
-# %%
-kinds = {"attention": 0, "recurrence": 0, "convolution": 3}  # k, where it counts
-print("kind          operations  steps  path")
-table = {}
-for kind, k in kinds.items():
-    table[kind] = path_length(kind, 1024, k), flops(kind, 1024, 512, k)
-    steps = sequential_steps(kind, 1024, k)
-    print(f"{kind:12} {table[kind][1]:11,} {steps:6} {table[kind][0]:5}")
-assert table["attention"][1] == 2 * table["recurrence"][1]
-assert table["convolution"][1] == 1.5 * table["recurrence"][1]
-assert [path for path, _ in table.values()] == [1, 1023, 512]
-
-# %% [markdown]
-# Read it row by row:
-#
-# - **attention**: any two positions meet in one layer, at once. The price is n²;
-# - **recurrence**: cheap for long sequences, but nothing can be done in parallel, and the
-#   path is long;
-# - **convolution**: also parallel, and linear in n. But whatever the text needs, a layer
-#   sees only k positions, so it takes many layers to reach a distant word. If the kernel
-#   has gaps (*dilated*), each layer multiplies the reach, and about log n layers are
-#   enough: the paper's table has that case (as in ByteNet,
-#   [2016](https://arxiv.org/abs/1610.10099)).
-
-# %% [markdown]
-# > **Common mistake: "a training step of a Transformer is O(1)".** The table has an O(1)
-# > in attention's row, but in the column of steps that *wait*. The operations grow with
-# > n², and they take O(1) time only on a machine with unlimited processors. No such
-# > machine exists.
-
-# %% [markdown]
-# Your functions draw all this. **Move n and d:** where do the lines of attention and
-# recurrence cross? Can a convolution need more operations than a recurrence?
-
-# %%
-from itertools import product
-
-lengths, widths = [2**i for i in range(5, 15)], [64, 128, 256, 512, 1024]
-names = {"attention": 0, "recurrence": 0, "convolution, k = 3": 3}
-
-
-def over_sizes(count) -> dict:
-    """Return a table (widths, lengths) of a cost for each kind of layer."""
-    return {
-        name: np.array(
-            [[count(name.split(",")[0], n, d, k) for n in lengths] for d in widths]
-        )
-        for name, k in names.items()
-    }
-
-
-# %% [markdown]
-# (A table for each cost, a row for each d, a column for each n.)
-
-# %%
-counted = {"operations": over_sizes(flops)}
-waiting = over_sizes(lambda kind, n, d, k: sequential_steps(kind, n, k))
-counted["steps that wait"] = waiting
-counted["longest path"] = over_sizes(lambda kind, n, d, k: path_length(kind, n, k))
-
-# %%
-alt = "Attention's operations grow fastest with n, and cross recurrence's at n = d."
-figures.costs_by_length(lengths, widths, counted, start=(512, 512), alt=alt)
-
-# %% [markdown]
-# ## In seconds
-#
-# The core of each kind of layer was timed on one processor, for one sequence of 32 to
-# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's own `nn.RNN`,
-# whose loop is compiled.
-
-# %%
-from course_lib.experiments import record
-from course_lib.lessons.measuring import crossover, fitted_exponent
-
-of_layers = record.read("layer_costs")
-timed_lengths = of_layers.values("lengths")[0]
-print(of_layers.made_with())
-
-# %% [markdown]
-# Each time is the median of three runs, each itself a median of several measurements:
-
-
-# %%
-def timed(name: str) -> np.ndarray:
-    """Return the microseconds for each length or width, medians of three runs."""
-    return np.median(of_layers.values(name), axis=0)
-
-
-# %% [markdown]
-# With d = 64, attention and recurrence have the same number of operations at n = 64.
-#
-# **Predict:** at about which n does attention begin to take *longer* than recurrence?
-#
-# - [ ] About 2,000
-# - [x] About 700
-# - [ ] About 200
-# - [ ] About 64
-
-# %%
-crossings = {}
-for d in (64, 256):
-    pair = [timed(f"{kind}, d = {d}") for kind in ("attention", "recurrence")]
-    crossings[d] = crossover(timed_lengths, *pair)
-    attends, recurs = (each[timed_lengths.index(d)] for each in pair)  # at n = d
-    print(f"d = {d}: from n = {crossings[d]:.0f} on; at n = d", end=" ")
-    print(f"recurrence takes {recurs / attends:.0f} times as long")
-assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
-
-# %% [markdown]
-# The numbers of operations are equal, but the times are far apart: at n = d = 64 the
-# recurrence takes eight times as long, because its 64 steps are small products that wait
-# for each other, and each has to be started separately. With d = 256 the products are
-# larger, and the crossing is nearer to n = d. (On a GPU, which wants thousands of things
-# to do at once, the gap should be wider; we didn't measure it.)
-
-# %%
-series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
-for k in (3, 9):
-    series[f"convolution, k = {k}"] = timed(f"convolution, k = {k}, d = 64")
-axes = {"xlabel": "length n", "ylabel": "microseconds", "logarithmic": True}
-
-# %%
-alt = "Attention begins as the fastest and ends as the slowest, with the steepest line."
-figures.curves(timed_lengths, series, **axes, alt=alt)
-
-# %% [markdown]
-# On logarithmic axes a power is a straight line, and its exponent is the slope. The
-# formulas predict 2 for attention and 1 for the others.
-#
-# **Predict:** which exponent fits attention's time with d = 64, from n = 512 to 4,096?
-#
-# - [ ] About 1.5
-# - [ ] About 2.0
-# - [x] About 2.4
-# - [ ] About 3.0
-
-# %%
-last = slice(timed_lengths.index(512), None)
-exponents = {}
-for name, d in product(series, (64, 256)):
-    times = timed(f"{name}, d = {d}")[last]
-    exponents[name, d] = fitted_exponent(timed_lengths[last], times)
-    print(f"{name:19} d = {d:3}: {exponents[name, d]:.1f}")
-assert min(exponents["attention", d] for d in (64, 256)) > 2.1
-assert round(exponents["attention", 64], 1) == 2.4
-assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "attention")
-
-# %% [markdown]
-# The times of recurrence and convolution grow as the formulas say, but attention's grows
-# faster. Its operations grow exactly with n², so something else must be slowing it down.
-# What?
-#
-# > **Common mistake: "attention is quadratic, so it is slower than recurrence".** The exponent says how
-# > time *grows*, not how long it is: with d = 64, attention is ahead up to about 700 tokens.
-
-# %% [markdown]
-# How does the time grow with d, at n = 512? The formulas predict the exponent 1 for
-# attention (4n²d) and 2 for the others (d²).
-
-# %%
-for kind in series:
-    by_width = timed(f"{kind}, by d")[-3:]
-    exponent = fitted_exponent(of_layers.values("widths")[0][-3:], by_width)
-    print(f"{kind:19} {exponent:.1f}, from d = 256 to 1,024")
-    exponents[kind, "d"] = exponent
-assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "d"] < 2
+# **What does attention really cost, and how is it made fast?** By the end, your own
+# function will read two thousand tokens without ever making the table of weights.
 
 # %% [markdown]
 # ## What a processor waits for
@@ -390,11 +84,13 @@ for b in (1, 256):
 #
 # **Predict:** how many times as long do 256 vectors take as one?
 #
-# - [ ] 256 times
-# - [x] About 70 times
-# - [ ] About as long
+# - [ ] 256 times: there are 256 times as many operations
+# - [x] Fewer than 256 times: the matrix is fetched only once
+# - [ ] About as long: only fetching takes time
 
 # %%
+from course_lib.experiments import record
+
 traffic = record.read("memory_traffic")
 per_operation = np.median(traffic.values("product"), axis=0)
 batches = traffic.values("batches")[0]
@@ -405,23 +101,17 @@ print(f"256 vectors: {times:.0f} times as long as one")
 assert 55 < times < 85
 
 # %% [markdown]
-# One vector times a matrix is a step of a recurrence, and it is also how a language model
+# About 70 times. One vector times a matrix is a step of a recurrence, and it is also how a language model
 # writes a token. Both leave most of the processor idle.
 # (`course_lib/experiments/memory_traffic.py`)
 #
-# What if an operation uses each number once, such as adding an array of 16 million
-# numbers to itself?
-#
-# **Predict:** how long does one addition take, compared with one operation of the product with b = 256?
-#
-# - [ ] About 100 times
-# - [x] About 20 times
-# - [ ] About 4 times
-# - [ ] As long
+# Even worse is an operation that uses each number only once. Here is an array of 16
+# million numbers, added to itself:
 
 # %%
 times = traffic.median("addition") / per_operation[-1]
-print(f"{traffic.median('addition'):.0f} picoseconds: {times:.0f} times as long")
+print(f"{traffic.median('addition'):.0f} picoseconds for an addition:", end=" ")
+print(f"{times:.0f} times as long as an operation of the product with b = 256")
 assert 18 < times < 26
 
 # %% [markdown]
@@ -444,10 +134,9 @@ for name, milliseconds in parts.items():
 #
 # **Predict:** how long does the usual line take?
 #
-# - [ ] The same, 61 milliseconds
-# - [ ] About 80 milliseconds
-# - [x] About 135 milliseconds
-# - [ ] About 250 milliseconds
+# - [ ] As long, because the operations are the same
+# - [ ] A little longer: getting memory takes no operations
+# - [x] Much longer, because three tables go to slow memory and back
 
 # %%
 whole = traffic.median("attention")
@@ -455,10 +144,10 @@ print(f"{whole:.0f} milliseconds, {whole / sum(parts.values()):.1f} times its pa
 assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
 
 # %% [markdown]
-# More than half of the time goes into fresh memory. That is the likely reason for an
-# exponent above 2: a table too large for the fast memory near the processor goes to the
-# slow one, and beyond some size, the operating system has to provide its memory again
-# each time. The operations are not the problem. **The table is.**
+# More than half of the time goes into fresh memory, because a table too large for the
+# fast memory near the processor goes to the slow one, and beyond some size, the operating
+# system has to provide its memory again each time. The operations are not the problem.
+# **The table is.**
 
 # %% [markdown]
 # ## A softmax in pieces
@@ -608,28 +297,39 @@ print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
 assert max(gaps.values()) < 1e-13
 
 # %% [markdown]
-# > **Common mistake: "FlashAttention approximates attention".** Many fast attentions
-# > before it did. It is *exact*: tiles, a running maximum and a running sum, as in your
-# > function. Only the rounding differs, in the last digits, as with any other order of a
-# > sum. It wasn't the first exact one without a table either: Rabe and Staats (2021)
-# > computed attention in blocks to save memory. What Dao et al. (2022) added was to
-# > arrange the tiles for a GPU's fast memory.
+# > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
+# > often taken for one. But it is *exact*: tiles, a running maximum and a running sum, as
+# > in your function. Only the rounding differs, in the last digits, as with any other
+# > order of a sum.
+
+# %% [markdown]
+# It wasn't the first exact attention without a table, because Rabe and Staats
+# ([2021](https://arxiv.org/abs/2112.05682)) had computed attention in blocks to save
+# memory. What Dao et al. (2022) added was to arrange the tiles for a GPU's fast memory.
 
 # %% [markdown]
 # ## Memory, measured
 #
-# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB. `tiled_attention` with blocks
-# of 128 keys holds a maximum, a sum and an output for each query, and the scores of one block.
-# NumPy's peak was measured for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`).
+# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB.
+# `tiled_attention` with blocks of 128 keys holds a maximum, a sum and an output for each
+# query, and the scores of one block.
 #
-# **Predict:** if all 16,384 queries go through the blocks of keys together, how many
-# times as much memory does the plain way need?
+# **Predict:** how does the memory for these scores grow with the length n, if all n
+# queries go through the blocks together, and how if the queries come in blocks of 128
+# too?
 #
-# - [ ] 4 times
-# - [x] 16 times
-# - [ ] 128 times
+# - [ ] With n² in both cases
+# - [x] With n in the first, not at all in the second
+# - [ ] With n² in the first, with n in the second
+
+# %% [markdown]
+# One block of keys has n × 128 scores, and one tile 128 × 128. NumPy's peak was measured
+# for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`), first with all
+# queries at once:
 
 # %%
+from course_lib.lessons.measuring import fitted_exponent, numpy_peak
+
 memory = record.read("attention_memory")
 measured_lengths = memory.values("lengths")[0]
 ways = ("plain", "blocks of keys", "tiles")
@@ -644,10 +344,9 @@ assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
 assert 0.97 < growth["blocks of keys"] < 1.03
 
 # %% [markdown]
-# The plain way grows with exponent 2, blocks of keys with 1. All queries at once still
-# mean 16,384 × 128 scores, then as many exponents and exponentials, partly in float64,
-# hence 16 times, not 128. If the queries come in blocks of 128 too, a tile has 128 × 128
-# scores for every n, and you need little more memory than for the output:
+# The plain way grows with exponent 2, blocks of keys with 1. (16 times less and not 128,
+# because as many exponents and exponentials follow the scores, partly in float64.) If the
+# queries come in blocks of 128 too, you need little more memory than for the output:
 
 # %%
 less = (peaks["plain"] / peaks["tiles"])[-1]
@@ -667,7 +366,6 @@ figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.experiments.attention_memory import plain_attention
-from course_lib.lessons.measuring import numpy_peak
 
 q, k, v = rng.normal(size=(3, 4096, 64)).astype(np.float32)
 plain_peak = numpy_peak(lambda: plain_attention(q, k, v))
@@ -676,14 +374,8 @@ print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
 assert plain_peak > 1.2 * tiled_peak
 
 # %% [markdown]
-# And the time? Each way was called twice in a row: the second call can use the memory
-# that the first one has given back.
-#
-# **Predict:** which second call is faster at n = 16,384, in NumPy on one thread?
-#
-# - [x] The plain way
-# - [ ] Both take the same
-# - [ ] Tiles, by 3 times or more
+# And the time? Each way was called twice in a row at n = 16,384: the second call can use
+# the memory that the first one has given back.
 
 # %%
 ratios = {}
@@ -717,9 +409,9 @@ assert ratios["second call"] > 1.3 and ratios["first call"] < 0.8
 #
 # **Predict:** how many operations does FlashAttention do there, compared with standard attention?
 #
-# - [ ] Fewer
-# - [ ] As many
-# - [x] More
+# - [ ] Fewer, because no table is written
+# - [ ] Exactly as many, because the result is the same
+# - [x] More, because some weights are computed twice
 
 # %%
 # Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
@@ -731,11 +423,434 @@ for name in standard:
 assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 
 # %% [markdown]
-# It is more than 5 times as fast, and does 13 % *more* operations: in the backward pass
-# it has no table to look weights up in, so it computes each tile again. What it saves is
-# traffic, because it moves a ninth of the bytes.
+# It is more than 5 times as fast and does 13 % *more* operations: the backward pass has no
+# table to look weights up in, so it computes each tile again. What FlashAttention saves
+# is traffic, because it moves a ninth of the bytes.
 
 # %% [markdown]
+# ## Two thousand tokens without a table
+#
+# Now everything comes together. A language model like the one in lesson 12, two layers
+# with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then it reads
+# 2,048 tokens of *The Tempest* at once, with your function as its attention. (If a
+# function is not ready, the course's own is used instead.)
+
+# %%
+from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
+
+mine = own_functions(globals(), FAST_ATTENTION)
+
+# %% [markdown]
+# The training (`course_lib/lessons/long_reader.py`):
+
+# %%
+from course_lib.lessons import eight_plays, long_reader
+
+texts = eight_plays.texts()
+tokenizer = texts.tokenizer()
+token_ids = torch.tensor(tokenizer.encode(texts.training))
+model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
+text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
+
+# %% [markdown]
+# Do the model's own attention and yours predict the same next token at all 2,048
+# positions?
+
+
+# %%
+from course_lib.masks import causal_mask
+
+
+def in_tiles(q, k, v, size: int = 128) -> np.ndarray:
+    """Attend to all tokens before, with tiled_attention; queries come in blocks."""
+    outputs = []
+    for i in range(0, q.shape[1], size):
+        end = (
+            i + size
+        )  # later keys, which none of these queries may attend to, are left out
+        may_attend = causal_mask(size, end, offset=i)  # (size, end)
+        tile = q[:, i:end], k[:, :end], v[:, :end]
+        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
+    return np.concatenate(outputs, axis=1)
+
+
+# %%
+with torch.no_grad():
+    reference = model(text[None, :-1])[0]  # PyTorch's own attention
+yours = long_reader.logits_with(model, text[:-1], in_tiles)
+same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
+print(f"the same token at {same:.0%} of {len(yours):,} positions")
+assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
+
+# %% [markdown]
+# How much memory do NumPy's arrays take, compared with a table for each of the four
+# heads?
+
+
+# %%
+def with_table(q, k, v) -> np.ndarray:
+    """Attend to all tokens before, with the table of lesson 04."""
+    from course_lib.masks import masked_softmax
+
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return masked_softmax(scores, causal_mask(len(q[0]))) @ v
+
+
+held = {
+    name: numpy_peak(lambda f=f: long_reader.logits_with(model, text[:-1], f)) / 2**20
+    for name, f in (("table", with_table), ("tiles", in_tiles))
+}
+
+# %% tags=["nbval-ignore-output"]
+print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
+assert held["table"] > 8 * held["tiles"]
+
+# %% [markdown]
+# Back to the question from the start. What has changed since 2017 is not the formula. The
+# table was never needed, and is no longer made. (Heads also share the cache, and distant
+# tokens are left out where a model can do without them: *Going further*.) What attention
+# costs depends on what you count, and the seconds depend more on the numbers moved than
+# on the operations.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Operations are one cost, numbers that are moved another. Which one matters has to be
+#   measured.
+# - Attention needs no table: a running maximum, a sum and an output are enough, exactly.
+# - That is FlashAttention: more operations, but far less memory and memory traffic.
+#
+# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer (2019); Ainslie et
+# al. (2023); Triton's tutorial
+# [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
+#
+# **An open question:** everything works now. But would you notice if it didn't? Lesson
+# 15.
+
+# %% [markdown]
+# ## Going further
+#
+# Each section below stands alone and can be skipped; no later lesson's core needs it.
+# *What is counted* and *In seconds* compare attention with recurrence and convolution, as
+# the paper's table 1 does. *A kernel for a GPU* and *What PyTorch does* are for those who
+# have to make a model faster, *The cache* and *A window* for those who run one.
+
+# %% [markdown]
+# ## What is counted
+#
+# A layer takes n vectors of d numbers each and makes n new ones. Four kinds of layers
+# can pass information between positions:
+#
+# - **attention**: each position meets all n, in two products, q kᵀ and weights v;
+# - attention in a **window**: the same two products, but each position meets only k
+#   positions, its neighbours;
+# - **recurrence** (lesson 08): one position after another,
+#   $h_t = \tanh(x_t W_x + h_{t-1} W_h)$;
+# - **convolution**: each position reads the k positions up to its own, with the same k
+#   matrices everywhere, its *kernel*, which slides over the sequence.
+
+# %% [markdown]
+# Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
+# matrix costs 2d². Only the large products are counted; attention's projections are left out.
+
+# %% [markdown]
+# ### Exercise: flops
+#
+# Count a layer's operations by kind.
+#
+# <details><summary>Hint 1</summary>
+#
+# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products does
+# each kind have, and how many of each? Which kinds have two?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Attention: q kᵀ is (n, d) by (d, n), and weights v is (n, n) by (n, d). With a window, k
+# replaces the n of the keys, but is never more than n. Recurrence: two products of a
+# vector with a (d, d) matrix, n times. Convolution: k such products, n times.
+#
+# </details>
+
+# %%
+from course_lib.costs import flops  # exercise
+
+# %%
+check(flops)
+
+# %% [markdown]
+# The base model of 2017 has d = 512.
+#
+# **Predict:** at n = 512, which of the two needs more operations in a layer?
+#
+# - [x] Both need the same number
+# - [ ] Attention
+# - [ ] Recurrence
+
+# %%
+for n in (64, 512, 4096):
+    counts = {kind: flops(kind, n, 512) for kind in ("attention", "recurrence")}
+    print(f"n = {n:5}: {counts}")
+assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
+
+# %% [markdown]
+# Attention needs 4n²d operations and recurrence 4nd², which is the same if n = d.
+# Attention needs fewer for shorter sequences, recurrence for longer ones. The sentences
+# to be translated had some 30 tokens, so n² cost little: the four projections of
+# attention, left out here as in the paper, need 8nd² for every n.
+
+# %% [markdown]
+# ### Steps that wait, and the longest path
+#
+# The number of operations is only one cost. Table 1 of *Attention Is All You Need* has
+# columns for two more:
+#
+# - **sequential operations**: how many steps have to wait for each other, however many
+#   processors there are;
+# - **maximum path length**: how many layers, or steps, information from the first position has to
+#   pass through to reach the last one. The longer the path, the harder it is to learn (lesson 08).
+
+# %% [markdown]
+# ### Exercise: sequential_steps
+#
+# How many steps of one layer have to wait for each other, however many processors there are?
+#
+# <details><summary>Hint 1</summary>
+#
+# Give each position a processor of its own. Which of the four kinds lets all of them begin at
+# once? What does position 5 of a recurrence have to know first?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
+# the others, whatever n is.
+#
+# </details>
+
+# %%
+from course_lib.costs import sequential_steps  # exercise
+
+# %%
+check(sequential_steps)
+
+# %% [markdown]
+# In a causal convolution with k = 3, a position reads itself and the two before it. So
+# after one layer, it knows of 3 positions.
+#
+# **Predict:** in a sequence of 1,025 positions, after how many layers does the last one
+# know about the first?
+#
+# - [ ] 10
+# - [ ] 342
+# - [x] 512
+# - [ ] 1,024
+
+# %%
+reached, layers = 1, 0  # how many positions the last one knows of
+while reached < 1025:
+    reached, layers = reached + 2, layers + 1
+print(layers, "layers")
+assert layers == 512
+
+# %% [markdown]
+# Each layer adds two positions, so it takes 1,024 / 2 layers. (342 is 1,025 / 3, rounded
+# up, but only two of the three positions that a layer reads are new.)
+
+# %% [markdown]
+# ### Exercise: path_length
+#
+# How many steps lie between the first position and the last? For n = 1 the two are one position,
+# and the answer is 0.
+#
+# <details><summary>Hint 1</summary>
+#
+# How many positions back does one layer reach, for a kernel of 3? How many for a window of 4? And
+# how far is it from the first of n positions to the last: n, or one less?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
+# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
+#
+# </details>
+
+# %%
+from course_lib.costs import path_length  # exercise
+
+# %%
+check(path_length)
+
+# %% [markdown]
+# Here is the paper's table 1, computed by your functions for n = 1,024 and d = 512:
+
+# %%
+kinds = {"attention": 0, "recurrence": 0, "convolution": 3}  # k, where it counts
+print("kind          operations  steps  path")
+table = {}
+for kind, k in kinds.items():
+    table[kind] = path_length(kind, 1024, k), flops(kind, 1024, 512, k)
+    steps = sequential_steps(kind, 1024, k)
+    print(f"{kind:12} {table[kind][1]:11,} {steps:6} {table[kind][0]:5}")
+assert table["attention"][1] == 2 * table["recurrence"][1]
+assert table["convolution"][1] == 1.5 * table["recurrence"][1]
+assert [path for path, _ in table.values()] == [1, 1023, 512]
+
+# %% [markdown]
+# Read it row by row:
+#
+# - **attention**: any two positions meet in one layer, at once. The price is n²;
+# - **recurrence**: cheap for long sequences, but nothing can be done in parallel, and the
+#   path is long;
+# - **convolution**: also parallel, and linear in n. But whatever the text needs, a layer
+#   sees only k positions, so it takes many layers to reach a distant word. If the kernel
+#   has gaps (*dilated*), each layer multiplies the reach, and about log n layers are
+#   enough: the paper's table has that case (as in ByteNet,
+#   [2016](https://arxiv.org/abs/1610.10099)).
+
+# %% [markdown]
+# The O(1) in attention's row is sometimes quoted as the cost of a training step, but it
+# stands for steps that *wait*. The operations grow with n², and would take O(1) time only
+# on a machine with unlimited processors.
+
+# %% [markdown]
+# Your functions draw all this. **Move n and d:** where do the lines of attention and
+# recurrence cross? Can a convolution need more operations than a recurrence?
+
+# %%
+names = {"attention": 0, "recurrence": 0, "convolution, k = 3": 3}
+
+
+def over_sizes(count) -> dict:
+    """Return a table (widths, lengths) of a cost for each kind of layer."""
+    return {
+        name: np.array(
+            [[count(name.split(",")[0], n, d, k) for n in lengths] for d in widths]
+        )
+        for name, k in names.items()
+    }
+
+
+# %% [markdown]
+# (A table for each cost, a row for each d, a column for each n.)
+
+# %%
+counted = {"operations": over_sizes(flops)}
+waiting = over_sizes(lambda kind, n, d, k: sequential_steps(kind, n, k))
+counted["steps that wait"] = waiting
+counted["longest path"] = over_sizes(lambda kind, n, d, k: path_length(kind, n, k))
+
+# %%
+alt = "Attention's operations grow fastest with n, and cross recurrence's at n = d."
+figures.costs_by_length(lengths, widths, counted, start=(512, 512), alt=alt)
+
+# %% [markdown]
+# ## In seconds
+#
+# The core of each kind of layer was timed on one processor, for one sequence of 32 to
+# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's own `nn.RNN`,
+# whose loop is compiled.
+
+# %%
+from itertools import product
+
+from course_lib.lessons.measuring import crossover
+
+of_layers = record.read("layer_costs")
+timed_lengths = of_layers.values("lengths")[0]
+print(of_layers.made_with())
+
+# %% [markdown]
+# Each time is the median of three runs, each itself a median of several measurements:
+
+
+# %%
+def timed(name: str) -> np.ndarray:
+    """Return the microseconds for each length or width, medians of three runs."""
+    return np.median(of_layers.values(name), axis=0)
+
+
+# %% [markdown]
+# With d = 64, attention and recurrence have the same number of operations at n = 64.
+#
+# **Predict:** where does attention begin to take *longer* than recurrence?
+#
+# - [x] At a larger n
+# - [ ] At n = 64
+# - [ ] At a smaller n
+
+# %%
+crossings = {}
+for d in (64, 256):
+    pair = [timed(f"{kind}, d = {d}") for kind in ("attention", "recurrence")]
+    crossings[d] = crossover(timed_lengths, *pair)
+    attends, recurs = (each[timed_lengths.index(d)] for each in pair)  # at n = d
+    print(f"d = {d}: from n = {crossings[d]:.0f} on; at n = d", end=" ")
+    print(f"recurrence takes {recurs / attends:.0f} times as long")
+assert 600 < crossings[64] < 800 and 600 < crossings[256] < 800
+
+# %% [markdown]
+# The numbers of operations are equal, but the times are far apart: at n = d = 64 the
+# recurrence takes eight times as long, because its 64 steps are small products that wait
+# for each other, and each has to be started separately. With d = 256 the products are
+# larger, and the crossing is nearer to n = d. (On a GPU, which wants thousands of things
+# to do at once, the gap should be wider; we didn't measure it.)
+
+# %%
+series = {kind: timed(f"{kind}, d = 64") for kind in ("attention", "recurrence")}
+for k in (3, 9):
+    series[f"convolution, k = {k}"] = timed(f"convolution, k = {k}, d = 64")
+axes = {"xlabel": "length n", "ylabel": "microseconds", "logarithmic": True}
+
+# %%
+alt = "Attention begins as the fastest and ends as the slowest, with the steepest line."
+figures.curves(timed_lengths, series, **axes, alt=alt)
+
+# %% [markdown]
+# On logarithmic axes a power is a straight line, and its exponent is the slope. The
+# formulas predict 2 for attention and 1 for the others.
+#
+# **Predict:** which exponent fits attention's time with d = 64, from n = 512 to 4,096?
+#
+# - [ ] Less than 2
+# - [ ] Exactly 2
+# - [x] More than 2
+
+# %%
+last = slice(timed_lengths.index(512), None)
+exponents = {}
+for name, d in product(series, (64, 256)):
+    times = timed(f"{name}, d = {d}")[last]
+    exponents[name, d] = fitted_exponent(timed_lengths[last], times)
+    print(f"{name:19} d = {d:3}: {exponents[name, d]:.1f}")
+assert min(exponents["attention", d] for d in (64, 256)) > 2.1
+assert round(exponents["attention", 64], 1) == 2.4
+assert all(0.8 < e < 1.1 for (name, _), e in exponents.items() if name != "attention")
+
+# %% [markdown]
+# The times of recurrence and convolution grow as the formulas say, but attention's grows
+# faster. Its operations grow exactly with n²; the likely reason for the rest is its
+# table, which outgrows the fast memory (*What a processor waits for*).
+#
+# So *quadratic* alone doesn't mean *slower*: an exponent says how time grows, not how
+# long it is, and with d = 64, attention is ahead up to about 700 tokens.
+
+# %% [markdown]
+# How does the time grow with d, at n = 512? The formulas predict the exponent 1 for
+# attention (4n²d) and 2 for the others (d²).
+
+# %%
+for kind in series:
+    by_width = timed(f"{kind}, by d")[-3:]
+    exponent = fitted_exponent(of_layers.values("widths")[0][-3:], by_width)
+    print(f"{kind:19} {exponent:.1f}, from d = 256 to 1,024")
+    exponents[kind, "d"] = exponent
+assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "d"] < 2
+
+# %% [markdown]
+# ## A kernel for a GPU
+#
 # Each of PyTorch's operations reads from the large memory and writes to it. To choose the
 # memory yourself, you write a **kernel**: here, a program that the GPU runs many times at
 # once. The language Triton (Tillet et al. 2019) makes kernels look like NumPy.
@@ -830,21 +945,14 @@ for name, more in options.items():
 
 # %% [markdown]
 # (`runs_with` chooses a backend with `torch.nn.attention.sdpa_kernel` and returns whether
-# it can.)
-#
-# **Predict:** on a CPU, for which calls must PyTorch fall back on the plain way with its
-# table?
-#
-# - [x] For dropout
-# - [ ] For any mask but the causal one
-# - [ ] For both
+# it can.) For which calls must PyTorch fall back on the plain way with its table?
 
 # %%
 print(by_tiles)
 assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": False}
 
 # %% [markdown]
-# That holds for a CPU and PyTorch 2.13. On a GPU, `flash` refuses all masks but the
+# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks but the
 # causal one, yet accepts dropout. So measure on your own machine, with your own options.
 
 # %% [markdown]
@@ -873,10 +981,10 @@ assert 2.5 < ratios[0] < 3.5 and 60 < ratios[1] < 66
 #
 # **Predict:** with which backend does `is_causal=True` save time?
 #
-# - [ ] With both
-# - [ ] With math only
-# - [ ] With neither
 # - [x] With flash only
+# - [ ] With math only
+# - [ ] With both
+# - [ ] With neither
 
 # %%
 shares = {}
@@ -895,10 +1003,9 @@ assert 0.55 < shares["flash"] < 0.7 and 0.97 < shares["math"] < 1.05
 #
 # **Predict:** what does it cost to ask for them?
 #
-# - [ ] Neither time nor memory
-# - [ ] About twice the time
-# - [ ] About ten times the memory
-# - [x] About twice the time and ten times the memory
+# - [ ] Nothing, because they are computed anyway
+# - [ ] Time, but no memory
+# - [x] Both time and memory
 
 # %%
 pair = cost("with weights"), cost("without weights")
@@ -986,12 +1093,12 @@ assert round(at_once / 1e9) == 618
 # And the time? A model with 8 heads, d_model 256 and four layers was timed with a cache
 # of 64 to 16,384 tokens (`course_lib/experiments/token_times.py`).
 #
-# **Predict:** how many times as long does one token take after 16,384 tokens as after 256?
+# **Predict:** after 16,384 tokens, the cache is 64 times as large as after 256. How many
+# times as long does one token take?
 #
-# - [ ] 300 to 600 times
-# - [x] 30 to 60 times
-# - [ ] 3 to 6 times
-# - [ ] About as long
+# - [x] Fewer than 64 times: the parameters are read too, however small the cache is
+# - [ ] 64 times, because the time grows with what is read
+# - [ ] More than 64 times, because the scores grow with n²
 
 # %%
 tokens = record.read("token_times")
@@ -1078,18 +1185,57 @@ assert known.sum() == 4 * (4 - 1) + 1
 # layers and windows of 4,096 (Jiang et al. 2023, table 1):
 
 # %%
-reach = 32 * (4096 - 1)
-fewer = flops("attention", 131_072, 4096) / flops("window", 131_072, 4096, 4096)
-print(
-    f"reach: {reach:,} positions; of 131,072 tokens: {fewer:.0f} times fewer operations"
-)
-assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
+reach, fewer = 32 * (4096 - 1), 131_072 / 4096
+print(f"reach: {reach:,} positions")
+print(f"131,072 tokens: {fewer:.0f} times fewer operations")
 
 # %% [markdown]
 # That something *can* travel so far doesn't mean that it does: whether a model learns to
 # use 32 layers for it has to be measured. Longformer (Beltagy et al. 2020) gives some
 # tokens the whole sequence; GPT-3 alternates layers with and without a window (Brown et
 # al. 2020, section 2.1), so that its cache may be smaller than the one above.
+
+# %% [markdown]
+# The model of *Two thousand tokens without a table* learned from 64 tokens at a time and
+# then read 2,048. What helps it more in the second half of the text: attending to
+# everything before, or to a window of 64?
+#
+# **Predict:** which way is its loss lower?
+#
+# - [ ] With everything before
+# - [x] With the window
+# - [ ] Neither: it is about the same
+
+
+# %%
+def in_window(q, k, v, width: int = 64, size: int = 128) -> np.ndarray:
+    """Attend in tiles to the last tokens only, as many as the window is wide."""
+    outputs = []
+    for i in range(0, q.shape[1], size):
+        end, first = i + size, max(0, i - width + 1)
+        may_attend = sliding_window_mask(end - first, width)[i - first :]
+        tile = q[:, i:end], k[:, first:end], v[:, first:end]
+        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
+    return np.concatenate(outputs, axis=1)
+
+
+# %% tags=["nbval-ignore-output"]
+losses = {}
+for name, attend in (("everything before", in_tiles), ("a window of 64", in_window)):
+    logits = long_reader.logits_with(model, text[:-1], attend)
+    each = functional.cross_entropy(logits, text[1:], reduction="none")
+    losses[name] = each[1024:].mean().item()
+    print(f"{name}: {losses[name]:.2f} nats per token,", end=" ")
+    print(f"{each[:64].mean():.2f} for the first 64")
+assert losses["a window of 64"] < losses["everything before"] - 0.4
+
+# %% [markdown]
+# The likely reason is that the model never met distances beyond 63, or so many keys at
+# once. Rotary positions (lesson 05) can be computed for any distance, but its heads
+# learned only these. (Models for long texts are trained further on such texts, with
+# rescaled angles, as in YaRN: [Peng et al. 2023](https://arxiv.org/abs/2309.00071).) The
+# window keeps to what was learned, and is cheaper: 32 times fewer operations, and a cache
+# of 64 tokens instead of 2,048.
 
 # %% [markdown]
 # ## What is not here
@@ -1110,157 +1256,8 @@ assert path_length("window", reach + 1, 4096) == 32 and fewer == 32
 # More has followed since. *FlashAttention-3* ([Shah et al.
 # 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same
 # time. *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a
-# mask that you write in PyTorch into a kernel. *Latent attention* (lesson 12) stores less
-# than a cache of keys and values. And *state-space models* such as Mamba ([Gu and Dao
+# mask that you write in PyTorch into a kernel. *Latent attention*, MLA ([DeepSeek-V2,
+# 2024](https://arxiv.org/abs/2405.04434)), caches one short vector per token, from which
+# all heads' keys and values are computed. And *state-space models* such as Mamba ([Gu and Dao
 # 2023](https://arxiv.org/abs/2312.00752)) replace the cache by a state of fixed size,
 # often with some layers of attention in between.
-
-# %% [markdown]
-# ## Two thousand tokens without a table
-#
-# Now everything comes together. A language model like the one in lesson 12, two layers
-# with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then it reads
-# 2,048 tokens of *The Tempest* at once, with your function as its attention. (If a
-# function is not ready, the course's own is used instead.)
-
-# %%
-from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
-
-mine = own_functions(globals(), FAST_ATTENTION)
-
-# %% [markdown]
-# The training (`course_lib/lessons/long_reader.py`):
-
-# %%
-from course_lib.lessons import eight_plays, long_reader
-
-texts = eight_plays.texts()
-tokenizer = texts.tokenizer()
-token_ids = torch.tensor(tokenizer.encode(texts.training))
-model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
-text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
-
-# %% [markdown]
-# Do the model's own attention and yours predict the same next token at all 2,048
-# positions?
-
-
-# %%
-from course_lib.masks import causal_mask
-
-
-def in_tiles(q, k, v, width: int | None = None, size: int = 128) -> np.ndarray:
-    """Attend in tiles: to all tokens before, or in a window of some width."""
-    outputs = []
-    for i in range(0, q.shape[1], size):
-        end, first = i + size, 0 if width is None else max(0, i - width + 1)
-        if width is None:
-            may_attend = causal_mask(size, end, offset=i)  # (size, end)
-        else:
-            near = mine["sliding_window_mask"](end - first, width)
-            may_attend = near[i - first :]  # (size, end − first)
-        tile = q[:, i:end], k[:, first:end], v[:, first:end]
-        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
-    return np.concatenate(outputs, axis=1)
-
-
-# %% [markdown]
-# (Queries come in blocks of 128; keys that none of them may attend to are left out.)
-
-# %%
-with torch.no_grad():
-    reference = model(text[None, :-1])[0]  # PyTorch's own attention
-yours = long_reader.logits_with(model, text[:-1], in_tiles)
-same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
-print(f"the same token at {same:.0%} of {len(yours):,} positions")
-assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
-
-# %% [markdown]
-# How much memory do NumPy's arrays take, compared with a table for each of the four
-# heads?
-
-
-# %%
-def with_table(q, k, v) -> np.ndarray:
-    """Attend to all tokens before, with the table of lesson 04."""
-    from course_lib.masks import masked_softmax
-
-    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-    return masked_softmax(scores, causal_mask(len(q[0]))) @ v
-
-
-held = {
-    name: numpy_peak(lambda f=f: long_reader.logits_with(model, text[:-1], f)) / 2**20
-    for name, f in (("table", with_table), ("tiles", in_tiles))
-}
-
-# %% tags=["nbval-ignore-output"]
-print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
-assert held["table"] > 8 * held["tiles"]
-
-# %% [markdown]
-# Now for the loss. The model learned from 64 tokens at a time and now reads 2,048. What
-# helps it more in the second half of the text: attending to everything before, or to a
-# window of 64?
-#
-# **Predict:** which way is its loss lower?
-#
-# - [ ] With everything before
-# - [x] With the window
-# - [ ] Neither: it is about the same
-
-# %% tags=["nbval-ignore-output"]
-losses = {}
-for width in (None, 64):
-    logits = long_reader.logits_with(
-        model, text[:-1], lambda q, k, v, w=width: in_tiles(q, k, v, w)
-    )
-    each = functional.cross_entropy(logits, text[1:], reduction="none")
-    losses[width] = each[1024:].mean().item()
-    print(f"window {width}: {losses[width]:.2f} nats per token,", end=" ")
-    print(f"{each[:64].mean():.2f} for the first 64")
-assert losses[64] < losses[None] - 0.4
-
-# %% [markdown]
-# The likely reason is that the model never met distances beyond 63, or so many keys at
-# once. Rotary positions (lesson 05) can be computed for any distance, but its heads
-# learned only these. (Models for long texts are trained further on such texts, with
-# rescaled angles, as in YaRN: [Peng et al. 2023](https://arxiv.org/abs/2309.00071).) The
-# window keeps to what was learned, and is cheaper. On paper:
-
-# %%
-full, window = (
-    mine["flops"]("attention", 2048, 64),
-    mine["flops"]("window", 2048, 64, 64),
-)
-print(f"operations: {full / window:.0f} times fewer")
-caches = [mine["kv_cache_bytes"](n, 2, 4, 16, 4) for n in (2048, 64)]
-print(
-    f"cache: {caches[0] // 1024} KiB without a window, {caches[1] // 1024} KiB with it"
-)
-layers = mine["path_length"]("window", 2048, 64)
-print(f"from the first token to the last: {layers} layers, and the model has 2")
-assert full == 32 * window and layers == 33
-
-# %% [markdown]
-# Back to the question from the start. What has changed since 2017 is not the formula. The
-# table was never needed, and is no longer made; heads share the cache; distant tokens are
-# left out where a model can do without them. What attention costs depends on what you
-# count, and the seconds depend more on the numbers moved than on the operations.
-
-
-# %% [markdown]
-# ## In three lines
-#
-# - Operations are one cost; steps that wait and numbers that are moved are others. Which
-#   one matters has to be measured.
-# - Attention needs no table: a running maximum, a sum and an output are enough, exactly. That is
-#   FlashAttention, with more operations and far less memory traffic.
-# - While a model writes, the cache is what grows: grouped queries and windows keep it small.
-#
-# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer (2019); Ainslie et
-# al. (2023); Triton's tutorial
-# [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
-#
-# **An open question:** everything works now. But would you notice if it didn't? Lesson
-# 15.

@@ -116,6 +116,7 @@ def test_tokens_in_columns_have_the_same_edges():
     axes = figures.token_boxes(pair, in_columns=True, alt=ALT).figure.axes[0]
     edges = [(box.get_x(), box.get_width()) for box in axes.patches]
     assert edges[:3] == edges[3:]
+    assert min(width for _, width in edges) > 0.4  # a comma's box, too
     with pytest.raises(ValueError, match="equally many tokens, got"):
         figures.token_boxes(ROWS, in_columns=True, alt=ALT)
 

@@ -37,7 +37,6 @@ ELSEWHERE = {  # with properties of their own
     "learned_pronoun": "tests/lessons/test_learned_pronoun.py",
     "patients": "tests/lessons/test_patients.py",
     "paper_results": "tests/lessons/test_paper_results.py",
-    "riddle": "tests/lessons/test_riddle.py",
     "long_reader": "tests/lessons/test_long_reader.py",
     "measuring": "tests/lessons/test_measuring.py",
     "own_functions": "tests/lessons/test_own_functions.py",

@@ -6,6 +6,7 @@
 
 const WIDTH = 340; // of a chart in its own units; about a pixel each
 const HEIGHT = 170;
+const ROOM = 24; // for half of the last number below the chart
 const PLOT = { left: 66, right: 10, top: 8, bottom: 34 };
 const DASHES = [null, "7 4", null, "2 3"];
 const STROKES = [7, 3.5, 2, 1.5]; // lines that coincide are all seen
@@ -116,7 +117,9 @@ function render({ model, el }) {
       if (i % every) return;
       svg.append(
         shape("line", { class: "grid", x1: across(n), x2: across(n), y1: PLOT.top, y2: HEIGHT - PLOT.bottom }),
-        shape("text", { x: across(n), y: HEIGHT - PLOT.bottom + 14, "text-anchor": "middle" }, n.toLocaleString("en")),
+        shape("text", {
+          x: Math.min(across(n), WIDTH - ROOM), y: HEIGHT - PLOT.bottom + 14, "text-anchor": "middle",
+        }, n.toLocaleString("en")),
       );
     });
     svg.append(shape("text", { x: (PLOT.left + WIDTH) / 2, y: HEIGHT - 3, "text-anchor": "middle" }, "length n"));
