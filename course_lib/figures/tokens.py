@@ -34,7 +34,7 @@ MAX_ROWS = 8  # of a word in a picture, one for each number of merges
 PAGE_ROWS = 22  # of a picture
 
 
-def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
+def merge_trees(trees: Sequence[Tree], *, alt: str | None = None) -> AccessibleFigure:
     """Draw for each token of a word what was joined out of what, letters at the bottom.
 
     trees : one per token, in order: a symbol, or a tuple of two trees
@@ -64,7 +64,7 @@ def merge_steps(
     merges: Sequence[tuple[str, str]],
     counts: Sequence[int],
     *,
-    alt: str,
+    alt: str | None = None,
     ranks: Sequence[int] | None = None,
 ) -> LivingFigure:
     """Draw how words become fewer tokens, merge by merge, with the pair that is next.
@@ -99,7 +99,10 @@ def merge_steps(
 
 
 def token_boxes(
-    rows: Mapping[str, Sequence[str]], *, in_columns: bool = False, alt: str
+    rows: Mapping[str, Sequence[str]],
+    *,
+    in_columns: bool = False,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw texts cut into tokens: a box with its own edge for each token.
 
@@ -148,7 +151,7 @@ def length_and_size(
     tokens_per_word: Sequence[float],
     parameters: Mapping[str, Sequence[float]],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw what more merges save, and below it what they cost.
 
@@ -187,7 +190,7 @@ def bars(
     series: Mapping[str, Sequence[float]],
     *,
     xlabel: str,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw groups of horizontal bars, a group per name, with their numbers at the end.
 
