@@ -684,12 +684,14 @@ MISSPELT = "def scaled_scores(q, k):\n    return q @ kk"
 @pytest.mark.parametrize(
     ("answer", "name"), [(USES_NP, "np"), (USES_EARLIER, "softmax")]
 )
-def test_name_of_a_cell_above_that_has_not_run_is_no_wrong_answer(answer, name):
+def test_name_of_a_cell_that_has_not_run_is_no_wrong_answer(answer, name):
     call = f"check({answer[4:].partition('(')[0]})"
     (_, _, checked) = executed(HEAD, answer, call)
-    said = error(checked)
-    assert (said.ename, checked) == ("NotRunYet", [said])
-    assert said.evalue.startswith(f"{name} is not there yet: run the cells above first")
+    explained = error(checked)
+    assert (explained.ename, checked) == ("NotRunYet", [explained])
+    assert explained.evalue.startswith(
+        f"{name} is not there yet: run the cells above first"
+    )
 
 
 def test_name_that_no_cell_above_makes_is_reported_as_before():
@@ -697,7 +699,7 @@ def test_name_that_no_cell_above_makes_is_reported_as_before():
     assert error(checked).ename == "CheckFailed" and "kk" in plain(checked)
 
 
-def test_name_imported_above_in_the_saved_notebook_is_not_there_yet(tmp_path):
+def test_name_imported_in_the_saved_notebook_is_not_there_yet(tmp_path):
     path = tmp_path / "lesson.ipynb"
     answer = MISSPELT.replace("kk", "einops.rearrange(k, 'a b -> b a')")
     cells = [new_code_cell("import einops"), new_code_cell(answer)]
@@ -727,12 +729,14 @@ def test_name_imported_above_in_the_saved_notebook_is_not_there_yet(tmp_path):
 def test_text_that_is_not_python_gets_a_sentence_on_its_line(text, sentence):
     with pytest.raises(SyntaxError) as caught:
         compile(text, "<cell>", "exec")
-    said = unreadable(caught.value)
-    assert sentence in said and f"line {caught.value.lineno}" in said
-    assert f"Python's words: {caught.value.msg.rstrip('.?')}." in said
+    explained = unreadable(caught.value)
+    assert sentence in explained and f"line {caught.value.lineno}" in explained
+    assert f"Python's words: {caught.value.msg.rstrip('.?')}." in explained
 
 
 def test_cell_that_is_not_python_is_explained_below_its_error():
-    _, (failed, said), (right,) = executed(HEAD, SLIP, "1 + 1")
+    _, (failed, explained), (right,) = executed(HEAD, SLIP, "1 + 1")
     assert failed.ename == "SyntaxError" and right.data["text/plain"] == "2"
-    assert said.data["text/plain"].startswith("Python cannot read line 2, `return q @")
+    assert explained.data["text/plain"].startswith(
+        "Python cannot read line 2, `return q @"
+    )

@@ -58,17 +58,17 @@ def unreadable(error: SyntaxError) -> str:
     "Python cannot read line 3, `if x > 0`. A colon is missing, most likely at the end \
 of the line. Python's words: expected ':'."
     """
-    said = str(error.msg or "invalid syntax").rstrip(".?")
+    words = str(error.msg or "invalid syntax").rstrip(".?")
     where = f"line {error.lineno}" if error.lineno else "this text"
     line = one_line(str(error.text or "").strip())
     start = f"Python cannot read {where}"
     start += f", `{line}`." if line and "`" not in line else "."
-    return f"{start} {_slip(said)}Python's words: {said}."
+    return f"{start} {_slip(words)}Python's words: {words}."
 
 
-def _slip(said: str) -> str:
+def _slip(words: str) -> str:
     for pattern, sentence in SLIPS:
-        if match := re.search(pattern, said):
+        if match := re.search(pattern, words):
             return sentence.format(*match.groups()) + " "
     return ""
 

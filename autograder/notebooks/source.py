@@ -286,11 +286,11 @@ class LessonSource:
 
         Where a picture above has the same code, the cell keeps a name of the text.
         """
-        shown, texts = without_texts(self.path, cell)
+        without, texts = without_texts(self.path, cell)
         if any(self.texts.get(key, text) != text for key, text in texts.items()):
-            shown, texts = without_texts(self.path, cell, is_named=True)
+            without, texts = without_texts(self.path, cell, is_named=True)
         self.texts |= texts
-        return shown
+        return without
 
     def _part(self, module: str, name: str, line: int) -> str:
         """Return the source of a function that is mended, or of its broken version."""
