@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.check import (
     CALL_SECONDS,
@@ -40,6 +40,7 @@ from autograder.checking.result import ExerciseResult
 from autograder.checking.way_on import makes_possible
 from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, MadePossible, Note, region
+from autograder.messages.stopped import missing_name, unreadable
 
 CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try them
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more
@@ -90,8 +91,15 @@ def check_text(
     printed = Printed()
     stopped = run_cell(f"<{name}>", text, names, printed)
     if stopped:
-        headline = f"{name}: your text stopped with an error, so nothing was checked"
-        return _problem(name, headline, "", str(printed), stopped)
+        what = "your text stopped with an error"
+        sentence = ""
+        if isinstance(stopped.error, SyntaxError):
+            what = f"Python cannot read line {stopped.error.lineno or 1}"
+            sentence = unreadable(stopped.error)
+        elif isinstance(stopped.error, NameError):
+            sentence = _unknown_name(stopped.error.name or "")
+        headline = f"{name}: {what}, so nothing was checked"
+        return _problem(name, headline, sentence, str(printed), stopped.lines)
     answer = names.get(name)
     if fault := _fault(name, answer, name in names):
         return _problem(name, f"{name} was not checked", fault, str(printed))
@@ -100,6 +108,8 @@ def check_text(
         sentence = f"This {NOT_YOUR_OWN}"
         return _problem(name, headline, sentence, str(printed), kind="course version")
     report = report_of(exercise, answer, text)
+    if sentence := _unknown_name(missing_name(report.result)):
+        report.notes += (sentence,)
     return {
         "kind": "report",
         "name": name,
@@ -214,10 +224,20 @@ def run_within(
         monitoring.free_tool_id(MONITORING_TOOL)
 
 
+class Stopped(NamedTuple):
+    """How a text ended that did not run through.
+
+    lines : of the error, as Python prints them
+    """
+
+    lines: str
+    error: BaseException
+
+
 def run_cell(
     file: str, text: str, names: dict[str, Any], printed: io.TextIOBase
-) -> str:
-    """Run a text as a notebook runs a cell; return the lines of its error, or "".
+) -> Stopped | None:
+    """Run a text as a notebook runs a cell; return what it stopped with, if it did.
 
     file : what the lines are shown under
     names : of all cells; those that the text defines are added
@@ -231,11 +251,22 @@ def run_cell(
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             limiter()(CELL_SECONDS, run)
-        except TimeLimitExceeded:
-            return f"It was stopped after {CELL_SECONDS:g} seconds."
+        except TimeLimitExceeded as error:
+            return Stopped(f"It was stopped after {CELL_SECONDS:g} seconds.", error)
         except BaseException as error:
-            return error_lines(error, file)
-    return ""
+            return Stopped(error_lines(error, file), error)
+    return None
+
+
+def _unknown_name(name: str) -> str:
+    """Return what may be missing where a name is not known, "" for no name."""
+    if not name:
+        return ""
+    return (
+        f"`{name}` is not there: is it spelt differently elsewhere, or made outside "
+        "this editor? An answer can use what its own text defines, the lesson's "
+        "imports and the earlier exercises that it builds on."
+    )
 
 
 def error_lines(error: BaseException, file: str) -> str:

@@ -35,6 +35,7 @@ from autograder.check import find_exercise
 from autograder.checking.call import TimeLimitExceeded, call_within, has_alarms
 from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import load
+from autograder.messages.stopped import unreadable
 
 CELL_SECONDS = 60.0  # some cells of lessons compute for seconds
 PREPARATION_SECONDS = 10.0  # for the text of an answer
@@ -143,7 +144,9 @@ class PageCells:
             self._show_error(f"It was stopped after {seconds:g} seconds.")
             return error
         except BaseException as error:
-            self._show_error(error_lines(error, file))
+            sentence = unreadable(error) if isinstance(error, SyntaxError) else ""
+            lines = error_lines(error, file)
+            self._show_error(f"{sentence}\n\n{lines}" if sentence else lines)
             return error
         return None
 

@@ -32,7 +32,13 @@ from autograder.course import Course, CourseError
 from autograder.in_class import in_class
 from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, CourseVersion, MadePossible, Note
-from autograder.newest_cell import defining_cell, older_version, watch_cells
+from autograder.messages.stopped import RUN_ABOVE, missing_name
+from autograder.newest_cell import (
+    defining_cell,
+    is_bound_above,
+    older_version,
+    watch_cells,
+)
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -65,6 +71,13 @@ class CheckFailed(AssertionError):
         return [f"CheckFailed: {self}"]
 
 
+class NotRunYet(NameError):
+    """An answer could not be judged, for want of what the cells above it make."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"NotRunYet: {self}"]
+
+
 class CheckStopped(KeyboardInterrupt):
     """The learner pressed Stop during a check."""
 
@@ -79,7 +92,7 @@ def check(answer: Any = None) -> float | None:
 
     Returns nothing in a notebook, and the points earned under nbgrader's autograder.
     Raises ``CheckFailed`` if a claim does not hold, ``NotAnExercise`` if the answer is
-    not one.
+    not one, ``NotRunYet`` if cells above have to run first.
     """
     exercise = find_exercise(answer, sys._getframe(1))
     grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
@@ -92,6 +105,8 @@ def check(answer: Any = None) -> float | None:
             result = judge(exercise, local_runner_factory(answer), cases=cases)
     except KeyboardInterrupt:
         raise CheckStopped(f"{exercise.name} was being checked") from None
+    if not grading:
+        _refuse_missing_name(exercise, result, answer)
     judged = "" if grading else defining_cell(answer)
     notes: tuple[Note, ...] = () if grading else _notes(exercise, result, judged)
     older = "" if grading else older_version(exercise.name, answer)
@@ -113,6 +128,19 @@ def check(answer: Any = None) -> float | None:
     if not result.solved:
         raise CheckFailed(report) from None
     return None
+
+
+def _refuse_missing_name(
+    exercise: Exercise, result: ExerciseResult, answer: Any
+) -> None:
+    """Raise ``NotRunYet`` if an answer lacks only a name that cells above it bind."""
+    name = missing_name(result)
+    if not name or name == exercise.name:
+        return
+    is_ours = name in (*exercise_names(), "np")
+    if not is_ours and not is_bound_above(name, answer):
+        return
+    raise NotRunYet(f"{name} is not there yet: {RUN_ABOVE}, then this one.") from None
 
 
 def local_runner_factory(answer: Any) -> RunnerFactory:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder.checking.call import plain_function
+from autograder.messages.report import sentence_html
+from autograder.messages.stopped import lasting_names, unreadable
 
 
 class RunCell(NamedTuple):
@@ -41,6 +43,8 @@ def watch_cells(also: Callable[[str], None]) -> None:
 
 
 def _note(also: Callable[[str], None], result: Any) -> None:
+    if isinstance(result.error_before_exec, SyntaxError):
+        show(unreadable(result.error_before_exec))
     text = getattr(result.info, "raw_cell", None)
     if isinstance(text, str):
         cell = RunCell(text.strip(), time.time(), bool(result.success))
@@ -83,17 +87,46 @@ def older_version(name: str, answer: Any) -> str:
     return ""
 
 
+def show(sentence: str) -> None:
+    """Show a sentence below a cell's outputs."""
+    from IPython.display import display
+
+    page = f'<p class="attention-stopped">{sentence_html(sentence)}</p>'
+    display({"text/plain": sentence, "text/html": page}, raw=True)
+
+
+def is_bound_above(name: str, answer: Any) -> bool:
+    """Decide whether a cell above an answer's imports or defines a name.
+
+    That is read from the notebook as it was saved.
+    """
+    judged = defining_cell(answer)
+    texts = _saved_cells()
+    above = texts[: texts.index(judged)] if judged in texts else texts
+    return name in lasting_names(above)
+
+
+def _saved_cells() -> list[str]:
+    """Return the code cells of the notebook as it was saved; none if it is unknown."""
+    path = Path(os.environ.get("JPY_SESSION_NAME", ""))
+    try:
+        if path.suffix != ".ipynb":
+            return []
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        return ["".join(each["source"]).strip() for each in cells if _is_code(each)]
+    except (OSError, ValueError, LookupError, TypeError):  # somebody else's file
+        return []
+
+
 def _is_edited(definition: re.Pattern[str], newest: RunCell) -> bool:
     """Decide whether the notebook was saved with another text after a cell had run."""
     path = Path(os.environ.get("JPY_SESSION_NAME", ""))
     try:
         if path.suffix != ".ipynb" or path.stat().st_mtime < newest.time:
             return False
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        texts = ["".join(each["source"]) for each in cells if _is_code(each)]
-    except (OSError, ValueError, LookupError, TypeError):  # somebody else's file
+    except OSError:
         return False
-    saved = [text.strip() for text in texts if definition.search(text)]
+    saved = [text for text in _saved_cells() if definition.search(text)]
     return bool(saved) and newest.text not in saved
 
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from dataclasses import replace
 
+import nbformat
 import numpy as np
 import pytest
 from nbclient import NotebookClient
@@ -22,6 +23,7 @@ from autograder.checking.way_on import makes_possible
 from autograder.messages.report import (
     DATA_TYPE,
 )
+from autograder.messages.stopped import unreadable
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
 from tests.messages.explained import about, tiny_weight
@@ -40,6 +42,7 @@ def scaled_scores(q, k):
 CHATTY = """import logging
 import sys
 import warnings
+import nbformat
 import numpy as np
 
 def scaled_scores(q, k):
@@ -671,3 +674,69 @@ def test_first_check_takes_under_a_second_without_torch(name):
     )
     assert ran.returncode == 0, ran.stderr
     assert float(ran.stdout.splitlines()[-1]) < 1.0  # seconds, of Python's start too
+
+
+USES_NP = "def scaled_scores(q, k):\n    return np.einsum('id,jd->ij', q, k)"
+USES_EARLIER = "def attention(q, k, v):\n    w = softmax(scaled_scores(q, k))"
+MISSPELT = "def scaled_scores(q, k):\n    return q @ kk"
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"), [(USES_NP, "np"), (USES_EARLIER, "softmax")]
+)
+def test_name_of_a_cell_that_has_not_run_is_no_wrong_answer(answer, name):
+    call = f"check({answer[4:].partition('(')[0]})"
+    (_, _, checked) = executed(HEAD, answer, call)
+    explained = error(checked)
+    assert (explained.ename, checked) == ("NotRunYet", [explained])
+    assert explained.evalue.startswith(
+        f"{name} is not there yet: run the cells above first"
+    )
+
+
+def test_name_that_no_cell_above_makes_is_reported_as_before():
+    (*_, checked) = executed(HEAD, MISSPELT, "check(scaled_scores)")
+    assert error(checked).ename == "CheckFailed" and "kk" in plain(checked)
+
+
+def test_name_imported_in_the_saved_notebook_is_not_there_yet(tmp_path):
+    path = tmp_path / "lesson.ipynb"
+    answer = MISSPELT.replace("kk", "einops.rearrange(k, 'a b -> b a')")
+    cells = [new_code_cell("import einops"), new_code_cell(answer)]
+    path.write_text(nbformat.writes(new_notebook(cells=cells)))
+    save = f"import os\nos.environ['JPY_SESSION_NAME'] = {str(path)!r}"
+    (*_, checked) = executed(HEAD, save, answer, "check(scaled_scores)")
+    assert error(checked).ename == "NotRunYet"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("def f(x)\n    return x", "A colon is missing"),
+        (SLIP, "The bracket `(` in it is never closed."),
+        ("def f(x):\n    return (x]", "The bracket `(` is closed by `]`"),
+        ("if x = 3:\n    pass", "compared with `==`"),
+        ("def f(x):\nreturn x", "indented by four spaces"),
+        ("def f(x):\n    y = x\n      z = x", "indented further than"),
+        ("def f(x):\n    if x:\n        y = x\n      z = x", "none of the lines above"),
+        ("x = 'a", "never closed"),
+        ("x = )", "was never opened"),
+        ("f(1 2)", "A comma may be missing"),
+        ("return 3", "A `return` belongs in a function"),
+        ("for for", "Python's words: invalid syntax."),
+    ],
+)
+def test_text_that_is_not_python_gets_a_sentence_on_its_line(text, sentence):
+    with pytest.raises(SyntaxError) as caught:
+        compile(text, "<cell>", "exec")
+    explained = unreadable(caught.value)
+    assert sentence in explained and f"line {caught.value.lineno}" in explained
+    assert f"Python's words: {caught.value.msg.rstrip('.?')}." in explained
+
+
+def test_cell_that_is_not_python_is_explained_below_its_error():
+    _, (failed, explained), (right,) = executed(HEAD, SLIP, "1 + 1")
+    assert failed.ename == "SyntaxError" and right.data["text/plain"] == "2"
+    assert explained.data["text/plain"].startswith(
+        "Python cannot read line 2, `return q @"
+    )

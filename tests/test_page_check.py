@@ -282,3 +282,15 @@ def test_first_check_loads_no_masked_arrays():
 def test_masked_array_is_refused_all_the_same():
     with pytest.raises(TypeError, match="its mask would be ignored"):
         softmax(np.ma.masked_array([1.0, 2.0], [True, False]))
+
+
+def test_text_that_is_not_python_is_named_by_line_and_slip():
+    report = check_text("softmax", "def softmax(x)\n    return x")
+    headline = "softmax: Python cannot read line 1, so nothing was checked"
+    assert report["headline"] == headline
+    assert "A colon is missing" in report["text"] and "A colon" in report["html"]
+
+
+@pytest.mark.parametrize("text", ["y = x1", "def softmax(x, axis=-1):\n    return x1"])
+def test_name_that_is_nowhere_gets_a_sentence_on_what_is(text):
+    assert "`x1` is not there" in check_text("softmax", text)["text"]

@@ -117,7 +117,7 @@ def cut_to_whole_numbers(*names: str, result: str = "") -> Family:
         return _of_results(
             "cut_to_whole_numbers",
             f"Your {f'`{result}`' if result else 'result'} loses what follows the "
-            f"decimal point where {which} {holds} whole numbers.",
+            f"decimal point where {which} {holds} integers.",
             "Which dtype has the array that you write the result into?",
             "np.zeros_like and dtype=x.dtype take over the integers of an argument.",
             cut,

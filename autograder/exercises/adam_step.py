@@ -141,7 +141,7 @@ def hundredth_step(student, rng):
 
 
 @exercise.case(
-    "The parameter, its gradient and the state of the caller stay as they are"
+    "The parameter, its gradient and the state of the caller are not modified"
 )
 def arguments_stay(student, rng):
     student.leaves_unchanged(*after(2, rng, 2, 3), 0.5, (0.75, 0.875), 0.125, 0.25)

@@ -82,7 +82,7 @@ def too_many_tokens(student, rng):
     student.raises(Exception, rng.normal(size=(7, 4)), rng.normal(size=(5, 4)))
 
 
-@exercise.case("The tokens and the encoding stay as they are", weight=0.5)
+@exercise.case("The tokens and the encoding are not modified", weight=0.5)
 def arguments_stay(student, rng):
     x, encoding = rng.integers(1, 9, size=(2, 3)), rng.integers(1, 9, size=(5, 3))
     student.leaves_unchanged(x.astype(float), encoding.astype(float))

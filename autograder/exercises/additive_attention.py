@@ -183,7 +183,7 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the context after the change")
 
 
-@exercise.case("The arguments stay as they are", weight=0.5)
+@exercise.case("The arguments are not modified", weight=0.5)
 def arguments_stay(student, rng):
     may_attend = torch.tensor([True, False, True])
     student.leaves_unchanged(*inputs(rng, m=3, d_a=2), may_attend)
@@ -556,7 +556,7 @@ exercise.option(
     "Your weights are NaN for large scores.",
     "How large is e to the power of 2,000 in floating point, and how does "
     "`softmax` get round it?",
-    why="exp(scores) / sum is written out anew, without taking the maximum off first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     weights_are="overflowing",
 )
 exercise.option(

@@ -44,7 +44,7 @@ def usual(rng):
     return inputs(rng, leading=(2,))
 
 
-@exercise.case("Where each tanh is −1, 0 or 1, the scores are these whole numbers")
+@exercise.case("Where each tanh is −1, 0 or 1, the scores are these integers")
 def small_example_by_hand(student, rng):
     q = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
     k = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, -2.0], [-1.0, 0.0]])
@@ -92,7 +92,7 @@ def large_next_to_zero(student, rng):
     )
 
 
-@exercise.case("The queries, keys and parameters stay as they are", weight=0.5)
+@exercise.case("The queries, keys and parameters are not modified", weight=0.5)
 def arguments_stay(student, rng):
     sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
     drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)

@@ -78,7 +78,7 @@ def any_order_of_links(student, rng):
     student.agrees(weights, tuple(sorted(links)))
 
 
-@exercise.case("The weights and the links stay as they are", weight=0.5)
+@exercise.case("The weights and the links are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(table(rng, 3, 4), [(0, 1), (0, 2), (2, 0), (1, 3)])
 

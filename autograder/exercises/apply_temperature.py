@@ -133,7 +133,7 @@ def many_tokens(student, rng):
         student.agrees(drawn(rng, 2, 300, dtype=torch.float64), temperature)
 
 
-@exercise.case("`logits` stay as they are")
+@exercise.case("`logits` are not modified")
 def argument_stays(student, rng):
     student.leaves_unchanged(drawn(rng, 2, 5), 0.5)
 
@@ -384,7 +384,7 @@ exercise.option(
 )
 exercise.option(
     "one_hot_of_whole_numbers",
-    "At temperature 0 your result holds whole numbers, not floats.",
+    "At temperature 0 your result holds integers, not floats.",
     "Which dtype has the result of one_hot?",
     why="The result of torch.nn.functional.one_hot is int64.",
     zero="whole numbers",

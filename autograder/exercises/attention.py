@@ -146,15 +146,13 @@ def single_query(student, rng):
     student.agrees(q, k, v)
 
 
-@exercise.fine_point(
-    "Queries, keys and values of whole numbers are treated like any others"
-)
+@exercise.fine_point("Queries, keys and values of integers are treated like any others")
 def whole_numbers(student, rng):
     q, k = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))
 
 
-@exercise.case("The queries, keys and values stay as they are", weight=0.5)
+@exercise.case("The queries, keys and values are not modified", weight=0.5)
 def arguments_stay(student, rng):
     # As many queries as keys: weightsᵀ v has a value here, and not only an exception.
     q, k, v = (rng.integers(1, 9, size=size) for size in ((3, 4), (3, 4), (3, 2)))
@@ -329,7 +327,7 @@ exercise.option(
     "Your weights are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     maximum="left in",
 )
 exercise.option(

@@ -135,7 +135,7 @@ def single_key(student, rng):
     )
 
 
-@exercise.case("The query, keys and values stay as they are", weight=0.5)
+@exercise.case("The query, keys and values are not modified", weight=0.5)
 def arguments_stay(student, rng):
     q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
     student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))
@@ -194,7 +194,7 @@ def variants(
     else:
         weighted_values = factor[:, np.newaxis] * rows
     if overwritten == "v":
-        np.multiply(v, factor[:, np.newaxis], out=v)  # stops on whole numbers
+        np.multiply(v, factor[:, np.newaxis], out=v)  # stops on integers
     summed = weighted_values.sum(axis=0)
     result = steps(scores, scaled, weights, weighted_values, summed)
     if output == "sum within values":
@@ -280,7 +280,7 @@ exercise.option(
     "Your weights are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does "
     "`softmax` get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     maximum="left in",
 )
 exercise.option(
@@ -390,7 +390,7 @@ exercise.option(
     "keys_in_the_output",
     "Your output is a mix of the keys.",
     "Keys are for being found: what does a query take home?",
-    why="The sum is written out anew as weights @ k, from the line with the scores.",
+    why="The sum is written out again as weights @ k, from the line with the scores.",
     output="keys",
 )
 exercise.option(

@@ -105,7 +105,7 @@ def zero_next_to_large(student, rng):
     student.expect(scores[0], np.zeros(7), what="the row of the zeros")
 
 
-@exercise.case("The queries, the keys and w stay as they are", weight=0.5)
+@exercise.case("The queries, the keys and w are not modified", weight=0.5)
 def arguments_stay(student, rng):
     q, k, w = (rng.integers(2, 9, size=size) for size in ((2, 3), (4, 2), (3, 2)))
     student.leaves_unchanged(q.astype(float), k.astype(float), w.astype(float))
@@ -262,8 +262,8 @@ exercise.option(
 )
 exercise.option(
     "keys_reshaped",
-    "Your numbers mix parts of different keys: k is cut anew, not transposed.",
-    "Does reshape move a column into a row, or does it cut one long row anew?",
+    "Your numbers mix parts of different keys: k is reshaped, not transposed.",
+    "Does reshape move a column into a row, or only cut the numbers again?",
     why="reshape(d_k, m) has the shape of the transpose, with other numbers in it.",
     turned="read anew",
 )

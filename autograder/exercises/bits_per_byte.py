@@ -116,7 +116,7 @@ def many_tokens(student, rng):
     student.agrees(losses, drawn_text(rng, 9000))
 
 
-@exercise.case("`losses` stays as it is")
+@exercise.case("`losses` is not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn_losses(rng, 2, 3), drawn_text(rng, 9))
 
@@ -419,9 +419,9 @@ exercise.option(
 )
 exercise.option(
     "whole_bits",
-    "Your bits are rounded up to a whole number before they are divided.",
+    "Your bits are rounded up to an integer before they are divided.",
     "Does the docstring round?",
-    why="A file has a whole number of bits.",
+    why="The bits of a file are counted.",
     unit="whole bits",
 )
 exercise.option(

@@ -189,7 +189,7 @@ def larger_set(student, rng):
     student.agrees(*drawn(rng, 25, least=4, most=16))
 
 
-@exercise.case("The lists of the caller stay as they are")
+@exercise.case("The lists of the caller are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, 3))
 

@@ -151,7 +151,7 @@ def double_precision(student, rng):
     student.agrees(7, keys, values, *parts)
 
 
-@exercise.case("All tensors stay as they are, in float64 too", weight=0.5)
+@exercise.case("No tensor is modified, in float64 too", weight=0.5)
 def arguments_stay(student, rng):
     parts = model(rng, dtype=torch.float64)
     keys, values = (numbers(rng, 3, d, dtype=torch.float64) for d in (4, 5))
@@ -265,7 +265,7 @@ exercise.option(
     "one_position_too_early",
     "Your newest token is at the position of the one before it.",
     "At which position is the first token, and how many keys are there then?",
-    why="len(keys) - 1 is the last index of a list, and it is tempting to think that "
+    why="len(keys) - 1 is the last index of a list, and it is easy to think that "
     "the newest is already in it.",
     position="t − 1",
 )
@@ -289,7 +289,7 @@ exercise.option(
     "Your token's row of the embedding has no factor √d_model.",
     "What does `embed` do to a row of the embedding?",
     why="The factor is one line of section 3.4, and the path with a cache is written "
-    "anew.",
+    "again.",
     factor="none",
 )
 exercise.option(
@@ -392,7 +392,7 @@ exercise.option(
     "scores_not_scaled",
     "Your scores are plain dot products.",
     "What happens to the dot products before the softmax?",
-    why="The path with a cache is written anew, and the root is left behind.",
+    why="The path with a cache is written again, and the root is left behind.",
     scale="none",
 )
 exercise.option(
@@ -434,7 +434,7 @@ exercise.option(
     "exponentials_overflow",
     "Your output is NaN for large scores.",
     "How large is e to the power of 1000 in floating point?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     weights_are="exponentials, divided",
 )
 exercise.option(

@@ -212,7 +212,7 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers",
-    "Your mask holds the whole numbers 1 and 0.",
+    "Your mask holds the integers 1 and 0.",
     "Which dtype does the docstring promise?",
     why="dtype=int, or 1 and 0 in a list, look like True and False.",
     holds="whole numbers",

@@ -93,7 +93,7 @@ def one_factor_for_all(student, rng):
     student.agrees(long | short, 2.5)
 
 
-@exercise.case("What is not too long stays as it is, and its norm is returned")
+@exercise.case("What is not too long is not modified, and its norm is returned")
 def short_gradients_stay(student, rng):
     student.agrees(of_norm(drawn(rng, **LAYER, frozen=None), 0.5), 2.0)
     student.agrees(of_norm(drawn(rng, w=(2, 3), b=3), 30.0), 40.0)
@@ -149,7 +149,7 @@ def norm_afterwards(student, rng):
         student.expect(float(squares) ** 0.5, max_norm, what="the norm afterwards")
 
 
-@exercise.case("The gradients of the caller stay as they are")
+@exercise.case("The gradients of the caller are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 4.0, w=(3, 2), b=2, frozen=None), 0.5)
 
@@ -325,7 +325,7 @@ exercise.option(
 )
 exercise.option(
     "never_shortened",
-    "Your gradients stay as they are, however long.",
+    "Your gradients are never scaled, however long.",
     "What becomes of the factor in your function?",
     why="The products are computed, and the old dictionary is returned.",
     when="never",

@@ -92,7 +92,7 @@ def nothing_left(student, rng):
     student.agrees(first, second)
 
 
-@exercise.case("The masks stay as they are", weight=0.5)
+@exercise.case("The masks are not modified", weight=0.5)
 def arguments_stay(student, rng):
     first, second = (rng.random((3, 4)) < 0.6 for _ in range(2))
     student.leaves_unchanged(first, second)
@@ -342,7 +342,7 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers",
-    "Your mask holds the whole numbers 1 and 0.",
+    "Your mask holds the integers 1 and 0.",
     "Which dtype does the docstring promise?",
     why="Products of masks are products of numbers, once they have begun at 1.",
     holds="whole numbers",

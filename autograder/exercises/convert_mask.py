@@ -84,7 +84,7 @@ def resembling_names(student, rng):
         student.raises(Exception, np.array([[True, False]]), to)
 
 
-@exercise.case("The mask stays as it is", weight=0.5)
+@exercise.case("The mask is not modified", weight=0.5)
 def arguments_stay(student, rng):
     for to in CONVENTIONS:
         student.leaves_unchanged(np.array([[True, False], [False, True]]), to)
@@ -174,7 +174,7 @@ exercise.option(
 )
 exercise.option(
     "module_mask_of_whole_numbers",
-    "Your mask for MultiheadAttention holds the whole numbers 1 and 0.",
+    "Your mask for MultiheadAttention holds the integers 1 and 0.",
     "Which dtype does the docstring promise?",
     why="1 - mask turns booleans round, and makes numbers of them.",
     module_holds="whole numbers",
@@ -211,7 +211,7 @@ exercise.option(
 )
 exercise.option(
     "additive_ones_and_zeros",
-    "Your numbers to add are 1 and 0, so a blocked score stays as it is.",
+    "Your numbers to add are 1 and 0, so a blocked score does not change.",
     "What must be added to a score to leave it without any weight?",
     why="mask.astype(float) is called a float mask: pytorch/pytorch#21518 shows what "
     "attention makes of it.",
@@ -235,7 +235,7 @@ exercise.option(
     "additive_zero_where_blocked",
     "Your numbers to add are 0 where a key is blocked.",
     "What must be added to a score to leave it without any weight?",
-    why="A blocked score is thought to become 0, or the array of zeros stays as it is.",
+    why="A blocked score is thought to become 0, or the array of zeros is left empty.",
     blocked=0.0,
 )
 exercise.option(

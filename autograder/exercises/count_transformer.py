@@ -413,7 +413,7 @@ exercise.option(
     "embedding_forgotten",
     "Your count has no embedding.",
     "What does the argument `vocab_size` change?",
-    why="The number that is known by heart is that of the layers.",
+    why="The number that one remembers is the number of layers.",
     embeddings=0,
 )
 exercise.option(
@@ -456,14 +456,14 @@ exercise.option(
 exercise.option(
     "rounded_to_thousands",
     "Your count is rounded to thousands.",
-    "How exact is a whole number?",
+    "How exact is an integer?",
     why="Sizes of models are given in millions.",
     besides="thousands",
 )
 exercise.option(
     "beyond_32_bits",
     "Your large counts are wrong by multiples of 2³².",
-    "Which whole numbers do 32 bits hold?",
+    "Which integers do 32 bits hold?",
     why="dtype=np.int32, or torch.int, is the usual 'int'.",
     besides="32 bits",
 )

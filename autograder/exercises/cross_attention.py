@@ -157,7 +157,7 @@ def memory_reordered(student, rng):
     student.expect(reordered, expected, what="what comes after the change")
 
 
-@exercise.case("Both sequences and the parameters stay as they are", weight=1)
+@exercise.case("Both sequences and the parameters are not modified", weight=1)
 def arguments_stay(student, rng):
     x, memory = rng.normal(size=(5, 3)), rng.normal(size=(6, 2))
     student.leaves_unchanged(x, memory, *parameters(rng, 3, 2, 4, 7))

@@ -140,7 +140,7 @@ def equal_logits(student, rng):
     student.expect(result, torch.tensor(0.0))
 
 
-@exercise.case("The logits and the targets stay as they are, in float64 too")
+@exercise.case("The logits and the targets are not modified, in float64 too")
 def arguments_stay(student, rng):
     logits = torch.from_numpy(rng.normal(size=(3, 2, 5)))
     student.leaves_unchanged(logits, padded_targets(rng, 5, (2, 1, 1), 2, -1), -1)

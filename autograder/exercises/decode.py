@@ -88,9 +88,7 @@ def marks_alone(student, rng):
     student.expect(student(tokens), " at  e  ")
 
 
-@exercise.case(
-    "Accents stay as they were written, in one character or in two", weight=0.5
-)
+@exercise.case("Accents are kept as written, in one character or in two", weight=0.5)
 def accents(student, rng):
     text = student(["e\u0301</w>", "é</w>"])
     student.expect(len(text), 4, "the number of characters")
@@ -103,7 +101,7 @@ def no_tokens(student, rng):
     student.expect(student([]), "")
 
 
-@exercise.case("The list of tokens stays as it is", weight=0.5)
+@exercise.case("The list of tokens is not modified", weight=0.5)
 def tokens_stay(student, rng):
     student.leaves_unchanged(["Ta", "ges</w>"])
 

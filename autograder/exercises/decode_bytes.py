@@ -106,9 +106,7 @@ def symbol_like_a_special_token(student, rng):
     student.expect(student([195, 167, 257], [("a", "t")], ("§",)), "ç§")
 
 
-@exercise.case(
-    "Accents stay as they were written, in one character or in two", weight=0.5
-)
+@exercise.case("Accents are kept as written, in one character or in two", weight=0.5)
 def accents(student, rng):
     text = student([69, 204, 129, 195, 137], [])
     student.expect(len(text), 3, "the number of characters")
@@ -123,7 +121,7 @@ def outside_the_vocabulary(student, rng):
 
 
 @exercise.case(
-    "The lists stay as they are, and one without token ids gives no text", weight=0.5
+    "The lists are not modified, and one without token ids gives no text", weight=0.5
 )
 def numbers_stay(student, rng):
     student.leaves_unchanged([256, 32, 97], [("a", "t")])

@@ -261,7 +261,7 @@ def double_precision(student, rng):
 
 
 @exercise.case(
-    "`y`, the memory, the parameters and the masks stay as they are", weight=0.5
+    "`y`, the memory, the parameters and the masks are not modified", weight=0.5
 )
 def arguments_stay(student, rng):
     y, memory, parameters = tokens(rng, 3, 4), tokens(rng, 5, 4), drawn(rng, 4)

@@ -193,7 +193,7 @@ def several_steps(student, rng):
         state = result[0]
 
 
-@exercise.case("The arguments stay as they are, the dictionary too", weight=0.5)
+@exercise.case("The arguments, the dictionary included, are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3))
     # With all sizes alike, the result fits into an argument.

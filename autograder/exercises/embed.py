@@ -61,7 +61,7 @@ def small_example_by_hand(student, rng):
     student.agrees(*drawn(rng, (3,), vocab_size=2, n_positions=4, d_model=4))
 
 
-@exercise.case("The positions are counted in each sequence anew, in any batch")
+@exercise.case("The positions are counted from 0 in each sequence, in any batch")
 def leading_axes(student, rng):
     for shape in ((5,), (3, 5), (2, 3, 4)):
         student.agrees(*drawn(rng, shape))
@@ -107,7 +107,7 @@ def double_precision(student, rng):
     student.agrees(*drawn(rng, (5, 3), d_model=7, dtype=np.float64))
 
 
-@exercise.case("The tokens, the embedding and the encoding stay as they are")
+@exercise.case("The tokens, the embedding and the encoding are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(
         *drawn(rng, (2, 3), vocab_size=4, n_positions=5, d_model=3)

@@ -141,7 +141,7 @@ def white_space(student, rng):
     student.agrees(f" {between}\n", [])
 
 
-@exercise.case("Capitals and accents stay as they were written", weight=0.5)
+@exercise.case("Capitals and accents are kept as written", weight=0.5)
 def nothing_is_tidied(student, rng):
     student.expect(student("E\u0301É", []), [69, 204, 129, 195, 137])
 
@@ -180,7 +180,7 @@ def pairs_of_one_text(student, rng):
     student.agrees(drawn, merges, ("<end>",))
 
 
-@exercise.case("The list of pairs stays as it is", weight=0.5)
+@exercise.case("The list of pairs is not modified", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged("at", [("a", "t")])
 

@@ -240,7 +240,7 @@ def same_token_everywhere(student, rng):
     )
 
 
-@exercise.case("The parameters, the token ids and `may_attend` stay as they are")
+@exercise.case("The parameters, the token ids and `may_attend` are not modified")
 def arguments_stay(student, rng):
     arguments = ids(rng, 2, 4), drawn(rng, 1, 6, 5), 3, some_blocked(rng, 2, 4, 4)
     student.leaves_unchanged(*arguments)

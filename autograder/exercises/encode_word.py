@@ -158,7 +158,7 @@ def short_words(student, rng):
     student.expect(student(("a", "b</w>"), []), ["a", "b</w>"])
 
 
-@exercise.case("The list of pairs stays as it is", weight=0.5)
+@exercise.case("The list of pairs is not modified", weight=0.5)
 def merges_stay(student, rng):
     student.leaves_unchanged(tuple("rabe"), RAVENS)
 

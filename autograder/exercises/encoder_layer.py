@@ -224,7 +224,7 @@ def double_precision(student, rng):
     student.agrees(*arguments, 2, may_attend)
 
 
-@exercise.case("`x`, the parameters and `may_attend` stay as they are", weight=0.5)
+@exercise.case("`x`, the parameters and `may_attend` are not modified", weight=0.5)
 def arguments_stay(student, rng):
     arguments = tokens(rng, 3, 4), drawn(rng, 4), 2, some_blocked(rng, 3, 3)
     student.leaves_unchanged(*arguments)

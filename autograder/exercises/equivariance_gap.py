@@ -175,7 +175,7 @@ def nothing_moves(student, rng):
     student.expect(student(running_sum, x, [0, 1, 2, 3]), 0.0)
 
 
-@exercise.case("The sequence stays as it is", weight=0.5)
+@exercise.case("The sequence is not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(5, 3)), [1, 2, 0, 4, 3])
 
@@ -439,7 +439,7 @@ exercise.option(
 for returned, name, diagnosis in (
     ("is it zero", "yes_or_no", "Your result says whether the gap is 0."),
     ("is it there", "gap_or_not", "Your result says whether there is a gap."),
-    ("a whole number", "cut_to_whole_numbers", "Your number is cut to a whole one."),
+    ("a whole number", "cut_to_whole_numbers", "Your number is cut to an integer."),
 ):
     exercise.option(
         name,

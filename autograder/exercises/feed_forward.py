@@ -118,7 +118,7 @@ def three_times_as_large(student, rng):
     student.expect(student(*thrice), expected, what="the result for 3x and 3b_1")
 
 
-@exercise.case("`x` and the parameters stay as they are")
+@exercise.case("`x` and the parameters are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, (3,), 4, 5))
 

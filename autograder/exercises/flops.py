@@ -656,7 +656,7 @@ exercise.option(
 exercise.option(
     "rounded_as_floats",
     "Your large counts are rounded, as floats are.",
-    "Up to which whole number does a float hold every one?",
+    "Up to which integer does a float hold every one?",
     why="1e9, / and ** with a negative exponent all make floats.",
     returns="through float",
 )

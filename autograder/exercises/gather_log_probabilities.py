@@ -117,7 +117,7 @@ def longer_batch(student, rng):
     student.agrees(logits.log_softmax(dim=-1), draw_targets(rng, 11, 4, 13))
 
 
-@exercise.case("`log_p` and `targets` stay as they are")
+@exercise.case("`log_p` and `targets` are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(draw_log_p(rng, 2, 3, 5), draw_targets(rng, 3, 2, 3))
     logits, targets = torch.from_numpy(rng.normal(size=(4, 6))), draw_targets(rng, 6, 4)

@@ -144,7 +144,7 @@ def double_precision(student, rng):
     student.agrees(q, k, v, drawn_mask(rng, 3, 5))
 
 
-@exercise.case("Queries, keys, values and the mask stay as they are")
+@exercise.case("Queries, keys, values and the mask are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*heads(rng, (2,), 4, 2), drawn_mask(rng, 3, 5))
 

@@ -134,7 +134,7 @@ def double_precision(student, rng):
     student.agrees(*(part.double() for part in inputs(rng, d_h=5)))
 
 
-@exercise.case("`x`, the state and the parameters stay as they are", weight=0.5)
+@exercise.case("`x`, the state and the parameters are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, leading=(2,), d_in=2, d_h=3))
 

@@ -39,7 +39,7 @@ def spec(loss_of, gradient_of, gates, examples):
     return as_gates([each / n for each in sums]), as_gates(changes)
 
 
-# Losses of gates of any shape and an example, a whole number. Gradients are by hand.
+# Losses of gates of any shape and an example, an integer. Gradients are by hand.
 
 
 def strengths(gates, example):
@@ -137,7 +137,7 @@ def few_examples(student, rng):
     student.agrees(joint_loss, joint_gradient, gates, [first, first, second])
 
 
-@exercise.case("The gates and the list of examples stay as they are")
+@exercise.case("The gates and the list of examples are not modified")
 def arguments_stay(student, rng):
     arguments = joint_loss, joint_gradient, drawn(rng, 2, 3), some_examples(rng, 2)
     student.leaves_unchanged(*arguments)

@@ -153,7 +153,7 @@ def as_many_heads_as_tokens(student, rng):
     student.agrees(*sentence(rng, 5, 0, 4, heads=(5, 5)))
 
 
-@exercise.case("The arguments stay as they are")
+@exercise.case("The arguments are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*sentence(rng, 6, 0, 5))
 

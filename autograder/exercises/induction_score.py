@@ -93,7 +93,7 @@ def not_causal(student, rng):
     student.agrees(scores.softmax(dim=-1), 5)
 
 
-@exercise.case("The weights stay as they are")
+@exercise.case("The weights are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(draw_weights(rng, 3, period=3), 3)
 
@@ -249,7 +249,7 @@ exercise.option(
     "sum_instead_of_mean",
     "Your numbers are sums over the queries.",
     "Between which two numbers does the docstring put a score?",
-    why="diagonal(…).sum() is a trace, and known by heart.",
+    why="diagonal(…).sum() is a trace, which is familiar.",
     per_head="sum",
 )
 exercise.option(

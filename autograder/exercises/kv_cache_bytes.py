@@ -278,7 +278,7 @@ exercise.option(
 )
 exercise.option(
     "caches_of_all_steps",
-    "Your cache holds the keys of every step anew: n (n + 1) / 2 positions.",
+    "Your cache holds the keys again at every step: n (n + 1) / 2 positions.",
     "Which keys does step t have to add?",
     why="Step t reads t keys, and all that is read is added up.",
     positions="pairs",
@@ -406,14 +406,14 @@ exercise.option(
 exercise.option(
     "rounded_as_floats",
     "Your large counts are rounded, as floats are.",
-    "Up to which whole number does a float hold every one?",
+    "Up to which integer does a float hold every one?",
     why="1e9 and / make floats.",
     unit="through float",
 )
 exercise.option(
     "beyond_32_bits",
     "Your large counts are wrong by multiples of 2³².",
-    "Which whole numbers do 32 bits hold?",
+    "Which integers do 32 bits hold?",
     why="dtype=np.int32, or torch.int, is the usual 'int'.",
     unit="32 bits",
 )

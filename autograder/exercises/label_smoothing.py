@@ -77,7 +77,7 @@ def rows_sum_to_one(student, rng):
     student.expect(result.sum(dim=-1), torch.ones(3, 4), what="the sums of the rows")
 
 
-@exercise.case("The targets stay as they are", weight=0.5)
+@exercise.case("The targets are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(tokens(rng, 6, 3, 4), 6, 0.25)
 
@@ -285,9 +285,9 @@ exercise.option(
 )
 exercise.option(
     "cut_to_whole_numbers",
-    "Your result holds whole numbers: what follows the decimal point is lost.",
+    "Your result holds integers: what follows the decimal point is lost.",
     "Which dtype has the tensor that you write the shares into?",
-    why="one_hot and zeros_like(targets) hold whole numbers.",
+    why="one_hot and zeros_like(targets) hold integers.",
     returns="whole numbers",
 )
 exercise.option(

@@ -85,7 +85,7 @@ def shortest_and_longest_window(student, rng):
     student.agrees(drawn_text(rng, 11), 10, torch.tensor([0]))
 
 
-@exercise.case("`token_ids` and `starts` stay as they are")
+@exercise.case("`token_ids` and `starts` are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn_text(rng, 20), 4, drawn_starts(rng, 3, 15))
 

@@ -126,7 +126,7 @@ def double_precision(student, rng):
     student.agrees(x, gain, bias)
 
 
-@exercise.case("`x`, the gain and the bias stay as they are", weight=0.5)
+@exercise.case("`x`, the gain and the bias are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 4) + 1, drawn(rng, 4), drawn(rng, 4))
 

@@ -166,7 +166,7 @@ def distances_from_zero(student, rng):
     student.agrees(sizes_summed, rng.normal(size=(5, 3)), 0)
 
 
-@exercise.case("The sequence x stays as it is", weight=0.25)
+@exercise.case("The sequence x is not modified", weight=0.25)
 def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(4, 2)), 1)
     # Beside the 1 of 1 − 2z, small numbers lose digits.

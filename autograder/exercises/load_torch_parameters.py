@@ -123,7 +123,7 @@ def one_number(student, rng):
     )
 
 
-@exercise.case("`state_dict` and its tensors stay as they are")
+@exercise.case("`state_dict` and its tensors are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3))
 

@@ -102,7 +102,7 @@ def scores_follow_the_state(student, rng):
     student.expect(after, 2 * before, what="the scores after the change")
 
 
-@exercise.case("The state, the keys and w stay as they are", weight=1)
+@exercise.case("The state, the keys and w are not modified", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=2))
 

@@ -124,13 +124,13 @@ def single_query_or_key(student, rng):
     student.agrees(rng.normal(size=(3, 1)), np.array([[True], [False], [True]]))
 
 
-@exercise.fine_point("Whole numbers as scores give fractions as weights")
+@exercise.fine_point("Integers as scores give fractions as weights")
 def whole_numbers(student, rng):
     may_attend = np.array([[True, True, False], [False, True, True]])
     student.agrees(np.array([[2, 1, 5], [7, -3, -2]]), may_attend)
 
 
-@exercise.case("The scores and the mask stay as they are", weight=0.5)
+@exercise.case("The scores and the mask are not modified", weight=0.5)
 def arguments_stay(student, rng):
     scores = np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]])
     student.leaves_unchanged(scores, np.tri(2, 3, dtype=bool))
@@ -594,10 +594,9 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers_refused",
-    "Your call raises an error where the scores are whole numbers and a key is "
-    "blocked.",
+    "Your call raises an error where the scores are integers and a key is blocked.",
     "Which dtype can hold −∞?",
-    why="A copy of whole numbers is an array of whole numbers: −∞ does not fit in.",
+    why="A copy of integers is an array of integers: −∞ does not fit in.",
     whole_numbers="refused",
 )
 exercise.option(
@@ -609,7 +608,7 @@ exercise.option(
 )
 exercise.option(
     "scores_filled_in_place_at_an_index",
-    "Your call writes into the caller's scores; whole numbers, and most masks of "
+    "Your call writes into the caller's scores; integers, and most masks of "
     "another shape, stop it.",
     "Does scores[~may_attend] = … make a new array, or write into the caller's?",
     why="scores[~may_attend] = -np.inf, as it stands.",

@@ -78,7 +78,7 @@ def runs_of_one_symbol(student, rng):
 
 
 @exercise.case(
-    "A word without the pair stays as it is, a very short one too",
+    "A word without the pair is returned unchanged, a very short one too",
     weight=0.5,
     pays_alone=False,
 )

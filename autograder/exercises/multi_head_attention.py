@@ -195,7 +195,7 @@ def heads_reordered(student, rng):
 
 
 @exercise.case(
-    "The tokens, the parameters and `may_attend` stay as they are", weight=0.5
+    "The tokens, the parameters and `may_attend` are not modified", weight=0.5
 )
 def arguments_stay(student, rng):
     sizes = {"n": 2, "m": 3, "d_model": 4, "d_memory": 4, "n_heads": 2, "d_k": 2}
@@ -474,7 +474,7 @@ exercise.option(
     "Your weights are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     maximum="left in",
 )
 exercise.option(

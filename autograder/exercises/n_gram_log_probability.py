@@ -143,7 +143,7 @@ def longer_text(student, rng):
         student.agrees(token_id, context, counts, 12)
 
 
-@exercise.case("The context and the counts stay as they are")
+@exercise.case("The context and the counts are not modified")
 def arguments_stay(student, rng):
     text = drawn_text(rng, 30, 5)
     context, token_id = cut(rng, text, 2)

@@ -47,7 +47,7 @@ def square_table(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(3, 3)))
 
 
-@exercise.fine_point("Whole numbers give fractions")
+@exercise.fine_point("Integers give fractions")
 def whole_numbers(student, rng):
     x = np.array([[1, 4], [2, 3], [8, 2]])
     expected = np.array([[0.2, 0.8], [0.4, 0.6], [0.8, 0.2]])
@@ -83,7 +83,7 @@ def one_row(student, rng):
     student.agrees(rng.uniform(0.5, 4.0, size=(1, 4)))
 
 
-@exercise.case("The table x stays as it is", weight=0.5)
+@exercise.case("The table x is not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[1.0, 3.0, 4.0], [5.0, 2.0, 3.0]]))
 
@@ -146,7 +146,7 @@ def variants(
     elif returned == "sums":
         return below
     if overwritten == "x":
-        np.divide(x, 1, out=x)  # stops on whole numbers
+        np.divide(x, 1, out=x)  # stops on integers
         x[...] = shares
     return shares
 
@@ -283,9 +283,9 @@ exercise.option(
 )
 exercise.option(
     "floor_division",
-    "Your division leaves whole numbers only: what is behind the point is cut off.",
+    "Your division leaves integers only: what follows the decimal point is cut off.",
     "What is the difference between / and // in Python?",
-    why="// is taken for the division of arrays, or for that of whole numbers.",
+    why="// is taken for the division of arrays, or for that of integers.",
     operation="//",
 )
 exercise.option(
@@ -339,7 +339,7 @@ exercise.option(
 )
 exercise.option(
     "divided_in_place",
-    "Your call writes over x: the caller's floats are gone, and whole numbers "
+    "Your call writes over x: the caller's floats are gone, and integers "
     "cannot take up fractions.",
     "Whose array is x, and who may still need its numbers?",
     why="x /= … looks like x = x / …, but it changes the caller's array.",

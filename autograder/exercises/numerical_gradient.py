@@ -136,7 +136,7 @@ def small_step_in_float32(student, rng):
     student.agrees(roots, 2000 + 100 * drawn(rng, 2, 3).float(), 1e-5)
 
 
-@exercise.case("The argument x stays as it is")
+@exercise.case("The argument x is not modified")
 def argument_stays(student, rng):
     student.leaves_unchanged(sum_of_cubes, drawn(rng, 2, 2), 0.3)
     student.leaves_unchanged(waves, drawn(rng, 3, 2), 0.3)

@@ -107,7 +107,7 @@ def single_score(student, rng):
     student.expect(student(np.array([-900.0]), 4), np.ones(1))
 
 
-@exercise.case("The scores x stay as they are", weight=0.5)
+@exercise.case("The scores x are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]), 2)
 

@@ -32,7 +32,7 @@ def spec(f, sequences, padding_id):
     return largest
 
 
-# The models f that are tested: token ids are small whole numbers, and 9 is the padding.
+# The models f that are tested: token ids are small integers, and 9 is the padding.
 # Each returns a new array.
 
 
@@ -184,7 +184,7 @@ def several_numbers_per_position(student, rng):
 
 
 @exercise.case(
-    "Token ids reach `f` as whole numbers, which it may look up in a table", weight=0.5
+    "Token ids reach `f` as integers, which it may look up in a table", weight=0.5
 )
 def looked_up_in_a_table(student, rng):
     student.agrees(looked_up, drawn(rng, 4, 2), 9)
@@ -198,7 +198,7 @@ def one_sequence(student, rng):
     student.expect(student(large_on_nines, drawn(rng, 4), 9), 0.0)
 
 
-@exercise.case("The sequences stay as they are", weight=0.5)
+@exercise.case("The sequences are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(doubled, drawn(rng, 3, 1, 2), 9)
 
@@ -345,7 +345,7 @@ exercise.option(
 )
 exercise.option(
     "token_ids_as_floats",
-    "Your batch holds floats, and token ids are whole numbers.",
+    "Your batch holds floats, and token ids are integers.",
     "What can f look up in a table with an id such as 3.0?",
     why="np.zeros and np.ones make floats unless told otherwise.",
     ids="floats",
@@ -509,7 +509,7 @@ exercise.option(
 exercise.option(
     "smallest_change",
     "Your number takes the smallest absolute change of a sequence.",
-    "Is a model safe from padding if one of its numbers stays as it is?",
+    "Is a model safe from padding if one of its numbers does not change?",
     why="min is taken for max.",
     size="smallest",
 )
@@ -587,7 +587,7 @@ exercise.option(
     "cut_to_a_whole_number",
     "Your number loses what follows its decimal point.",
     "Which type does the docstring promise?",
-    why="Results are collected in an array of whole numbers, made like the token ids.",
+    why="Results are collected in an array of integers, made like the token ids.",
     result="whole",
 )
 exercise.option(

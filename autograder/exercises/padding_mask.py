@@ -370,7 +370,7 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers",
-    "Your mask holds the whole numbers 1 and 0.",
+    "Your mask holds the integers 1 and 0.",
     "Which dtype does the docstring promise?",
     why="Tokenizers hand out their masks as 1 and 0.",
     holds="whole numbers",

@@ -101,7 +101,7 @@ def no_pairs(student, rng):
     student.expect(student({}), {})
 
 
-@exercise.case("The dictionary of words stays as it was", weight=0.5)
+@exercise.case("The dictionary of words is not modified", weight=0.5)
 def words_unchanged(student, rng):
     student.leaves_unchanged({("t", "o"): 2, ("a",): 3, ("a", "t"): 4})
 
@@ -454,7 +454,7 @@ exercise.option(
 exercise.option(
     "shares_returned",
     "Your numbers are shares: they sum to 1.",
-    "How often does the pair occur, in whole numbers?",
+    "How often does the pair occur, as an integer?",
     why="Frequencies are often given as shares of the whole.",
     returns="shares",
 )

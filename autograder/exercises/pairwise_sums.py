@@ -51,7 +51,7 @@ def as_many_rows_in_both(student, rng):
 
 
 @exercise.fine_point(
-    "If only one of a and b holds whole numbers, the result still has fractions"
+    "If only one of a and b holds integers, the result still has fractions"
 )
 def whole_numbers_and_fractions(student, rng):
     a, b = np.array([[3, 8, 1]]), np.array([[0.5, 0.25, -0.75], [1.5, 0.0, 0.125]])
@@ -76,7 +76,7 @@ def one_row_in_b(student, rng):
     student.agrees(rng.normal(size=(6, 2)), 100 * rng.normal(size=(1, 2)))
 
 
-@exercise.case("The rows of a and b stay as they are", weight=0.5)
+@exercise.case("The rows of a and b are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 4)), rng.normal(size=(7, 4)))
 
@@ -190,7 +190,7 @@ exercise.option(
     "reshaped_into_place",
     "Your vectors stand in the wrong positions: the pairs are listed b first, "
     "and reshaped after that.",
-    "Does reshape move an axis, or does it only cut the same row of numbers anew?",
+    "Does reshape move an axis, or does it only cut the same row of numbers again?",
     why="The wrong shape is mended with reshape where an axis had to move.",
     pairs="read anew",
 )
@@ -241,7 +241,7 @@ exercise.option(
     "squared_differences",
     "Your vectors are squared differences.",
     "What does the docstring say about entry [i, j]?",
-    why="The pattern is known by heart from computing distances.",
+    why="The pattern is familiar from computing distances.",
     operation="− squared",
 )
 exercise.option(
@@ -316,16 +316,14 @@ exercise.option(
 )
 exercise.option(
     "room_like_a",
-    "Your result takes its type from a: fractions are cut off where a holds "
-    "whole numbers.",
+    "Your result takes its type from a: fractions are cut off where a holds integers.",
     "Which type of numbers is there room for in your empty array?",
     why="dtype=a.dtype, or zeros_like, depends on one of the two arguments only.",
     numbers="of a",
 )
 exercise.option(
     "room_like_b",
-    "Your result takes its type from b: fractions are cut off where b holds "
-    "whole numbers.",
+    "Your result takes its type from b: fractions are cut off where b holds integers.",
     "Which type of numbers is there room for in your empty array?",
     why="dtype=b.dtype, or zeros_like, depends on one of the two arguments only.",
     numbers="of b",

@@ -221,7 +221,7 @@ exercise.option(
     "n_over_k_rounded_down",
     "Your layers of windows and kernels are n / k, rounded down.",
     "How many new positions does each layer add to the way?",
-    why="Table 1 has n / k, and // is the division of whole numbers.",
+    why="Table 1 has n / k, and // is integer division.",
     layers="n // k",
 )
 exercise.option(
@@ -287,7 +287,7 @@ exercise.option(
     "rounded_down",
     "Your layers of windows and kernels are rounded down.",
     "Can a layer that is needed in part be left out?",
-    why="// is the division of whole numbers.",
+    why="// is integer division.",
     layers="rounded down",
 )
 exercise.option(
@@ -306,9 +306,9 @@ exercise.option(
 )
 exercise.option(
     "rounded_to_the_nearest",
-    "Your layers of windows and kernels are rounded to the nearest whole number.",
+    "Your layers of windows and kernels are rounded to the nearest integer.",
     "Can a layer that is needed in part be left out?",
-    why="round() makes a whole number of a fraction.",
+    why="round() turns a fraction into an integer.",
     layers="nearest",
 )
 exercise.option(

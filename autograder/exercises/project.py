@@ -93,7 +93,7 @@ def each_token_by_itself(student, rng):
     student.expect(alone, rows, what="what one token gets alone")
 
 
-@exercise.case("The tokens and the parameters stay as they are")
+@exercise.case("The tokens and the parameters are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
     # With all sizes alike each product fits into an argument.
@@ -185,7 +185,7 @@ for product, name, diagnosis, question, why in (
         "Your products are w_qᵀ x, w_kᵀ x and w_vᵀ x, the formula for tokens in "
         "columns; where they do not stop, they mix different tokens.",
         "Does a column of x belong to one token, or to all of them?",
-        "Textbooks with column vectors compute Wᵀ X, and x stays as it is here.",
+        "Textbooks with column vectors compute Wᵀ X, and x is not transposed here.",
     ),
     (
         "x @ wᵀ",

@@ -142,7 +142,7 @@ def double_precision(student, rng):
     student.agrees(*inputs, gates, some_blocked(rng, 2, 2, 4, 5))
 
 
-@exercise.case("The gates, x, the memory and the matrices stay as they are")
+@exercise.case("The gates, x, the memory and the matrices are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, (2,)), some_gates(rng, 3))
     # With all sizes alike, the result fits into an argument.
@@ -310,7 +310,7 @@ exercise.option(
     "no_gates",
     "Your gates play no part but for their number.",
     "Where are the numbers in `gates` used in your code?",
-    why="len(gates) is needed first, and multi-head attention is known by heart.",
+    why="len(gates) is needed first, and multi-head attention is written from memory.",
     gate="ignored",
 )
 exercise.option(

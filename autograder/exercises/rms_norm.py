@@ -108,7 +108,7 @@ def length_of_a_row(student, rng):
     student.expect(student(x * factors, gain, 0.0), before, what="the longer rows")
 
 
-@exercise.case("`x` and the gain stay as they are")
+@exercise.case("`x` and the gain are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 4) + 1, drawn(rng, 4))
 

@@ -100,7 +100,7 @@ def odd_size(student, rng):
     student.raises(Exception, rng.normal(size=(3, 5)), np.array([2, 0, 1]))
 
 
-@exercise.case("The rows and their positions stay as they are", weight=0.5)
+@exercise.case("The rows and their positions are not modified", weight=0.5)
 def arguments_stay(student, rng):
     x = rng.integers(1, 9, size=(2, 4)).astype(float)
     student.leaves_unchanged(x, np.array([3, 5]))
@@ -462,7 +462,7 @@ exercise.option(
 )
 exercise.option(
     "odd_size_accepted",
-    "Your last column stays as it is if d_k is odd.",
+    "Your last column is not rotated if d_k is odd.",
     "What is the number without a neighbour to be turned with, and what should happen?",
     why="A loop over d_k // 2 pairs never reaches the last column.",
     odd="stays",

@@ -119,7 +119,7 @@ def large_vocabulary(student, rng):
     student.agrees(drawn(rng, 20, 500, dtype=torch.float64), u)
 
 
-@exercise.case("`probabilities` and `u` stay as they are")
+@exercise.case("`probabilities` and `u` are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 4, 7), drawn_u(rng, 4))
 

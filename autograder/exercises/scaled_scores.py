@@ -57,7 +57,7 @@ def sizes_all_alike(student, rng):
     student.agrees(rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 3)))
 
 
-@exercise.fine_point("Queries and keys of whole numbers give the same scores")
+@exercise.fine_point("Queries and keys of integers give the same scores")
 def whole_numbers(student, rng):
     q, k = rng.integers(-4, 5, size=(5, 3)), rng.integers(-4, 5, size=(7, 3))
     student.agrees(q, k)
@@ -71,7 +71,7 @@ def one_number_per_key(student, rng):
     student.expect(student(q, k), q * k.T)
 
 
-@exercise.case("The queries and keys stay as they are")
+@exercise.case("The queries and keys are not modified")
 def arguments_stay(student, rng):
     q, k = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
     student.leaves_unchanged(q.astype(float), k.astype(float))
@@ -156,7 +156,7 @@ exercise.option(
 )
 exercise.option(
     "no_scale_of_floats",
-    "Your dot products are not divided, those of whole numbers either.",
+    "Your dot products are not divided, not even those of integers.",
     "What does the formula do with the dot products before the softmax?",
     why="The arguments are made floats, and the square root is left out.",
     scale="1",
@@ -275,7 +275,7 @@ exercise.option(
 )
 exercise.option(
     "keys_reshaped",
-    "Your keys are cut anew, not transposed: one column mixes parts of several keys.",
+    "Your keys are reshaped, not transposed: one column mixes parts of several keys.",
     "Does reshape move a row into a column, or does it read all numbers on in "
     "the old order?",
     why="reshape(d_k, m) has the shape of the transpose, with other numbers in it.",
@@ -359,7 +359,7 @@ exercise.option(
 )
 exercise.option(
     "floor_division",
-    "Your scores are whole numbers: each is rounded down.",
+    "Your scores are integers: each is rounded down.",
     "What does 7 // 2 give in Python, and what does 7 / 2 give?",
     why="// is typed for /, or taken for the division of arrays.",
     returned="rounded down",
@@ -388,7 +388,7 @@ exercise.option(
 exercise.option(
     "query_scaled_in_place",
     "Your call divides q in place: the caller's floats stay divided, and an "
-    "array of whole numbers cannot take up the fractions.",
+    "array of integers cannot take up the fractions.",
     "What does `q /= …` do to the array that the caller holds?",
     why="`q /= …` and `q *= …` look like a new q, and change the old one.",
     overwritten="q",
@@ -396,7 +396,7 @@ exercise.option(
 exercise.option(
     "key_scaled_in_place",
     "Your call divides k in place: the caller's floats stay divided, and an "
-    "array of whole numbers cannot take up the fractions.",
+    "array of integers cannot take up the fractions.",
     "What does `k /= …` do to the array that the caller holds?",
     why="`k /= …` and `k *= …` look like a new k, and change the old one.",
     overwritten="k",

@@ -149,7 +149,7 @@ def tokens_permuted(student, rng):
     )
 
 
-@exercise.case("The tokens and the parameters stay as they are", weight=1)
+@exercise.case("The tokens and the parameters are not modified", weight=1)
 def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
     # With all sizes alike, the result fits into an argument.

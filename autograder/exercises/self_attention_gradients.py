@@ -158,7 +158,7 @@ def same_values(student, rng):
 
 @exercise.case("Scores in the thousands give finite derivatives", weight=0.5)
 def large_scores(student, rng):
-    # Whole numbers: what should cancel then cancels exactly, whatever the formula.
+    # Integers: what should cancel then cancels exactly, whatever the formula.
     w_v = rng.integers(-9, 10, size=(4, 5)).astype(float)
     grad_output = rng.integers(-9, 10, size=(4, 5)).astype(float)
     student.agrees(100.0 * np.eye(4), np.eye(4), np.eye(4), w_v, grad_output)
@@ -173,7 +173,7 @@ def one_long_token(student, rng):
     )
 
 
-@exercise.case("All five arguments stay as they are", weight=0.5)
+@exercise.case("None of the five arguments is modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng))
 
@@ -497,7 +497,7 @@ exercise.option(
     "softmax_over_queries",
     "Your columns of weights sum to 1, not your rows.",
     "Who shares out a weight of 1: the token that attends, or the one attended to?",
-    why="axis=0 is taken for 'along the rows' when the weights are computed anew.",
+    why="axis=0 is taken for 'along the rows' when the weights are computed again.",
     axis=0,
 )
 exercise.option(
@@ -505,7 +505,7 @@ exercise.option(
     "Your derivatives are NaN for large scores.",
     "How large is e to the power of 1000 in floating point, and how does `softmax` "
     "get round it?",
-    why="The weights are computed anew as exp(scores) / sum, without taking the "
+    why="The weights are computed again as exp(scores) / sum, without taking the "
     "maximum off first.",
     maximum="left in",
 )

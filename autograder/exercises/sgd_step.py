@@ -98,7 +98,7 @@ def steps_on_a_parabola(student, rng):
     student.expect(parameters["w"] - lowest["w"], distance, what="what is left to go")
 
 
-@exercise.case("The parameters and the gradients of the caller stay as they are")
+@exercise.case("The parameters and the gradients of the caller are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, w=(3, 2), b=2), drawn(rng, w=(3, 2), b=2), 0.5)
 
@@ -285,7 +285,7 @@ exercise.option(
 )
 exercise.option(
     "biases_left_behind",
-    "Your parameters of fewer than two axes stay as they are.",
+    "Your parameters of fewer than two axes are never updated.",
     "Does the docstring treat any parameter differently?",
     why="Weight decay leaves out biases and gains, and has lists of its own for them.",
     stepped="matrices",

@@ -24,7 +24,7 @@ def spec(targets, start_id):
 
 
 def tensor(numbers, dtype=np.int64):
-    """Make a tensor of whole numbers."""
+    """Make a tensor of integers."""
     return torch.from_numpy(np.array(numbers, dtype=dtype))
 
 
@@ -83,7 +83,7 @@ def target_before(student, rng):
     student.expect(result[:, 1:], targets[:, :-1], what="the result without its starts")
 
 
-@exercise.case("The targets stay as they are", weight=0.5)
+@exercise.case("The targets are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(tensor(rng.integers(3, 20, size=(2, 4))), 1)
 

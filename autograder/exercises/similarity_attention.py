@@ -105,13 +105,13 @@ def one_long_row(student, rng):
     student.agrees(x, y)
 
 
-@exercise.fine_point("Rows of whole numbers are mixed like any others")
+@exercise.fine_point("Rows of integers are mixed like any others")
 def whole_numbers(student, rng):
     x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
     student.agrees(x, y)
 
 
-@exercise.case("The rows of x and y stay as they are", weight=0.5)
+@exercise.case("The rows of x and y are not modified", weight=0.5)
 def arguments_stay(student, rng):
     x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
     student.leaves_unchanged(x.astype(float), y.astype(float))
@@ -349,7 +349,7 @@ exercise.option(
 )
 exercise.option(
     "rows_reshaped",
-    "Your rows that are attended to are cut anew, not transposed: one column "
+    "Your rows that are attended to are reshaped, not transposed: one column "
     "mixes parts of several rows.",
     "Does reshape move a row into a column, or does it read all numbers on in "
     "the old order?",
@@ -397,7 +397,7 @@ exercise.option(
     "Your numbers are NaN where dot products are large.",
     "How large is e to the power of 1000 in floating point, and how does "
     "`softmax` get round it?",
-    why="exp(scores) / sum is written out anew, without subtracting the maximum first.",
+    why="exp(scores) / sum is written out again, without subtracting the maximum.",
     maximum="left in",
 )
 exercise.option(
@@ -439,7 +439,7 @@ exercise.option(
 )
 exercise.option(
     "weights_cut_to_whole_numbers",
-    "Your weights lose what follows the decimal point where x holds whole numbers.",
+    "Your weights lose what follows the decimal point where x holds integers.",
     "Which dtype has the array that you write the weights into?",
     why="scores[...] = … and np.zeros_like(scores) keep the integers of the scores.",
     numbers="whole weights",

@@ -262,7 +262,7 @@ exercise.option(
 )
 exercise.option(
     "logarithm_rounded",
-    "Your frequencies are e to the power of whole numbers.",
+    "Your frequencies are e to the power of integers.",
     "In which order does Python work through a / b // c, and what is left after //?",
     why="-log(base) / d_model // 2 is typed for a division by half of d_model.",
     frequency="e to whole powers",

@@ -320,7 +320,7 @@ exercise.option(
 )
 exercise.option(
     "whole_numbers",
-    "Your mask holds the whole numbers 1 and 0.",
+    "Your mask holds the integers 1 and 0.",
     "Which dtype does the docstring promise?",
     why="dtype=int, or a product of two masks of 1 and 0, looks like True and False.",
     holds="whole numbers",

@@ -108,7 +108,7 @@ def small_and_huge_rows(student, rng):
     student.expect(student(x), expected)
 
 
-@exercise.fine_point("Whole numbers as scores give fractions as weights")
+@exercise.fine_point("Integers as scores give fractions as weights")
 def whole_numbers(student, rng):
     student.agrees(np.array([[[2, 0, 1], [-3, 4, 4]]]))
 
@@ -120,7 +120,7 @@ def single_score(student, rng):
     student.expect(student(rng.normal(size=(5, 1))), np.ones((5, 1)))
 
 
-@exercise.case("The scores x stay as they are", weight=0.5)
+@exercise.case("The scores x are not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged(np.array([[0.5, -1.0, 2.0], [3.0, 0.0, 1.5]]))
 
@@ -203,7 +203,7 @@ def variants(
     if overwritten == "differences":
         caller -= caller.max(**line)
     elif overwritten == "weights":
-        np.exp(caller, out=caller)  # stops on whole numbers
+        np.exp(caller, out=caller)  # stops on integers
         caller[...] = weights
     return weights
 
@@ -513,8 +513,8 @@ exercise.option(
 )
 exercise.option(
     "weights_written_into_x",
-    "Your call writes its weights over the caller's scores; where these are whole "
-    "numbers, this raises an error or cuts the weights.",
+    "Your call writes its weights over the caller's scores; where these are "
+    "integers, this raises an error or cuts the weights.",
     "Whose array is x, and who may still need the scores?",
     why="np.exp(x, out=x) and x /= … save an array and spend the caller's.",
     overwritten="weights",
@@ -543,7 +543,7 @@ exercise.family(
     "Your answer raises an error when the caller names no axis: axis has no default.",
     "Which axis does the docstring promise if none is given, and how does a def line "
     "say so?",
-    why="The first line is typed anew, and = -1 is left out.",
+    why="The first line is typed again, and = -1 is left out.",
 )
 def axis_without_default(x, axis=None):
     if axis is None:  # Python's own words for softmax(x, axis)

@@ -88,7 +88,7 @@ def scores_near_minus_fifty(student, rng):
     student.agrees(rng.uniform(-50, -46, size=4).tolist())
 
 
-@exercise.case("The list of scores stays as it is", weight=0.5)
+@exercise.case("The list of scores is not modified", weight=0.5)
 def arguments_stay(student, rng):
     student.leaves_unchanged([0.5, -1.0, 2.0])
 

@@ -103,7 +103,7 @@ def symmetric(student, rng):
     student.expect(jacobian, turned, what="entry [i, j], compared with [j, i],")
 
 
-@exercise.case("The weights stay as they are", visible=False, weight=0.5)
+@exercise.case("The weights are not modified", visible=False, weight=0.5)
 def argument_stays(student, rng):
     student.leaves_unchanged(weights(rng.normal(size=(2, 5))))
 

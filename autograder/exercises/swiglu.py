@@ -102,7 +102,7 @@ def three_times_as_large(student, rng):
     student.expect(result, expected, what="the result for 3 w_up")
 
 
-@exercise.case("`x` and the parameters stay as they are")
+@exercise.case("`x` and the parameters are not modified")
 def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, (3,), 4, 5))
 

@@ -23,7 +23,7 @@ def with_einsum(q, k, v):
 def in_column_order(q, k, v):
     # The keys from the last to the first: sums in another order end in other digits.
     q, k, v = 1.0 * q, 1.0 * k[..., ::-1, :], 1.0 * v[..., ::-1, :]
-    # Divided last: equal scores of whole numbers stay equal, however large they are.
+    # Divided last: equal scores of integers stay equal, however large they are.
     scores = q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** -0.5
     powers = np.exp2((scores - scores.max(axis=-1, keepdims=True)) * np.log2(np.e))
     weights = powers / powers.sum(axis=-1)[..., np.newaxis]

@@ -194,7 +194,7 @@ exercise.weak(
 exercise.weak(
     "one_merge_alone",
     "that learns one merge at most",
-    "What has to be counted anew after a merge?",
+    "What has to be counted again after a merge?",
     why="The first merge can be worked out by hand.",
     n_merges_are="one",
 )

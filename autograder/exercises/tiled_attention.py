@@ -204,7 +204,7 @@ def single_query_or_key(student, rng):
     student.agrees(*drawn(rng, 2, m=1), 2)
 
 
-@exercise.case("The queries, keys, values and the mask stay as they are", weight=0.5)
+@exercise.case("The queries, keys, values and the mask are not modified", weight=0.5)
 def arguments_stay(student, rng):
     q, k, v = (rng.integers(1, 9, size=size) for size in ((3, 4), (5, 4), (5, 2)))
     mask = np.tri(3, 5, 1, dtype=bool)

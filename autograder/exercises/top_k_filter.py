@@ -78,9 +78,7 @@ def equal_probabilities(student, rng):
     student.agrees(in_other_orders(rng, 5, 2, 2, 2, 2, 2, 2, 4), 4)
 
 
-@exercise.case(
-    "With k of the vocabulary or more, all stay as they are", pays_alone=False
-)
+@exercise.case("With k of the vocabulary or more, nothing is removed", pays_alone=False)
 def all_stay(student, rng):
     student.agrees(drawn(rng, 2, 6), 6)
     student.agrees(drawn(rng, 2, 6), 9)
@@ -97,7 +95,7 @@ def large_vocabulary(student, rng):
     student.agrees(drawn(rng, 2, 400, dtype=torch.float64), 40)
 
 
-@exercise.case("`probabilities` stay as they are")
+@exercise.case("`probabilities` are not modified")
 def argument_stays(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 7), 2)
 

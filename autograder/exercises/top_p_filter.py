@@ -88,7 +88,7 @@ def equal_probabilities(student, rng):
     student.agrees(in_other_orders(rng, 5, 1, 1, 1, 3, 3, 3, 4), 0.6)
 
 
-@exercise.fine_point("With p = 1 all stay as they are")
+@exercise.fine_point("With p = 1 nothing is removed")
 def all_stay(student, rng):
     student.agrees(in_other_orders(rng, 3, 1, 2, 3, 4, 6), 1.0)
     student.agrees(drawn(rng, 2, 6), 1)
@@ -100,7 +100,7 @@ def large_vocabulary(student, rng):
         student.agrees(drawn(rng, 2, 300, dtype=torch.float64), p)
 
 
-@exercise.case("`probabilities` stay as they are")
+@exercise.case("`probabilities` are not modified")
 def argument_stays(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 7), 0.6)
     student.leaves_unchanged(in_other_orders(rng, 3, 1, 2, 4, 9), 0.7)

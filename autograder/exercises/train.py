@@ -252,7 +252,7 @@ def first_of_equals(student, rng):
 
 
 @exercise.case(
-    "The parameters that come in stay as they are, and the results are right"
+    "The parameters that come in are not modified, and the results are right"
 )
 def arguments_stay(student, rng):
     batches, start = batches_of(rng, 2, 3), two_parameters(rng)
@@ -506,14 +506,14 @@ exercise.option(
 )
 exercise.option(
     "state_thrown_away",
-    "Your optimizer begins anew with each step: its state is None every time.",
+    "Your optimizer starts over with each step: its state is None every time.",
     "What does the second call of step know of the first?",
     why="The optimizer is made inside the loop.",
     state="new for each step",
 )
 exercise.option(
     "state_thrown_away_with_each_epoch",
-    "Your optimizer begins anew with each epoch: its state is None there.",
+    "Your optimizer starts over with each epoch: its state is None there.",
     "What does the first step of the second epoch know of those before?",
     why="The optimizer is made inside the outer loop.",
     state="new in each epoch",

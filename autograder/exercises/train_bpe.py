@@ -152,7 +152,7 @@ def words_that_become_equal(student, rng):
     gives(student, rng, words, 9, [("a", "b"), ("d", "e"), ("ab", "c")])
 
 
-@exercise.case("The dictionary of words stays as it was", weight=0.5)
+@exercise.case("The dictionary of words is not modified", weight=0.5)
 def words_unchanged(student, rng):
     student.leaves_unchanged({("e", "a", "t"): 2, ("a", "t"): 3}, 2)
 
@@ -437,7 +437,7 @@ exercise.option(
     "Your counts grow by the pairs that a merge makes, and never lose those that it "
     "takes away.",
     "What becomes of the pair (a, b) of abc when b and c have been joined?",
-    why="Counts that are brought up to date in place of counting anew forget one "
+    why="Counts that are brought up to date in place of counting again forget one "
     "side; minbpe, pull request 88, and UniqToken, issue 8, are about such "
     "counts.",
     recounted="grown",

@@ -416,7 +416,7 @@ exercise.option(
 )
 exercise.option(
     "rounded_to_four_digits",
-    "Your learning rate is rounded to four digits behind the point.",
+    "Your learning rate is rounded to four digits after the decimal point.",
     "How large is the learning rate of the paper's first step?",
     why="The docstring's 0.0005 has four digits.",
     result="four digits",

@@ -79,7 +79,7 @@ def any_white_space(student, rng):
     student.agrees(f" {one}\n\n{other}\t{one}  {other}\r\n{one}")
 
 
-@exercise.case("Capitals and punctuation stay as they are", weight=0.5)
+@exercise.case("Capitals and punctuation are kept", weight=0.5)
 def capitals_and_punctuation(student, rng):
     expected = {
         ("I", "t</w>"): 1,
@@ -92,7 +92,7 @@ def capitals_and_punctuation(student, rng):
     student.expect(student("It it it! it's ? na-ja it"), expected)
 
 
-@exercise.case("Accents, ß, ligatures and emoji stay as they are", weight=0.5)
+@exercise.case("Accents, ß, ligatures and emoji are kept", weight=0.5)
 def other_letters(student, rng):
     expected = {
         ("ä", "ß</w>"): 2,
@@ -513,7 +513,7 @@ exercise.option(
 exercise.option(
     "shares_returned",
     "Your numbers are shares: they sum to 1.",
-    "How often does the word occur, in whole numbers?",
+    "How often does the word occur, as an integer?",
     why="Frequencies are often given as shares of the whole.",
     returns="shares",
 )

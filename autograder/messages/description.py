@@ -39,7 +39,7 @@ PLAIN_NAMES: dict[type, str] = {
     set: "set",
     frozenset: "frozen set",
     str: "text",
-    int: "whole number",
+    int: "integer",
     float: "number",
 }
 

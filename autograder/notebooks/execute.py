@@ -114,7 +114,7 @@ async def _run(client: NotebookClient, folder: Path) -> None:
 def _environment(texts: Mapping[str, str]) -> Iterator[Path]:
     """Keep out what differs between people: hash seed, IPython's start-up files.
 
-    texts : the alternative texts that the cells name; the course may not have them yet
+    texts : the alternative texts of the cells; the course may not have them yet
 
     Yields a folder for what should be gone afterwards.
     """

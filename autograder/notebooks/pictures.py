@@ -1,13 +1,13 @@
-"""Alternative texts: written beside the picture in the source, named in the notebooks.
+"""Alternative texts: written beside the picture in the source, not in the notebooks.
 
 An author writes what a picture shows above its call::
 
     alt = "The arrow of kitten lies close to cat, far from bird."
     figures.arrows_in_the_plane(arrows, alt=alt)
 
-The notebooks have ``figures.arrows_in_the_plane(arrows, alt="01-3f2a")``, which tells
-nobody what comes out. The name is the lesson's number and the beginning of the text's
-hash; the figures find the text by it in ``course_lib/figures/alternatives/01.json``.
+The notebooks have ``figures.arrows_in_the_plane(arrows)``, which tells nobody what
+comes out. The figures find the text by the code of the cell that runs, of which
+``course_lib/figures/alternatives/01.json`` has the digest.
 """
 
 import ast
@@ -15,55 +15,68 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.notebooks.cells import SourceCell, SourceError
+from autograder.shown_code import without_assertions
 
 WIDTH = 88  # of a row of code
-CALL = re.compile(r"(figures\.\w+\()(.+)\)")
+ARGUMENT = re.compile(r",\s*alt=alt(?=\s*\))|\s*\balt=alt\b,?")
+IN_ROWS = re.compile(r"^(\w[\w.]*\()\n    (.+)\n\)$", re.MULTILINE)
 FORM = (
     'an alternative text is a literal: alt = "…", above the call in the picture\'s '
     "cell, which has alt=alt"
 )
 
 
-def with_names(path: Path, cell: SourceCell) -> tuple[SourceCell, dict[str, str]]:
-    """Return a cell of code that names its alternative texts, and these by name.
+def without_texts(
+    path: Path, cell: SourceCell, *, is_named: bool = False
+) -> tuple[SourceCell, dict[str, str]]:
+    """Return a cell of code without its alternative text, and that by digests.
 
-    Raises ``SourceError`` for a text that is computed, or is not above its picture.
+    is_named : whether the cell gets a short name for its text, as in ``alt="01-3f2a"``;
+        two pictures of a lesson with the same code could not be told apart without one
+    Learners have the cell without its assertions: that one has a digest of its own.
+    Raises ``SourceError`` for a text that is computed, or is not above its picture, and
+    for a second one.
     """
-    rows, texts = cell.text.split("\n"), {}
-    above: tuple[ast.stmt, str] | None = None
-    gone: set[int] = set()
+    rows, text = cell.text.split("\n"), ""
+    above: ast.stmt | None = None
+    picture: ast.stmt | None = None
     for statement in ast.parse(cell.text).body:
         names = [n for n in ast.walk(statement) if getattr(n, "id", "") == "alt"]
         if not above and (text := _literal(statement)):
-            above = statement, text
-        elif above and any(map(_is_argument, ast.walk(statement))) and len(names) == 1:
-            name = name_of(path.stem, above[1])
-            texts[name] = above[1]
-            gone |= _rows_of(above[0])
-            for row in _rows_of(statement):
-                rows[row] = _within(rows[row].replace("alt=alt", f'alt="{name}"'))
-            above = None
+            above = statement
+        elif above and not picture and len(names) == 1:
+            if not any(map(_is_argument, ast.walk(statement))):
+                raise SourceError(path, cell.line + statement.lineno, FORM)
+            picture = statement
         elif names:
             raise SourceError(path, cell.line + statement.lineno, FORM)
-    if above:
-        raise SourceError(path, cell.line + above[0].lineno, FORM)
-    remaining = [row for index, row in enumerate(rows) if index not in gone]
-    return replace(cell, text="\n".join(remaining)), texts
+    if above is None:
+        return cell, {}
+    if picture is None:
+        raise SourceError(path, cell.line + above.lineno, FORM)
+    # Here, for matplotlib comes along, and few who read a lesson's source need it.
+    from course_lib.figures.alternatives import digest, name_of
+
+    first, last = picture.lineno - 1, picture.end_lineno or 0
+    call = "\n".join(rows[first:last])
+    if is_named:
+        call = call.replace("alt=alt", f'alt="{name_of(path.stem, text)}"')
+    call = ARGUMENT.sub("", call)
+    gone = range(above.lineno - 1, above.end_lineno or 0)
+    before = [row for index, row in enumerate(rows[:first]) if index not in gone]
+    code = "\n".join([*before, IN_ROWS.sub(_in_one_row, call), *rows[last:]])
+    texts = {digest(each): text for each in (code, without_assertions(code))}
+    return replace(cell, text=code), texts
 
 
-def name_of(lesson: str, text: str) -> str:
-    """Return the name of an alternative text.
-
-    >>> name_of("01_attention", "Three dots.")
-    '01-e35e'
-    """
-    number = lesson.partition("_")[0]
-    return f"{number}-{sha256(text.encode()).hexdigest()[:4]}"
+def _in_one_row(call: re.Match[str]) -> str:
+    """Return a call in one row if it is short enough for that."""
+    row = f"{call[1]}{call[2]})"
+    return row if len(row) <= WIDTH and not call[2].endswith(",") else call[0]
 
 
 def texts_path(course: Course, lesson: str) -> Path:
@@ -73,7 +86,7 @@ def texts_path(course: Course, lesson: str) -> Path:
 
 
 def as_json(texts: Mapping[str, str]) -> str:
-    """Return alternative texts by name as the file has them."""
+    """Return alternative texts by digest as the file has them."""
     return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -85,20 +98,8 @@ def _literal(statement: ast.stmt) -> str:
     return ""
 
 
-def _rows_of(statement: ast.stmt) -> set[int]:
-    return {*range(statement.lineno - 1, statement.end_lineno or 0)}
-
-
 def _is_argument(node: ast.AST) -> bool:
     match node:
         case ast.keyword("alt", ast.Name("alt")):
             return True
     return False
-
-
-def _within(row: str) -> str:
-    """Return a call in several rows if it is too long for one."""
-    call = CALL.fullmatch(row)
-    if len(row) <= WIDTH or not call:
-        return row
-    return f"{call[1]}\n    {call[2]}\n)"

@@ -31,7 +31,7 @@ from autograder.notebooks.cells import (
     SourceError,
     read_cells,
 )
-from autograder.notebooks.pictures import with_names
+from autograder.notebooks.pictures import without_texts
 from autograder.notebooks.predictions import with_predictions
 from autograder.shown_code import without_assertions
 
@@ -232,7 +232,7 @@ class LessonSource:
     """The cells of one lesson, read and in order.
 
     set_up : names that the cells of imports before the first exercise bind
-    texts : the alternative texts of its pictures, by the names in its cells
+    texts : the alternative texts of its pictures, by the digests of their cells
     """
 
     def __init__(self, path: Path) -> None:
@@ -292,11 +292,18 @@ class LessonSource:
             right, broken = texts
             return replace(cell, text=right, broken=broken)
         self._check_code(cell)
-        cell, named = with_names(self.path, cell)
-        if any(self.texts.get(name, text) != text for name, text in named.items()):
-            raise self.fail(cell.line, "two alternative texts have one name: reword it")
-        self.texts |= named
-        return cell
+        return self._without_texts(cell)
+
+    def _without_texts(self, cell: SourceCell) -> SourceCell:
+        """Note a picture's alternative text, and return its cell without it.
+
+        Where a picture above has the same code, the cell keeps a name of the text.
+        """
+        without, texts = without_texts(self.path, cell)
+        if any(self.texts.get(key, text) != text for key, text in texts.items()):
+            without, texts = without_texts(self.path, cell, is_named=True)
+        self.texts |= texts
+        return without
 
     def _part(self, module: str, name: str, line: int) -> str:
         """Return the source of a function that is mended, or of its broken version."""

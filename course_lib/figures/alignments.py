@@ -26,7 +26,7 @@ def alignment(
     sources: Sequence[str],
     links: Sequence[tuple[int, int]] = (),
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw weights of target tokens on source tokens, known links outlined.
 

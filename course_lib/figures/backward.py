@@ -14,7 +14,7 @@ MAX_SIZE = 100.0  # of a number, so that it fits its box
 
 
 def backward_pass(
-    w: float, x: float, target: float, *, learning_rate: float, alt: str
+    w: float, x: float, target: float, *, learning_rate: float, alt: str | None = None
 ) -> LivingFigure:
     """Draw a model of one parameter with its loss, and each value's gradient.
 

@@ -33,7 +33,10 @@ Node = dict[str, Any]
 
 
 def beam_tree(
-    trees: BeamTree | Mapping[str, BeamTree], vocabulary: Sequence[str], *, alt: str
+    trees: BeamTree | Mapping[str, BeamTree],
+    vocabulary: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> LivingFigure:
     """Draw beam search as a tree that grows downwards, a row for each step.
 

@@ -23,7 +23,7 @@ def costs_by_length(
     d_models: Sequence[int],
     costs: Mapping[str, Mapping[str, np.ndarray]],
     *,
-    alt: str,
+    alt: str | None = None,
     in_bytes: Collection[str] = (),
     blocks: Sequence[int] = (),
     number_bytes: int = 4,

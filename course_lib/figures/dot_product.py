@@ -32,7 +32,7 @@ def draggable_query(
     *,
     xlabel: str,
     ylabel: str,
-    alt: str,
+    alt: str | None = None,
     show: Sequence[str] = ("dot product",),
     values: Sequence[float] | np.ndarray | None = None,
     value_name: str = "value",
@@ -86,7 +86,7 @@ def softmax(
     scores: Sequence[float] | np.ndarray,
     names: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
     divisor: float = 1.0,
     divided_by: str | None = None,
     called: str = "weights",
@@ -147,7 +147,7 @@ def six_steps(
     v: np.ndarray,
     steps: Mapping[str, np.ndarray],
     *,
-    alt: str,
+    alt: str | None = None,
     names: Sequence[str] | None = None,
 ) -> LivingFigure:
     """Draw one query's way through attention, number by number.

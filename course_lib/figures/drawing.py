@@ -46,11 +46,11 @@ class AccessibleFigure:
     Where scripts run the drawing stands in the page itself, on the page's own ground.
 
     figure : a matplotlib figure
-    alt : what a reader who cannot see it must know: the finding, not the colours; or
-        the name that a lesson's notebook has for such a text
+    alt : what a reader who cannot see it must know: the finding, not the colours; None
+        in a lesson's cell, whose text stands above the picture in the lesson's source
     """
 
-    def __init__(self, figure: Figure, alt: str) -> None:
+    def __init__(self, figure: Figure, alt: str | None) -> None:
         """Store both; raise ``ValueError`` for an alternative text without content."""
         text = alternative_text(alt)
         if len(text.split()) < 3:

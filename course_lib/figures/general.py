@@ -31,7 +31,11 @@ LabelledWeights = tuple[np.ndarray, Sequence[str], Sequence[str]]
 
 
 def attention_weights(
-    weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, alt: str
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw attention weights as a table: queries down, keys across.
 
@@ -52,7 +56,11 @@ def attention_weights(
 
 
 def signed_heatmap(
-    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], *, alt: str
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw a table of positive and negative numbers, zero in white.
 
@@ -66,7 +74,11 @@ def signed_heatmap(
 
 
 def arrows_in_the_plane(
-    vectors: Mapping[str, np.ndarray], *, alt: str, xlabel: str = "", ylabel: str = ""
+    vectors: Mapping[str, np.ndarray],
+    *,
+    alt: str | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
 ) -> AccessibleFigure:
     """Draw vectors of two numbers as arrows from the origin, each with its name.
 
@@ -111,7 +123,7 @@ def curves(
     *,
     xlabel: str,
     ylabel: str,
-    alt: str,
+    alt: str | None = None,
     logarithmic: bool = False,
 ) -> AccessibleFigure:
     """Draw one line per series over the same x, each with its own marker.
@@ -142,7 +154,11 @@ def curves(
 
 
 def attention_lines(
-    weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, alt: str
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw attention as lines from the queries on the left to the keys on the right.
 
@@ -156,7 +172,9 @@ def attention_lines(
 
 
 def attention_in_sentences(
-    sentences: Mapping[str, LabelledWeights], *, alt: str
+    sentences: Mapping[str, LabelledWeights],
+    *,
+    alt: str | None = None,
 ) -> LivingFigure:
     """Draw attention in one of several sentences as lines; the reader chooses which.
 
@@ -200,7 +218,7 @@ def _lines(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> 
 
 def attention_view(
     figure: Figure,
-    alt: str,
+    alt: str | None,
     weights: np.ndarray,
     queries: Sequence[str],
     keys: Sequence[str],
@@ -236,7 +254,11 @@ def attention_view(
     return LivingFigure(figure, alt, "attention", data)
 
 
-def steps(parts: Mapping[str, np.ndarray], *, alt: str) -> AccessibleFigure:
+def steps(
+    parts: Mapping[str, np.ndarray],
+    *,
+    alt: str | None = None,
+) -> AccessibleFigure:
     """Draw arrays one below the other, each as a strip of numbers with its name.
 
     parts : name to (m,) or (m, d); a table is drawn row by row

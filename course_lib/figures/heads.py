@@ -38,7 +38,7 @@ MAX_WEIGHTS = 1_000_000  # of a wall: about 2 MB in a notebook
 
 
 def coloured_heads(
-    x: np.ndarray, splits: Mapping[str, np.ndarray], *, alt: str
+    x: np.ndarray, splits: Mapping[str, np.ndarray], *, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw tokens and what splits made of them, each number in its column's colour.
 
@@ -90,7 +90,7 @@ def attention_of_heads(
     keys: Sequence[str],
     *,
     query: str,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw the weights of several heads for one query: heads down, keys across.
 
@@ -114,7 +114,7 @@ def products_of_heads(
     weights: np.ndarray,
     words: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw all products of multi-head self-attention, each head in its own colour.
 
@@ -228,7 +228,7 @@ def wall_of_heads(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
     roles: Sequence[Sequence[str]] | None = None,
     layers: Sequence[str] | None = None,
     without: np.ndarray | None = None,

@@ -19,7 +19,7 @@ def last_word(
     last_words: Sequence[str],
     weights: np.ndarray,
     *,
-    alt: str,
+    alt: str | None = None,
     chosen: str | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     parts: Sequence[str] = (),

@@ -30,7 +30,7 @@ DECODER_ONLY = {"12"}  # lessons whose model has no encoder
 
 
 def lesson_map(
-    lesson: str, *, alt: str, sections: Mapping[str, str] | None = None
+    lesson: str, *, alt: str | None = None, sections: Mapping[str, str] | None = None
 ) -> LivingFigure:
     """Draw the Transformer as a map: a lesson's parts lit, earlier lessons' filled.
 

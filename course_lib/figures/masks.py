@@ -34,7 +34,11 @@ ALLOWED = "#BFDDF1"  # hatching, not this colour, tells it from a blocked cell
 
 
 def mask_heatmap(
-    may_attend: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, alt: str
+    may_attend: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw a mask: queries down, keys across, blocked cells hatched.
 
@@ -49,7 +53,7 @@ def masks_side_by_side(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw masks for the same queries and keys in one row, each with its name.
 
@@ -81,7 +85,7 @@ def masked_weights(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw attention weights, with the cells hatched where a query may not attend.
 
@@ -119,7 +123,7 @@ def losses(
     series: Mapping[str, Sequence[float]],
     *,
     bounds: Mapping[str, float],
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw how losses fall, and the bounds that a model without a leak cannot pass.
 

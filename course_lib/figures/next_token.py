@@ -22,7 +22,7 @@ def next_token(
     vocabulary: Sequence[str],
     start: Sequence[int],
     *,
-    alt: str,
+    alt: str | None = None,
     end_id: int | None = None,
     temperature: float = 1.0,
     top_k: int | None = None,

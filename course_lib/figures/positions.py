@@ -27,7 +27,11 @@ MAX_CLOCKS = 8  # of its picture
 
 
 def clock_hands(
-    encoding: np.ndarray, positions: Sequence[str], hands: Sequence[str], *, alt: str
+    encoding: np.ndarray,
+    positions: Sequence[str],
+    hands: Sequence[str],
+    *,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw each position's encoding as a column of clocks with one hand each.
 
@@ -64,7 +68,11 @@ def clock_hands(
 
 
 def two_positions(
-    encoding: np.ndarray, dots: np.ndarray, *, pair: tuple[int, int], alt: str
+    encoding: np.ndarray,
+    dots: np.ndarray,
+    *,
+    pair: tuple[int, int],
+    alt: str | None = None,
 ) -> LivingFigure:
     """Draw two positions as clocks with two hands each, and their dot product.
 
@@ -98,7 +106,7 @@ def two_positions(
 
 
 def stripes(
-    values: np.ndarray, *, ylabel: str, xlabel: str, alt: str
+    values: np.ndarray, *, ylabel: str, xlabel: str, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw a large table of positive and negative numbers as colours, zero in white.
 

@@ -30,7 +30,7 @@ def encoder_decoder(
     weights: np.ndarray | None = None,
     contexts: np.ndarray | None = None,
     *,
-    alt: str,
+    alt: str | None = None,
     start: str = "(start)",
     bidirectional: bool = False,
     query: Literal["before", "after"] = "before",

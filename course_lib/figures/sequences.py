@@ -30,7 +30,7 @@ def queries_and_keys(
     queries: Mapping[str, np.ndarray],
     keys: Mapping[str, Mapping[str, np.ndarray]],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw queries as arrows and keys as points, each with its name.
 
@@ -139,7 +139,7 @@ def agreement(
     *,
     xlabel: str,
     ylabel: str,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw numbers from several computations: equal ones lie on the diagonal.
 
@@ -178,7 +178,7 @@ def attention_arcs(
     query: int,
     fetched: Mapping[str, str],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw what one position attends to as arcs above a sentence, for each sentence.
 

@@ -28,7 +28,7 @@ def tiling(
     keys: Sequence[str],
     runs: Mapping[str, Sequence[TileStep]],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> LivingFigure:
     """Draw how attention goes through a table of scores tile by tile.
 

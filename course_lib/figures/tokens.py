@@ -35,7 +35,7 @@ PAGE_ROWS = 22  # of a picture
 COLUMN = 0.46  # inches, of tokens in columns at least: single letters are read, too
 
 
-def merge_trees(trees: Sequence[Tree], *, alt: str) -> AccessibleFigure:
+def merge_trees(trees: Sequence[Tree], *, alt: str | None = None) -> AccessibleFigure:
     """Draw for each token of a word what was joined out of what, letters at the bottom.
 
     trees : one per token, in order: a symbol, or a tuple of two trees
@@ -65,7 +65,7 @@ def merge_steps(
     merges: Sequence[tuple[str, str]],
     counts: Sequence[int],
     *,
-    alt: str,
+    alt: str | None = None,
     ranks: Sequence[int] | None = None,
 ) -> LivingFigure:
     """Draw how words become fewer tokens, merge by merge, with the pair that is next.
@@ -100,7 +100,10 @@ def merge_steps(
 
 
 def token_boxes(
-    rows: Mapping[str, Sequence[str]], *, in_columns: bool = False, alt: str
+    rows: Mapping[str, Sequence[str]],
+    *,
+    in_columns: bool = False,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw texts cut into tokens: a box with its own edge for each token.
 
@@ -151,7 +154,7 @@ def length_and_size(
     tokens_per_word: Sequence[float],
     parameters: Mapping[str, Sequence[float]],
     *,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw what more merges save, and below it what they cost.
 
@@ -190,7 +193,7 @@ def bars(
     series: Mapping[str, Sequence[float]],
     *,
     xlabel: str,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw groups of horizontal bars, a group per name, with their numbers at the end.
 

@@ -161,7 +161,7 @@ LEFT, RIGHT = 0.3, 3.3  # of the two columns
 
 
 def three_attentions(
-    attentions: Mapping[str, LabelledMask], *, alt: str
+    attentions: Mapping[str, LabelledMask], *, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw masks with queries and keys of their own, in one row.
 
@@ -208,7 +208,7 @@ def architecture(
     n_layers: int = 6,
     totals: Sequence[str] = (),
     *,
-    alt: str,
+    alt: str | None = None,
     parts: Mapping[str, str] | None = None,
     lessons: Mapping[str, str] | None = None,
     links: Mapping[str, str] | None = None,

@@ -20,7 +20,7 @@ def scores_by_length(
     scores: Mapping[str, Sequence[Sequence[float]] | np.ndarray],
     *,
     ylabel: str,
-    alt: str,
+    alt: str | None = None,
 ) -> AccessibleFigure:
     """Draw one line per system over the lengths of sources, with the range of its runs.
 
@@ -52,7 +52,7 @@ def scores_by_length(
 
 
 def losses_by_time(
-    losses: Mapping[str, tuple[float, Sequence[float]]], *, alt: str
+    losses: Mapping[str, tuple[float, Sequence[float]]], *, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw how losses fell, over the minutes of the training.
 
@@ -73,7 +73,7 @@ def losses_by_time(
 
 
 def gains(
-    scores: Mapping[str, Sequence[float]], *, xlabel: str, alt: str
+    scores: Mapping[str, Sequence[float]], *, xlabel: str, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw what each of several changes, made one after another, adds to a score.
 

@@ -231,3 +231,18 @@ def test_scores_are_not_changed():
 def test_what_the_view_cannot_show_is_refused(scores, names, options, message):
     with pytest.raises(ValueError, match=message):
         figures.softmax(scores, names, alt=ALT, **options)
+
+
+def test_keys_are_named_while_the_keyboard_is_inside(figure, tmp_path):
+    with opened(tmp_path, figure) as page:
+        line = page.locator(".living-keys")
+        described = page.locator(
+            ".living > [role=group], .living div[role=group]"
+        ).first.get_attribute("aria-describedby")
+        assert line.get_attribute("id") == described
+        assert line.bounding_box()["height"] <= 1
+        page.keyboard.press("Tab")
+        assert "arrow keys" in line.inner_text() and "Escape" not in line.inner_text()
+        assert line.bounding_box()["height"] > 10
+        page.locator("h1").click()
+        assert line.bounding_box()["height"] <= 1

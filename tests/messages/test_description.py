@@ -91,7 +91,7 @@ VALUES = {
         "an OrderedDict, a special kind of dictionary",
     ),
     "named tuple": (Pair(1, 2), "a Pair, a special kind of tuple"),
-    "named number": (Colour.RED, "a Colour, a special kind of whole number"),
+    "named number": (Colour.RED, "a Colour, a special kind of integer"),
     "generator": ((x for x in ()), "a generator"),
     "range": (range(3), "a range"),
     "function": (len, "the function len"),

@@ -1,13 +1,22 @@
 """How alternative texts leave the notebooks, and reach the pages all the same."""
 
-import pytest
+import json
 
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.cells_in_page import PageCells
 from autograder.course import Course
 from autograder.notebooks.cells import SourceError
-from autograder.notebooks.pictures import name_of
 from autograder.notebooks.source import LessonSource
 from course_lib import figures
-from course_lib.figures.alternatives import alternative_text
+from course_lib.figures.alternatives import (
+    VARIABLE,
+    alternative_text,
+    digest,
+    name_of,
+)
 from tests.synthetic import LESSON, TOP, write_lesson
 
 COURSE = Course.here()
@@ -20,20 +29,44 @@ def read(folder, *rows):
     return LessonSource(write_lesson(folder, f"{TOP}\n# %%\n{cell}\n"))
 
 
-def test_cell_names_the_text_that_stands_above_its_picture(tmp_path):
+def test_text_above_its_picture_leaves_the_cell(tmp_path):
     source = read(
         tmp_path, f'alt = "{TEXT}"', "bars = {}", "figures.bars(bars, alt=alt)"
     )
-    assert source.cells[-1].text == f'bars = {{}}\nfigures.bars(bars, alt="{NAME}")'
-    assert source.texts == {NAME: TEXT}
+    code = "bars = {}\nfigures.bars(bars)"
+    assert source.cells[-1].text == code
+    assert source.texts == {digest(code): TEXT}
 
 
-def test_call_that_is_too_long_with_a_name_has_rows(tmp_path):
-    arguments = ", ".join(["bars"] * 11)
-    call = f"figures.bars({arguments}, alt=alt)"
-    assert len(call) <= 88
-    (text,) = [read(tmp_path, f'alt = "{TEXT}"', call).cells[-1].text]
-    assert text == f'figures.bars(\n    {arguments}, alt="{NAME}"\n)'
+def test_cell_is_known_with_its_assertions_and_without(tmp_path):
+    rows = [f'alt = "{TEXT}"', "assert 1 < 2", "figures.bars(alt=alt)"]
+    source = read(tmp_path, *rows)
+    codes = ("assert 1 < 2\nfigures.bars()", "figures.bars()")
+    assert source.texts == {digest(code): TEXT for code in codes}
+
+
+def test_call_that_is_short_without_its_text_has_one_row(tmp_path):
+    long = ["figures.bars(", f"    {'b' * 70}, alt=alt", ")"]
+    assert read(tmp_path, f'alt = "{TEXT}"', *long).cells[-1].text == (
+        f"figures.bars({'b' * 70})"
+    )
+    rows = ["figures.bars(", "    a,", "    alt=alt,", ")"]
+    assert read(tmp_path, f'alt = "{TEXT}"', *rows).cells[-1].text == (
+        "figures.bars(\n    a,\n)"
+    )
+
+
+def test_second_picture_with_the_same_code_names_its_text(tmp_path):
+    rows = [f'alt = "{TEXT}"', "figures.bars(a, alt=alt)", "", "# %% [markdown]"]
+    rows += ["# Again.", "", "# %%", 'alt = "Now three bars."']
+    source = read(tmp_path, *rows, "figures.bars(a, alt=alt)")
+    name = name_of(LESSON, "Now three bars.")
+    second = f'figures.bars(a, alt="{name}")'
+    assert source.cells[-1].text == second
+    assert source.texts == {
+        digest("figures.bars(a)"): TEXT,
+        digest(second): "Now three bars.",
+    }
 
 
 @pytest.mark.parametrize(
@@ -56,18 +89,54 @@ def test_loop_of_assertions_only_is_refused(tmp_path):
         read(tmp_path, "for i in range(3):", "    assert i < 3")
 
 
-@pytest.mark.parametrize("lesson", COURSE.lessons)
-def test_figures_find_the_texts_of_every_lesson(lesson):
-    texts = LessonSource(COURSE.source(lesson)).texts
-    assert {name: alternative_text(name) for name in texts} == texts
+def test_figures_find_the_texts_of_every_lesson():
+    texts = {}
+    for lesson in COURSE.lessons:
+        for key, text in LessonSource(COURSE.source(lesson)).texts.items():
+            # Two lessons with the same code for a picture could not be told apart.
+            assert texts.setdefault(key, text) == text
+            assert alternative_text(name_of(lesson, text)) == text
 
 
-def test_picture_has_the_text_and_not_its_name():
-    (name, *_), (text, *_) = zip(
-        *LessonSource(COURSE.source(COURSE.lessons[1])).texts.items(), strict=True
+CODE = "figures.bars(['a'], {'b': [2.0]}, xlabel='c')"
+
+
+def drawn(code):
+    """Run a cell as a page does; return the alternative text of what it draws."""
+    page = PageCells()
+    page.run("first", "from course_lib import figures")
+    (output,) = page.run("second", code)["outputs"]
+    return output["alt"]
+
+
+@pytest.fixture
+def text_of_code(tmp_path, monkeypatch):
+    path = tmp_path / "texts.json"
+    path.write_text(json.dumps({digest(CODE): TEXT}))
+    monkeypatch.setenv(VARIABLE, str(path))
+
+
+@pytest.mark.usefixtures("text_of_code")
+def test_text_is_that_of_the_cell_that_runs():
+    assert drawn(CODE) == drawn(f"\n{CODE}  \n") == TEXT
+
+
+@pytest.mark.usefixtures("text_of_code")
+def test_changed_cell_has_no_text_and_says_so():
+    changed = drawn(CODE.replace("2.0", "3.0"))
+    assert changed == (
+        "A picture by figures.bars, drawn by code that the course does not describe"
     )
-    figure = figures.bars(["a"], {"b": [2.0]}, xlabel="c", alt=name)
-    assert figure.alt == text and name not in figure.html()
+
+
+@pytest.mark.usefixtures("text_of_code")
+def test_kernel_finds_the_text_of_the_cell_that_runs():
+    cells = ["from course_lib import figures", CODE, CODE.replace("2.0", "3.0")]
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    _, described, changed = notebook.cells
+    assert f'alt="{TEXT}"' in described.outputs[0].data["text/html"]
+    assert "does not describe" in changed.outputs[0].data["text/html"]
 
 
 def test_name_that_the_course_has_no_longer_says_so():

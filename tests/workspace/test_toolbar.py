@@ -158,10 +158,15 @@ class TestToolbar:
         page, _ = page_and_path
         button(page, "Check").click()
         cell(page, SOFTMAX).get_by_text("NameError: name 'np'").wait_for()
+        cell(page, SOFTMAX).get_by_text("np is not there yet: run the cells").wait_for()
         assert cell(page, SOFTMAX + 1).locator(".jp-OutputArea-output").count() == 0
         page.get_by_role("button", name="Run the cells above").click()
         cell(page, 1).get_by_text("[2]:").wait_for()
 
+        write(page, SOFTMAX, "def softmax(x)\n    return x")
+        button(page, "Check").click()
+        cell(page, SOFTMAX).get_by_text("A colon is missing").wait_for()
+        expect(page.get_by_text("is not there yet")).to_have_count(0)
         write(page, SOFTMAX, WRONG)
         button(page, "Check").click()
         report = cell(page, SOFTMAX + 1).locator(".jp-OutputArea-output").first

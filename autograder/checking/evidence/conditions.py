@@ -264,7 +264,7 @@ def _of_all_numbers(arrays: list[np.ndarray]) -> Iterator[Feature]:
     arrays = [each for each in arrays if each.ndim and each.dtype.kind != "b"]
     small = [each for each in arrays if each.size <= LONGEST]
     if arrays and {each.dtype.kind for each in arrays} <= set("iu"):
-        yield Feature("numbers", "with whole numbers")
+        yield Feature("numbers", "with integers")
     floating = [each for each in arrays if each.dtype.kind == "f"]
     if floating and {each.dtype.itemsize for each in floating} <= {2, 4}:
         yield Feature("numbers", f"with {floating[0].dtype}")
@@ -291,7 +291,7 @@ def _of_numbers(name: str, numbers: np.ndarray) -> Iterator[Feature]:
             yield Feature("mask", f"where a row of `{name}` is False everywhere")
         return
     if kind in "iu":
-        yield Feature("numbers", f"where `{name}` holds whole numbers")
+        yield Feature("numbers", f"where `{name}` holds integers")
     else:
         size = f"float{8 * numbers.dtype.itemsize}"
         yield Feature("numbers", f"where `{name}` holds {size}")

@@ -78,10 +78,10 @@ def _cut(pairs: Sequence[NumberPair]) -> str:
     if not all(varies(each.expected) for each in pairs):
         return ""
     for text, made in (
-        ("cut to whole numbers", np.trunc),
-        ("rounded to whole numbers", np.round),
-        ("rounded down to whole numbers", np.floor),
-        ("rounded up to whole numbers", np.ceil),
+        ("cut to integers", np.trunc),
+        ("rounded to integers", np.round),
+        ("rounded down to integers", np.floor),
+        ("rounded up to integers", np.ceil),
     ):
         if all(
             each.expected.dtype.kind == "f"

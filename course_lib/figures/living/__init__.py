@@ -33,7 +33,7 @@ class LivingFigure(AccessibleFigure):
     """
 
     def __init__(
-        self, figure: Figure, alt: str, view: str, data: dict[str, Any]
+        self, figure: Figure, alt: str | None, view: str, data: dict[str, Any]
     ) -> None:
         super().__init__(figure, alt)
         self.view = view

@@ -9,6 +9,17 @@ function keepKeys(event) {
   if (isPlain && !isOfPage) event.stopPropagation();
 }
 
+// Shown while the keyboard is inside, and read to whom the picture is described.
+function describeKeys(place, id) {
+  const leaves = place.closest(".jp-Notebook") ? ", Escape leaves it" : "";
+  const keys = document.createElement("p");
+  keys.id = id;
+  keys.className = "living-keys";
+  keys.textContent = `Keyboard: the arrow keys move inside this picture, Tab goes on${leaves}.`;
+  place.append(keys);
+  place.setAttribute("aria-describedby", id);
+}
+
 function mount(name, data, css) {
   for (const figure of document.querySelectorAll(`figure[id="${name}"]`)) {
     if (figure.dataset.live) continue;
@@ -22,6 +33,7 @@ function mount(name, data, css) {
       place.addEventListener("keydown", keepKeys);
       place.setAttribute("role", "group");
       place.setAttribute("aria-label", picture.alt);
+      describeKeys(place, `${name}-keys-${document.querySelectorAll(".living-keys").length}`);
       picture.hidden = true;
       figure.dataset.live = "yes";
     } catch (error) {

@@ -53,7 +53,7 @@ CONDITIONS = {
     "whole numbers": (
         lambda q, k: q.dtype.kind == "i",
         WHOLE,
-        "Of 7 calls, only the 2 where `q` holds whole numbers go wrong.",
+        "Of 7 calls, only the 2 where `q` holds integers go wrong.",
     ),
     "large numbers": (
         lambda q, k: q.max() > 100,

@@ -120,7 +120,7 @@ OF_NUMBERS = {
     ),
     "cut": (
         with_q(lambda s, q: s.astype(int)),
-        "Your result is right, but cut to whole numbers.",
+        "Your result is right, but cut to integers.",
     ),
     "float32 inside": (
         lambda q, k: scores(q.astype(np.float32), k.astype(np.float32)).astype(float),

@@ -111,7 +111,7 @@ async function run(lab, panel, cell) {
  * to run the cells above the answer.
  */
 function offerCellsAbove(lab, panel, cell, answerCell) {
-  if (!firstLine(cell).startsWith("NameError")) return;
+  if (!/^(NameError|NotRunYet)/.test(firstLine(cell))) return;
   const above = () => {
     const { widgets } = panel.content;
     const cells = widgets.slice(0, widgets.indexOf(answerCell)).filter((each) => each.model.type === "code");

@@ -23,6 +23,8 @@ body[data-jp-theme-light="false"] .${LESSON} { --jp-mirror-editor-string-color: 
 ${PAGE} { --jp-content-line-height: 1.65; --jp-content-font-size1: 15px; }
 /* JupyterLab's icons for a cell lie over what one reads, and are on the way of Tab. */
 ${PAGE} .jp-cell-toolbar { display: none; }
+/* So are the triangles that fold a section; the arrow keys do it too, at a heading. */
+${PAGE} .jp-MarkdownCell:not(:hover) .jp-collapseHeadingButton:not(.jp-mod-collapsed) { visibility: hidden; }
 ${PAGE} .jp-Cell { max-width: ${WIDE}; margin-inline: auto; }
 ${TEXT} { padding-right: 0; }
 ${TEXT} :is(h1, h2, h3, h4) { font-weight: 650; letter-spacing: -0.01em; line-height: 1.25; }
@@ -87,6 +89,10 @@ ${TEXT} details > summary { cursor: pointer; font-weight: 600; }
 ${TEXT} details > summary:focus-visible, ${REPORT} summary:focus-visible { outline: 3px solid var(--attention-accent); outline-offset: 2px; }
 @media (max-width: 640px) {
   ${PAGE} { --jp-content-font-size1: 16px; }
+  /* A line of code that is broken goes on further to the right than it begins. */
+  ${PAGE} .jp-InputArea-editor .cm-content { font-size: 11.5px; line-height: 1.45; }
+  ${PAGE} .jp-InputArea-editor .cm-lineWrapping .cm-line { padding-left: calc(4px + 6ch); text-indent: -6ch; word-break: normal; }
+  ${PAGE} .jp-InputArea-editor .cm-lineWrapping { word-break: normal; }
   ${TEXT} h1 { font-size: 1.7em; }
   ${TEXT} h2 { font-size: 1.4em; }
   ${REPORT} { padding: 12px; }

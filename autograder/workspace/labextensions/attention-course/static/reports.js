@@ -1,5 +1,6 @@
 // The reports below the exercises: a mark on one that is about an earlier version of the
-// answer, and the button that stands for the offer of the course's version.
+// answer, the button that stands for the offer of the course's version, and what is missing
+// where a name is not defined because the cell that makes it has not run.
 
 import { exercisesOf } from "./lesson.js";
 
@@ -8,7 +9,11 @@ const ERROR = '[data-mime-type="application/vnd.jupyter.stderr"]';
 const OLDER = "This report is about an earlier version of your answer. Check it again.";
 const ASIDE = "The course's version is in use for now. This report is about your own answer.";
 
+const ABOVE = "run the cells above first (Run → Run All Above Selected Cell)."; // as in messages/stopped.py
+
 export const REPORTS_STYLE = `
+.jp-Notebook .attention-course-absent, .jp-Notebook .attention-stopped { margin: 0.4em 0; padding: 0.4em 0.8em;
+  border-left: 4px solid #b8860b; color: var(--jp-content-font-color1); }
 .jp-Notebook .attention-course-older { margin: 0 0 0.6em; padding: 0.4em 0.8em; font-weight: 600;
   border: 1px dashed currentColor; }
 .jp-Notebook .attention-course-way-on { margin: 0.6em 0; }
@@ -58,12 +63,27 @@ export function courseLine(cells, exercise, report) {
   return typeof line === "string" ? line : "";
 }
 
+/**
+ * Return the name for want of which a cell ended with an error, if a cell above makes it; or "".
+ *
+ * outputs : of the cell, as in nbformat; above : sources of the code cells above it
+ */
+export function absentName(outputs, above) {
+  const error = outputs.find((output) => output.output_type === "error" && output.ename === "NameError");
+  const [, name] = (error && String(error.evalue).match(/^name '(\w+)' is not defined/)) || [];
+  if (!name) return "";
+  const makes = new RegExp(
+    `^(?:(?:from .+ )?import\\b.*\\b${name}\\b(?! as )|(?:def|class) ${name}\\b|(?:\\w+, *)*${name}\\b[^=(\\[.\\n]*=[^=])`, "m");
+  return above.some((source) => makes.test(source)) ? name : "";
+}
+
 /** Keep a notebook's reports marked. use : what the button does, of an exercise's name */
 export function watchReports(panel, cellsOf, use, report) {
   const notebook = panel.content;
   const draw = () => {
     const cells = cellsOf(panel);
     const sources = cells.filter((cell) => cell.type === "code").map((cell) => cell.source);
+    drawAbsent(notebook, cells);
     for (const exercise of exercisesOf(cells)) {
       const check = notebook.widgets[exercise.check];
       const region = check?.node.querySelector('.jp-OutputArea [role="region"][aria-label^="check of "]');
@@ -96,6 +116,28 @@ export function watchReports(panel, cellsOf, use, report) {
   observer.observe(notebook.node, { childList: true, subtree: true });
   panel.disposed.connect(() => observer.disconnect());
   soon();
+}
+
+/** Say above an error that the cell has not run which makes the name that is missing. */
+function drawAbsent(notebook, cells) {
+  notebook.widgets.forEach((widget, index) => {
+    const area = widget.model?.type === "code" && widget.node.querySelector(".jp-OutputArea");
+    if (!area) return;
+    const above = cells.slice(0, index).filter((cell) => cell.type === "code").map((cell) => cell.source);
+    const name = absentName(widget.model.outputs.toJSON(), above);
+    let line = area.parentNode.querySelector(":scope > .attention-course-absent");
+    if (!name) {
+      line?.remove();
+      return;
+    }
+    if (line?.firstChild.textContent === name) return;
+    line?.remove();
+    line = document.createElement("p");
+    line.className = "attention-course-absent";
+    line.appendChild(document.createElement("code")).textContent = name;
+    line.append(` is not there yet: ${ABOVE}`);
+    area.before(line);
+  });
 }
 
 function drawMark(region, words) {

@@ -1,0 +1,43 @@
+"""A lesson's code in JupyterLab in a window as narrow as a phone's, and Tab's way."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import SCREENSHOTS
+from tests.workspace.lesson_in_lab import SOFTMAX, browser, cell, lesson, opened
+
+pytestmark = [*browser, pytest.mark.thorough]
+ROWS = """content => {
+    const line = [...content.querySelectorAll(".cm-line")].find(
+        each => each.textContent.startsWith("    ") &&
+            each.getClientRects()[0].height > 24);
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const rows = [...range.getClientRects()].sort((a, b) => a.top - b.top);
+    const text = document.createRange();
+    const node = document.createTreeWalker(line, NodeFilter.SHOW_TEXT).nextNode();
+    text.setStart(node, node.data.search(/\\S|$/));
+    text.setEnd(node, node.data.length);
+    const size = parseFloat(getComputedStyle(line).fontSize);
+    return [rows[rows.length - 1].left - content.getBoundingClientRect().left, size];
+}"""
+
+
+def test_broken_lines_of_code_go_on_further_to_the_right(server):
+    with opened(server, "phone", lesson(), width=390) as (page, _):
+        content = cell(page, SOFTMAX).locator(".cm-content")
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / "code-on-a-phone.png")
+        left, size = content.evaluate(ROWS)
+        assert size < 12 and left > 3 * size
+        assert content.evaluate("e => e.scrollWidth <= e.parentNode.clientWidth + 1")
+
+
+def test_triangles_that_fold_are_not_on_the_way_of_tab(server):
+    with opened(server, "triangles", lesson()) as (page, _):
+        triangle = page.locator(".jp-collapseHeadingButton").first
+        expect(triangle).to_be_attached()
+        page.mouse.move(0, 0)
+        expect(triangle).to_be_hidden()
+        page.locator(".jp-MarkdownCell").first.hover()
+        expect(triangle).to_be_visible()
