@@ -4,6 +4,7 @@ The rules are functions over a lesson's source, so that tests can break them: ea
 returns what breaks it, in sentences.
 """
 
+import ast
 import math
 import re
 from collections import Counter
@@ -94,7 +95,8 @@ def wrong_end(source: LessonSource) -> Iterator[str]:
 def names_of_others(source: LessonSource) -> Iterator[str]:
     """Yield each name that a part uses and that the core and itself do not bind.
 
-    A name of the core that another further section binds anew is not the core's.
+    A name of the core that another further section binds anew is not the core's, unless
+    the section imports it.
     """
     core, further = Parts.of(source)
     bound = names_bound(core)
@@ -118,7 +120,7 @@ def names_of_others(source: LessonSource) -> Iterator[str]:
                         "core nor the section binds"
                     )
             own |= names_bound([cell])
-        changed |= dict.fromkeys(own, title)
+        changed |= dict.fromkeys(own - _imported(section), title)
 
 
 def names_bound(cells: Iterable[SourceCell]) -> set[str]:
@@ -130,6 +132,18 @@ def names_bound(cells: Iterable[SourceCell]) -> set[str]:
         elif cell.kind == "code":
             names |= bound_names(cell.text)
     return names
+
+
+def _imported(cells: Iterable[SourceCell]) -> set[str]:
+    """Return what cells bind by imports at their top level."""
+    return {
+        alias.asname or alias.name.partition(".")[0]
+        for cell in cells
+        if cell.kind == "code"
+        for statement in ast.parse(cell.text).body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for alias in statement.names
+    }
 
 
 def _used(cell: SourceCell) -> set[str]:

@@ -117,6 +117,8 @@ def test_summary_stands_right_above_what_goes_further(read, parts, n_faults):
         ("x = 1", ["y = x", "y = x + 1\ny"], ""),
         ("x = 1", ["y = x", "x + y"], "*Part 1* uses y, which *Part 0* binds"),
         ("x = 1", ["x = 2", "x + 1"], "*Part 1* uses x, which *Part 0* binds"),
+        ("import math", ["import math", "math.pi"], ""),
+        ("x = 1", ["import math", "math.pi"], "*Part 1* uses math, which neither"),
         ("x = 1", ["x + z"], "*Part 0* uses z, which neither"),
         ("y + 1", ["y = 1"], "the core uses y"),
         ("display(len([1]))", ["display(1)"], ""),
