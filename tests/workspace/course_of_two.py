@@ -64,7 +64,7 @@ def write_release(course: Course, lesson: str, **stubs: str | None) -> None:
 
 
 def write_further(course: Course) -> None:
-    """Give the first lesson's release a part *Going further* of two exercises."""
+    """Add to the first lesson's release a part *Going further* of two exercises."""
     path = course.learner(FIRST)
     notebook = nbformat.read(path, as_version=4)
     about = notebook.cells[0]

@@ -31,7 +31,7 @@ def learner(tmp_path):
 
 @pytest.fixture
 def beyond(tmp_path):
-    """A learner whose first lesson goes further."""
+    """Return a learner whose first lesson goes further."""
     return Learner(tmp_path, further=True)
 
 
@@ -338,7 +338,7 @@ def test_next_step_at_the_end_of_the_core_is_the_next_lesson(beyond):
     assert further.address == f"{FIRST}.ipynb#cell-id=further"
 
 
-def test_core_that_ends_with_an_exercise_leads_to_the_next_lesson(beyond):
+def test_core_that_ends_with_an_exercise_leads_onward(beyond):
     base = Copy(beyond.course, FIRST).base
     notebook = nbformat.read(base, as_version=4)
     notebook.cells = [each for each in notebook.cells if each.id != "closing"]
@@ -348,7 +348,7 @@ def test_core_that_ends_with_an_exercise_leads_to_the_next_lesson(beyond):
     assert further.text == "Going further, 45 min"
 
 
-def test_next_step_of_an_optional_exercise_is_below_it_or_the_next_lesson(beyond):
+def test_next_step_of_an_optional_exercise_is_below_it(beyond):
     steps = steps_after(beyond)
     below, after = steps(FIRST, "attention")
     assert str(below) == "Next: About self_attention."
