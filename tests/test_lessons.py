@@ -13,6 +13,15 @@ from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
 from autograder.notebooks.source import LessonSource, solution
 from autograder.shown_code import without_assertions
+from tests.lesson_parts import (
+    MOST_HOURS,
+    Parts,
+    minutes_of,
+    names_of_others,
+    uneven_answers,
+    wrong_end,
+    wrong_minutes,
+)
 
 COURSE = Course.here()
 START = "00_start_here"
@@ -78,7 +87,7 @@ def test_first_cells_introduce_the_lesson(source):
     if source.lesson == START:
         introduction = next(c.text for c in source.cells if "## What this" in c.text)
     assert "After this lesson you can" in introduction
-    assert re.search(r"\*\*About \d+ minutes\.\*\*", first.text)
+    assert minutes_of(source)
     assert "You need" in first.text
     assert second.kind == "code" and len(lines(second)) <= 6
     assert all(
@@ -86,21 +95,34 @@ def test_first_cells_introduce_the_lesson(source):
     )
 
 
-def test_minutes_of_the_exercises_fit_into_the_lesson(source):
-    minutes = int(re.search(r"\*\*About (\d+) minutes", source.cells[0].text)[1])
-    exercises = sum(exercise.minutes for exercise in source.exercises)
-    assert exercises < minutes, (
-        f"the exercises of {source.lesson} take {exercises} minutes: write more than "
-        f"{minutes} into its first cell"
-    )
+def test_minutes_cover_the_exercises_of_each_part(source):
+    assert [*wrong_minutes(source)] == []
 
 
-def test_last_cell_sums_up(source):
-    last = source.cells[-1].text
+def test_cores_of_all_lessons_take_no_more_than_was_promised():
+    minutes = {
+        lesson: minutes_of(LessonSource(COURSE.source(lesson)))[0]
+        for lesson in COURSE.lessons
+    }
+    assert sum(minutes.values()) <= 60 * MOST_HOURS, minutes
+
+
+def test_summary_ends_the_core(source):
+    assert [*wrong_end(source)] == []
+    last = Parts.of(source).core[-1].text
     assert "## In three lines" in last
     assert len(re.findall(r"^- ", last, re.MULTILINE)) == 3
     assert "**What you can read now:**" in last
     assert "**An open question:**" in last
+
+
+def test_each_part_uses_names_of_the_core_and_its_own(source):
+    assert [*names_of_others(source)] == []
+
+
+def test_each_option_of_a_prediction_is_right_equally_often():
+    sources = [LessonSource(COURSE.source(lesson)) for lesson in COURSE.lessons]
+    assert [*uneven_answers(sources)] == []
 
 
 def test_each_exercise_has_two_hints(source):

@@ -12,7 +12,9 @@ from autograder.checking.registry import exercises_of, load
 from autograder.commands import authors, instructors, learners
 from autograder.course import Course
 from autograder.messages.report import CheckReport
+from autograder.notebooks.source import LessonSource
 from course_lib.figures.cover import cover, cover_svg
+from tests.lesson_parts import minutes_of
 
 ROOT = Course.here().root
 PARTS = (authors, instructors, learners)
@@ -64,17 +66,41 @@ def test_table_of_lessons_counts_the_exercises():
         )
 
 
+def sums(lessons):
+    """Return the line above the table.
+
+    lessons : of each, the minutes of both its parts, and their numbers of exercises
+    """
+    core, further, required, optional = map(sum, zip(*lessons, strict=True))
+    line = f"{len(lessons)} lessons with {required} exercises, about {core / 60:.0f}"
+    if not further:
+        return f"{line} hours in all."
+    return (
+        f"{line} hours; {optional} more exercises, about {further / 60:.0f} hours, go "
+        "further."
+    )
+
+
 def test_sums_above_the_table_are_those_of_the_lessons():
     course = Course.here()
-    minutes = [
-        int(re.search(r"\*\*About (\d+) minutes", course.source(lesson).read_text())[1])
-        for lesson in course.lessons
-    ]
-    exercises = sum(len(exercises_of(lesson)) for lesson in course.lessons)
-    assert (
-        f"{len(minutes)} lessons with {exercises} exercises, about "
-        f"{sum(minutes) / 60:.0f} hours in all."
-    ) in README
+    lessons = []
+    for name in course.lessons:
+        lesson = LessonSource(course.source(name))
+        optional = len(lesson.optional)
+        required = len(lesson.exercises) - optional
+        lessons.append((*minutes_of(lesson), required, optional))
+    line = sums(lessons)
+    assert line in README, f"README.md: write above the table of lessons: {line}"
+
+
+def test_sums_count_what_goes_further_apart():
+    assert sums([(90, 0, 5, 0), (35, 0, 3, 0)]) == (
+        "2 lessons with 8 exercises, about 2 hours in all."
+    )
+    assert sums([(90, 45, 5, 2), (35, 20, 3, 1)]) == (
+        "2 lessons with 8 exercises, about 2 hours; 3 more exercises, about 1 hours, "
+        "go further."
+    )
 
 
 def test_number_of_exercises_that_pages_check_is_right():

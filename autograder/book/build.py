@@ -25,7 +25,7 @@ from autograder.book.experiments import (
     experiments_of,
     links_to_experiments,
 )
-from autograder.book.front import facts, front_page, plain, sidebar
+from autograder.book.front import facts, front_page, further_facts, plain, sidebar
 from autograder.book.home import (
     course_data,
     home_page,
@@ -258,6 +258,7 @@ def _templates(in_class: bool) -> Any:
     )
     environment.globals |= {
         "facts": functools.partial(facts, in_class=in_class),
+        "further_facts": further_facts,
         "in_class": in_class,
         "number": format_number,
         "points": points,

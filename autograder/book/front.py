@@ -39,11 +39,15 @@ def front_page(
         if (html := editor(exercise, notebook := notebooks[lesson.name]))
     ]
     exercises = [each for lesson in lessons for each in lesson.exercises]
+    optional = sum(len(lesson.optional) for lesson in lessons)
     return {
         "cover": living_cover().html(),
         "example": examples[0] if examples else None,
         "answered": len(examples),
         "count": len(exercises),
+        "optional": optional,
+        "hours": _hours(sum(lesson.minutes or 0 for lesson in lessons)),
+        "further_hours": _hours(sum(lesson.further for lesson in lessons)),
         "misconceptions": sum(len(each.misconceptions) for each in exercises),
     }
 
@@ -56,22 +60,41 @@ def sidebar(lessons: Sequence[Lesson]) -> list[dict[str, Any]]:
             "title": plain(lesson.title),
             "page": lesson.page,
             "exercises": [exercise.name for exercise in lesson.exercises],
+            "optional": lesson.optional,
         }
         for lesson in lessons
     ]
 
 
 def facts(lesson: Lesson, in_class: bool) -> str:
-    """Return how much a lesson is, in words; points are for a class.
+    """Return how much a lesson's core is, in words; points are for a class.
 
     >>> facts(Lesson("07_x", "X", "", 45, ()), in_class=False)
     '45 minutes'
     """
-    count = len(lesson.exercises)
-    words = [f"{lesson.minutes} minutes"] if lesson.minutes else []
-    words += [f"{count} exercise{'' if count == 1 else 's'}"] if count else []
-    words += [f"{format_number(lesson.points)} points"] if in_class and count else []
-    return " · ".join(words)
+    count = len(lesson.required)
+    points = [f"{format_number(lesson.points)} points"] if in_class and count else []
+    return " · ".join([*_facts(lesson.minutes or 0, count), *points])
+
+
+def further_facts(lesson: Lesson) -> str:
+    """Return how much *Going further* is, in words.
+
+    >>> further_facts(Lesson("07_x", "X", "", 45, (), 20))
+    '20 minutes'
+    """
+    return " · ".join(_facts(lesson.further, len(lesson.optional)))
+
+
+def _facts(minutes: int, count: int) -> list[str]:
+    """Return in words how long something takes, and its number of exercises."""
+    words = [f"{minutes} minutes"] if minutes else []
+    return words + [f"{count} exercise{'' if count == 1 else 's'}"] * bool(count)
+
+
+def _hours(minutes: int) -> str:
+    hours = round(minutes / 60)
+    return f"{hours} hour{'' if hours == 1 else 's'}"
 
 
 def plain(text: str) -> str:

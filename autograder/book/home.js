@@ -50,8 +50,17 @@
   // What a page cannot check is in its lesson, which says how to get more.
   const exercisePage = (lesson, { name, runs }) => (runs ? `exercises/${name}.html` : `${pageOf(lesson)}#exercise-${name.replace(/_/g, "-")}`);
 
-  /** Return the minutes that the rest of a lesson takes: reading is shared out by exercises. */
-  function minutesLeft({ exercises, minutes }) {
+  const isRequired = ({ optional }) => !optional;
+  const requiredOf = ({ exercises }) => exercises.filter(isRequired);
+  const optionalOf = ({ exercises }) => exercises.filter(({ optional }) => optional);
+
+  /** Return the minutes that the rest of a lesson's core takes. */
+  const minutesLeft = (lesson) => restOf(requiredOf(lesson), lesson.minutes);
+  /** Return those of Going further: without exercises it is never done. */
+  const furtherLeft = (lesson) => (optionalOf(lesson).length ? restOf(optionalOf(lesson), lesson.further) : lesson.further);
+
+  /** Return how many of the minutes are left: reading is shared out by exercises. */
+  function restOf(exercises, minutes) {
     const sum = (each) => each.reduce((all, { minutes: one }) => all + one, 0);
     const left = exercises.filter(({ name }) => stateOf(name) !== "solved");
     if (!left.length || !sum(exercises)) return 0;
@@ -64,10 +73,18 @@
     return `about ${Math.floor(halves / 2)}${halves % 2 ? "½" : ""} hours`;
   }
 
-  /** Return where to go on: in the lesson worked in last, or after it; else null. */
+  /** Return what is solved and left of Going further, "" without one. */
+  function furtherWords(lesson) {
+    const optional = optionalOf(lesson);
+    const left = furtherLeft(lesson);
+    const words = [optional.length && `${solvedIn(optional)} of ${optional.length} solved`, left && `${left}${TIE}min`].filter(Boolean);
+    return words.length ? `Going further: ${words.join(" · ")}` : "";
+  }
+
+  /** Return where to go on: in the core of the lesson worked in last, or after it; else null. */
   function continueHere(lessons) {
     const all = lessons.flatMap((lesson) => lesson.exercises.map((exercise) => ({ lesson, exercise, last: lastOf(exercise.name) })));
-    const isLeft = ({ exercise: { name } }) => stateOf(name) !== "solved";
+    const isLeft = ({ exercise }) => !exercise.optional && stateOf(exercise.name) !== "solved";
     const isNext = (each) => isLeft(each) && !isPutOff(each.exercise.name);
     const latest = all.reduce((best, each) => (each.last > (best?.last ?? "") ? each : best), null);
     let order = all;
@@ -222,24 +239,30 @@
       const [state, list] = [make("p", { className: "home-state" }), make("ul", { className: "home-exercises" })];
       const details = make("details", {}, make("summary", { textContent: "Exercises and notebook" }), list, ...notebookRow(lesson.lesson, heading(lesson)));
       details.querySelector("summary").append(make("span", { className: "home-heard", textContent: ` of lesson ${heading(lesson)}` }));
-      this.states.set(lesson, { state, list, details });
+      const further = make("p", { className: "home-further" });
+      this.states.set(lesson, { state, further, list, details });
       const question = lesson.question ? [make("p", { className: "home-question", textContent: lesson.question.replace(/[*`$]/g, "") })] : [];
-      return make("li", {}, make("h2", {}, link(heading(lesson), pageOf(lesson))), ...question, state, details);
+      return make("li", {}, make("h2", {}, link(heading(lesson), pageOf(lesson))), ...question, state, further, details);
     }
 
     draw() {
       const all = this.lessons.flatMap(({ exercises }) => exercises);
-      const done = solvedIn(all);
-      const left = this.lessons.reduce((sum, each) => sum + minutesLeft(each), 0);
-      const totals = make("p", { className: "home-state" }, bar(done, all.length), make("strong", { textContent: `${done} of ${all.length} exercises solved` }));
+      const [required, optional] = [this.lessons.flatMap(requiredOf), this.lessons.flatMap(optionalOf)];
+      const done = solvedIn(required);
+      const [left, further] = [minutesLeft, furtherLeft].map((rest) => this.lessons.reduce((sum, each) => sum + rest(each), 0));
+      const totals = make("p", { className: "home-state" }, bar(done, required.length), make("strong", { textContent: `${done} of ${required.length} exercises solved` }));
+      if (optional.length) totals.append(`, and ${solvedIn(optional)} of ${optional.length} optional`);
       if (left) totals.append(` · ${duration(left)} left`);
+      if (further) totals.append(" · ", make("em", { textContent: "Going further" }), ` ${duration(further)}${left ? " more" : ""}`);
       this.top.replaceChildren(...this.trouble(), ...this.next(all), totals);
-      for (const [lesson, { state, list }] of this.states) {
-        const solved = solvedIn(lesson.exercises);
+      for (const [lesson, { state, further, list }] of this.states) {
+        const required = requiredOf(lesson);
+        const solved = solvedIn(required);
         const minutes = minutesLeft(lesson);
-        const rest = minutes ? `${minutes}${TIE}min` : lesson.exercises.length ? "done" : "";
-        const parts = [lesson.exercises.length && `${solved} of ${lesson.exercises.length} solved`, rest].filter(Boolean);
-        state.replaceChildren(bar(solved, lesson.exercises.length), parts.join(" · "));
+        const rest = minutes ? `${minutes}${TIE}min` : required.length ? "done" : "";
+        const parts = [required.length && `${solved} of ${required.length} solved`, rest].filter(Boolean);
+        state.replaceChildren(bar(solved, required.length), parts.join(" · "));
+        further.textContent = furtherWords(lesson);
         list.replaceChildren(...lesson.exercises.map((each) => this.exercise(lesson, each)));
       }
     }
@@ -254,21 +277,30 @@
       if (!exercise.runs) words += ", in JupyterLab";
       const mark = make("span", { textContent: MARKS[state] });
       mark.setAttribute("aria-hidden", "true");
-      return make("li", {}, mark, " ", link(exercise.name, exercisePage(lesson, exercise)), ` · ${words}`);
+      return make("li", {}, mark, " ", link(exercise.name, exercisePage(lesson, exercise)), `${exercise.optional ? " · optional" : ""} · ${words}`);
     }
 
     next(all) {
       const here = continueHere(this.lessons);
-      if (!here) return [make("p", {}, make("strong", { textContent: "Every exercise is solved. Well done." }))];
+      if (!here) return [this.allSolved()];
       const isFirst = all.every(({ name }) => stateOf(name) === "open");
       const line = make("p", { className: "home-next" }, make("strong", { textContent: `${isFirst ? "Start" : "Continue"} here:` }), " ", link(heading(here.lesson), pageOf(here.lesson)));
       if (isFirst) line.append(` · ${here.lesson.minutes}${TIE}min`);
       else line.append(", exercise ", link(here.exercise.name, exercisePage(here.lesson, here.exercise)), ` · ${here.exercise.minutes}${TIE}min`);
       const later = this.lessons.flatMap((lesson) => lesson.exercises.map((exercise) => ({ lesson, exercise })))
-        .filter(({ exercise }) => isPutOff(exercise.name) && stateOf(exercise.name) !== "solved" && exercise !== here.exercise);
+        .filter(({ exercise }) => isRequired(exercise) && isPutOff(exercise.name) && stateOf(exercise.name) !== "solved" && exercise !== here.exercise);
       if (!later.length) return [line];
       const links = later.flatMap(({ lesson, exercise }, index) => [index ? ", " : " ", link(exercise.name, exercisePage(lesson, exercise))]);
       return [line, make("p", {}, "Put off until later:", ...links)];
+    }
+
+    allSolved() {
+      const open = this.lessons.flatMap((lesson) => optionalOf(lesson).map((exercise) => [lesson, exercise])).find(([, { name }]) => stateOf(name) !== "solved");
+      if (!open) return make("p", {}, make("strong", { textContent: "Every exercise is solved. Well done." }));
+      const [lesson, exercise] = open;
+      const line = make("p", {}, make("strong", { textContent: "Every exercise of the core is solved. Well done." }), " Going further: ");
+      line.append(link(exercise.name, exercisePage(lesson, exercise)), ", in ", link(heading(lesson), pageOf(lesson)));
+      return line;
     }
 
     trouble() {

@@ -52,11 +52,13 @@ def course_data(
                 "title": lesson.title,
                 "question": lesson.question,
                 "minutes": lesson.minutes or 0,
+                "further": lesson.further,
                 "exercises": [
                     {
                         "name": each.name,
                         "minutes": each.minutes,
                         "runs": each.name in there,
+                        "optional": each.name in lesson.optional,
                     }
                     for each in lesson.exercises
                 ],

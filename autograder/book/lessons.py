@@ -46,7 +46,9 @@ class Lesson:
 
     name : the folder's
     question : the one it answers, or "" if it names none
-    minutes : how long a first reader needs, or None if it does not say
+    minutes : how long a first reader needs for the core, or None if it does not say
+    further : how long *Going further* takes, 0 without one
+    optional : names of the exercises in it
     """
 
     name: str
@@ -54,6 +56,13 @@ class Lesson:
     question: str
     minutes: int | None
     exercises: tuple[Exercise, ...]
+    further: int = 0
+    optional: frozenset[str] = frozenset()
+
+    @property
+    def required(self) -> tuple[Exercise, ...]:
+        """The exercises of the core."""
+        return tuple(each for each in self.exercises if each.name not in self.optional)
 
     @property
     def number(self) -> str:
@@ -67,8 +76,8 @@ class Lesson:
 
     @property
     def points(self) -> float:
-        """Points of all exercises together."""
-        return sum(exercise.points for exercise in self.exercises)
+        """Points of the core's exercises together."""
+        return sum(exercise.points for exercise in self.required)
 
 
 def read_lesson(
@@ -93,6 +102,8 @@ def read_lesson(
         question=outline.question,
         minutes=outline.minutes or None,
         exercises=tuple(own),
+        further=outline.further,
+        optional=frozenset(each.name for each in outline.optional),
     )
 
 

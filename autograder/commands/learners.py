@@ -66,16 +66,19 @@ def progress_command(
         print(json.dumps(home.data(), indent=1))
         return
     points = ["points so far"] if home.in_class else []
-    table = Table("lesson", "solved", *points, "left", box=box.SIMPLE)
+    further = ["going further"] if any(map(home.further, home.lessons)) else []
+    columns = ["lesson", "solved", *points, "left", *further]
+    table = Table(*columns, box=box.SIMPLE)
     for column in table.columns[1:]:
         column.justify = "right"
     for lesson in home.lessons:
         earned = format_number_of(home.points(lesson), lesson.points)
         table.add_row(
             Text(harmless(lesson.heading)),
-            f"{home.solved(lesson)} of {len(lesson.exercises)}",
+            f"{home.solved(lesson)} of {len(lesson.required)}",
             *([earned] if home.in_class else []),
             home.rest(lesson),
+            *([home.further(lesson)] if further else []),
         )
     console = Console(highlight=False)
     console.print(table)

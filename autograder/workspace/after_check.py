@@ -8,7 +8,12 @@ from autograder.course import Course
 from autograder.messages.report import NextStep, Note
 from autograder.workspace.copies import WORK
 from autograder.workspace.home import Home, write_home
-from autograder.workspace.outline import LessonOutline, read_outline
+from autograder.workspace.outline import (
+    ExerciseOutline,
+    LessonOutline,
+    SectionOutline,
+    read_outline,
+)
 from autograder.workspace.progress import (
     find_lesson_folder,
     keep_check,
@@ -91,8 +96,9 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[Note, ...]:
     """Return what comes after an exercise of a lesson that was solved just now.
 
     It is the next thing on the page, whether that is an exercise or not. Where the
-    lesson ends, the next lesson follows, or an exercise that was left open. That all
-    exercises of the lesson are solved is said first.
+    lesson's core ends, the next lesson follows, or an exercise that was left open, and
+    *Going further*, which is no step of the way. From there it leads to the next lesson
+    at any time. That all exercises are solved is said first.
 
     Nothing in a notebook that is no lesson of the course.
     """
@@ -102,27 +108,49 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[Note, ...]:
     outline = next((each for each in here.exercises if each.name == exercise), None)
     if outline is None:
         return ()
-    section = outline.section
+    section, optional = outline.section, outline.optional
     steps: list[Note] = []
-    if home.solved(here) == len(here.exercises) > 1:
-        count = len(here.exercises)
-        steps.append(f"All {count} exercises of {here.heading} are solved.")
+    if sentence := _all_solved(home, here, optional):
+        steps.append(sentence)
     if section:
-        address = here.address(section).removeprefix(f"{lesson}/")
-        steps.append(NextStep("Next: ", section.title, address))
-    if section is None or section.is_last:
+        steps.append(NextStep("Next: ", section.title, _address(here, section)))
+    if section is None or section.is_last or optional:
         steps.append(_after_lesson(home, here, exercise, is_next=not section))
+        if not optional and (further := here.going_further):
+            minutes = f", {here.further} min" if here.further else ""
+            words = f"{further.title}{minutes}"
+            steps.append(NextStep("If you like: ", words, _address(here, further)))
     return tuple(steps)
+
+
+def _all_solved(home: Home, here: LessonOutline, optional: bool) -> str:
+    """Return a sentence if all exercises of a lesson or of its core are solved, or "".
+
+    optional : whether the exercise that was solved just now is
+    """
+    for kind, exercises in (
+        ("", here.exercises),
+        ("required ", () if optional else here.required),
+    ):
+        if home.n_solved(exercises) == len(exercises) > 1:
+            return f"All {len(exercises)} {kind}exercises of {here.heading} are solved."
+    return ""
+
+
+def _address(here: LessonOutline, part: ExerciseOutline | SectionOutline) -> str:
+    """Return the address of a part of a lesson as seen from the lesson's folder."""
+    return here.address(part).removeprefix(f"{here.lesson}/")
 
 
 def _after_lesson(
     home: Home, here: LessonOutline, exercise: str, *, is_next: bool
 ) -> NextStep:
-    """Return what follows a lesson's last section."""
+    """Return what follows a lesson's last section, or that of its core."""
     if left := home.next_in(here, after=exercise):
-        address = here.address(left).removeprefix(f"{here.lesson}/")
-        return NextStep("Still open in this lesson: ", left.name, address)
+        return NextStep("Still open in this lesson: ", left.name, _address(here, left))
     if other := home.next_lesson(here):
         words = "Next: " if is_next else "After this lesson: "
         return NextStep(words, other.heading, f"../{other.notebook}")
-    return NextStep("Every exercise of the course is solved: ", "Home", "../home.md")
+    kind = "required " if any(each.optional for each in home.lessons) else ""
+    words = f"Every {kind}exercise of the course is solved: "
+    return NextStep(words, "Home", "../home.md")

@@ -29,6 +29,8 @@ HOME = "home.md"
 TIE = "\u00a0"  # a space at which no line breaks
 MARKS = {"solved": "✓", "begun": "…", "open": "○"}
 ALL_SOLVED = "Every exercise is solved. Well done."
+CORE_SOLVED = "Every exercise of the core is solved. Well done."
+FURTHER = "Going further"
 ABOUT_POINTS = (
     "Points so far are those of the claims that you see; grading tries more inputs for "
     "the rest."
@@ -69,12 +71,16 @@ class Home:
         return known.state if known else "open"
 
     def solved(self, lesson: LessonOutline) -> int:
-        """Return how many exercises of a lesson are solved."""
-        return sum(self.state(each) == "solved" for each in lesson.exercises)
+        """Return how many exercises of a lesson's core are solved."""
+        return self.n_solved(lesson.required)
+
+    def n_solved(self, exercises: Sequence[ExerciseOutline]) -> int:
+        """Return how many of these exercises are solved."""
+        return sum(self.state(each) == "solved" for each in exercises)
 
     def points(self, lesson: LessonOutline) -> float:
-        """Return the points that the checks of a lesson have earned."""
-        return sum(self.earned(each) for each in lesson.exercises)
+        """Return the points that the checks of a lesson's core have earned."""
+        return sum(self.earned(each) for each in lesson.required)
 
     def earned(self, exercise: ExerciseOutline) -> float:
         """Return the points that the check of an exercise has earned.
@@ -85,52 +91,75 @@ class Home:
         return known.out_of(exercise.points) if known else 0.0
 
     def minutes_left(self, lesson: LessonOutline) -> int:
-        """Return the minutes that the rest of a lesson takes, in steps of five.
+        """Return the minutes that the rest of a lesson's core takes, in steps of five.
 
         Reading is shared out by the exercises' minutes.
         """
-        left = [each for each in lesson.exercises if self.state(each) != "solved"]
-        everything = sum(each.minutes for each in lesson.exercises)
+        return self._left(lesson.required, lesson.minutes)
+
+    def further_left(self, lesson: LessonOutline) -> int:
+        """Return the minutes that the rest of *Going further* takes, likewise.
+
+        Without exercises it is never done, and takes what it takes.
+        """
+        if not lesson.optional:
+            return lesson.further
+        return self._left(lesson.optional, lesson.further)
+
+    def _left(self, exercises: Sequence[ExerciseOutline], minutes: int) -> int:
+        left = [each for each in exercises if self.state(each) != "solved"]
+        everything = sum(each.minutes for each in exercises)
         if not left or not everything:
             return 0
         share = sum(each.minutes for each in left) / everything
-        return max(5, 5 * round(share * lesson.minutes / 5))
+        return max(5, 5 * round(share * minutes / 5))
 
     def rest(self, lesson: LessonOutline) -> str:
-        """Return what is left of a lesson, such as ``135 min`` or ``done``."""
+        """Return what is left of a lesson's core, such as ``85 min`` or ``done``."""
         if minutes := self.minutes_left(lesson):
             return f"{minutes}{TIE}min"
-        return "done" if lesson.exercises else ""
+        return "done" if lesson.required else ""
+
+    def further(self, lesson: LessonOutline) -> str:
+        """Return what is solved and left of *Going further*, "" without one."""
+        if not lesson.going_further:
+            return ""
+        words = []
+        if count := len(lesson.optional):
+            words.append(f"{self.n_solved(lesson.optional)} of {count} solved")
+        if minutes := self.further_left(lesson):
+            words.append(f"{minutes}{TIE}min")
+        return " · ".join(words)
 
     def next_in(
         self, lesson: LessonOutline, after: str = "", *, unless_put_off: bool = False
     ) -> ExerciseOutline | None:
-        """Return a lesson's next exercise that is not solved, None if all are.
+        """Return a core's next exercise that is not solved, None if all are.
 
         after : the exercise below which to look first
         unless_put_off : whether to leave out what the learner goes on without
         """
         put_off = [each.name for _, each in self.put_off()] if unless_put_off else []
-        names = [each.name for each in lesson.exercises]
+        names = [each.name for each in lesson.required]
         start = names.index(after) + 1 if after in names else 0
-        for each in (*lesson.exercises[start:], *lesson.exercises[:start]):
+        for each in (*lesson.required[start:], *lesson.required[:start]):
             if self.state(each) != "solved" and each.name not in (after, *put_off):
                 return each
         return None
 
     def put_off(self) -> list[tuple[LessonOutline, ExerciseOutline]]:
-        """Return the exercises that the learner goes on without, in order."""
+        """Return the required exercises that the learner goes on without, in order."""
         return [
             (lesson, each)
             for lesson in self.lessons
-            for each in lesson.exercises
+            for each in lesson.required
             if (known := self.progress.get(each.name))
             and known.put_off
             and not known.solved
         ]
 
     def next_lesson(self, lesson: LessonOutline) -> LessonOutline | None:
-        """Return the next lesson with something left to solve, None if all is."""
+        """Return the next lesson whose core has something to solve, None if all is."""
         start = self.lessons.index(lesson) + 1
         for each in (*self.lessons[start:], *self.lessons[:start]):
             if each != lesson and self.next_in(each):
@@ -138,15 +167,15 @@ class Home:
         return None
 
     def continue_here(self) -> tuple[LessonOutline, ExerciseOutline] | None:
-        """Return where to go on: in the lesson worked in last, or after it.
+        """Return where to go on: in the core of the lesson worked in last, or after it.
 
-        What was put off comes when nothing else is left. None if everything is solved.
+        What was put off comes when nothing else is left. None if all of it is solved.
         """
         last = max(self.progress.values(), key=lambda each: each.checked, default=None)
         lessons = list(self.lessons)
         for index, lesson in enumerate(self.lessons):
             if last and lesson.lesson == last.lesson:
-                for each in lesson.exercises:
+                for each in lesson.required:
                     is_last = each.name == last.exercise
                     if is_last and last.state != "solved" and not last.put_off:
                         return lesson, each
@@ -180,6 +209,7 @@ class Home:
                     "state": self.state(each),
                     **(points if self.in_class else {}),
                     "minutes": each.minutes,
+                    "optional": each.optional,
                     "attempts": known.attempts if known else 0,
                     "checked": known.checked if known else None,
                     "solved": known.solved if known else None,
@@ -191,25 +221,20 @@ class Home:
             "solved": self.solved(lesson),
             "minutes": lesson.minutes,
             "minutes_left": self.minutes_left(lesson),
+            "further": {
+                "solved": self.n_solved(lesson.optional),
+                "minutes": lesson.further,
+                "minutes_left": self.further_left(lesson),
+            },
             "exercises": exercises,
         }
 
     def markdown(self) -> str:
         """Return the page, without its foot."""
-        count = sum(len(lesson.exercises) for lesson in self.lessons)
-        done = sum(map(self.solved, self.lessons))
-        points = sum(map(self.points, self.lessons))
-        worth = sum(lesson.points for lesson in self.lessons)
-        left = sum(map(self.minutes_left, self.lessons))
-        totals = [f"{_bar(done, count)} **{done} of {count} exercises solved**"]
-        if self.in_class:
-            totals.append(f"{format_number_of(points, worth)} points so far")
-        if left:
-            totals.append(f"{_duration(left)} left")
         parts = [
             "# The Attention Course",
             self._continue_line(),
-            " · ".join(totals),
+            self._totals(),
             self._table(),
             *([ABOUT_POINTS] if self.in_class else []),
             "## Exercises",
@@ -217,16 +242,36 @@ class Home:
         ]
         return "\n\n".join(parts) + "\n"
 
+    def _totals(self) -> str:
+        required = [each for lesson in self.lessons for each in lesson.required]
+        optional = [each for lesson in self.lessons for each in lesson.optional]
+        count, done = len(required), self.n_solved(required)
+        totals = [f"{_bar(done, count)} **{done} of {count} exercises solved**"]
+        if optional:
+            solved = self.n_solved(optional)
+            totals[0] += f", and {solved} of {len(optional)} optional"
+        if self.in_class:
+            points = sum(map(self.points, self.lessons))
+            worth = sum(lesson.points for lesson in self.lessons)
+            totals.append(f"{format_number_of(points, worth)} points so far")
+        if left := sum(map(self.minutes_left, self.lessons)):
+            totals.append(f"{_duration(left)} left")
+        if further := sum(map(self.further_left, self.lessons)):
+            more = " more" if left else ""
+            totals.append(f"*{FURTHER}* {_duration(further)}{more}")
+        return " · ".join(totals)
+
     def continue_lines(self) -> list[str]:
         """Return as plain text where to go on, with that lesson's exercises."""
         here = self.continue_here()
         if not here:
-            return [ALL_SOLVED]
+            return self._all_solved()
         lesson, next_one = here
         verb = "Continue" if self.progress else "Start"
         number = lesson.lesson.partition("_")[0]
         exercises = [
-            f"  {MARKS[self.state(each)]} {each.name} ({self._rest(each)})"
+            f"  {MARKS[self.state(each)]} {each.name} "
+            f"({'optional, ' if each.optional else ''}{self._rest(each)})"
             for each in lesson.exercises
         ]
         return [
@@ -235,10 +280,31 @@ class Home:
             *exercises,
         ]
 
+    def _all_solved(self) -> list[str]:
+        """Return as plain text that the core is solved, and what else is open."""
+        further = self._open_further()
+        if not further:
+            return [ALL_SOLVED]
+        lesson, exercise = further
+        return [CORE_SOLVED, f"{FURTHER}: {exercise.name}, in {lesson.heading}"]
+
+    def _open_further(self) -> tuple[LessonOutline, ExerciseOutline] | None:
+        """Return the first optional exercise that is not solved, None if all are."""
+        for lesson in self.lessons:
+            for each in lesson.optional:
+                if self.state(each) != "solved":
+                    return lesson, each
+        return None
+
     def _continue_line(self) -> str:
         here = self.continue_here()
         if not here:
-            return f"**{ALL_SOLVED}**"
+            further = self._open_further()
+            if not further:
+                return f"**{ALL_SOLVED}**"
+            lesson, exercise = further
+            name = self._exercise_link(lesson, exercise)
+            return f"**{CORE_SOLVED}** {FURTHER}: {name}, in {self._link(lesson)}"
         lesson, exercise = here
         verb = "Continue" if self.progress else "Start"
         line = f"**{verb} here:** {self._link(lesson)}"
@@ -258,10 +324,13 @@ class Home:
         head, marks = ["lesson", "solved", *points[:1]], [":---", ":---", *points[1:]]
         rows = [[*head, "left"], [*marks, "---:"]]
         for lesson in self.lessons:
-            count, solved = len(lesson.exercises), self.solved(lesson)
+            count, solved = len(lesson.required), self.solved(lesson)
             question = f"<br>{_plain(lesson.question)}" if lesson.question else ""
             row = [f"{self._link(lesson)}{question}"]
-            row.append(f"{_of(solved, count)}<br>{_bar(solved, count)}")
+            state = f"{_of(solved, count)}<br>{_bar(solved, count)}"
+            if further := self.further(lesson):
+                state += f"<br><small>{FURTHER}: {further}</small>"
+            row.append(state)
             if self.in_class:
                 row.append(_of(self.points(lesson), lesson.points))
             rows.append([*row, self.rest(lesson)])
@@ -272,8 +341,10 @@ class Home:
         is_open = " open" if here and here[0] == lesson else ""
         summary = (
             f"{_plain(lesson.heading)}: {self.solved(lesson)} of "
-            f"{len(lesson.exercises)} solved"
+            f"{len(lesson.required)} solved"
         )
+        if optional := lesson.optional:
+            summary += f", and {self.n_solved(optional)} of {len(optional)} optional"
         rows = [self._exercise(lesson, each) for each in lesson.exercises]
         return "\n".join(
             [
@@ -288,7 +359,8 @@ class Home:
     def _exercise(self, lesson: LessonOutline, exercise: ExerciseOutline) -> str:
         name = self._exercise_link(lesson, exercise)
         mark = MARKS[self.state(exercise)]
-        return f"- {mark} {name} · {self._rest(exercise)}"
+        optional = " · optional" if exercise.optional else ""
+        return f"- {mark} {name}{optional} · {self._rest(exercise)}"
 
     def _rest(self, exercise: ExerciseOutline) -> str:
         """Return an exercise's state in words, and what it is worth or takes."""

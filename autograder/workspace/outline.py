@@ -7,7 +7,7 @@ bank instead may take seconds, since some of them import PyTorch.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ HEADING = re.compile(
     re.MULTILINE,
 )
 SECTION = re.compile(r"^#{1,6} (?:Exercise: )?(?P<title>[^·\n]+)", re.MULTILINE)
+# As in a lesson's source; to import it from there takes a second.
+FURTHER = re.compile(r"^## Going further[ \t]*$", re.MULTILINE)
 
 RIGHT_BELOW = "right below"
 
@@ -34,7 +36,7 @@ class SectionOutline:
 
     title : its heading, or an exercise's name; ``RIGHT_BELOW`` for what has none
     cell : id of its first cell, "" if it has none
-    is_last : whether no other section follows in the lesson, and it is no exercise
+    is_last : whether it ends the lesson or its core, and is no exercise
     """
 
     title: str
@@ -47,7 +49,8 @@ class ExerciseOutline:
     """An exercise as its heading announces it.
 
     cell : id of the heading's cell, "" if it has none
-    section : what begins right below its check, None if there is nothing
+    section : what begins right below its check, None if there is nothing, or
+        *Going further* begins
     optional : whether it stands in *Going further*
     """
 
@@ -81,7 +84,8 @@ class LessonOutline:
     lesson : the folder's name
     question : the question it answers, "" if it names none
     minutes : how long its core takes, reading included
-    further : how long *Going further* takes
+    further : how long *Going further* takes, 0 without one
+    further_cell : id of the cell that it begins with, "" if that has none
     """
 
     lesson: str
@@ -90,6 +94,7 @@ class LessonOutline:
     minutes: int = 0
     exercises: tuple[ExerciseOutline, ...] = ()
     further: int = 0
+    further_cell: str = ""
 
     @property
     def heading(self) -> str:
@@ -97,9 +102,26 @@ class LessonOutline:
         return f"{self.lesson.partition('_')[0]} {self.title}"
 
     @property
+    def required(self) -> tuple[ExerciseOutline, ...]:
+        """The exercises of its core."""
+        return tuple(each for each in self.exercises if not each.optional)
+
+    @property
+    def optional(self) -> tuple[ExerciseOutline, ...]:
+        """The exercises of *Going further*."""
+        return tuple(each for each in self.exercises if each.optional)
+
+    @property
     def points(self) -> float:
-        """What its exercises are worth."""
-        return sum(each.points for each in self.exercises)
+        """What the exercises of its core are worth."""
+        return sum(each.points for each in self.required)
+
+    @property
+    def going_further(self) -> SectionOutline | None:
+        """Where *Going further* begins, None if the lesson has no such part."""
+        if not self.further and not self.optional:
+            return None
+        return SectionOutline("Going further", self.further_cell)
 
     @property
     def notebook(self) -> str:
@@ -165,11 +187,9 @@ def outline_of(lesson: str, cells: Sequence[OutlineCell]) -> LessonOutline:
     cells : of its notebook, at least one of prose
     """
     first = next(cell.text for cell in cells if cell.text is not None)
+    further = (cell.id for cell in cells if FURTHER.search(cell.text or ""))
     exercises = [
-        replace(
-            _exercise(match["name"], int(match["minutes"]), cell.id, cells),
-            optional=bool(match["optional"]),
-        )
+        _exercise(match, cell.id, cells)
         for cell in cells
         for match in HEADING.finditer(cell.text or "")
     ]
@@ -180,23 +200,31 @@ def outline_of(lesson: str, cells: Sequence[OutlineCell]) -> LessonOutline:
         int(_first(MINUTES, first) or 0),
         tuple(exercises),
         int(_first(FURTHER_MINUTES, first) or 0),
+        next(further, ""),
     )
 
 
 def _exercise(
-    name: str, minutes: int, heading: str, cells: Sequence[OutlineCell]
+    announced: re.Match[str], heading: str, cells: Sequence[OutlineCell]
 ) -> ExerciseOutline:
     """Return an exercise and what stands below its check.
 
-    heading : id of its heading's cell
+    announced : its heading, as ``HEADING`` matches it
+    heading : id of the heading's cell
     """
+    name, minutes = announced["name"], int(announced["minutes"])
+    optional = bool(announced["optional"])
     at = next((i for i, cell in enumerate(cells) if cell.check == name), None)
     if at is None:
-        return ExerciseOutline(name, minutes, 0.0, heading)
+        return ExerciseOutline(name, minutes, 0.0, heading, optional=optional)
+    end = len(cells)
+    if not optional:  # what can be skipped is not what comes next
+        later = range(at + 1, end)
+        end = next((i for i in later if FURTHER.search(cells[i].text or "")), end)
     titles = [
         (index, match["title"].strip())
-        for index, cell in enumerate(cells)
-        if (match := SECTION.search(cell.text or "")) and index > at
+        for index in range(at + 1, end)
+        if (match := SECTION.search(cells[index].text or ""))
     ]
     is_last = len(titles) < 2 and not any(
         HEADING.search(cells[index].text or "") for index, _ in titles
@@ -204,10 +232,10 @@ def _exercise(
     section = None
     if titles and titles[0][0] == at + 1:
         section = SectionOutline(titles[0][1], cells[at + 1].id, is_last)
-    elif at + 1 < len(cells):
+    elif at + 1 < end:
         section = SectionOutline(RIGHT_BELOW, cells[at + 1].id, is_last)
     points = cells[at].points
-    return ExerciseOutline(name, minutes, points, heading, section)
+    return ExerciseOutline(name, minutes, points, heading, section, optional)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

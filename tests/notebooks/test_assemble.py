@@ -94,6 +94,54 @@ def test_last_cell_ends_with_links_onward(lesson):
     assert links == []
 
 
+SUMMARY = "\n# %% [markdown]\n# ## In three lines\n#\n# - One.\n"
+FURTHER = "\n# %% [markdown]\n# ## Going further\n#\n# Skip it.\n"
+
+
+def test_core_ends_with_links_onward_as_the_lesson_does(assemble):
+    end = "\n# %% [markdown]\n# End.\n"
+    cells = assemble(TOP + SUMMARY + FURTHER + exercise_cells("double") + end).cells
+    linked = {each.id for each in cells if "[Home](../home.md)" in each.source}
+    assert linked == {"a-lesson-1", "in-three-lines-1", "going-further-3"}
+    closing = cell(assemble(TOP + SUMMARY + FURTHER), "in-three-lines-1").source
+    assert closing == "## In three lines\n\n- One.\n\n[Home](../home.md)"
+
+
+def test_core_that_ends_with_code_gets_no_links(assemble):
+    cells = assemble(TOP + FURTHER).cells
+    assert cells[1].source == "import numpy as np"
+    linked = [each.id for each in cells if "home.md" in each.source]
+    assert linked == ["a-lesson-1", "going-further-1"]
+
+
+def test_exercise_of_the_core_is_not_optional(assemble):
+    notebook = assemble(TOP + exercise_cells("double") + SUMMARY + FURTHER)
+    assert "optional" not in cell(notebook, "a-lesson-3").source
+    assert "attention" not in cell(notebook, "check-double").metadata
+
+
+def test_exercise_that_goes_further_is_optional_and_says_so(assemble):
+    notebook = assemble(TOP + SUMMARY + FURTHER + exercise_cells("double"))
+    heading = cell(notebook, "going-further-2").source
+    assert heading == "### Exercise: double · 7 min · ●●● · optional\n\nWrite it."
+    check = cell(notebook, "check-double").metadata
+    assert check["attention"] == {"optional": True} and check.nbgrader.points == 15
+    required = assemble(TOP + exercise_cells("double")).metadata[METADATA_KEY]
+    assert notebook.metadata[METADATA_KEY] != required
+    assert required == release_name({"double": 15})
+
+
+def test_ids_outside_a_section_that_goes_further_stay(assemble):
+    parts = [TOP + "\n# %% [markdown]\n# ## Part\n\n# %%\nx = 1\n", SUMMARY]
+    further = FURTHER + "\n# %% [markdown]\n# ## More\n" + exercise_cells("double")
+    before = [each.id for each in assemble("".join(parts)).cells]
+    after = [each.id for each in assemble("".join([*parts, further])).cells]
+    assert after[: len(before)] == before
+    moved = further.replace(FURTHER, "")  # back into the core: its cells keep their ids
+    inside = [each.id for each in assemble(parts[0] + moved + parts[1]).cells]
+    assert {*after} - {*inside} == {"going-further-1"}
+
+
 def test_lesson_by_itself_links_home_only(assemble):
     cells = assemble(
         TOP + exercise_cells("double") + "\n# %% [markdown]\n# End.\n"

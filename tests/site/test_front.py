@@ -17,10 +17,11 @@ from autograder.book.cards import (
     card_pictures,
     small_picture,
 )
-from autograder.book.front import facts, front_page, plain
+from autograder.book.front import facts, front_page, further_facts, plain
 from autograder.book.lessons import Lesson
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
+from autograder.workspace.outline import read_outline
 from course_lib.figures.cover import ALT, cover_weights, living_cover
 from course_lib.figures.living import numbers
 from tests.browser import REPOSITORY
@@ -67,7 +68,10 @@ def test_card_has_title_question_picture_and_facts(index, site):
     number, title, question = "01", "Dot-product attention", "How can a vector look"
     text = cards[1].get_text(" ", strip=True)
     assert text.startswith(f"{number} {title} {question}")
-    assert "120 minutes · 8 exercises" in text
+    outline = read_outline(Course.here(), LESSONS[1])
+    count = len(outline.required)
+    assert f"{outline.minutes} minutes · {count} exercises" in text
+    assert ("Going further: " in text) == bool(outline.going_further)
     assert cards[1].find("a")["href"] == LESSON
     for card in cards:
         image = card.find("img")
@@ -76,12 +80,14 @@ def test_card_has_title_question_picture_and_facts(index, site):
 
 
 def test_card_has_an_element_for_what_is_solved(index):
-    spans = index.select(".front-card .progress")
-    assert [each["data-lesson"] for each in spans] == [*LESSONS]
-    for span, lesson in zip(spans, LESSONS, strict=True):
-        names = sorted(exercise.name for exercise in exercises_of(lesson))
-        assert sorted(span["data-exercises"].split()) == names
-        assert span.get_text() == ""
+    for card, lesson in zip(index.select(".front-card"), LESSONS, strict=True):
+        spans = card.select(".progress")
+        assert {each["data-lesson"] for each in spans} == {lesson}
+        outline = read_outline(Course.here(), lesson)
+        parts = [outline.required] + [outline.optional] * bool(outline.going_further)
+        names = [[each.name for each in part] for part in parts]
+        assert [each["data-exercises"].split() for each in spans] == names
+        assert not any(each.get_text() for each in spans)
 
 
 def test_front_page_draws_the_weights_of_the_cover(index):
@@ -123,6 +129,16 @@ def test_facts_of_a_lesson_have_points_in_a_class_only():
     assert facts(lesson, in_class=True).startswith("30 minutes · 1 exercise · ")
     assert facts(lesson, in_class=True).endswith(" points")
     assert plain("*A* `b` costs $x$.") == "A b costs x."
+
+
+def test_facts_of_what_goes_further_stand_apart():
+    exercises = (load("softmax"), load("attention"), load("scaled_scores"))
+    lesson = Lesson("01_x", "X", "", 30, exercises, 55, frozenset({"attention"}))
+    assert facts(lesson, in_class=False) == "30 minutes · 2 exercises"
+    points = exercises[0].points + exercises[2].points
+    assert facts(lesson, in_class=True).endswith(f" · {points:.0f} points")
+    assert further_facts(lesson) == "55 minutes · 1 exercise"
+    assert further_facts(Lesson("01_x", "X", "", 30, exercises)) == ""
 
 
 # The pictures on the cards

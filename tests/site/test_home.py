@@ -12,6 +12,7 @@ from autograder.course import Course
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import learner_text
 from autograder.notebooks.source import LessonSource
+from autograder.workspace.outline import read_outline
 from tests.site.book import LESSONS, pages
 from tests.site.page_scripts import read_json
 
@@ -29,7 +30,8 @@ def test_home_is_told_of_every_exercise_of_the_book(site):
     assert [each["lesson"] for each in data["lessons"]] == [*LESSONS]
     for lesson in data["lessons"]:
         exercises = exercises_of(lesson["lesson"])
-        expected = {(each.name, each.minutes, True) for each in exercises}
+        optional = {x.name for x in read_outline(COURSE, lesson["lesson"]).optional}
+        expected = {(x.name, x.minutes, True, x.name in optional) for x in exercises}
         assert {tuple(each.values()) for each in lesson["exercises"]} == expected
         assert lesson["title"] and lesson["question"].endswith("?")
         assert lesson["minutes"] >= 20

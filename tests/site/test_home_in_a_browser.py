@@ -7,11 +7,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from autograder.book.live import write_live
+from autograder.book.live import as_data, write_live
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.grading.engine import Engine
 from autograder.grading.submission import Submission
+from autograder.workspace.outline import read_outline
 from autograder.workspace.update import update
 from tests.grading.engines import SEED, process_number
 from tests.grading.engines import SHORT as BUDGET
@@ -39,6 +40,8 @@ KEY = "attention-course"
 HOME = "home.html"
 SOFTMAX = "exercises/softmax.html"
 PAGE = f"{LESSON}/{LESSON}.html"
+REQUIRED = {each: read_outline(COURSE, each).required for each in LESSONS}
+ALL = sum(map(len, REQUIRED.values()))
 TIME = "2026-01-02T03:04:05.678Z"
 CHECKED = json.dumps({"time": TIME, "holding": 2, "claims": 5, "attempts": 1})
 BEGUN = {
@@ -108,16 +111,19 @@ def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
         page.reload()
         main = page.locator(".your-course")
         expect(main.locator(".home-next")).to_contain_text("Start here: 00 Start here")
-        assert "0 of 11 exercises solved" in main.inner_text()
+        assert f"0 of {ALL} exercises solved" in main.inner_text()
         fill(page, BEGUN)
         text = main.locator(".home-next").inner_text().replace("\u00a0", " ")
         expected = "Continue here: 01 Dot-product attention, exercise scaled_scores"
         assert text == f"{expected} · 10 min"
-        assert "1 of 11 exercises solved" in main.inner_text()
+        assert f"1 of {ALL} exercises solved" in main.inner_text()
         assert "Put off until later: attention" in main.inner_text()
         part = row(page, "01 Dot-product")
         words = part.inner_text()
-        assert "1 of 8 solved" in words and "softmax · solved" in words
+        assert (
+            f"1 of {len(REQUIRED[LESSON])} solved" in words
+            and "softmax · solved" in words
+        )
         assert "scaled_scores · begun, 2 of 5 claims hold, 10 min" in words
         assert "bilinear_scores · open" in words
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -134,6 +140,54 @@ def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
         expect(page.get_by_role("textbox", name="Your scaled_scores")).to_be_visible()
         # To leave while the page is loading would be seen as requests that fail.
         page.wait_for_load_state("networkidle")
+
+
+def going_further(site, folder):
+    """Copy a site whose second lesson goes further; return it and its exercises."""
+    copy = folder / "site"
+    shutil.copytree(site, copy)
+    path = copy / HOME
+    before, start, rest = path.read_text("utf-8").partition('json">')
+    data, end, after = rest.partition("</script>")
+    lessons = json.loads(data)["lessons"]
+    lessons[1] |= {"minutes": 70, "further": 40}
+    for number, exercise in enumerate(lessons[1]["exercises"]):
+        exercise |= {"optional": number > 1, "minutes": 10}
+    data = as_data({"lessons": lessons})
+    path.write_text("".join([before, start, data, end, after]), "utf-8")
+    names = [[each["name"] for each in lesson["exercises"]] for lesson in lessons]
+    return copy, *names
+
+
+def test_home_leads_along_the_core(site, chromium, tmp_path):
+    copy, others, (first, second, *optional) = going_further(site, tmp_path)
+    count, further = len(optional), f"of {len(optional)} optional"
+    done = {f"solved {name}": TIME for name in others}
+    with served(copy) as address, visited(chromium, f"{address}{HOME}") as page:
+        # The last one that was worked on is optional, and put off.
+        put_off = f"from course_lib.attention import {optional[0]}\n"
+        later = TIME.replace("2026", "2027")
+        fill(page, {f"solved {optional[1]}": later, f"answer {optional[0]}": put_off})
+        main = page.locator(".your-course")
+        text = main.inner_text().replace("\u00a0", " ")
+        assert f"0 of {len(others) + 2} exercises solved, and 1 {further}" in text
+        left = 5 * round((count - 1) / count * 40 / 5)
+        assert f" · Going further {left} minutes more" in text
+        assert f"exercise {first} · 10 min" in text and "Put off" not in text
+        words = row(page, "01 Dot-product").inner_text().replace("\u00a0", " ")
+        assert "0 of 2 solved · 70 min" in words
+        assert f"Going further: 1 of {count} solved · {left} min" in words
+        assert f"{optional[1]} · optional · solved" in words
+        assert f"\u00a0{first} · optional" not in words
+        assert "Going further" not in row(page, "00 Start").inner_text()
+        fill(page, done | {f"solved {name}": TIME for name in (first, second)})
+        text = main.inner_text().replace("\u00a0", " ")
+        assert "Every exercise of the core is solved. Well done." in text
+        assert f"Going further: {optional[0]}, in 01 Dot-product attention" in text
+        assert "2 of 2 solved · done" in text
+        fill(page, {f"solved {name}": TIME for name in optional})
+        assert "Every exercise is solved. Well done." in main.inner_text()
+        assert f"Going further: {count} of {count} solved" in main.inner_text()
 
 
 def test_other_pages_say_what_is_solved(site, chromium, tmp_path):
@@ -199,11 +253,11 @@ def test_all_of_it_is_downloaded_deleted_and_brought_back(site, chromium, tmp_pa
         assert stored(page) == before
         page.get_by_role("button", name="Delete everything").click()
         page.get_by_role("button", name="Delete", exact=True).click()
-        expect(part).to_contain_text("0 of 11 exercises solved")
+        expect(part).to_contain_text(f"0 of {ALL} exercises solved")
         assert stored(page) == {}
         assert page.evaluate("localStorage.getItem('of another site')") == "stays"
         assert "3 answers" in upload(page, part, path)
-        expect(part).to_contain_text("1 of 11 exercises solved")
+        expect(part).to_contain_text(f"1 of {ALL} exercises solved")
         after = stored(page)
         earlier = {key for key in after if key.startswith("earlier")}
         assert {k: after[k] for k in after.keys() - earlier} == {
@@ -320,7 +374,9 @@ def test_journey_from_the_page_to_a_grade_and_back(site, chromium, tmp_path):
         button = page.get_by_role("button", name="Download my notebook")
         downloaded(page, button, mine)
         page.goto(f"{address}{HOME}")
-        expect(page.locator(".your-course")).to_contain_text("2 of 11 exercises solved")
+        expect(page.locator(".your-course")).to_contain_text(
+            f"2 of {ALL} exercises solved"
+        )
         assert "scaled_scores · begun, " in row(page, "01 Dot-product").inner_text()
         before = stored(page)
     # In work/ the same answers, typed, are worth the same.

@@ -8,6 +8,7 @@ from bs4 import BeautifulSoup
 from autograder.book.live import LIVE
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
+from autograder.workspace.outline import read_outline
 from tests.site.book import (
     LESSON,
     LESSONS,
@@ -50,9 +51,10 @@ def test_index_has_each_lesson_with_question_and_minutes(site):
     cards = article(site, "index.html").select(".front-card")
     text = cards[1].get_text(" ", strip=True)
     assert "How can a vector look something up in a table of vectors?" in text
-    source = Course.here().source(LESSONS[1]).read_text(encoding="utf-8")
-    minutes = source.partition("**About ")[2].split()[0]
-    assert f"{minutes} minutes · 8 exercises" in text and int(minutes) > 60
+    outline = read_outline(Course.here(), LESSONS[1])
+    count = len(outline.required)
+    assert f"{outline.minutes} minutes · {count} exercises" in text
+    assert outline.minutes > 60
     assert len(cards) == len(LESSONS)
     links = {each["href"] for each in article(site, "index.html").find_all("a")}
     assert {f"{name}/{name}.html" for name in LESSONS} <= links

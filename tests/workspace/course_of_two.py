@@ -11,6 +11,7 @@ from autograder.workspace.copies import WORK, open_workspace
 
 FIRST, SECOND = "01_dot_product_attention", "02_self_attention"
 EXERCISES = {FIRST: {"softmax": 10, "scaled_scores": 30}, SECOND: {"project": 8}}
+FURTHER = {"attention": 10, "self_attention": 20}  # of the first lesson, if it has any
 ABOUT = {
     FIRST: "# Dot products\n\n**What is alike?**\n\n**About 80 minutes.**",
     SECOND: "# Self-attention\n\n**Who attends?**\n\n**About 50 minutes.**",
@@ -62,6 +63,27 @@ def write_release(course: Course, lesson: str, **stubs: str | None) -> None:
     path.write_text(nbformat.writes(new_notebook(cells=cells)) + "\n", encoding="utf-8")
 
 
+def write_further(course: Course) -> None:
+    """Add to the first lesson's release a part *Going further* of two exercises."""
+    path = course.learner(FIRST)
+    notebook = nbformat.read(path, as_version=4)
+    about = notebook.cells[0]
+    more = "80 minutes, and 45 more in *Going further*."
+    about.source = about.source.replace("80 minutes.", more)
+    notebook.cells += [new_markdown_cell("## In three lines", id="closing")]
+    notebook.cells += [new_markdown_cell("## Going further\n\nSkip it.", id="further")]
+    for name, minutes in FURTHER.items():
+        heading = f"### Exercise: {name} · {minutes} min · ●●○ · optional"
+        metadata = _marks(name) | {"attention": {"optional": True}}
+        notebook.cells += [
+            new_markdown_cell(f"## About {name}", id=f"section-{name}"),
+            new_markdown_cell(heading, id=f"about-{name}"),
+            new_code_cell(stub(name), id=name, metadata=_marks(name, stub(name))),
+            new_code_cell(f"check({name})", id=f"check-{name}", metadata=metadata),
+        ]
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+
+
 def _marks(name: str, stub_text: str = "") -> dict:
     is_answer = bool(stub_text)
     marks = {
@@ -81,8 +103,10 @@ def _marks(name: str, stub_text: str = "") -> dict:
 class Learner:
     """The only learner of the course, with fresh copies in ``work/``."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, further: bool = False) -> None:
         self.course = write_course(root)
+        if further:
+            write_further(self.course)
         open_workspace(self.course)
         self.work = root / WORK
 

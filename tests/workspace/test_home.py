@@ -29,6 +29,12 @@ def learner(tmp_path):
     return Learner(tmp_path)
 
 
+@pytest.fixture
+def beyond(tmp_path):
+    """Return a learner whose first lesson goes further."""
+    return Learner(tmp_path, further=True)
+
+
 def keep(learner, exercise, lesson=FIRST, holding=2):
     about = {"claims": 2, "points": 3.5 * holding, "max_points": 8.0}
     keep_check(learner.work, lesson, exercise, holding=holding, **about)
@@ -46,8 +52,11 @@ def test_outline_of_each_lesson_has_its_exercises():
         for each in outline.exercises:
             bank = exercises[each.name]
             assert (each.minutes, each.points) == (bank.minutes, bank.points)
-            assert each.section, each.name
-        assert outline.minutes > sum(each.minutes for each in outline.exercises)
+            assert each.section or each.optional, each.name
+        assert outline.minutes > sum(each.minutes for each in outline.required)
+        optional = sum(each.minutes for each in outline.optional)
+        assert outline.further >= optional
+        assert bool(outline.further) == bool(outline.going_further)
         assert outline.question.endswith("?"), outline.lesson
 
 
@@ -150,6 +159,69 @@ def test_home_of_a_class_counts_points(learner):
     assert " · solved, 7 of 8 points so far\n" in home
     assert "· open, 8 min, 8 points" in home
     assert "Points so far are those of the claims that you see" in home
+
+
+def test_home_counts_optional_exercises_apart(beyond):
+    keep(beyond, "softmax")
+    keep(beyond, "self_attention")
+    write_home(beyond.course)
+    home = beyond.home.replace("\u00a0", " ")
+    assert "**1 of 3 exercises solved**, and 1 of 2 optional · 110 minutes" in home
+    assert "110 minutes left · *Going further* 15 minutes more\n" in home
+    bar = '<progress value="1" max="2"></progress>'
+    further = "<br><small>Going further: 1 of 2 solved · 15 min</small>"
+    assert f"| 1 of 2<br>{bar}{further} | 60 min |" in home
+    assert "<summary>01 Dot products: 1 of 2 solved, and 1 of 2 optional</summary>" in (
+        home
+    )
+    attention = f"[attention]({FIRST}/{FIRST}.ipynb#cell-id=about-attention)"
+    assert f"- ○ {attention} · optional · open, 10 min\n" in home
+    assert home.count("<small>") == 1  # the second lesson has no such part
+
+
+def test_home_of_a_class_counts_the_points_of_the_core(beyond):
+    (beyond.course.root / "submitted").mkdir()
+    keep(beyond, "softmax")
+    keep(beyond, "attention")
+    write_home(beyond.course)
+    home = beyond.home.replace("\u00a0", " ")
+    assert "7 of 24 points so far" in home and " | 7 of 16 | 60 min |" in home
+    assert " · optional · solved, 7 of 8 points so far\n" in home
+
+
+@pytest.mark.parametrize(
+    ("checks", "expected"),
+    [
+        ([("attention", FIRST, 1)], (FIRST, "softmax")),
+        ([("softmax", FIRST, 2), ("attention", FIRST, 2)], (FIRST, "scaled_scores")),
+        ([("softmax", FIRST, 2), ("scaled_scores", FIRST, 2)], (SECOND, "project")),
+    ],
+)
+def test_home_leads_along_the_core(beyond, checks, expected):
+    for exercise, lesson, holding in checks:
+        keep(beyond, exercise, lesson, holding)
+    assert continues(beyond) == expected
+
+
+def test_home_of_a_solved_core_names_what_goes_further(beyond):
+    for exercise in ("softmax", "scaled_scores", "attention"):
+        keep(beyond, exercise)
+    keep(beyond, "project", SECOND)
+    assert continues(beyond) is None
+    write_home(beyond.course)
+    assert "**Every exercise of the core is solved. Well done.**" in beyond.home
+    assert "** Going further: [self_attention](" in beyond.home
+    assert re.search(r"What is alike\?.* done \|", beyond.home)
+    keep(beyond, "self_attention")
+    write_home(beyond.course)
+    assert "**Every exercise is solved. Well done.**" in beyond.home
+    assert "Going further: 2 of 2 solved</small>" in beyond.home
+
+
+def test_optional_exercise_is_never_put_off(beyond):
+    keep_put_off(beyond.work, FIRST, "attention", 8.0)
+    write_home(beyond.course)
+    assert "Put off" not in beyond.home
 
 
 def test_finished_lesson_is_done(learner):
@@ -255,6 +327,44 @@ def test_next_step_at_the_end_is_what_is_open_or_the_next_lesson(learner):
     assert [each.text for each in below] == ["End", "Home"]
 
 
+def test_next_step_at_the_end_of_the_core_is_the_next_lesson(beyond):
+    steps = steps_after(beyond)
+    assert [str(each) for each in steps(FIRST, "softmax")] == ["Next: scaled_scores."]
+    solved, below, after, further = steps(FIRST, "scaled_scores")
+    assert solved == "All 2 required exercises of 01 Dot products are solved."
+    assert str(below) == "Next: In three lines."
+    assert str(after) == "After this lesson: 02 Self-attention."
+    assert str(further) == "If you like: Going further, 45 min."
+    assert further.address == f"{FIRST}.ipynb#cell-id=further"
+
+
+def test_core_that_ends_with_an_exercise_leads_onward(beyond):
+    base = Copy(beyond.course, FIRST).base
+    notebook = nbformat.read(base, as_version=4)
+    notebook.cells = [each for each in notebook.cells if each.id != "closing"]
+    nbformat.write(notebook, base)
+    left, further = steps_after(beyond)(FIRST, "scaled_scores")
+    assert str(left) == "Still open in this lesson: softmax."
+    assert further.text == "Going further, 45 min"
+
+
+def test_next_step_of_an_optional_exercise_is_below_it(beyond):
+    steps = steps_after(beyond)
+    below, after = steps(FIRST, "attention")
+    assert str(below) == "Next: About self_attention."
+    assert str(after) == "Still open in this lesson: softmax."
+    keep(beyond, "softmax")
+    keep(beyond, "scaled_scores")
+    below, after = steps(FIRST, "attention")
+    assert str(after) == "After this lesson: 02 Self-attention."
+    solved, after = steps(FIRST, "self_attention")
+    assert solved == "All 4 exercises of 01 Dot products are solved."
+    assert str(after) == "Next: 02 Self-attention."
+    keep(beyond, "project", SECOND)
+    *_, home = steps(FIRST, "self_attention")
+    assert str(home) == "Every required exercise of the course is solved: Home."
+
+
 def steps_after(learner):
     """Return a function that gives what follows an exercise which is solved now."""
 
@@ -293,6 +403,21 @@ def test_progress_command_prints_lessons_and_where_to_go_on(learner, monkeypatch
     done = CliRunner().invoke(app, ["progress"])
     assert re.search(r"01 Dot products +1 of 2 +7 of 16 +60", done.output)
     assert "✓ softmax (solved, 7 of 8 points so far)" in done.output
+
+
+def test_progress_command_prints_optional_exercises_apart(beyond, monkeypatch):
+    monkeypatch.chdir(beyond.course.root)
+    monkeypatch.setenv("COLUMNS", "100")
+    keep(beyond, "softmax")
+    keep(beyond, "attention")
+    output = CliRunner().invoke(app, ["progress"]).output.replace("\u00a0", " ")
+    assert re.search(r"01 Dot products +1 of 2 +60 min +1 of 2 solved · 30 min", output)
+    assert "✓ attention (optional, solved)" in output
+    for each in ("scaled_scores", "self_attention"):
+        keep(beyond, each)
+    keep(beyond, "project", SECOND)
+    output = CliRunner().invoke(app, ["progress"]).output
+    assert "Every exercise is solved. Well done." in output
 
 
 def test_progress_as_json_has_each_exercise(learner, monkeypatch):

@@ -39,6 +39,7 @@ ${TEXT} > h1 + p > em { display: block; margin-top: 10px; font-size: 30px; font-
   letter-spacing: -0.015em; line-height: 1.2; text-wrap: balance; }
 ${TEXT} > h1 ~ p:has(> progress) { grid-column: 9 / -1; grid-row: 2; align-content: center; font-size: 15px; }
 ${TEXT} > h1 ~ p:has(> progress) > progress { height: 14px; margin-bottom: 12px; }
+${TEXT} > h1 ~ p:has(> progress) > em { font-style: normal; }
 
 ${TEXT} progress { appearance: none; display: block; width: 100%; height: 6px; border: 0; border-radius: 99px; overflow: hidden;
   background: var(--home-track); color: var(--home-accent); }
@@ -63,6 +64,8 @@ ${TEXT} tbody td:nth-child(1) a::after { content: ""; position: absolute; inset:
 ${TEXT} tbody td:nth-child(1) a + br { display: none; }
 ${TEXT} tbody td:nth-child(2) { grid-area: 2 / 1 / 3 / -1; }
 ${TEXT} tbody td:nth-child(2) progress { margin-top: 7px; }
+${TEXT} tbody td:nth-child(2) small { display: block; margin-top: 7px; font-size: 12.5px; }
+${TEXT} tbody td:nth-child(2) progress ~ br { display: none; }
 ${TEXT} tbody td:nth-child(n + 3) { grid-area: 2 / 2; }
 ${TEXT} tbody td:last-child { grid-area: 2 / 3; }
 ${TEXT} tbody tr:has(progress:is(${FULL})) td:last-child { color: var(--home-good); font-weight: 650; }

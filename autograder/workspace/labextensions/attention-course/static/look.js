@@ -30,6 +30,8 @@ ${TEXT} { padding-right: 0; }
 ${TEXT} :is(h1, h2, h3, h4) { font-weight: 650; letter-spacing: -0.01em; line-height: 1.25; }
 ${TEXT} h1 { font-size: 2.1em; margin: 0.6em 0 0.5em; }
 ${TEXT} h2 { font-size: 1.5em; margin: 1.4em 0 0.5em; }
+/* Where begins what can be skipped. */
+${TEXT} h2:is([id="Going-further"], [data-jupyter-id="Going-further"]) { padding-top: 1em; border-top: 1px solid var(--attention-quiet); }
 ${TEXT} h3 { font-size: 1.2em; margin: 1.2em 0 0.5em; }
 ${TEXT} h3:is([id^="Exercise"], [data-jupyter-id^="Exercise"]) { padding-top: 0.8em; border-top: 3px solid var(--attention-accent); }
 ${TEXT} a:not(:hover, .jp-InternalAnchorLink) { text-decoration: underline; text-decoration-thickness: 1px;
