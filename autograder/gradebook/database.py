@@ -58,7 +58,7 @@ from autograder.releases import (
     ON_TOP,
     exercise_of,
     keep_release,
-    kept_releases,
+    known_releases,
     last_points,
 )
 
@@ -384,7 +384,8 @@ class Gradebook:
         missing = {*cells} - known - {ON_TOP + name for name in opened.on_top}
         if not missing:
             return opened
-        points = last_points(kept_releases(self.course).get(lesson, {}))
+        today = load_release(self.course, lesson).points
+        points = last_points(known_releases(self.course, lesson, today))
         new = {
             prefix + name: worth if prefix == CHECK else 0.0
             for name, worth in points.items()

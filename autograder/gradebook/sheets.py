@@ -227,7 +227,7 @@ def _own_maxima(lesson_grades: LessonGrades) -> list[float]:
     """
     everybody = lesson_grades.values()
     submitted = {_rounded(each.max_points) for each in everybody if each.submitted}
-    if len(submitted) > 1:
+    if len(submitted) > 1 and not any(e.points for e in everybody if not e.max_points):
         submitted.discard(0.0)  # nothing counts there: no points to lose
     return sorted(submitted or {_rounded(sum(_max_points(lesson_grades).values()))})
 
