@@ -439,7 +439,14 @@ class GradebookBatch:
     def _move(
         self, student: str, stored: StoredSubmission, other: str, cell: str
     ) -> None:
-        """Move a grade, with what a person has given, to the exercise's other cell."""
+        """Move a grade, with what a person has given, to the exercise's other cell.
+
+        nbgrader enters a row without points for each cell: one of both is too many.
+        """
+        for each, row_of in ((other, cell), (cell, other)):
+            if row_of in stored.grades and each in stored.grades:
+                if stored.grades[each].is_open:
+                    self._set_aside(student, stored, each)
         if other in stored.grades and cell not in stored.grades:
             grade = stored.grades[cell] = stored.grades.pop(other)
             self._do(student, MOVE_GRADE, cell, grade.id)

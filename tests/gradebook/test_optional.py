@@ -279,3 +279,22 @@ def test_dashboard_loses_no_points_by_what_is_optional(root):
     assert (rows["softmax"].lost, rows["softmax"].unwritten) == (0.0, 1)
     assert costly_exercises([*rows.values()]) == []
     assert summary(roster).max_points == REST
+
+
+@pytest.mark.parametrize("setting", ["extra", "required"])
+def test_rows_that_nbgrader_enters_for_both_cells_are_one(mixed, setting):
+    grade_class(mixed, LOST)
+    configure(mixed, f"c.AutogradeExporter.optional_exercises = {setting!r}")
+    with sqlite3.connect(mixed / "gradebook.db") as connection:
+        connection.execute(
+            "INSERT OR IGNORE INTO grade (id, notebook_id, cell_id) "
+            "SELECT lower(hex(randomblob(16))), n.id, c.id FROM submitted_notebook n "
+            "JOIN base_cell c ON c.name IN ('check_softmax', 'optional_softmax')"
+        )
+    grade_class(mixed, LOST)
+    worth = REST if setting == "extra" else ALL
+    assert agreed(mixed) == {
+        "amara": (ALL - 2, ALL),
+        "ben": (ALL, worth),
+        "cora": (REST, worth),
+    }
