@@ -1,9 +1,14 @@
 """The releases of a lesson: which exercises each had, their points, and former names.
 
-A release is named by its exercises and their points, in the metadata of its notebooks.
-``releases.json`` in the course's folder keeps what each name stands for, the oldest
-first: a submission is graded on what its own release contained, however the lesson has
-changed since. Notebooks from before there were names have none.
+A release is named by its exercises, their points and which of them are optional, in
+the metadata of its notebooks. ``releases.json`` in the course's folder keeps what each
+name stands for, the oldest first: a submission is graded on what its own release
+contained, however the lesson has changed since. Notebooks from before there were names
+have none.
+
+A required exercise is kept as ``{"softmax": 5.0}``, an optional one as
+``{"softmax": {"points": 5.0, "optional": true}}``. In releases from before there were
+optional ones all are required.
 
 Lessons have been renumbered, and one has become two. Learners' copies and gradebooks
 may still have the former names; ``SUCCESSORS`` says what has become of them.
@@ -11,7 +16,7 @@ may still have the former names; ``SUCCESSORS`` says what has become of them.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from autograder.course import Course, CourseError, write_atomically
@@ -29,6 +34,8 @@ OPTIONAL = "optional"
 # when an exercise was solved. Nothing but its upload reads it.
 PAGE_KEY = "attention_page"
 CHECK = "check_"  # a check's grade_id is this and the exercise's name
+# In the gradebook and in graded notebooks, instead of CHECK, where points are on top.
+ON_TOP = "optional_"
 # The former name of a lesson to the lessons that have its exercises now, in order.
 SUCCESSORS: Mapping[str, tuple[str, ...]] = {
     "07_sequence_to_sequence": ("08_sequence_to_sequence",),
@@ -36,19 +43,65 @@ SUCCESSORS: Mapping[str, tuple[str, ...]] = {
     "09_translation": ("10_training", "11_translation"),
 }
 
-Points = Mapping[str, float]  # by exercise
 
-
-def release_name(points: Points, optional: Collection[str] = ()) -> str:
-    """Return the name of the release that has these exercises and points.
+class Points(dict[str, float]):
+    """What each exercise of a release is worth, in the order of the lesson.
 
     optional : those of the exercises that need not be done
 
+    >>> Points({"a": 5.0}) == {"a": 5.0}, Points({"a": 5.0}, ["a"]) == {"a": 5.0}
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        points: Mapping[str, float] | Iterable[tuple[str, float]] = (),
+        optional: Collection[str] = (),
+    ) -> None:
+        """Keep the points; optional is only what has some."""
+        super().__init__(points)
+        self.optional = frozenset(self.keys() & {*optional})
+
+    def __eq__(self, other: object) -> bool:
+        """Compare points, and which exercises are optional."""
+        return dict.__eq__(self, other) is True and self.optional == optional_of(other)
+
+    def __ne__(self, other: object) -> bool:
+        """Compare likewise: a dict's own would not."""
+        return not self == other
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        """Return what tells it from others: keys of verdicts are made of it."""
+        optional = f", {sorted(self.optional)}" if self.optional else ""
+        return f"{dict(self)!r}{optional}"
+
+
+def optional_of(points: object) -> frozenset[str]:
+    """Return which exercises are optional; of a plain mapping, none."""
+    return points.optional if isinstance(points, Points) else frozenset()
+
+
+def exercise_of(cell: str) -> str:
+    """Return the exercise of a graded cell in the gradebook.
+
+    >>> exercise_of("check_softmax"), exercise_of("optional_softmax")
+    ('softmax', 'softmax')
+    """
+    return cell.removeprefix(CHECK if cell.startswith(CHECK) else ON_TOP)
+
+
+def release_name(points: Mapping[str, float]) -> str:
+    """Return the name of the release that has these exercises and points.
+
     >>> release_name({"b": 2.0, "a": 1.5}) == release_name({"a": 1.5, "b": 2})
     True
+    >>> release_name(Points({"a": 1.5}, ["a"])) == release_name({"a": 1.5})
+    False
     """
     text = json.dumps(sorted((name, float(worth)) for name, worth in points.items()))
-    if optional:  # releases from before there were any have their names still
+    if optional := optional_of(points):  # others have the names that they always had
         text += json.dumps(sorted(optional))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -72,34 +125,53 @@ def kept_releases(course: Course) -> dict[str, dict[str, Points]]:
     try:
         by_lesson = json.loads(path.read_text(encoding="utf-8"))
         return {
-            lesson: {
-                name: {exercise: float(worth) for exercise, worth in points.items()}
-                for name, points in releases.items()
-            }
+            lesson: {name: _points(contained) for name, contained in releases.items()}
             for lesson, releases in by_lesson.items()
         }
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise CourseError(f"{FILE} cannot be read ({error.strerror})") from None
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, LookupError):
         raise CourseError(
             f"{FILE} is damaged: bring it back from git or a backup; without it, "
             "nobody knows which exercises earlier releases had"
         ) from None
 
 
-def known_releases(course: Course, lesson: str, current: Points) -> dict[str, Points]:
+def _points(contained: Mapping[str, Any]) -> Points:
+    """Return what is kept of a release, in either form."""
+    points, optional = {}, []
+    for exercise, kept in contained.items():
+        is_mapping = isinstance(kept, Mapping)
+        points[exercise] = float(kept["points"] if is_mapping else kept)
+        if is_mapping and kept.get(OPTIONAL):
+            optional.append(exercise)
+    return Points(points, optional)
+
+
+def _as_kept(points: Points) -> dict[str, Any]:
+    """Return the form in which a release is kept."""
+    return {
+        name: {"points": worth, OPTIONAL: True} if name in points.optional else worth
+        for name, worth in points.items()
+    }
+
+
+def known_releases(
+    course: Course, lesson: str, current: Mapping[str, float]
+) -> dict[str, Points]:
     """Return a lesson's releases by name, the one in ``notebooks/`` as the last.
 
     current : what that one has
     """
     releases = dict(kept_releases(course).get(lesson, {}))
     releases.pop(release_name(current), None)
-    return releases | {release_name(current): current}
+    points = Points(current, optional_of(current))
+    return releases | {release_name(points): points}
 
 
-def last_points(releases: Mapping[str, Points]) -> dict[str, float]:
+def last_points(releases: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return what each exercise of any release is worth: by the newest that has it.
 
     releases : the oldest first
@@ -124,14 +196,19 @@ def how_to_drop(exercises: Sequence[str]) -> str:
     return f"{commands} {verb} count for nobody"
 
 
-def with_release(course: Course, lesson: str, points: Points) -> str:
+def with_release(course: Course, lesson: str, points: Mapping[str, float]) -> str:
     """Return the text of ``releases.json`` with a release in it."""
     by_lesson = kept_releases(course)
-    by_lesson.setdefault(lesson, {}).setdefault(release_name(points), points)
-    return json.dumps(dict(sorted(by_lesson.items())), indent=1) + "\n"
+    own = Points(points, optional_of(points))
+    by_lesson.setdefault(lesson, {}).setdefault(release_name(own), own)
+    kept = {
+        each: {name: _as_kept(points) for name, points in releases.items()}
+        for each, releases in sorted(by_lesson.items())
+    }
+    return json.dumps(kept, indent=1) + "\n"
 
 
-def keep_release(course: Course, lesson: str, points: Points) -> None:
+def keep_release(course: Course, lesson: str, points: Mapping[str, float]) -> None:
     """Keep what the notebook in ``notebooks/`` contains, unless that is kept already.
 
     A build has kept it; a notebook that nbgrader alone has released comes in here.
@@ -145,7 +222,7 @@ def keep_release(course: Course, lesson: str, points: Points) -> None:
 
 
 def own_release(
-    releases: Mapping[str, Points], name: str, contained: Collection[str]
+    releases: Mapping[str, Mapping[str, float]], name: str, contained: Collection[str]
 ) -> str:
     """Return the name of the release that a submission is to be graded on.
 
@@ -155,8 +232,9 @@ def own_release(
 
     What a notebook contains beyond the release that it names counts too. Without a
     name it is the smallest release that has all that is contained: whoever deletes
-    cells is excused from nothing but what some release did not have. Where nothing is
-    recognised, it is the current one.
+    cells is excused from nothing but what some release did not have. Of several it is
+    the oldest: notebooks without a name are older than optional exercises. Where
+    nothing is recognised, it is the current one.
 
     >>> releases = {"old": {"a": 1.0, "b": 1.0}, "new": {"a": 1.0, "b": 1.0, "c": 2.0}}
     >>> own_release(releases, "", ["a"]), own_release(releases, "new", ["a", "b"])

@@ -9,6 +9,7 @@ from autograder.grading.release import load_release
 from autograder.releases import (
     FILE,
     METADATA_KEY,
+    Points,
     keep_release,
     kept_releases,
     known_releases,
@@ -70,3 +71,39 @@ def test_damaged_file_is_one_sentence(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(CourseError, match="is damaged: bring it back"):
         kept_releases(Course(tmp_path))
+
+
+def test_release_with_other_optional_exercises_is_another(tmp_path):
+    course = Course(tmp_path)
+    before = '{\n "01": {\n  "old": {\n   "a": 1.0\n  }\n }\n}\n'
+    (tmp_path / FILE).write_text(before)
+    assert kept_releases(course)["01"]["old"].optional == frozenset()
+    some = Points(OLD, ["b"])
+    for points in (OLD, some, Points(OLD, ["a", "b"]), some):
+        keep_release(course, "01", points)
+    kept = json.loads((tmp_path / FILE).read_text())["01"]
+    assert [*kept.values()] == [
+        {"a": 1.0},
+        {"a": 1.0, "b": 2.0},
+        {"a": 1.0, "b": {"points": 2.0, "optional": True}},
+        {
+            "a": {"points": 1.0, "optional": True},
+            "b": {"points": 2.0, "optional": True},
+        },
+    ]
+    read = kept_releases(course)["01"]
+    assert read[release_name(some)] == some != read[release_name(OLD)] == OLD
+    assert [each.optional for each in known_releases(course, "01", some).values()][
+        -1
+    ] == {"b"}
+
+
+def test_names_of_earlier_releases_are_as_they_were():
+    points = {"softmax_by_hand": 5, "normalise_rows": 5.0, "pairwise_sums": 5}
+    assert release_name(points) == "5e0a98bc6020"
+
+
+def test_own_release_without_a_name_is_the_oldest():
+    releases = {"old": Points(OLD), "new": Points(OLD, ["b"])}
+    assert own_release(releases, "", "ab") == "old"
+    assert own_release(releases, "new", "ab") == "new"

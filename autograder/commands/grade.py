@@ -7,7 +7,7 @@ here a class's progress is printed, and Ctrl-C stops cleanly.
 import difflib
 import platform
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from autograder.gradebook.database import Gradebook
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.safe_html import AS_IN_SOLUTIONS
 from autograder.gradebook.service import GradeRecords
-from autograder.gradebook.settings import seconds_per_submission
+from autograder.gradebook.settings import optional_exercises, seconds_per_submission
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
@@ -46,7 +46,6 @@ from autograder.grading.workers import (
 )
 from autograder.messages.description import one_line
 from autograder.messages.report import solved_but
-from autograder.releases import Points
 
 INTERRUPTED = 130
 UNSAFE = (
@@ -162,6 +161,7 @@ class _Run:
             dropped=gradebook.dropped(lesson) if gradebook else (),
             excuse_missing=self._excused(gradebook, students),
             worth=gradebook.worth(lesson) if gradebook else {},
+            optional=optional_exercises(course),
         )
         faults = {student: student_id_fault(student) for student in students}
         self.faults = {student: fault for student, fault in faults.items() if fault}
@@ -349,12 +349,29 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
     if result.status == "invalid":
         marks.append(f"invalid: {result.reason}")
         return f"{row}  {'; '.join(marks)}"
-    remarks = [(each.exercise, _remarks(each)) for each in result.counted]
+    remarks = [
+        (each.exercise, _remarks(each))
+        for each in result.counted
+        if each.exercise not in result.not_done
+    ]
     marks += [f"{exercise}: {remark}" for exercise, remark in remarks if remark]
+    if on_top := _on_top(result):
+        marks.append(on_top)
     marks += ["the notebook: review"] * any(not flag.exercise for flag in result.flags)
     if copied := result.as_in_solutions:
         marks.append(f"as in the solutions: {', '.join(copied)}")
     return f"{row}  {'; '.join(marks)}".rstrip()
+
+
+def _on_top(result: SubmissionResult) -> str:
+    """Return which optional exercises are done, or not, in a few words."""
+    done = [
+        f"{each.exercise} +{format_number(each.points)}"
+        for each in result.counted
+        if each.exercise in result.optional and each.exercise not in result.not_done
+    ]
+    done += [f"{name} not done" for name in result.not_done]
+    return f"optional: {', '.join(done)}" if done else ""
 
 
 def _remarks(exercise: ExerciseResult) -> str:
@@ -393,6 +410,7 @@ def judge(
             dropped=recorded.dropped,
             worth=recorded.worth,
             excuse_missing=recorded.excuse_missing,
+            optional=optional_exercises(course),
         )
     terminal.say(result_in_words(result))
     if difference := _otherwise_in_gradebook(result, recorded.grades):
@@ -421,7 +439,7 @@ class _Recorded:
     """
 
     dropped: Collection[str] = ()
-    worth: Points = field(default_factory=dict)
+    worth: Mapping[str, float] = field(default_factory=dict)
     excuse_missing: bool = False
     grades: StudentGrades | None = None
 
@@ -480,8 +498,16 @@ def result_in_words(result: SubmissionResult) -> str:
         rows.append(f"Not in its release: {', '.join(result.excused)}")
     if result.dropped:
         rows.append(f"Counts for nobody: {', '.join(result.dropped)}")
+    if result.left_out:
+        rows.append(f"Optional, and not counted: {', '.join(result.left_out)}")
+    if result.not_done:
+        rows.append(f"Optional, not done: {', '.join(result.not_done)}")
     for exercise in result.counted:
+        if exercise.exercise in result.not_done:
+            continue
         points = format_number_of(exercise.points, exercise.max_points)
+        if exercise.exercise in result.optional:
+            points = f"Optional, {points} on top"
         rows += ["", f"{points}: {exercise.report}"]
         rows += [
             f"  [{_status(case)}] {case.case}: "

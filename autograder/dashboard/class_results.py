@@ -58,8 +58,10 @@ class StudentRow:
     def by_exercise(self) -> dict[str, float]:
         """Points that count, by exercise."""
         points = {each.exercise: each.points for each in self.result.counted}
+        result = self.result
+        uncounted = (*result.excused, *result.dropped, *result.left_out)
         for grade in self.grades.exercises if self.grades else ():
-            if grade.exercise in (*self.result.excused, *self.result.dropped):
+            if grade.exercise in uncounted:
                 continue  # the gradebook does not say so yet
             # The journal is newer than the gradebook: there, only a person's count.
             auto = points.get(grade.exercise, 0.0)
@@ -73,10 +75,15 @@ class StudentRow:
 
     @functools.cached_property
     def max_points(self) -> float:
-        """Points that count at most."""
-        worth = {each.exercise: each.max_points for each in self.result.counted}
+        """Points that count at most; those of optional exercises are on top."""
+        optional = self.result.optional
+        worth = {
+            each.exercise: each.max_points
+            for each in self.result.counted
+            if each.exercise not in optional
+        }
         for grade in self.grades.exercises if self.grades else ():
-            if grade.exercise in self.by_exercise:
+            if grade.exercise in self.by_exercise and grade.exercise not in optional:
                 worth.setdefault(grade.exercise, grade.max_points)
         return float(sum(worth.values()))
 
@@ -158,6 +165,23 @@ class Roster:
         }
         in_lesson = [name for name in self.cells if name in max_points]
         return {name: max_points[name] for name in (*in_lesson, *max_points)}
+
+    @functools.cached_property
+    def optional(self) -> frozenset[str]:
+        """Exercises whose points are on top, for all whom they count for."""
+        required = {
+            each.exercise
+            for row in self.rows
+            for each in row.result.counted
+            if each.exercise not in row.result.optional
+        }
+        return frozenset(self.max_points.keys() - required)
+
+    @property
+    def required_points(self) -> float:
+        """Points that the required exercises can earn together."""
+        each = self.max_points.items()
+        return float(sum(worth for name, worth in each if name not in self.optional))
 
     @functools.cached_property
     def readable(self) -> tuple[StudentRow, ...]:

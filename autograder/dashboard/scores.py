@@ -52,6 +52,7 @@ class ExerciseRow:
     mean_share : of the points, from 0 to 1
     lost : points that all students together have not got
     median, percentile_90 : seconds
+    optional : whether its points are on top of the lesson's; then none are lost
     """
 
     exercise: str
@@ -64,6 +65,7 @@ class ExerciseRow:
     lost: float
     median: float | None
     percentile_90: float | None
+    optional: bool = False
 
     @property
     def counted(self) -> int:
@@ -128,7 +130,7 @@ def summary(roster: Roster) -> ClassSummary:
         needs_manual_grade=sum(row.needs_manual_grade for row in roster.rows),
         late=sum(row.penalty > 0 for row in roster.rows),
         absent=len(roster.absent),
-        max_points=float(sum(roster.max_points.values())),
+        max_points=roster.required_points,
         median=statistics.median(points) if points else None,
         mean=statistics.fmean(points) if points else None,
     )
@@ -156,11 +158,14 @@ def histogram(roster: Roster) -> list[HistogramColumn]:
 
 def exercise_rows(roster: Roster) -> list[ExerciseRow]:
     """Count each exercise."""
-    return [_exercise_row(roster.counted, *each) for each in roster.max_points.items()]
+    return [
+        _exercise_row(roster.counted, name, worth, optional=name in roster.optional)
+        for name, worth in roster.max_points.items()
+    ]
 
 
 def _exercise_row(
-    students: Sequence[StudentRow], exercise: str, max_points: float
+    students: Sequence[StudentRow], exercise: str, max_points: float, *, optional: bool
 ) -> ExerciseRow:
     students = [each for each in students if exercise in each.by_exercise]
     kinds = [_kind(student, exercise, max_points) for student in students]
@@ -176,9 +181,10 @@ def _exercise_row(
         none=kinds.count("none"),
         unwritten=kinds.count("unwritten"),
         mean_share=statistics.fmean(points) / max_points if has_share else None,
-        lost=sum(max(0.0, max_points - each) for each in points),
+        lost=0.0 if optional else sum(max(0.0, max_points - each) for each in points),
         median=statistics.median(seconds) if seconds else None,
         percentile_90=percentile_90(seconds),
+        optional=optional,
     )
 
 

@@ -22,7 +22,7 @@ from autograder.grading.reading import json_to_look_at
 from autograder.grading.release import Cell, load_release
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
-from autograder.releases import nbgrader_marks
+from autograder.releases import ON_TOP, nbgrader_marks
 
 METADATA_KEY = "attention_course"  # of the metadata: the result, ids of own cells
 MAX_PROSE = 20_000  # characters of a text cell: each may take seven
@@ -47,16 +47,18 @@ def autograded_notebook(
     """
     lesson = _released(course, result.lesson)
     verdicts = {each.exercise: each for each in result.exercises}
+    uncounted = {*result.excused, *result.left_out}
     lines = [_unread(lesson, result.reason)] if result.status == "invalid" else []
     index = 0
     for cell in cells or lesson.rebuilt:
         displayed = safe_outputs(outputs.get(index, [])) if cell.is_code else []
         index += cell.is_code
-        if cell.role == "check" and cell.exercise in result.excused:
+        if cell.role == "check" and cell.exercise in uncounted:
             lines.append(_without_points(lesson, cell))
         else:
             verdict = verdicts.get(cell.exercise)
-            lines.append(_line(lesson, cell, displayed, verdict))
+            on_top = cell.exercise in result.optional
+            lines.append(_line(lesson, cell, displayed, verdict, on_top))
     own = json.dumps([cell.id for cell in cells if cell.role == "own"])
     ours = f'"{METADATA_KEY}": {{"result": {result.as_json()}, "own": {own}}}'
     metadata = json.dumps(lesson.metadata)[:-1] + (", " if lesson.metadata else "")
@@ -125,8 +127,12 @@ def _line(
     cell: Cell,
     outputs: list[dict[str, Any]],
     verdict: ExerciseResult | None,
+    on_top: bool,
 ) -> str:
-    """Return a cell as a line of JSON."""
+    """Return a cell as a line of JSON.
+
+    on_top : whether the exercise is optional: its points have another cell
+    """
     if cell.role == "own":
         return json_to_look_at(_own_cell(cell, outputs))
     changes: dict[str, Any] = {"outputs": outputs} if outputs else {}
@@ -134,11 +140,17 @@ def _line(
         changes["source"] = cell.source
     elif cell.role == "check":
         changes["outputs"] = verdict_outputs(verdict)
-    if cell.id not in lesson.cells:
+    released = lesson.cells.get(cell.id)
+    if on_top and cell.role == "check":
+        released = released or _retired_cell(cell, verdict)
+        marks = {**released["metadata"]["nbgrader"], "points": 0}
+        marks["grade_id"] = ON_TOP + cell.exercise
+        changes["metadata"] = {**released["metadata"], "nbgrader": marks}
+    if released is None:
         return json_to_look_at(_retired_cell(cell, verdict) | changes)
     if not changes:
         return lesson.lines[cell.id]
-    return json_to_look_at(lesson.cells[cell.id] | changes)
+    return json_to_look_at(released | changes)
 
 
 def _retired_cell(cell: Cell, verdict: ExerciseResult | None) -> dict[str, Any]:

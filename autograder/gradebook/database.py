@@ -52,8 +52,15 @@ from autograder.gradebook.writing import (
     student_id_fault,
 )
 from autograder.grading.reading import spelled_out
-from autograder.grading.release import CHECK, load_release
-from autograder.releases import keep_release, kept_releases, last_points
+from autograder.grading.release import load_release
+from autograder.releases import (
+    CHECK,
+    ON_TOP,
+    exercise_of,
+    keep_release,
+    known_releases,
+    last_points,
+)
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
 NEW_TABLES = Path(__file__).with_name("tables.sql")
@@ -280,8 +287,13 @@ class Gradebook:
         with connect(self.path) as connection:
             for (notebook,) in connection.execute(NOTEBOOK_OF, (lesson,)).fetchall():
                 graded = stored_cells(connection, notebook).graded
-                worth |= {n.removeprefix(CHECK): row[0] for n, row in graded.items()}
-                worth |= dropped_exercises(connection, notebook)
+                required = {
+                    exercise_of(name): row[0]
+                    for name, row in graded.items()
+                    if not name.startswith(ON_TOP)
+                }
+                dropped = dropped_exercises(connection, notebook)
+                worth |= {name: dropped.get(name, required[name]) for name in required}
         return worth
 
     def excused_students(self, lesson: str) -> frozenset[str]:
@@ -322,7 +334,9 @@ class Gradebook:
         """
         by_student = {entry.student: entry for entry in entries}
         with connect(self.path) as connection, transaction(connection):
-            needed = {exercise}.union(*(entry.points for entry in entries))
+            needed = {each for entry in entries for each in entry.cells}
+            if not find_opened_lesson(connection, lesson).cells_of(exercise):
+                needed.add(CHECK + exercise)
             opened = self._opened_with(connection, lesson, needed)
             drop_exercise(connection, opened, exercise, undo=undo)
             opened = find_opened_lesson(connection, lesson)
@@ -349,7 +363,7 @@ class Gradebook:
             if find_opened_lesson(connection, lesson).due:
                 _ = self._penalties.plugin  # seconds, while others may still write
             with transaction(connection):
-                needed = {name for entry in entries for name in entry.points}
+                needed = {each for entry in entries for each in entry.cells}
                 opened = self._opened_with(connection, lesson, needed)
                 batch = GradebookBatch(connection, opened, students, self._penalties)
                 for entry, moment in zip(entries, moments, strict=True):
@@ -357,20 +371,26 @@ class Gradebook:
                 return batch.write()
 
     def _opened_with(
-        self, connection: sqlite3.Connection, lesson: str, exercises: Collection[str]
+        self, connection: sqlite3.Connection, lesson: str, cells: Collection[str]
     ) -> OpenedLesson:
-        """Return a lesson's ids; exercises of earlier releases are entered if need be.
+        """Return a lesson's ids; cells of earlier releases are entered if need be.
+
+        cells : names of graded cells
 
         The gradebook has seen their release too late, or before anybody handed it in.
         """
         opened = find_opened_lesson(connection, lesson)
-        if not {*exercises} - opened.graded.keys():
+        known = {CHECK + name for name in opened.graded}
+        missing = {*cells} - known - {ON_TOP + name for name in opened.on_top}
+        if not missing:
             return opened
-        points = last_points(kept_releases(self.course).get(lesson, {}))
+        today = load_release(self.course, lesson).points
+        points = last_points(known_releases(self.course, lesson, today))
         new = {
-            name: worth
+            prefix + name: worth if prefix == CHECK else 0.0
             for name, worth in points.items()
-            if name in exercises and name not in opened.graded
+            for prefix in (CHECK, ON_TOP)
+            if prefix + name in missing
         }
         enter_retired(connection, opened.notebook, new)
         return find_opened_lesson(connection, lesson)

@@ -6,15 +6,16 @@ anything in it is parsed; they go on to do everything around it.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from nbconvert.exporters import HTMLExporter, NotebookExporter
-from traitlets import Float
+from traitlets import Enum, Float
 
 from autograder.course import Course
 from autograder.gradebook.entrance import guard, guard_log
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
+from autograder.grading.result import OptionalExercises
 from autograder.grading.session import Budget
 from autograder.grading.submission import SECRET, TIMESTAMP
 
@@ -43,6 +44,12 @@ class AutogradeExporter(NotebookExporter):
         Budget.submission,
         min=1,
         help="how long all of a submission may take; what is left then is a timeout",
+    ).tag(config=True)
+    optional_exercises = Enum(
+        get_args(OptionalExercises),
+        default_value="extra",
+        help="how optional exercises count: their points are added on top, or as those "
+        "of required ones, or not at all",
     ).tag(config=True)
     _expected: list[str] | None = None
 

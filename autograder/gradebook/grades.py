@@ -38,6 +38,7 @@ class Grade:
     extra : extra credit, which a person has added
     comment : what a person has written to the student
     needs_manual_grade : whether a person is to look at it, as formgrader shows
+    optional : whether the points are on top of the lesson's: there are none to lose
     """
 
     exercise: str
@@ -47,6 +48,7 @@ class Grade:
     extra: float | None = None
     comment: str = ""
     needs_manual_grade: bool = False
+    optional: bool = False
 
     @property
     def points(self) -> float:
@@ -121,7 +123,7 @@ class StudentGrades:
 
     @property
     def max_points(self) -> float:
-        """Points that could be earned."""
+        """Points that could be earned; those of optional exercises are on top."""
         return float(sum(each.max_points for each in self.exercises))
 
     @property
@@ -175,12 +177,12 @@ def submission_rows(
     query = SUBMISSIONS.format(columns)
     if table:
         query += OF_EACH_CELL.format(table)
-    cells = lesson.commented if table == "comment" else lesson.graded
+    cells = lesson.commented.values() if table == "comment" else lesson.exercises
     values = {
         "assignment": lesson.assignment,
         "notebook": lesson.notebook,
         "students": json.dumps(students),
-        "cells": json.dumps([*cells.values()]),
+        "cells": json.dumps([*cells]),
     }
     return connection.execute(query, values)
 
@@ -197,7 +199,6 @@ def read_grades(
     people = read_people(connection, students)
     ungraded = _ungraded(connection, lesson)
     graded = _graded(connection, lesson, [*people], ungraded)
-    retired = {lesson.graded[name] for name in lesson.retired}
     columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0), s.extension"
     submissions = {
         student: (_format_timestamp(moment), penalty, extension)
@@ -211,7 +212,7 @@ def read_grades(
         hours = parse_extension(extension) / timedelta(hours=1)
         submitted = student in submissions
         own = graded[student] if submitted else None
-        exercises = exercises_of(ungraded, own, retired)
+        exercises = exercises_of(ungraded, own, lesson.retired)
         grades[student] = StudentGrades(
             student,
             exercises,
@@ -274,9 +275,10 @@ def _ungraded(connection: sqlite3.Connection, lesson: OpenedLesson) -> dict[str,
         "SELECT id, max_score FROM task_cells"
     )
     max_points = dict(connection.execute(query).fetchall())
+    on_top = {*lesson.on_top.values()}
     return {
-        cell: Grade(name, max_points[cell])
-        for name, cell in lesson.graded.items()
+        cell: Grade(name, max_points[cell], optional=cell in on_top)
+        for cell, name in lesson.exercises.items()
         if name not in lesson.dropped
     }
 

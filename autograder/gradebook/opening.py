@@ -13,8 +13,9 @@ from uuid import uuid4
 
 from autograder.checking.points import format_number
 from autograder.course import Course, CourseError
-from autograder.grading.release import CHECK, load_release
-from autograder.releases import how_to_drop
+from autograder.gradebook.settings import optional_exercises
+from autograder.grading.release import load_release
+from autograder.releases import CHECK, ON_TOP, exercise_of, how_to_drop
 
 GRADED = ("GradeCell", "TaskCell")  # nbgrader's types of cells that have a grade
 COMMENTED = ("SolutionCell", "TaskCell")  # and of those that have a comment
@@ -36,7 +37,11 @@ class OpenedLesson:
     graded : exercise to the id of the cell whose grade is its own, in order
     commented : exercise to the id of the cell whose comment is its own
     dropped : exercises that count for nobody
-    retired : exercises that the lesson no longer has; who was graded on them keeps them
+    retired : ids of graded cells that the lesson no longer has; who was graded on them
+        keeps them
+    on_top : optional exercise to the id of the cell whose grade is its own, and for
+        which there is nothing to lose: the greatest score is 0
+    exercises : id of each graded cell to its exercise, in order
     """
 
     assignment: str
@@ -46,6 +51,14 @@ class OpenedLesson:
     commented: Mapping[str, str]
     dropped: frozenset[str] = frozenset()
     retired: frozenset[str] = frozenset()
+    on_top: Mapping[str, str] = field(default_factory=dict)
+    exercises: Mapping[str, str] = field(default_factory=dict)
+
+    def cells_of(self, exercise: str) -> list[str]:
+        """Return the ids of an exercise's graded cells: required, and on top."""
+        return [
+            each[exercise] for each in (self.graded, self.on_top) if exercise in each
+        ]
 
 
 def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLesson:
@@ -63,21 +76,26 @@ def find_opened_lesson(connection: sqlite3.Connection, lesson: str) -> OpenedLes
         "SELECT name, id, type FROM base_cell WHERE notebook_id = ? ORDER BY rowid",
         (notebook,),
     ).fetchall()
-    graded = {
-        name.removeprefix(CHECK): cell for name, cell, kind in cells if kind in GRADED
-    }
+    graded = {name: cell for name, cell, kind in cells if kind in GRADED}
+    on_top = [name for name in graded if name.startswith(ON_TOP)]
     query = "SELECT name FROM source_cell WHERE notebook_id = ?"
-    current = {
-        name.removeprefix(CHECK) for (name,) in connection.execute(query, (notebook,))
-    }
+    current = {name for (name,) in connection.execute(query, (notebook,))}
     return OpenedLesson(
         assignment,
         notebook,
         due,
-        graded=graded,
+        graded={
+            name.removeprefix(CHECK): cell
+            for name, cell in graded.items()
+            if name not in on_top
+        },
         commented={name: cell for name, cell, kind in cells if kind in COMMENTED},
         dropped=frozenset(dropped_exercises(connection, notebook)),
-        retired=frozenset(graded.keys() - current if current else ()),
+        retired=frozenset(
+            cell for name, cell in graded.items() if current and name not in current
+        ),
+        on_top={exercise_of(name): graded[name] for name in on_top},
+        exercises={cell: exercise_of(name) for name, cell in graded.items()},
     )
 
 
@@ -104,7 +122,7 @@ def drop_exercise(
     nbgrader's number for the assignment is the sum of its cells' greatest scores.
     """
     connection.execute(DROPPED_TABLE)
-    cell = lesson.graded[exercise]
+    cell = lesson.cells_of(exercise)[0]
     values = {
         "cell": cell,
         "notebook": lesson.notebook,
@@ -144,12 +162,26 @@ class GradebookCells:
     graded : the greatest score, and the cell's type
     solutions : nothing but the name
     sources : type, whether it is locked, source and checksum
+    optional : exercises that the lesson does not require, and their points
     """
 
     kernelspec: str
     graded: Rows = field(default_factory=dict)
     solutions: Rows = field(default_factory=dict)
     sources: Rows = field(default_factory=dict)
+    optional: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def with_required(self, stored: "GradebookCells") -> "GradebookCells":
+        """Return the cells with those of optional exercises that were required.
+
+        Earlier releases have them, for today's points.
+        """
+        former = {
+            CHECK + name: (worth, "code")
+            for name, worth in self.optional.items()
+            if CHECK + name in stored.graded
+        }
+        return replace(self, graded={**self.graded, **former})
 
     def restricted_to(self, others: "GradebookCells") -> "GradebookCells":
         """Return these cells without grades and comments that the others have not."""
@@ -184,13 +216,26 @@ def _dropped_with_other_points(
 
 
 def released_cells(course: Course, lesson: str) -> GradebookCells:
-    """Return what the lesson's released notebook has; raises ``CourseError``."""
-    load_release(course, lesson)  # raises a sentence where something is wrong with it
+    """Return what the lesson's released notebook has; raises ``CourseError``.
+
+    An optional exercise has a cell of its own, unless it counts as a required one.
+    """
+    # raises a sentence where something is wrong with it
+    optional = load_release(course, lesson).points.optional
+    setting = optional_exercises(course) if optional else "extra"
+    if setting == "required":
+        optional = frozenset()
     notebook = json.loads(course.learner(lesson).read_text(encoding="utf-8"))
     cells = GradebookCells(json.dumps(notebook["metadata"].get("kernelspec", {})))
     for cell in notebook["cells"]:
         marks = cell["metadata"].get("nbgrader", {})
         graded, solution = marks.get("grade"), marks.get("solution")
+        exercise = marks.get("grade_id", "").removeprefix(CHECK)
+        if graded and exercise in optional:
+            cells.optional[exercise] = float(marks["points"])
+            if setting == "left out":
+                continue
+            marks = {**marks, "grade_id": ON_TOP + exercise, "points": 0}
         locked = not solution and bool(graded or marks.get("locked"))
         if not (graded or solution or locked):
             continue
@@ -244,6 +289,7 @@ def is_current(
         return False
     stored = stored_cells(connection, notebook)
     if _is_handed_in(connection, notebook):
+        cells = cells.with_required(stored)
         stored = stored.restricted_to(cells)
     if _dropped_with_other_points(connection, notebook, cells):
         return False
@@ -259,22 +305,16 @@ def enter_lesson(
     notebook = _notebook_id(connection, lesson)
     notebook = notebook or _add_lesson(connection, lesson, course_id)
     before = stored_cells(connection, notebook)
-    for name, worth in _dropped_with_other_points(connection, notebook, cells).items():
-        connection.execute(
-            "UPDATE dropped_exercise SET max_score = ? "
-            "WHERE notebook_id = ? AND name = ?",
-            (worth, notebook, name),
-        )
+    is_handed_in = _is_handed_in(connection, notebook)
+    if is_handed_in:
+        cells = cells.with_required(before)
+    _update_dropped(connection, notebook, cells)
     cells = without_dropped(connection, notebook, cells)
     _write_cells(connection, notebook, cells)
     sentences = []
-    if _is_handed_in(connection, notebook):
+    if is_handed_in:
         _add_open_comments(connection, notebook)
-        if new := [name for name in cells.graded if name not in before.graded]:
-            names = ", ".join(name.removeprefix(CHECK) for name in new)
-            sentences.append(
-                f"new in {lesson}: {names}; counts for those whose release has it"
-            )
+        sentences += _new_exercises(lesson, before, cells)
         sentences += _new_points(lesson, before, cells)
     else:
         _drop_others(connection, notebook, cells)
@@ -288,15 +328,61 @@ def enter_retired(
 ) -> None:
     """Enter exercises that the lesson no longer has, for who is graded on them.
 
+    points : by the name of the graded cell
+
     They have no source, by which it is known that they are gone.
     """
     cells = GradebookCells("")
     for name, worth in points.items():
-        cells.graded[CHECK + name] = (worth, "code")
-        cells.solutions[name] = ()
+        cells.graded[name] = (worth, "code")
+        cells.solutions[exercise_of(name)] = ()
+    _update_dropped(connection, notebook, cells)
     cells = without_dropped(connection, notebook, cells)
     _write_graded(connection, notebook, cells)
     _add_open_comments(connection, notebook)
+
+
+def _update_dropped(
+    connection: sqlite3.Connection, notebook: str, cells: GradebookCells
+) -> None:
+    """Keep what dropped exercises are worth now."""
+    for name, worth in _dropped_with_other_points(connection, notebook, cells).items():
+        connection.execute(
+            "UPDATE dropped_exercise SET max_score = ? "
+            "WHERE notebook_id = ? AND name = ?",
+            (worth, notebook, name),
+        )
+
+
+def _new_exercises(
+    lesson: str, before: GradebookCells, cells: GradebookCells
+) -> list[str]:
+    """Return sentences on what the gradebook did not have, or in another form."""
+    known = {exercise_of(name) for name in before.graded}
+    new = [name for name in cells.graded if name not in before.graded]
+    sentences = []
+    for names, state, what in (
+        (
+            [name for name in new if exercise_of(name) not in known],
+            "new",
+            "counts for those whose release has it",
+        ),
+        (
+            [n for n in new if n.startswith(ON_TOP) and exercise_of(n) in known],
+            "optional",
+            "its points are added on top for those in whose release it is optional, "
+            "once graded",
+        ),
+        (
+            [n for n in new if not n.startswith(ON_TOP) and exercise_of(n) in known],
+            "required",
+            "its points are to be earned, once graded again",
+        ),
+    ):
+        if names:
+            listed = ", ".join(map(exercise_of, names))
+            sentences.append(f"{state} in {lesson}: {listed}; {what}")
+    return sentences
 
 
 def _new_points(
@@ -325,9 +411,10 @@ def retired_exercises(
     What is dropped needs none.
     """
     notebook = _notebook_id(connection, lesson)
-    dropped = {CHECK + name for name in dropped_exercises(connection, notebook)}
-    gone = stored_cells(connection, notebook).graded.keys() - cells.graded.keys()
-    names = sorted(name.removeprefix(CHECK) for name in gone - dropped)
+    stored = stored_cells(connection, notebook).graded
+    gone = {*map(exercise_of, stored)} - {*map(exercise_of, cells.graded)}
+    gone -= cells.optional.keys() | dropped_exercises(connection, notebook).keys()
+    names = sorted(gone)
     if not names:
         return []
     return [
@@ -473,6 +560,12 @@ def _sort_cells(
     in_lesson = [("GradeCell", name) for name in cells.graded]
     in_lesson += [("SolutionCell", name) for name in cells.solutions]
     order = {cell: index for index, cell in enumerate(in_lesson)}
+    # Beside an optional exercise's cell stands that of the same exercise, as required.
+    order |= {
+        (kind, CHECK + exercise_of(name)): index
+        for (kind, name), index in order.items()
+        if kind == "GradeCell" and name.startswith(ON_TOP)
+    }
     indices = {cell: order.get((kind, name), len(order)) for cell, name, kind in rows}
     for cell in sorted(indices, key=lambda cell: indices[cell]):
         connection.execute(

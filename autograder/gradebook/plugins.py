@@ -38,7 +38,7 @@ from autograder.gradebook.sheets import (
     handed_in,
     write_export,
 )
-from autograder.grading.release import CHECK
+from autograder.releases import ON_TOP, exercise_of
 
 
 class _FileExportPlugin(ExportPlugin):
@@ -158,9 +158,13 @@ def _ungraded(gradebook: Gradebook, lesson: str) -> dict[str, Grade]:
     sqlite = gradebook.engine.dialect.name == "sqlite"
     ordered = cells.order_by(text("base_cell.rowid") if sqlite else BaseCell.name)
     return {
-        cell.id: Grade(_exercise_name(cell, len(notebooks) > 1), cell.max_score)
+        cell.id: Grade(
+            _exercise_name(cell, len(notebooks) > 1),
+            cell.max_score,
+            optional=str(cell.name).startswith(ON_TOP),
+        )
         for cell in ordered
-        if (cell.notebook_id, str(cell.name).removeprefix(CHECK)) not in dropped
+        if (cell.notebook_id, exercise_of(str(cell.name))) not in dropped
     }
 
 
@@ -184,7 +188,7 @@ def _dropped(gradebook: Gradebook) -> set[tuple[str, str]]:
 
 def _exercise_name(cell: BaseCell, several: bool) -> str:
     """Return an exercise's name, after its notebook's if there are several."""
-    name = str(cell.name).removeprefix(CHECK)
+    name = exercise_of(str(cell.name))
     return f"{cell.notebook.name}.{name}" if several else name
 
 

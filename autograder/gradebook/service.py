@@ -15,6 +15,7 @@ from autograder.course import Course, CourseError
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.folders import autograded_path, write_autograded
+from autograder.gradebook.settings import optional_exercises
 from autograder.gradebook.writing import (
     GradebookEntry,
     gradebook_entry,
@@ -160,6 +161,7 @@ class Service:
             dropped=gradebook.dropped(lesson),
             excuse_missing=gradebook.excused_students(lesson),
             worth=gradebook.worth(lesson),
+            optional=optional_exercises(self.course),
         )
         workers = self._warm_workers(settings)
         others = [

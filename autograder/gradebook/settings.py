@@ -6,9 +6,10 @@ settings and in the course's, which has the last word.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from autograder.course import Course, CourseError
+from autograder.grading.result import OptionalExercises
 from autograder.grading.session import Budget
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ NAME = "nbgrader_config"
 DATABASE = "gradebook.db"  # in the course's folder, unless configured otherwise
 SQLITE = "sqlite:///"
 SECONDS = "seconds_per_submission"
+OPTIONAL_EXERCISES = "optional_exercises"
 DEFAULT_EXCHANGE = Path("/usr/local/share/nbgrader/exchange")  # nbgrader's own
 
 
@@ -66,6 +68,21 @@ def seconds_per_submission(course: Course) -> float:
             "number of seconds, at least 1"
         )
     return float(value)
+
+
+def optional_exercises(course: Course) -> OptionalExercises:
+    """Return how optional exercises count; raises ``CourseError``."""
+    config = load_config(course, OPTIONAL_EXERCISES)
+    value = config.AutogradeExporter.get(OPTIONAL_EXERCISES) if config else None
+    if value is None:
+        return "extra"
+    for each in get_args(OptionalExercises):
+        if value == each:
+            return each
+    raise CourseError(
+        f"{NAME}.py sets c.AutogradeExporter.{OPTIONAL_EXERCISES} to {value!r}; it "
+        'must be "extra" (their points are added on top), "required" or "left out"'
+    )
 
 
 def exchange_folder(course: Course) -> Path | None:

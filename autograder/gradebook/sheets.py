@@ -97,8 +97,10 @@ def export_file(
         if kind == "moodle":
             table = [[*row[:-1], row[-1] or MOODLE_NO_GRADE] for row in table]
     left_out = tuple(fault for fault in faults.values() if fault)
-    warnings = tuple(several_maxima(course_grades))
-    return ExportFile(csv_text(table), left_out, notes, warnings)
+    warnings = several_maxima(course_grades)
+    if kind == "moodle":
+        warnings += above_the_maximum(course_grades)
+    return ExportFile(csv_text(table), left_out, notes, tuple(warnings))
 
 
 def handed_in(course_grades: CourseGrades, *, named: bool) -> CourseGrades:
@@ -225,7 +227,7 @@ def _own_maxima(lesson_grades: LessonGrades) -> list[float]:
     """
     everybody = lesson_grades.values()
     submitted = {_rounded(each.max_points) for each in everybody if each.submitted}
-    if len(submitted) > 1:
+    if len(submitted) > 1 and not any(e.points for e in everybody if not e.max_points):
         submitted.discard(0.0)  # nothing counts there: no points to lose
     return sorted(submitted or {_rounded(sum(_max_points(lesson_grades).values()))})
 
@@ -287,12 +289,19 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             continue
         submitted = [each for each in lesson_grades.values() if each.submitted]
         own = [  # where nothing counts, there is no column either
-            {each.exercise for each in student.exercises}
-            for student in submitted
-            if _rounded(student.max_points)
+            student.exercises for student in submitted if _rounded(student.max_points)
         ]
-        not_all = set[str]().union(*own) - own[0].intersection(*own)
+        graded = [{each.exercise for each in exercises} for exercises in own]
+        required = [{e.exercise for e in each if not e.optional} for each in own]
+        not_all = set[str]().union(*required) - required[0].intersection(*required)
         names = [name for name in _max_points(lesson_grades) if name in not_all]
+        lacking = [n for n in names if not all(n in each for each in graded)]
+        optional = [name for name in names if name not in lacking]
+        why = []
+        if lacking:
+            why.append(f"not everybody was graded on {', '.join(lacking)}")
+        if optional:
+            why.append(f"not everybody was required to do {', '.join(optional)}")
         where = "; ".join(
             f"{column.title!r} has {listed(students, MAX_LISTED)}"
             for column in others
@@ -305,12 +314,38 @@ def several_maxima(course_grades: CourseGrades) -> list[str]:
             )
         )
         sentences.append(
-            f"{lesson}: not everybody was graded on {', '.join(names)}. "
+            f"{lesson}: {'; '.join(why)}. "
             f"{first.title!r} is out of {format_number(first.max_points)} points; who "
             f"could earn fewer is in a column of that maximum: {where}. For one "
             f"column, {how_to_drop(names)}"
         )
     return sentences
+
+
+def above_the_maximum(course_grades: CourseGrades) -> list[str]:
+    """Return a sentence on who has more points than Moodle lets in, if any.
+
+    Its ``grade_item::update_final_grade`` lowers a grade to the item's maximum, unless
+    the site has ``unlimitedgrades``.
+    """
+    above = [
+        f"{lesson}: {listed(students, MAX_LISTED)}"
+        for lesson, lesson_grades in course_grades.items()
+        if (
+            students := [
+                spelled_out(name)
+                for name, each in lesson_grades.items()
+                if _rounded(each.points) > _rounded(each.max_points)
+            ]
+        )
+    ]
+    if not above:
+        return []
+    return [
+        "more points than the maximum, by optional exercises or extra credit "
+        f"({'; '.join(above)}): Moodle lowers them to the maximum of the grade item, "
+        "unless the site allows unlimited grades"
+    ]
 
 
 def _totals(

@@ -10,7 +10,7 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.checking.points import format_number
@@ -64,6 +64,7 @@ class ExerciseFeedback:
     verdicts : None where nothing was judged, or nothing is written
     diagnosed : whether the cause is known; the verdicts then end with it
     code : the answer without the lesson's docstring; nothing if there is none
+    optional : whether the points are on top of the lesson's
     """
 
     name: str
@@ -77,6 +78,13 @@ class ExerciseFeedback:
     verdicts: VerdictSentences | None = None
     diagnosed: bool = False
     code: tuple[CodeLine, ...] = ()
+    optional: bool = False
+
+    @property
+    def is_not_done(self) -> bool:
+        """Whether nothing was written, and need not be."""
+        by_person = self.by_hand or self.needs_review
+        return self.optional and self.is_unwritten and not by_person
 
     @property
     def is_full(self) -> bool:
@@ -139,7 +147,8 @@ class LessonFeedback:
     extension : in words, "" for none
     reason : why the file could not be graded; "" if it could
     exercises : those that count, in the order of the lesson
-    excused, dropped : exercises that do not count: for this student, for anybody
+    excused, dropped, left_out : exercises that do not count: for this student, for
+        anybody, or since they are optional
     own_cells : texts of the cells that the student has added
     """
 
@@ -159,11 +168,22 @@ class LessonFeedback:
     repairs: tuple[str, ...]
     troubles: tuple[str, ...]
     own_cells: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def unfinished(self) -> list[ExerciseFeedback]:
-        """The exercises with points left to earn."""
-        return [each for each in self.exercises if not each.is_full]
+        """The exercises with points left to earn, but for optional ones not begun."""
+        return [e for e in self.exercises if not (e.is_full or e.is_not_done)]
+
+    @property
+    def not_done(self) -> list[str]:
+        """Names of the optional exercises that are not answered."""
+        return [each.name for each in self.exercises if each.is_not_done]
+
+    @property
+    def on_top(self) -> float:
+        """Points of optional exercises, before any penalty."""
+        return sum(each.points for each in self.exercises if each.optional)
 
     @property
     def unwritten(self) -> list[str]:
@@ -249,7 +269,10 @@ def feedback_of(
         reason=visible(result.reason) if result.status == "invalid" else "",
         exercises=exercises,
         excused=tuple(name for name in gone if name in result.excused),
-        dropped=tuple(name for name in gone if name not in result.excused),
+        dropped=tuple(
+            name for name in gone if name not in (*result.excused, *result.left_out)
+        ),
+        left_out=tuple(name for name in gone if name in result.left_out),
         repairs=tuple(map(visible, result.repairs)),
         troubles=tuple(map(visible, result.troubles)),
         own_cells=own_cells,
@@ -295,6 +318,9 @@ def _exercises(
         if grade is None and judged is not None:
             grade = Grade(name, judged.max_points, judged.points)
         assert grade is not None
+        optional = grade.optional or name in result.optional
+        if optional and judged is not None:
+            grade = replace(grade, max_points=judged.max_points)
         if result.status != "graded":
             judged = None
         is_unwritten = judged is not None and judged.is_unwritten
@@ -305,7 +331,7 @@ def _exercises(
             name,
             grade.points,
             grade.max_points,
-            _summary(judged),
+            _summary(judged, optional=optional),
             _by_hand(grade),
             visible(grade.comment),
             grade.needs_manual_grade,
@@ -313,10 +339,14 @@ def _exercises(
             verdicts,
             bool(verdicts and verdicts.diagnosis),
             code_lines(code, docstrings.get(name, "")),
+            optional,
         )
 
 
-def _summary(result: ExerciseResult | None) -> str:
+def _summary(result: ExerciseResult | None, *, optional: bool = False) -> str:
+    if optional:
+        is_unwritten = result is not None and result.is_unwritten
+        return f"optional, {'not done' if is_unwritten else _summary(result)}"
     if result is None:
         return "not graded"
     if result.is_unwritten:

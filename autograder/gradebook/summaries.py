@@ -307,11 +307,16 @@ def _circumstances(feedback: LessonFeedback) -> Iterator[str]:
         )
     if feedback.dropped:
         yield f"Not counted any more, for anybody: {', '.join(feedback.dropped)}."
+    if feedback.left_out:
+        yield f"Optional, and not counted: {', '.join(feedback.left_out)}."
+    if feedback.on_top:
+        yield f"Of it, {format_points(feedback.on_top)} for optional exercises, on top."
 
 
 def _exercise(exercise: ExerciseFeedback) -> str:
     """Return an exercise's points, name and diagnosis, later lines set in."""
     points = format_number_of(exercise.points, exercise.max_points)
+    points = "" if exercise.is_not_done else points
     words = [_diagnosis(exercise), exercise.by_hand]
     line = f"{points:>9}  {exercise.name}"
     line += f": {_line(' '.join(filter(None, words)))}" if any(words) else ""
@@ -321,7 +326,7 @@ def _exercise(exercise: ExerciseFeedback) -> str:
 def _diagnosis(exercise: ExerciseFeedback) -> str:
     """Return why an exercise is not full, in the course's own words."""
     if exercise.is_full:
-        return exercise.summary if exercise.diagnosed else ""
+        return exercise.summary if exercise.diagnosed or exercise.optional else ""
     if exercise.diagnosed and exercise.verdicts:
         return exercise.verdicts.diagnosis[0]
     return exercise.summary

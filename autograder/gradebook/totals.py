@@ -27,7 +27,7 @@ class CourseTotal:
 
     @property
     def percentage(self) -> float | None:
-        """The share of the points, of 100."""
+        """The share of the points, of 100; optional exercises can make it more."""
         if self.points is None or not self.max_points:
             return None
         return 100 * self.points / self.max_points
@@ -49,9 +49,11 @@ def course_total(
     """
     points: dict[str, float | None] = {}
     shares: dict[str, float] = {}
+    on_top = 0.0
     for lesson, student in grades.items():
-        if not max_points[lesson]:
-            continue  # nothing counts there: no lesson to drop
+        if not max_points[lesson]:  # nothing is required there: no lesson to drop
+            on_top += student.points if student and student.submitted else 0.0
+            continue
         if student is None or not student.submitted:
             points[lesson] = 0.0 if missing_is_zero else None
             shares[lesson] = -1.0
@@ -65,7 +67,7 @@ def course_total(
     known = [each for lesson in counted if (each := points[lesson]) is not None]
     return CourseTotal(
         tuple(lesson for lesson in grades if lesson in lowest),
-        sum(known) if len(known) == len(counted) else None,
+        sum(known) + on_top if len(known) == len(counted) else None,
         sum(max_points[lesson] for lesson in counted),
     )
 

@@ -25,6 +25,7 @@ from autograder.gradebook.lateness import (
 )
 from autograder.gradebook.opening import OpenedLesson
 from autograder.grading.result import SubmissionResult
+from autograder.releases import CHECK, ON_TOP
 
 MAX_ID = 128  # characters that nbgrader's database keeps
 UNSAFE = "<>&\"'\\/"  # formgrader puts ids into its pages as they are
@@ -83,6 +84,7 @@ READ_AWAITED = (
 )
 SET_PENALTY = "UPDATE submitted_notebook SET late_submission_penalty = ? WHERE id = ?"
 SET_GRADE = "UPDATE grade SET auto_score = ?, needs_manual_grade = ? WHERE id = ?"
+MOVE_GRADE = "UPDATE grade SET cell_id = ? WHERE id = ?"
 SET_COMMENT = "UPDATE comment SET auto_comment = ? WHERE id = ?"
 
 
@@ -96,6 +98,7 @@ class GradebookEntry:
     remarks : exercise to what the comment on it says; safe on any page
     timestamp : what ``timestamp.txt`` says, if there is one
     counted : exercises that count for the submission; None: all
+    optional : exercises whose points are added on top
     """
 
     student: str
@@ -105,6 +108,14 @@ class GradebookEntry:
     remarks: Mapping[str, str] = field(default_factory=dict)
     timestamp: str | None = None
     counted: frozenset[str] | None = None
+    optional: frozenset[str] = frozenset()
+
+    @property
+    def cells(self) -> list[str]:
+        """Names of the graded cells that its points belong to."""
+        return [
+            (ON_TOP if name in self.optional else CHECK) + name for name in self.points
+        ]
 
     def counts(self, exercise: str) -> bool:
         """Return whether an exercise counts for the submission."""
@@ -127,6 +138,7 @@ def gradebook_entry(result: SubmissionResult, timestamp: str | None) -> Gradeboo
         {exercise: remark for exercise, remark in remarks.items() if remark},
         timestamp,
         frozenset(each.exercise for each in result.counted),
+        frozenset(result.optional),
     )
 
 
@@ -201,6 +213,7 @@ class StoredSubmission:
     set_aside : grades of what did not count so far, in the same way
     comments : by the id of the commented cell: the row's id, and what the engine said
     awaited : seconds of an extension that was given before there was a submission
+    aside_in : cell to the other cell of its exercise, in which its grade was set aside
     """
 
     submission: str = ""
@@ -212,6 +225,7 @@ class StoredSubmission:
     set_aside: dict[str, StoredGrade] = field(default_factory=dict)
     comments: dict[str, tuple[str, str | None]] = field(default_factory=dict)
     awaited: float | None = None
+    aside_in: dict[str, str] = field(default_factory=dict)
 
 
 def read_stored(
@@ -283,7 +297,12 @@ class GradebookBatch:
 
         moment : when it was handed in, as the database has it, if that is known
         """
-        if unknown := entry.points.keys() - self._lesson.graded.keys():
+        unknown = [
+            name
+            for name in entry.points
+            if name not in self._graded_cells(name in entry.optional)
+        ]
+        if unknown:
             raise CourseError(
                 f"the gradebook does not have the exercise {min(unknown)}: run "
                 "`autograder open` for its lesson, then call again"
@@ -316,11 +335,12 @@ class GradebookBatch:
 
     def recount(self, student: str, exercise: str) -> None:
         """Set an exercise aside if it is dropped, else restore it; grade nothing."""
-        stored, cell = self._stored[student], self._lesson.graded[exercise]
-        if exercise in self._lesson.dropped:
-            self._set_aside(student, stored, cell)
-        elif cell in stored.set_aside and cell not in stored.grades:
-            self._restore(student, stored, cell, None, review=False)
+        stored = self._stored[student]
+        for cell in self._lesson.cells_of(exercise):
+            if exercise in self._lesson.dropped:
+                self._set_aside(student, stored, cell)
+            elif cell in stored.set_aside and cell not in stored.grades:
+                self._restore(student, stored, cell, None, review=False)
         self._penalise(student, stored)
 
     def settle(self, student: str) -> None:
@@ -385,10 +405,18 @@ class GradebookBatch:
         self, entry: GradebookEntry, stored: StoredSubmission, remarked: set[str]
     ) -> None:
         """Write the points; an exercise that the lesson no longer has gets none."""
-        for exercise, cell in self._lesson.graded.items():
+        for exercise in dict.fromkeys(self._lesson.exercises.values()):
+            cells = self._lesson.cells_of(exercise)
             if not entry.counts(exercise) or exercise in self._lesson.dropped:
-                self._set_aside(entry.student, stored, cell)
+                for cell in cells:
+                    self._set_aside(entry.student, stored, cell)
                 continue
+            own = self._graded_cells(exercise in entry.optional).get(exercise)
+            if own is None:
+                continue  # nobody's points belong there so far
+            cell, *others = [own, *(each for each in cells if each != own)]
+            for other in others:  # it was required and is on top now, or conversely
+                self._move(entry.student, stored, other, cell)
             auto, review = entry.points.get(exercise), exercise in entry.review
             grade = stored.grades.get(cell)
             if grade is None and cell in stored.set_aside:
@@ -403,6 +431,29 @@ class GradebookBatch:
                 needs = grade.manual is not None or review
                 self._do(entry.student, SET_GRADE, auto, needs, grade.id)
                 grade.auto = auto
+
+    def _graded_cells(self, on_top: bool) -> Mapping[str, str]:
+        """Return the exercises' cells: required, or with points on top."""
+        return self._lesson.on_top if on_top else self._lesson.graded
+
+    def _move(
+        self, student: str, stored: StoredSubmission, other: str, cell: str
+    ) -> None:
+        """Move a grade, with what a person has given, to the exercise's other cell.
+
+        nbgrader enters a row without points for each cell: one of both is too many.
+        """
+        for each, row_of in ((other, cell), (cell, other)):
+            if row_of in stored.grades and each in stored.grades:
+                if stored.grades[each].is_open:
+                    self._set_aside(student, stored, each)
+        if other in stored.grades and cell not in stored.grades:
+            grade = stored.grades[cell] = stored.grades.pop(other)
+            self._do(student, MOVE_GRADE, cell, grade.id)
+        elif other in stored.set_aside and cell not in stored.set_aside:
+            # Where it lies is where it is taken from, once it counts again.
+            stored.set_aside[cell] = stored.set_aside.pop(other)
+            stored.aside_in[cell] = other
 
     def _set_aside(self, student: str, stored: StoredSubmission, cell: str) -> None:
         """Move out of the gradebook what does not count; it may count again."""
@@ -428,7 +479,8 @@ class GradebookBatch:
             grade.auto, grade.needs = auto, grade.manual is not None or review
         parts = grade.auto, grade.manual, grade.extra, grade.needs
         self._do(student, RESTORE_GRADE, grade.id, stored.notebook, cell, *parts)
-        self._do(student, NO_LONGER_ASIDE, stored.notebook, cell)
+        aside = stored.aside_in.pop(cell, cell)
+        self._do(student, NO_LONGER_ASIDE, stored.notebook, aside)
 
     def _penalise(self, student: str, stored: StoredSubmission) -> None:
         late = seconds_late(stored.timestamp, self._lesson.due, stored.extension)

@@ -12,7 +12,7 @@ import contextlib
 import gc
 import socket
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,11 @@ from autograder.grading.release import (
     load_release,
     with_retired,
 )
-from autograder.grading.result import CodeResult, SubmissionResult
+from autograder.grading.result import (
+    CodeResult,
+    OptionalExercises,
+    SubmissionResult,
+)
 from autograder.grading.sandbox import (
     Sandbox,
     SandboxClient,
@@ -49,7 +53,7 @@ from autograder.grading.session import Budget, Session, TimedOutOnce
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
-from autograder.releases import Points, how_to_drop, known_releases, last_points
+from autograder.releases import how_to_drop, known_releases, last_points
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 
@@ -146,13 +150,14 @@ class Engine:
         student: str = "",
         *,
         dropped: Collection[str] = (),
-        worth: Points | None = None,
+        worth: Mapping[str, float] | None = None,
         excuse_missing: bool = False,
+        optional: OptionalExercises = "extra",
     ) -> tuple[SubmissionResult, Times]:
         """Grade a submission's file; a timeout is tried once more before it counts.
 
         dropped : exercises that count for nobody
-        worth, excuse_missing : see ``Submission.result``
+        worth, excuse_missing, optional : see ``Submission.result``
 
         Raises ``CourseError`` if it has exercises that cannot be judged any more.
         """
@@ -167,7 +172,10 @@ class Engine:
         except TimedOutOnce:
             code_result, times = self.judge(cells, last_try=True)
         result = submission.result(
-            code_result, worth=worth, excuse_missing=excuse_missing
+            code_result,
+            worth=worth,
+            excuse_missing=excuse_missing,
+            optional=optional,
         )
         return result.without(dropped), with_reading(times, reading)
 

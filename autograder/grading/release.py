@@ -19,6 +19,7 @@ from autograder.course import Course, CourseError
 from autograder.releases import (
     ANSWER_KEY,
     CHECK,
+    OPTIONAL,
     Points,
     known_releases,
     last_points,
@@ -59,12 +60,12 @@ class Cell:
 class Release:
     """A lesson as it was released.
 
-    points : of each exercise, as the notebook says
+    points : of each exercise, as the notebook says, and which are optional
     """
 
     lesson: str
     cells: tuple[Cell, ...]
-    points: Mapping[str, float] = field(default_factory=dict)
+    points: Points = field(default_factory=Points)
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -89,7 +90,10 @@ def load_release(course: Course, lesson: str) -> Release:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = _mark_setup([_read_cell(cell) for cell in notebook["cells"]])
-        points = dict(filter(None, map(_points, notebook["cells"])))
+        points = Points(
+            filter(None, map(_points, notebook["cells"])),
+            [*filter(None, map(_optional, notebook["cells"]))],
+        )
     except FileNotFoundError:
         raise CourseError(
             f"{course.relative(path)} is missing: run `make build` to make it"
@@ -141,7 +145,8 @@ def with_retired(
             solutions = [c.exercise if c.role == "solution" else "" for c in cells]
             at = solutions.index(name) if name in solutions else at
     _insert_imports(cells, retired)
-    return replace(release, cells=tuple(cells), points={**release.points, **retired})
+    worth = Points({**release.points, **retired}, release.points.optional)
+    return replace(release, cells=tuple(cells), points=worth)
 
 
 def can_judge(exercise: str) -> bool:
@@ -230,6 +235,13 @@ def _points(cell: dict[str, Any]) -> tuple[str, float] | None:
     if not marks.get("grade"):
         return None
     return marks["grade_id"].removeprefix(CHECK), float(marks["points"])
+
+
+def _optional(cell: dict[str, Any]) -> str:
+    """Return the exercise that a check is of if it is optional, else ""."""
+    is_optional = cell["metadata"].get(ANSWER_KEY, {}).get(OPTIONAL)
+    points = _points(cell) if is_optional else None
+    return points[0] if points else ""
 
 
 def _mark_setup(cells: list[Cell]) -> list[Cell]:

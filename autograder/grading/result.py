@@ -11,6 +11,11 @@ from typing import Any, Literal
 from autograder.checking.result import ExerciseResult, Flag, as_data
 from autograder.grading.reading import json_to_look_at
 
+MAY_BE_MISSING = ("excused", "dropped", "optional", "left_out")  # in a line
+# How optional exercises count: their points are added on top of the lesson's, which has
+# no more to earn for them; or as those of required exercises; or not at all.
+OptionalExercises = Literal["extra", "required", "left out"]
+
 
 @dataclass(frozen=True)
 class CodeResult:
@@ -50,6 +55,8 @@ class SubmissionResult:
     excused : exercises that the submission's own release did not contain, or, where
         that is excused, the file itself
     dropped : exercises that count for nobody any more
+    optional : exercises whose points are added on top
+    left_out : optional exercises, where the instructor lets none count
     """
 
     student: str
@@ -61,11 +68,13 @@ class SubmissionResult:
     troubles: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def counted(self) -> tuple[ExerciseResult, ...]:
         """The exercises that count for this submission."""
-        gone = {*self.excused, *self.dropped}
+        gone = {*self.excused, *self.dropped, *self.left_out}
         return tuple(each for each in self.exercises if each.exercise not in gone)
 
     def without(self, dropped: Collection[str]) -> "SubmissionResult":
@@ -80,8 +89,18 @@ class SubmissionResult:
 
     @property
     def max_points(self) -> float:
-        """Points that could be earned."""
-        return float(sum(exercise.max_points for exercise in self.counted))
+        """Points that could be earned by what is required; optional ones are on top."""
+        required = (e for e in self.counted if e.exercise not in self.optional)
+        return float(sum(exercise.max_points for exercise in required))
+
+    @property
+    def not_done(self) -> tuple[str, ...]:
+        """Optional exercises that are not answered."""
+        return tuple(
+            each.exercise
+            for each in self.counted
+            if each.exercise in self.optional and each.is_unwritten
+        )
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -96,7 +115,7 @@ class SubmissionResult:
     def as_json(self) -> str:
         """Return the result as one line of JSON, the same bytes for the same result."""
         data = {**vars(self), "points": self.points, "max_points": self.max_points}
-        for name in ("excused", "dropped"):
+        for name in MAY_BE_MISSING:
             if not data[name]:  # as it was before there were any
                 del data[name]
         return _line(data)
@@ -109,9 +128,7 @@ class SubmissionResult:
             "exercises": tuple(map(ExerciseResult.from_data, data["exercises"])),
             "repairs": tuple(data["repairs"]),
             "troubles": tuple(data["troubles"]),
-            "excused": tuple(data.get("excused", ())),
-            "dropped": tuple(data.get("dropped", ())),
-        }
+        } | {name: tuple(data.get(name, ())) for name in MAY_BE_MISSING}
         del data["points"], data["max_points"]
         return cls(**{**data, **parts})
 

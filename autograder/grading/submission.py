@@ -25,7 +25,11 @@ from autograder.grading.reading import (
 )
 from autograder.grading.rebuild import Rebuilt, rebuild
 from autograder.grading.release import CHECK, Cell, Release, can_judge, with_retired
-from autograder.grading.result import CodeResult, SubmissionResult
+from autograder.grading.result import (
+    CodeResult,
+    OptionalExercises,
+    SubmissionResult,
+)
 from autograder.releases import Points, last_points, own_release
 
 SUBMITTED = "submitted"  # where nbgrader collects
@@ -58,7 +62,9 @@ class Submission:
             cells of what the current one no longer has are added
         """
         self.release = release
-        self.releases = releases or {"": dict.fromkeys(release.exercises, 0.0)}
+        self.releases = releases or {
+            "": Points(dict.fromkeys(release.exercises, 0.0), release.points.optional)
+        }
         self.student = student
         self.path = path
         self._rebuilds: dict[tuple[str, ...], Rebuilt] = {}
@@ -154,13 +160,24 @@ class Submission:
 
         Of one that cannot be read, those of the current release.
         """
+        own = self._own_release
+        return frozenset(self.release.exercises if own is None else own)
+
+    @property
+    def own_optional(self) -> frozenset[str]:
+        """Which of them are optional in that release."""
+        own = self._own_release
+        return self.release.points.optional if own is None else own.optional
+
+    @cached_property
+    def _own_release(self) -> Points | None:
+        """The submission's own release; None of one that cannot be read."""
         notebook, _ = self._notebook
         if not notebook:
-            return frozenset(self.release.exercises)
+            return None
         named = notebook.release in self.releases  # otherwise its text decides, too
         contained = self._marked if named else self.contained
-        own = own_release(self.releases, notebook.release, contained)
-        return frozenset(self.releases[own])
+        return self.releases[own_release(self.releases, notebook.release, contained)]
 
     @cached_property
     def unjudgeable(self) -> frozenset[str]:
@@ -199,8 +216,9 @@ class Submission:
         code_result: CodeResult,
         earlier: Iterable[ExerciseResult] = (),
         *,
-        worth: Points | None = None,
+        worth: Mapping[str, float] | None = None,
         excuse_missing: bool = False,
+        optional: OptionalExercises = "extra",
     ) -> SubmissionResult:
         """Return the result that the verdicts on its code make.
 
@@ -209,6 +227,7 @@ class Submission:
         worth : points of exercises that the lesson no longer has; of others, what they
             had in the last release
         excuse_missing : whether exercises of which the file has no cell do not count
+        optional : how the optional exercises of its own release count
         """
         today, own = {*self.release.exercises}, self.own_exercises
         judged = {each.exercise for each in code_result.exercises}
@@ -231,7 +250,19 @@ class Submission:
             self.repairs,
             code_result.troubles,
             self.excused(names, excuse_missing=excuse_missing),
+            optional=self.optional(names, optional, "extra"),
+            left_out=self.optional(names, optional, "left out"),
         )
+
+    def optional(
+        self,
+        exercises: Iterable[str],
+        setting: OptionalExercises,
+        wanted: OptionalExercises,
+    ) -> tuple[str, ...]:
+        """Return which exercises are optional, if the setting is the wanted one."""
+        own = self.own_optional if setting == wanted else ()
+        return tuple(name for name in exercises if name in own)
 
     def excused(
         self, exercises: Iterable[str], *, excuse_missing: bool

@@ -19,7 +19,11 @@ from autograder.grading.identity import course_version, verdict_key
 from autograder.grading.journal import Journal, JournalEntry
 from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
-from autograder.grading.result import CodeResult, SubmissionResult
+from autograder.grading.result import (
+    CodeResult,
+    OptionalExercises,
+    SubmissionResult,
+)
 from autograder.grading.submission import Submission
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
 from autograder.releases import known_releases, last_points
@@ -69,6 +73,7 @@ class Verdicts:
         dropped: Collection[str] = (),
         excuse_missing: Collection[str] = (),
         worth: Mapping[str, float] | None = None,
+        optional: OptionalExercises = "extra",
     ) -> None:
         """Load the lesson; raises ``CourseError`` if it has no built notebook.
 
@@ -77,6 +82,7 @@ class Verdicts:
         excuse_missing : students who are excused from what their files do not contain
         worth : points of exercises; of those that the lesson no longer has, this is
             what verdicts count for, or else what they had in the last release
+        optional : how optional exercises count
         """
         self.course = course
         self.lesson = settings.lesson
@@ -86,6 +92,7 @@ class Verdicts:
         self.anew = anew
         self.dropped = dropped
         self.excuse_missing = excuse_missing
+        self.optional: OptionalExercises = optional
         self.worth = last_points(self.releases) | {**(worth or {})}
         self._seed = settings.seed
         self.version = course_version(course, settings.lesson)
@@ -185,9 +192,14 @@ class Verdicts:
         retired = [e for e in result.exercises if e.exercise not in self.release.points]
         if retired != self._as_worth_now(retired):
             return False
+        names = [each.exercise for each in result.exercises]
+        submission = graded.submission
+        if result.optional != submission.optional(names, self.optional, "extra"):
+            return False
+        if result.left_out != submission.optional(names, self.optional, "left out"):
+            return False
         if not result.excused and student not in self.excuse_missing:
             return True
-        names = [each.exercise for each in result.exercises]
         return result.excused == graded.submission.excused(
             names, excuse_missing=student in self.excuse_missing
         )
@@ -224,6 +236,7 @@ class Verdicts:
             self._earlier(submission),
             worth=self.worth,
             excuse_missing=submission.student in self.excuse_missing,
+            optional=self.optional,
         )
         line = result.without(self.dropped).as_json()
         entry = JournalEntry(submission.student, submission.digest, key, line)

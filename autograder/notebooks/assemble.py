@@ -23,6 +23,7 @@ from autograder.releases import (
     CHECK,
     METADATA_KEY,
     OPTIONAL,
+    Points,
     nbgrader_marks,
     release_name,
 )
@@ -56,17 +57,18 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
         if last > 0 and cells[last].cell_type == "markdown":
             # In the last cell, not one of its own: a learner's copy keeps its cells.
             cells[last].source += f"\n\n{_links(source, onward=True)}"
-    name = release_name(points_of(source), optional)
+    name = release_name(points_of(source))
     notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
     return notebook
 
 
-def points_of(source: LessonSource) -> dict[str, float]:
-    """Return the points of a lesson's exercises."""
+def points_of(source: LessonSource) -> Points:
+    """Return the points of a lesson's exercises, and which are optional."""
     exercises = (each.exercise for each in source.cells if each.kind == "check")
-    return {exercise.name: exercise.points for exercise in exercises if exercise}
+    points = {exercise.name: exercise.points for exercise in exercises if exercise}
+    return Points(points, source.optional)
 
 
 def _links(source: LessonSource, *, onward: bool = False) -> str:

@@ -17,6 +17,7 @@ from autograder.gradebook.feedback import student_page
 from autograder.gradebook.own_maximum import count_own_maximum
 from autograder.gradebook.safe_html import format_points_of
 from autograder.gradebook.service import GradeRecords
+from autograder.gradebook.settings import optional_exercises
 from autograder.grading import classroom
 from autograder.grading.journal import Journal
 from autograder.grading.release import checked_exercises, load_release
@@ -64,7 +65,8 @@ def grade_class(root, lost=None, *, excuse=None):
             for name in today if task.cells is None else names:
                 worth = today[name] if name in today else load(name).points
                 earned = max(0.0, worth - (lost or {}).get((task.student, name), 0.0))
-                case = CaseVerdict("case", "It holds", "ok", earned, worth, True)
+                status = "ok" if earned else "missing"
+                case = CaseVerdict("case", "It holds", status, earned, worth, True)
                 exercises.append(ExerciseResult(name, earned, worth, (case,)))
             yield GradingTaskResult(task, CodeResult(tuple(exercises)), {})
 
@@ -79,6 +81,7 @@ def grade_class(root, lost=None, *, excuse=None):
             dropped=gradebook.dropped(LESSON),
             excuse_missing=gradebook.excused_students(LESSON),
             worth=gradebook.worth(LESSON),
+            optional=optional_exercises(course),
         )
         records = GradeRecords(course, LESSON, journal, gradebook)
         for graded in verdicts.each(students, judge):

@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.gradebook.writing import GradebookEntry
 from autograder.grading.release import CHECK, load_release
-from autograder.releases import METADATA_KEY, release_name
+from autograder.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL, release_name
 from tests.submissions import COURSE, LESSON
 
 EXERCISES = load_release(COURSE, LESSON).exercises
@@ -40,8 +40,11 @@ def grade(book, exercise, student="amara"):
     return book.find_grade(CHECK + exercise, LESSON, LESSON, student)
 
 
-def change_lesson(root, *, drop="", add="", points=None):
-    """Release the lesson anew: without an exercise, with another one, other points."""
+def change_lesson(root, *, drop="", add="", points=None, optional=None):
+    """Release the lesson anew: without an exercise, with another one, other points.
+
+    optional : exercises that need not be done; None: as before
+    """
     path = root / "notebooks" / LESSON / f"{LESSON}.ipynb"
     notebook = json.loads(path.read_text())
     cells = notebook["cells"]
@@ -60,13 +63,15 @@ def change_lesson(root, *, drop="", add="", points=None):
         for cell in cells
         if cell["metadata"].get("nbgrader", {}).get("grade_id") not in gone
     ]
-    graded = (cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"])
-    points = {
-        marks["grade_id"].removeprefix(CHECK): marks["points"]
-        for marks in graded
-        if marks.get("grade")
-    }
-    notebook["metadata"][METADATA_KEY] = release_name(points)
+    for cell in notebook["cells"] if optional is not None else ():
+        grade_id = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        if grade_id.startswith(CHECK):
+            cell["metadata"].pop(ANSWER_KEY, None)
+            if grade_id.removeprefix(CHECK) in optional:
+                cell["metadata"][ANSWER_KEY] = {OPTIONAL: True}
+    path.write_text(json.dumps(notebook))
+    own = load_release(Course(root), LESSON).points
+    notebook["metadata"][METADATA_KEY] = release_name(own)
     path.write_text(json.dumps(notebook))
 
 

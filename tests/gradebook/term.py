@@ -17,9 +17,17 @@ from datetime import datetime, timedelta
 
 from autograder.course import Course
 from autograder.grading.release import CHECK
-from autograder.releases import METADATA_KEY, keep_release, release_name
+from autograder.releases import (
+    ANSWER_KEY,
+    METADATA_KEY,
+    ON_TOP,
+    OPTIONAL,
+    Points,
+    keep_release,
+    release_name,
+)
 from tests.gradebook.stand_in import call, call_killed
-from tests.gradebook.term_model import POLICIES, HandedIn, Model
+from tests.gradebook.term_model import POLICIES, Contents, HandedIn, Model
 from tests.gradebook.term_outputs import Outputs, difference, rounded, rows_of, same
 from tests.submissions import COURSE
 
@@ -48,6 +56,8 @@ OPERATIONS = {  # and how often, beside the others
     "add_exercise": 2,
     "remove_exercise": 2,
     "change_points": 2,
+    "change_optional": 4,
+    "change_setting": 2,
     "drop": 5,
     "enter_roster": 4,
     "give_feedback": 3,
@@ -195,7 +205,7 @@ class Term(Outputs):
             (folder / name).write_text("{}" if name == "a.ipynb" else text[:cut])
         file = HandedIn(self.n_files)
         if kind in ("right", "renamed", "two"):
-            own = frozenset(points) if named else None
+            own = points if named else None
             cells = frozenset(points) - {*missing}
             file = HandedIn(self.n_files, own, cells, earns)
         self.model.files[key] = file
@@ -291,7 +301,9 @@ class Term(Outputs):
         extra = self.rng.choice([None, None, 0.0, 1.0, 1.5])
         self.log[-1] += f" by hand {key}: {manual}, {extra}"
         with self.nbgrader() as book:
-            grade = book.find_grade(CHECK + name, lesson, lesson, student)
+            on_top = name in self.model.on_top[student, lesson]
+            cell = (ON_TOP if on_top else CHECK) + name
+            grade = book.find_grade(cell, lesson, lesson, student)
             grade.manual_score, grade.extra_credit = manual, extra
             grade.needs_manual_grade = False
             book.db.commit()
@@ -332,15 +344,26 @@ class Term(Outputs):
         self.model.due[lesson] = due
 
     def change_policy(self, *_):
-        words = self.rng.choice([*POLICIES])
+        self.model.policy = self.rng.choice([*POLICIES])
+        self.write_config()
+
+    def change_setting(self, *_):
+        self.model.setting = self.rng.choice(["extra", "extra", "required", "left out"])
+        self.write_config()
+        self.settled.clear()
+
+    def write_config(self):
         text = (COURSE.root / "nbgrader_config.py").read_text()
-        line = f"\nc.LatePolicy.late = {words!r}\n"
-        (self.root / "nbgrader_config.py").write_text(text + line)
-        self.model.policy = words
-        self.log[-1] += f" {words!r}"
+        for name, value in (
+            ("LatePolicy.late", self.model.policy),
+            ("AutogradeExporter.optional_exercises", self.model.setting),
+        ):
+            text += f"\nc.{name} = {value!r}\n"
+            self.log[-1] += f" {value!r}"
+        (self.root / "nbgrader_config.py").write_text(text)
 
     def drop(self, lesson, _):
-        names = [*self.model.worth[lesson]]
+        names = sorted({*self.model.worth[lesson], *self.model.release[lesson]})
         name = self.rng.choice(names)
         undo = name in self.model.dropped[lesson]
         change = set.discard if undo else set.add
@@ -351,7 +374,11 @@ class Term(Outputs):
         words = "drop", name, "--lesson", lesson, *["--undo"] * undo
         if name not in (*self.model.release[lesson], *self.exercises_ever(lesson)):
             return
-        if not self.model.release[lesson].keys() - self.model.dropped[lesson] - {name}:
+        if (
+            not self.model.release[lesson].required
+            - self.model.dropped[lesson]
+            - {name}
+        ):
             return  # something counts for who has handed in nothing
         graded = {key for key in self.model.grades if key[1] == lesson}
         known = graded <= self.model.verdicts
@@ -419,21 +446,30 @@ class Term(Outputs):
     def remove_exercise(self, lesson, _):
         points = dict(self.model.release[lesson])
         points.pop(self.rng.choice([*points]))
-        if points.keys() - self.model.dropped[lesson]:
+        optional = self.model.release[lesson].optional
+        if points.keys() - optional - self.model.dropped[lesson]:
             self.new_release(lesson, points)
+
+    def change_optional(self, lesson, _):
+        release = self.model.release[lesson]
+        optional = release.optional ^ {self.rng.choice([*release])}
+        if release.keys() - optional - self.model.dropped[lesson]:
+            self.new_release(lesson, release, optional)
 
     def change_points(self, lesson, _):
         name = self.rng.choice([*self.model.release[lesson]])
         worth = self.rng.choice([4.0, 6.0, 10.0])
         self.new_release(lesson, self.model.release[lesson] | {name: worth})
 
-    def new_release(self, lesson, points):
+    def new_release(self, lesson, points, optional=None):
         """Release a lesson, as ``make build`` does, which also keeps its name."""
-        self.log[-1] += f" {points}"
-        notebook = released(self.originals[lesson], points)
+        if optional is None:
+            optional = self.model.release[lesson].optional
+        self.log[-1] += f" {points} {[*optional]}"
+        notebook = released(self.originals[lesson], points, optional)
         points = points_of(notebook)  # in the order of the notebook
         Course(self.root).learner(lesson).write_text(json.dumps(notebook))
-        keep_release(Course(self.root), lesson, points)
+        keep_release(Course(self.root), lesson, Points(points, points.optional))
         self.notebooks[lesson].append((points, notebook))
         self.model.release[lesson] = points
         if points not in self.model.known[lesson]:
@@ -468,14 +504,17 @@ def marks(cell):
 
 def points_of(notebook):
     """Return what each exercise of a released notebook is worth."""
-    return {
-        marks(cell)["grade_id"].removeprefix(CHECK): float(marks(cell)["points"])
-        for cell in notebook["cells"]
-        if marks(cell).get("grade")
-    }
+    points, optional = {}, set()
+    for cell in notebook["cells"]:
+        if marks(cell).get("grade"):
+            name = marks(cell)["grade_id"].removeprefix(CHECK)
+            points[name] = float(marks(cell)["points"])
+            if cell["metadata"].get(ANSWER_KEY, {}).get(OPTIONAL):
+                optional.add(name)
+    return Contents(points, optional)
 
 
-def released(original, points):
+def released(original, points, optional):
     """Return a release of a lesson with these exercises; new ones come last."""
     notebook = copy.deepcopy(original)
     first = next(iter(points_of(original)))
@@ -494,12 +533,16 @@ def released(original, points):
         name = marks(cell).get("grade_id", "").removeprefix(CHECK)
         if marks(cell).get("grade") and name in points:
             cell["metadata"]["nbgrader"]["points"] = points[name]
+            cell["metadata"].pop(ANSWER_KEY, None)
+            if name in optional:
+                cell["metadata"][ANSWER_KEY] = {OPTIONAL: True}
         if name in points or not (
             marks(cell).get("grade") or marks(cell).get("solution")
         ):
             cells.append(cell)
     notebook["cells"] = cells
-    notebook["metadata"][METADATA_KEY] = release_name(points_of(notebook))
+    own = points_of(notebook)
+    notebook["metadata"][METADATA_KEY] = release_name(Points(own, own.optional))
     return notebook
 
 

@@ -22,18 +22,38 @@ POLICIES = {
 }
 
 
+class Contents(dict):
+    """What each exercise of a release is worth, and which are optional."""
+
+    def __init__(self, points, optional):
+        super().__init__(points)
+        self.optional = frozenset(optional)
+
+    def __eq__(self, other):
+        return dict.__eq__(self, other) and self.optional == other.optional
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = None
+
+    @property
+    def required(self):
+        return self.keys() - self.optional
+
+
 @dataclass(frozen=True)
 class HandedIn:
     """What lies in a student's folder.
 
     number : differs between files
-    own : exercises of the release that the file names; None if it names none
+    own : the release that the file names; None if it names none
     cells : exercises of which it has a cell; None if it cannot be read
     earns : exercise to its share of the points
     """
 
     number: int
-    own: frozenset | None = None
+    own: Contents | None = None
     cells: frozenset | None = None
     earns: dict = field(default_factory=dict)
 
@@ -59,11 +79,13 @@ class Model:
 
     release : lesson to exercise to points, as in ``notebooks/``
     known : lesson to all releases so far, the oldest first
-    worth : lesson to exercise to points, as the gradebook has it
-    present : lesson to the exercises that its release had when the gradebook saw it
+    worth : lesson to exercise to points, of what counts as required for somebody
+    present : lesson to what was required of its release when the gradebook saw it
     files, times : what was handed in; what ``timestamp.txt`` said when it was graded
     verdicts : whose submissions the journal has judged
     grades : points by exercise that count unless they are dropped
+    setting : how optional exercises count; "extra", "required" or "left out"
+    on_top : exercises whose points were on top when the submission was graded
     """
 
     release: dict
@@ -84,37 +106,49 @@ class Model:
     extension: dict = field(default_factory=dict)
     policy: str = ""
     people: dict = field(default_factory=dict)
+    setting: str = "extra"
+    on_top: dict = field(default_factory=dict)
 
     def open(self, lesson):
         """Enter the release; what is gone stays as soon as somebody has handed in."""
         if not any(each == lesson for _, each in self.grades):
             self.worth[lesson] = {}
-        self.worth[lesson] |= self.release[lesson]
-        self.present[lesson] = {*self.release[lesson]}
+        release, worth = self.release[lesson], self.worth[lesson]
+        required = {*release} if self.setting == "required" else release.required
+        worth |= {n: release[n] for n in release if n in required or n in worth}
+        self.present[lesson] = {*required}
 
     def grade(self, student, lesson):
         """Grade what is in a student's folder."""
         key, file = (student, lesson), self.files[student, lesson]
-        worth = self.worth[lesson]
-        own = self._own(lesson, file)
-        for name in own - worth.keys():  # the gradebook has never seen its release
-            worth[name] = [r[name] for r in self.known[lesson] if name in r][-1]
+        release = self._own(lesson, file)
+        own = {*release} - (release.optional if self.setting == "left out" else set())
+        on_top = release.optional if self.setting == "extra" else frozenset()
         shares = {name: file.earns.get(name, 0.0) for name in own}
         self.verdicts.add(key)
         counted = own & file.cells if key in self.excused and file.cells else own
+        worth = {name: self._worth(lesson, name) for name in own}
+        self.worth[lesson] |= {n: worth[n] for n in counted - on_top}
         self.grades[key] = {name: worth[name] * shares[name] for name in counted}
+        self.on_top[key] = on_top
         self.people.setdefault(student, {})
         self.times[key] = self.stamps.get(key) or self.times.get(key)
 
+    def _worth(self, lesson, name):
+        """Return what an exercise is worth, required or not."""
+        release, worth = self.release[lesson], self.worth[lesson]
+        last = [r[name] for r in self.known[lesson] if name in r][-1]
+        return release.get(name, worth.get(name, last))
+
     def _own(self, lesson, file):
         if file.cells is None:
-            return frozenset(self.release[lesson])
+            return self.release[lesson]
         if file.own is not None:
             return file.own
         current = self.release[lesson]
         oldest_first = [r for r in self.known[lesson] if r != current] + [current]
         fitting = [r for r in oldest_first if file.cells and file.cells <= {*r}]
-        return frozenset(min(fitting, key=len, default=current))
+        return min(fitting, key=len, default=current)
 
     def students(self, lesson):
         return sorted(student for student, each in self.files if each == lesson)
@@ -136,7 +170,8 @@ class Model:
             by_exercise[name] = points + (self.extra.get(key) or 0.0)
         score = sum(by_exercise.values())
         penalty = self._penalty(student, lesson, score)
-        worth = sum(self.worth[lesson][name] for name in auto)
+        required = auto.keys() - self.on_top[student, lesson]
+        worth = sum(self.worth[lesson][name] for name in required)
         return Numbers(auto, by_exercise, score, penalty, worth)
 
     def _penalty(self, student, lesson, score):
@@ -157,7 +192,7 @@ class Model:
 
     def total(self, student, lessons, n_drop):
         """Return points, maximum without the lowest lessons; points may be None."""
-        rows = []
+        rows, on_top = [], 0.0
         for lesson in lessons:
             numbers = self.numbers(student, lesson)
             worth = self.max_points(student, lesson)
@@ -165,8 +200,10 @@ class Model:
             share = -1.0 if points is None else points / (worth or 1.0)
             if worth:  # where nothing counts, nothing is the lowest
                 rows.append((share, points, worth))
+            else:
+                on_top += points or 0.0
         counted = sorted(rows, key=lambda row: row[0])[n_drop:]
         worth = sum(row[2] for row in counted)
         if None in (row[1] for row in counted):
             return None, worth
-        return sum(row[1] for row in counted), worth
+        return sum(row[1] for row in counted) + on_top, worth
