@@ -10,7 +10,7 @@
 # - turn tokens back into text, and say what bytes change;
 # - see which languages a vocabulary shortchanges.
 #
-# **About 75 minutes, and 90 more in *Going further*.** You need Python's dictionaries, tuples and loops, and from lesson
+# **About 75 minutes, and 70 more in *Going further*.** You need Python's dictionaries, tuples and loops, and from lesson
 # 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
@@ -615,12 +615,10 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # %% [markdown]
 # ## In three lines
 #
-# - Training joins the most frequent pair, counts again, and repeats; ties need a rule,
-#   and word ends need a mark.
-# - Encoding applies merges by rank: neither the longest token nor the most frequent
-#   pair wins. With bytes, nothing is lost or unknown.
-# - More merges make sequences shorter and leave more rows to learn; the text they were
-#   learned from decides which languages need many tokens.
+# - Training joins the most frequent pair, counts again, and repeats; ties need a rule.
+# - Encoding applies merges by rank, so a new word becomes parts that are known from other
+#   words. With bytes, nothing is lost or unknown.
+# - The text that the merges were learned from decides which languages need many tokens.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
 # Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the

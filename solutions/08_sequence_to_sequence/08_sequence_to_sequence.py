@@ -10,7 +10,7 @@
 # - write Bahdanau's attention, and one step of a decoder that uses it;
 # - read an alignment off its weights.
 #
-# **About 65 minutes, and 35 more in *Going further*.** You need lessons 01, 02, 04 and 07.
+# **About 65 minutes, and 30 more in *Going further*.** You need lessons 01, 02, 04 and 07.
 
 # %%
 from collections.abc import Sequence
@@ -602,9 +602,9 @@ assert all(
 #
 # - The bottleneck was the one vector through which the source had to go: large enough,
 #   but hard to *learn* to use for long sources.
-# - With attention, the decoder attends to all states at each step, additively or by a
-#   product; Bahdanau's query is the state *before* the step.
-# - The network learns what to attend to, which can be drawn and measured.
+# - With attention, the decoder attends to all states at each step; Bahdanau's query is
+#   the state *before* the step.
+# - The network learns what to attend to, and the weights can be drawn.
 #
 # **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
 # Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to
