@@ -49,6 +49,7 @@ from course_lib.figures.tokens import (
     merge_steps,
     merge_trees,
     token_boxes,
+    typed_word,
 )
 from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import gains, losses_by_time, scores_by_length
@@ -95,6 +96,7 @@ __all__ = [
     "three_attentions",
     "tiling",
     "token_boxes",
+    "typed_word",
     "two_positions",
     "wall_of_heads",
 ]
