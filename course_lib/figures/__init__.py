@@ -36,7 +36,7 @@ from course_lib.figures.masks import (
 )
 from course_lib.figures.next_token import next_token
 from course_lib.figures.positions import clock_hands, stripes, two_positions
-from course_lib.figures.recurrent import encoder_decoder
+from course_lib.figures.recurrent import encoder_decoder, gradient_paths
 from course_lib.figures.sequences import (
     agreement,
     attention_arcs,
@@ -74,6 +74,7 @@ __all__ = [
     "draggable_query",
     "encoder_decoder",
     "gains",
+    "gradient_paths",
     "last_word",
     "length_and_size",
     "lesson_map",

@@ -10,12 +10,11 @@
 # - turn tokens back into text, and say what bytes change;
 # - see which languages a vocabulary shortchanges.
 #
-# **About 75 minutes, and 70 more in *Going further*.** You need Python's dictionaries, tuples and loops, and from lesson
-# 04 that n tokens have n² scores.
+# **About 75 minutes, and 65 more in *Going further*.** You need Python's dictionaries,
+# tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, the exercises, their checks and the toy examples still work, but cells about
-# German do not; the first one says what to run.
+# it, only the cells about German do not work; the first one says what to run.
 
 # %%
 from itertools import pairwise
@@ -23,10 +22,21 @@ from itertools import pairwise
 from autograder import check
 from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, decode, spell, vocabulary, word_counts
-from course_lib.lessons import token_statistics
+from course_lib.lessons import play_merges, token_statistics
 
 # %% [markdown]
-# This lesson is about the numbers that go in at the bottom of the Transformer:
+# A word begins as its letters. **Press "merge"** until nothing is left to join, and then
+# **type a word of your own**.
+
+# %%
+alt = "Step by step, the letters of friendship become two parts: friend and ship."
+figures.typed_word("friendship", play_merges.load(), alt=alt)
+
+# %% [markdown]
+# What is left are **tokens**. *friendship* ends as *friend* and *ship*, though the program
+# knows no English: it has only counted letters in Shakespeare's plays. A word that
+# Shakespeare never wrote becomes tokens, too. You are going to write this program, which
+# makes the numbers that go in at the bottom of the Transformer:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
@@ -77,14 +87,14 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 #
 # The other extreme is one row per **letter**. About a hundred rows are enough, and almost
 # nothing is unknown. But a word has about nine letters, including the space after it, so
-# sentences become nine times as long, attention computes 9² = 81 times as many scores
-# (lesson 04), and the model first has to learn to spell.
+# attention computes about 9² = 81 times as many scores (lesson 04), and the model first
+# has to learn to spell.
 
 # %% [markdown]
 # Between words and letters there are **subwords**, parts of words. But which parts?
-# Philip Gage (1994) had an idea for making files smaller: find the two bytes that most
-# often occur next to each other, replace the pair by an unused byte, and repeat.
-# Sennrich, Haddow and Birch (2016) brought the idea to translation. It needs four words:
+# Philip Gage (1994) made files smaller by replacing the two bytes that most often occur
+# next to each other by an unused byte, again and again. Sennrich, Haddow and Birch (2016)
+# brought the idea to translation. It needs four words:
 #
 # - a **symbol** is one of the parts that a word has at the moment: at first, a letter;
 # - a **merge** joins two neighbouring symbols into one;
@@ -110,8 +120,8 @@ toy_words = {tuple(word): count for word, count in toy.items()}
 print(toy_words)
 
 # %% [markdown]
-# Count by hand before you read on: how often are *a* and *t* neighbours, and how often
-# *m* and *a*? Remember that each word counts as often as it occurs.
+# Count by hand: how often are *a* and *t* neighbours, and how often *m* and *a*? Each word
+# counts as often as it occurs.
 
 # %% [markdown]
 # ### Exercise: pair_counts
@@ -159,15 +169,7 @@ print("aaa".replace("aa", "[aa]"))
 # %% [markdown]
 # It gives `aa a`: the first two are joined and the third is left over, since a symbol
 # that has been joined cannot be joined again in the same merge. Python's `replace`
-# agrees. But don't put spaces between the symbols and leave all joining to `replace`:
-
-# %%
-spelt = ("m", "a", "m", "at")
-print("as text:", " ".join(spelt).replace("m a", "ma").split())
-
-# %% [markdown]
-# (m, a) occurs only once, at the start, but `replace` found it a second time, in the
-# first letter of *at*. If you compare whole symbols, that can't happen.
+# agrees.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -225,12 +227,10 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
 # It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which
-# one wins, and each program has its own rule. We take the rule from the program by the
-# paper's authors: of equal pairs, take the greatest, which is the last one in Python's
-# order of tuples. Here that is (mat, e).
-#
-# Without a rule, the order of a dictionary would decide, so the same words in another
-# order would give different tokens.
+# one wins, and each program has its own rule; without any, the order of a dictionary
+# would decide. We take the rule from the program by the paper's authors: of equal pairs,
+# take the greatest, which is the last one in Python's order of tuples. Here that is
+# (mat, e).
 
 # %% [markdown]
 # ### Exercise: train_bpe
@@ -262,13 +262,6 @@ check(train_bpe)
 # %% [markdown]
 # Now train on the six words, with five merges. At first, the 19 words of this toy corpus
 # have 62 letters.
-#
-# **Predict:** how many tokens are left after five merges?
-#
-# - [ ] 57
-# - [ ] 43
-# - [x] 23
-# - [ ] 19
 
 # %%
 merges = train_bpe(toy_words, 5)
@@ -281,20 +274,12 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Here
-# is *mats* as a picture, from its letters at the bottom to its two tokens:
-
-# %%
-alt = "First a and t are joined, then m and at; mat and s are the two tokens of mats."
-figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
-
-# %% [markdown]
-# <span class="in-notebook">Now try words of your own. Change the list `chosen` (any
-# lower-case words) and run both cells.</span> The five merges are made in each word, one
-# after another, whether the corpus had it or not. **Press "merge"** below the cells, or
-# move the slider, and guess each time what comes next.
+# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Now
+# make the five merges in other words, one after another. **Press "merge"** below the
+# cells, and guess each time what comes next.
+# <span class="in-notebook">(Then change the list `chosen`, and run both cells.)</span>
 #
-# **Predict:** the toy corpus has no *matte*. How many tokens is it after all five merges?
+# **Predict:** the corpus has no *matte*. How many tokens is it after all five merges?
 #
 # - [ ] One
 # - [x] Three
@@ -336,8 +321,9 @@ print(abc_merges)
 #
 # **Predict:** which tokens does it split *abc* into?
 #
+# - [ ] `ab c`, as *ab* is frequent in this text
+# - [ ] `abc`, as both pairs were learned
 # - [x] `a bc`, as *bc* was learned first
-# - [ ] `ab c`, as *ab* fits first and is frequent here
 
 # %%
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -349,19 +335,9 @@ print("the library:", library_bpe.encode(text).tokens)
 assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
-# What do two other rules give?
-
-# %%
-print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
-print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
-
-# %% [markdown]
-# > **Common mistake: "the longest match wins", or "the most frequent merge wins".** Some
-# > tokenizers do match the longest token, and training does pick the most frequent pair.
-# > But encoding repeats the merges from training in the same order: by **rank**. Early
-# > merges *were* the most frequent ones, in training, at that moment. What is frequent in
-# > the text at hand doesn't matter; otherwise the tokens of a word would depend on its
-# > neighbours.
+# Encoding repeats the merges from training in the same order: by **rank**. What is
+# frequent in the text at hand doesn't matter; otherwise the tokens of a word would depend
+# on its neighbours.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -388,8 +364,7 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# Now split the three letters and *meat* by rank. (The pictures above made every merge
-# in turn; it is quicker to search only the word's own pairs.)
+# Now split the three letters and *meat* by rank:
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -419,10 +394,10 @@ assert decode(["n", "ow</w>", "he", "re</w>"]) == "now here"
 # %% [markdown]
 # ## The word from the beginning
 #
-# Now learn 4,000 merges from the German text, with marks. Your `train_bpe` counts all pairs
-# again for every merge, which would take many minutes, but `train_bpe_fast`
+# Now learn 4,000 merges from the German text, with marks. Your `train_bpe` counts all
+# pairs again for every merge, which would take many minutes, but `train_bpe_fast`
 # (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the **same merges** in
-# seconds. (`word_counts` counts the words, spelt with their marks.)
+# seconds. (`word_counts` is the course's, and an exercise further below.)
 
 # %%
 counts = word_counts(german)
@@ -433,34 +408,30 @@ tokens_known = set(vocabulary(counts, learned))
 assert learned[:4] == train_bpe(counts, 4)
 
 # %% [markdown]
-# Here are the tokens of *Nebelwahrscheinlichkeit*, and whether they have rows. For
-# comparison, *Nebel* (fog), which was in the training text:
+# Here are the tokens of *Nebelwahrscheinlichkeit*, and whether they have rows:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
-print(encode("Nebel"))
 new_trees = token_statistics.merge_trees(spell(new_word), learned)
 assert all(token in tokens_known for token in encode(new_word))
 assert decode(encode(new_word)) == new_word and "Regenwahrscheinlichkeit" in german
 assert encode(new_word) == ["N", "eb", "el", "wahrscheinlichkeit</w>"]
-assert "Nebel" in german.split() and encode("Nebel") == ["Ne", "be", "l</w>"]
 
 # %%
 alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other words."
 figures.merge_trees(new_trees, alt=alt)
 
 # %% [markdown]
-# All four tokens are known from *other* words. *wahrscheinlichkeit* was learned from
-# words such as *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows
-# about rain helps with fog. The fog itself falls apart into N, eb and el. On its own,
-# *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`: three other
-# rows. So what a model has learned from that word is no help here.
+# That is how a model reads a word that it has never seen: all four tokens are known from
+# *other* words. *wahrscheinlichkeit* was learned from words such as
+# *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about rain helps
+# with fog. But the fog itself falls apart into N, eb and el, which mean nothing.
 
 # %% [markdown]
 # ## Unknown words
 #
-# Back to the German and its held-out text. Compare our vocabulary with a word vocabulary
-# of the same size, made of the most frequent words.
+# How does that work for the whole held-out text? Compare our vocabulary with a word
+# vocabulary of the same size, made of the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -473,8 +444,7 @@ print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown
 assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
 
 # %% [markdown]
-# With about 4,200 rows, no token is unknown. Now take two words that the training text
-# lacks: *Regenxylophon* (a rain xylophone) and ☂.
+# No token is unknown. Now take two words that the training text lacks: *Regenxylophon* (a rain xylophone) and ☂.
 #
 # **Predict:** which of them gives a token that has no row?
 #
@@ -490,20 +460,14 @@ assert tokens_known.issuperset(encode("Regenxylophon"))
 assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 
 # %% [markdown]
-# So byte-pair encoding on letters does have unknown tokens, though its purpose was to
-# avoid them: a *letter* that training never saw has no row, be it ☂, 雨 or a Greek letter.
+# So byte-pair encoding on letters does have unknown tokens: a *letter* that training never
+# saw has no row, be it ☂, 雨 or a Greek letter.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
 #
 # A computer stores text as **bytes**, numbers from 0 to 255. In UTF-8, the usual way, a
-# character takes one to four of them.
-#
-# **Predict:** how many does *ä* take?
-#
-# - [ ] One
-# - [x] Two
-# - [ ] Four
+# character takes one to four of them:
 
 # %%
 for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
@@ -521,10 +485,9 @@ print([spell_bytes(each) for each in pre_tokens("Ein Gerät")])
 assert spell_bytes(" mä") == ("Ġ", "m", "Ã", "¤")
 
 # %% [markdown]
-# Everything else is your code: pairs of such characters are counted, joined and ranked.
-# The 256 bytes come first in the vocabulary, then what each merge makes, and a token's
-# number in it is its **token id**, which is what a model gets. (In *Going further* you
-# write both directions, from any text to token ids and back.)
+# Pairs of these characters are counted, joined and ranked as before. The 256 bytes come
+# first in the vocabulary, then what each merge makes, and a token's index there is its
+# **token id**, which is what a model gets. (In *Going further* you write both directions.)
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
@@ -600,17 +563,14 @@ alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
-# > **Common mistake: "bytes treat all languages equally".** Bytes can write any text, but
-# > a Greek letter takes two, so Greek texts have 2.3 times the bytes. Merges learned from
+# > **Bytes treat all languages equally? They don't.** They can write any text, but a
+# > Greek letter takes two, so Greek texts have 2.3 times the bytes. Merges learned from
 # > English turn about four English bytes into one token, but join almost no Greek ones.
 # > If you pay per token, you pay over **eight times** as much, for over 60 times the
 # > scores.
 #
 # It helps to learn from all languages that will be served: then Greek needs 1.3 times as
 # many tokens as English, and English 1.4 times as many as before.
-#
-# Notice Korean: it needs few characters, but three bytes for each, so barely more bytes
-# than English. With merges learned on English, it needs over four times the tokens.
 
 # %% [markdown]
 # ## In three lines
@@ -638,14 +598,13 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # %% [markdown]
 # ## Counting words, with their ends
 #
-# `word_counts` came from the course. Here is your chance to write it: the shortest
-# function of this lesson.
+# `word_counts` came from the course. Here you write it, the shortest function of this
+# lesson. `spell`, also the course's, marks a word's last letter.
 
 # %% [markdown]
 # ### Exercise: word_counts
 #
-# Count how often each word occurs. A word is written as a tuple of symbols, because a
-# tuple can be the key of a dictionary; `spell`, from the cell above, writes it.
+# Count how often each word occurs. A word is a tuple of symbols, as `spell` writes it.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -676,9 +635,9 @@ check(word_counts)
 # **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
 # pair is joined first?
 #
+# - [x] `(a, t</w>)`
 # - [ ] `(a, t)`, as before
 # - [ ] `(m, a)`
-# - [x] `(a, t</w>)`
 
 # %%
 apart = {(*word, END_OF_WORD): count for word, count in toy.items()}
@@ -716,8 +675,15 @@ print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=Tru
 # %% [markdown]
 # ## Other rules for a new word
 #
-# Does the rule that encodes a word matter on real text? Split the held-out words by the
-# longest match instead.
+# Some tokenizers match the longest token, and training picks the most frequent pair. What
+# would these rules give for *abc*, which is `a bc` by rank?
+
+# %%
+print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
+print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
+
+# %% [markdown]
+# Does the rule matter on real text? Split the held-out words by the longest match.
 #
 # **Predict:** how many of them come out differently?
 #
@@ -735,7 +701,7 @@ print(f"split differently: {len(other) / len(held_out.split()):.0%}")
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight does. So if you train with one rule and encode with another, the
+# About one word in eight is split differently. So if you train with one rule and encode with another, the
 # model gets splits that it was not trained on, and there is no error.
 #
 # GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer paper for German.
@@ -756,7 +722,7 @@ assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 # %% [markdown]
 # ## From tokens to text
 #
-# `decode`, too, came from the course. It is what the marks at the ends of words are for.
+# `decode` came from the course, too. It is what the marks at the ends of words are for.
 
 # %% [markdown]
 # ### Exercise: decode
@@ -791,12 +757,13 @@ check(decode)
 # **Predict:** which of them come back as they were?
 #
 # - [ ] All four
-# - [ ] All but `a</w>b`
 # - [x] Only *mat eats*
+# - [ ] All but `a</w>b`
 
 # %%
 texts = ["mat eats", "mat  eats", " mat eats\n"]
-encode_toy = fast_bpe.word_encoder(train_bpe(glued, 5))  # your encode_word, for texts
+marked = {spell(word): count for word, count in toy.items()}
+encode_toy = fast_bpe.word_encoder(train_bpe(marked, 5))  # your encode_word, for texts
 for example in texts:
     decoded = decode(encode_toy(example))
     print(f"{example!r:14} → {decoded!r:10} same: {decoded == example}")
@@ -932,9 +899,9 @@ assert shares[8000, "1,001–2,000"] > 0.85
 #
 # **Predict:** into which tokens is *Haustürschlüssel* cut?
 #
-# - [x] `Hau st ür schlüssel`
 # - [ ] `Haus tür schlüssel`
 # - [ ] `Haustür schlüssel`
+# - [x] `Hau st ür schlüssel`
 # - [ ] `Haust ür sch lüssel`
 
 # %%
@@ -963,10 +930,9 @@ assert [word in german for word in compounds] == [True, False, False]
 #
 # **Predict:** how many of the tokens does that step save?
 #
-# - [ ] About a tenth
-# - [x] About a quarter
-# - [ ] About half
-# - [ ] About three quarters
+# - [ ] Fewer than a tenth
+# - [x] Between a tenth and a half
+# - [ ] More than a half
 
 # %%
 n_merges = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
@@ -1176,9 +1142,9 @@ assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
 #
 # **Predict:** does it learn the same 4,000 merges as your rules?
 #
-# - [x] The first ones, then others
 # - [ ] Yes, all of them
 # - [ ] Others from the start
+# - [x] The first ones, then others
 
 # %%
 import json

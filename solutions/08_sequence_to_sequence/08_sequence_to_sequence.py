@@ -68,9 +68,9 @@ figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 #
 # **Predict:** and with ten letters in between, after the same training?
 #
-# - [ ] It is still right for nearly every word.
-# - [ ] It is right for about half of the words.
 # - [x] It is right about as often as a guess.
+# - [ ] It is right for about half of the words.
+# - [ ] It is still right for nearly every word.
 
 # %%
 from course_lib.lessons import first_letter
@@ -231,10 +231,9 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 #
 # **Predict:** what share of the letters is then right in words of 12 letters?
 #
-# - [ ] About 0.1, as by chance.
-# - [x] About 0.5.
-# - [ ] About 0.8.
-# - [ ] All of them.
+# - [ ] Under 0.2, barely more than by chance.
+# - [x] Between 0.3 and 0.7.
+# - [ ] Over 0.9, as in short words.
 
 # %%
 fixed = bottleneck.train("none")  # some seconds
@@ -276,9 +275,9 @@ assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 ste
 # **Predict:** if the gradient's norm (its length) is 1 at the last token, how large is it
 # ten steps before?
 #
-# - [ ] About a half.
-# - [ ] About a tenth.
-# - [x] About a hundredth.
+# - [x] Less than a twentieth.
+# - [ ] Between a tenth and a half.
+# - [ ] More than a half.
 
 # %%
 torch.manual_seed(0)
@@ -376,9 +375,9 @@ check(additive_attention)
 #
 # **Predict:** what share of 12 letters does the decoder with attention get right?
 #
-# - [ ] About 0.5, as before.
-# - [x] About 0.8.
+# - [ ] As many as before.
 # - [ ] All of them.
+# - [x] Clearly more, but not all.
 
 # %%
 attentive = bottleneck.train("additive")  # some seconds
@@ -499,9 +498,19 @@ for n in (5, 10, 20):
 # needs the one before.
 #
 # Bahdanau's attention doesn't shorten the chain, because it is part of a recurrent
-# decoder and waits with it. What it shortens is the path of the *gradient*: with
-# attention, the gradient gets from a target token to any source token's state through one
-# weighted mean, whereas with a fixed context, it must go through every step in between.
+# decoder and waits with it. What it shortens is the path of the *gradient*. Suppose that
+# *vier* was wrong, because too little is known of *four*. How far does that message have
+# to travel, if the encoder reads from left to right?
+
+# %%
+alt = "From vier back to four: seven arrows through one vector, two with attention."
+ends = "four hundred and seventy three thousand", "vier hundert drei und siebzig tausend"
+figures.gradient_paths(*(each.split() for each in ends), alt=alt)
+
+# %% [markdown]
+# Without attention, it goes through every state in between, and shrinks at each. With
+# attention, one weighted mean is all that lies between a target token and any state of
+# the source.
 
 # %% [markdown]
 # So attention is older than *Attention Is All You Need*: these models attended in 2014
@@ -688,8 +697,8 @@ assert keys.shape[-1] == 2 * len(state)
 #
 # **Predict:** if the new state is the query, what does each row of weights become?
 #
-# - [x] The row of the next token.
 # - [ ] Nearly the same row as before.
+# - [x] The row of the next token.
 # - [ ] The row of the token before.
 # - [ ] A row of nearly equal weights.
 
@@ -818,10 +827,10 @@ assert all(run["numbers, additive, mass"] < 0.88 for run in runs.runs)
 # **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
 # What is the share with teacher forcing?
 #
-# - [ ] About 0.2.
-# - [ ] About 0.36, too.
-# - [x] About 0.6.
-# - [ ] About 1.0.
+# - [ ] Less than that.
+# - [ ] About as large.
+# - [x] Clearly larger, but below 0.9.
+# - [ ] Nearly 1.
 
 # %%
 for kind in bottleneck.ATTENTION_KINDS:
@@ -854,9 +863,9 @@ assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
 #
 # **Predict:** which dates does the network without attention get right?
 #
+# - [x] Most of both, short and long.
 # - [ ] Nearly all, short and long.
 # - [ ] Short ones; of long ones almost none.
-# - [x] Most of both, short and long.
 # - [ ] Almost none, short or long.
 
 # %%

@@ -44,7 +44,7 @@ weights = encoder.weights(sentence)  # (6, 12, 16, 16)
 
 # %%
 alt = "Many of the 72 tables have a bright first column, a few have a diagonal."
-figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(3, 1, 9), alt=alt)
+figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 10), alt=alt)
 
 # %% [markdown]
 # Did you find a head in which *it* attends to *animal*? **Does any of these heads do what
@@ -139,9 +139,9 @@ print(tokens)
 #
 # **Predict:** over all heads, what share of the words' weight goes to the two separators?
 #
-# - [x] About 50 %, far more than their share
-# - [ ] About 13 %, their share of the tokens
 # - [ ] About 3 %, far less than their share
+# - [ ] About 13 %, their share of the tokens
+# - [x] About 50 %, far more than their share
 
 # %%
 of_words = weights[:, :, 1:-1].mean(dim=(0, 1, 2))  # per key, a mean over all words
@@ -152,27 +152,17 @@ assert 0.45 < of_words[[0, -1]].sum() < 0.52
 # Half of it! In BERT, Clark et al. (2019, section 3.2) saw the same: more than half of
 # the weight in its middle layers goes to `[SEP]`. They took it for a way of doing
 # nothing: a head must spend a weight of 1 in each row, and if it finds nothing, that
-# weight goes to a token whose value matters little.
-#
-# **Predict:** which of the two gets more in MiniLM?
-#
-# - [x] `[CLS]`, by far
-# - [ ] `[SEP]`, by far, as in BERT
-# - [ ] Both about the same
+# weight goes to a token whose value matters little. Is it `[SEP]` in MiniLM, too?
 
 # %%
 print({tokens[i]: f"{of_words[i]:.0%}" for i in (0, -1)})
 assert of_words[0] > 10 * of_words[-1]
 
 # %% [markdown]
-# So a finding about one model may not hold for the next: it is common that some token
-# collects weight, but *which* one differs. (In language models it is usually the very
-# first, called an *attention sink*: [Xiao et al.
+# No, it is `[CLS]`: a finding about one model may not hold for the next. It is common
+# that some token collects weight, but *which* one differs. (In language models it is
+# usually the very first, called an *attention sink*: [Xiao et al.
 # 2024](https://arxiv.org/abs/2309.17453).)
-#
-# Here are all heads: a row for each layer, the first one on top; layers and heads are
-# counted from 0. **Press a head to open it**, and point at its rows. Many have a bright
-# first column, which is `[CLS]`. Which ones have something else?
 
 # %% [markdown]
 # ## Roles
@@ -229,9 +219,9 @@ n_strong = {role: int((of_role > 0.5).sum()) for role, of_role in scores.items()
 # **Predict:** how many of the 72 heads give more than *half* of their weight to the
 # previous token?
 #
-# - [x] 1
-# - [ ] 5
-# - [ ] 20
+# - [x] One or two
+# - [ ] Five to ten
+# - [ ] More than twenty
 
 # %%
 from course_lib.nn.head_roles import best_heads
@@ -442,8 +432,8 @@ assert tired[0] > 0.6 and tired[1] < 0.1
 #
 # **Predict:** to which noun does *it* attend more if the street is too *wide*?
 #
-# - [x] Still to the animal
 # - [ ] To the street
+# - [x] Still to the animal
 # - [ ] To both about the same
 
 # %%
@@ -459,9 +449,9 @@ assert wide[0] > 2 * wide[1] and wide[0] < tired[0] / 2
 #
 # **Predict:** in how many of the 32 is it right?
 #
-# - [ ] 20
-# - [x] 24
-# - [ ] 31
+# - [ ] At most 20
+# - [x] 21 to 26
+# - [ ] 27 or more
 
 # %%
 asked = record.read("pronouns").runs[0]
@@ -985,9 +975,9 @@ for each in explained:
 # **Predict:** over the words of a sentence, how do weights and gradients correlate, by
 # ranks?
 #
-# - [ ] Below 0.3 each time
-# - [ ] Between 0.3 and 0.6
 # - [x] Above 0.6 each time
+# - [ ] Between 0.3 and 0.6
+# - [ ] Below 0.3 each time
 
 # %%
 for pair in ("weights, gradients", "weights, left out", "gradients, left out"):
