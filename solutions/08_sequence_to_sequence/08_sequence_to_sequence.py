@@ -27,8 +27,8 @@ from course_lib.experiments import alignments, bottleneck, record
 #
 # *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. Here a small network
 # reads English number words from left to right, and then writes German ones from left to
-# right. **Press "play"**, and watch what the lower row, which writes, gets from the upper
-# one, which reads.
+# right. **Press "play"**, and watch the column *context*: it is what the right side, which
+# writes, gets from the left side, which reads.
 
 # %%
 numbers = alignments.numbers_task()
@@ -42,12 +42,11 @@ alt = "At each step, what writes gets the same vector: all that is left of the s
 figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 
 # %% [markdown]
-# At every step it gets the same thing: one vector, and that is all that is left of the
-# source. To write *drei*, it needs the word that was read last, and to write *siebzig*, the
-# one before that. *two hundred and seventy-three thousand* has many more words to keep
-# apart. **How does a network find the right word at the right moment, if nobody ever says
-# which words belong together?** On the way to the answer, you write a recurrent network,
-# see where it fails, and give it attention.
+# It is the same at every step: one vector, which is all that is left of the source. With
+# two words, that is enough. But *two hundred and seventy-three thousand* has many more
+# words to keep apart, and they come in another order. **How does a network find the right
+# word at the right moment, if nobody ever says which words belong together?** On the way
+# to the answer, you write a recurrent network, see where it fails, and give it attention.
 
 # %% [markdown]
 # ## A network that reads one token after another
@@ -81,10 +80,10 @@ for between in (3, 10):
 assert share < 0.2
 
 # %% [markdown]
-# Ten letters are too many. The reason is in the formula: at each token, the *whole* state
-# goes through $W_s$ and the tanh, and is mixed with the new token. What is to be
-# remembered must survive that ten times, and the gradient that could teach the network to
-# keep it has to come back the same way.
+# Ten letters are too many for this training, and the formula says why: at each token, the
+# *whole* state goes through $W_s$ and the tanh, and is mixed with the new token. What is
+# to be remembered must survive that ten times, and the gradient that could teach the
+# network to keep it has to come back the same way.
 #
 # So give the network a way to leave its state alone. Two more words:
 #
@@ -124,9 +123,9 @@ assert round(state, 2) == 0.58
 
 # %% [markdown]
 # $\sigma$, the sigmoid (`torch.sigmoid`), gives numbers between 0 and 1; $\odot$
-# multiplies number by number. The **reset gate** r decides how much of s reaches the candidate c. In code, the
-# parameters that belong to the state are `w_h` and `b_h`, and the state's length is
-# `d_h`, because h, for *hidden*, is the usual letter.
+# multiplies number by number. The **reset gate** r decides how much of s reaches the
+# candidate c. In code, the parameters that belong to the state are `w_h` and `b_h`, and
+# the state's length is `d_h`, because h, for *hidden*, is the usual letter.
 
 # %% [markdown]
 # ### Exercise: gru_step
@@ -178,10 +177,11 @@ print(f"10 letters in between: right in {share:.0%} of the words")
 assert share > 0.9
 
 # %% [markdown]
-# The gates can stay open for the old state until it is needed. `nn.GRU` takes all the steps
-# of a sequence: row t of its result is the state after token t. The **LSTM** (long
-# short-term memory) of Hochreiter and Schmidhuber (1997) is older, equally common and made
-# for the same purpose; it hands on two vectors, and nowadays has three gates.
+# Where the update gate stays near 1, the old state is handed on almost unchanged. (`nn.GRU`
+# takes all the steps of a sequence: row t of its result is the state after token t.) The
+# **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is older and
+# equally common. It was made for the same purpose, hands on two vectors, and nowadays has
+# three gates.
 
 # %% [markdown]
 # ## Two of them make a translator
@@ -215,7 +215,7 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # %% [markdown]
 # Without that shift, the loss is perfect and the model useless (lesson 04). In
 # translation, nobody knows the right token, so the decoder has to read what it wrote
-# itself. Below we measure what difference that makes.
+# itself.
 
 # %% [markdown]
 # ## How much fits through one vector?
@@ -259,8 +259,8 @@ assert 0.75 < min(longer.values("5000 steps")) < max(longer.values("5000 steps")
 assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 steps"))
 
 # %% [markdown]
-# > **Common mistake: "the vector is too small for a long sentence".** That is how the
-# > story is usually told. But recurrent networks can store about one real number of what
+# > **The vector is too small for a long sentence?** That is how the story is usually
+# > told. But recurrent networks can store about one real number of what
 # > they read in each number of their state (Collins et al. 2017), and here 128 numbers
 # > have to store 12 letters. With the same settings, a larger state did not help, while
 # > longer training did: after 5,000 steps about 0.8 of the letters are right, and the
@@ -297,7 +297,7 @@ assert relative[20] < 0.005
 # in the middle are far from both ends: in a word of 12 letters, six steps, after which
 # 0.06 is left.
 #
-# A famous trick confirms this. Sutskever et al. (2014) let the encoder read the source
+# A famous trick fits this. Sutskever et al. (2014) let the encoder read the source
 # **backwards**, so that its first words are close to the first words of the target.
 # With the same vector, the perplexity fell from 5.8 to 4.7 and the BLEU score (the
 # usual score for translations) rose from 25.9 to 30.6.
@@ -504,8 +504,8 @@ for n in (5, 10, 20):
 
 # %%
 alt = "From vier back to four: seven arrows through one vector, two with attention."
-ends = "four hundred and seventy three thousand", "vier hundert drei und siebzig tausend"
-figures.gradient_paths(*(each.split() for each in ends), alt=alt)
+german = "vier hundert drei und siebzig tausend".split()
+figures.gradient_paths("four hundred and seventy three thousand".split(), german, alt=alt)
 
 # %% [markdown]
 # Without attention, it goes through every state in between, and shrinks at each. With
