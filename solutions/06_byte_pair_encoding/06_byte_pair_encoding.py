@@ -709,8 +709,7 @@ assert 0.08 < len(other) / len(held_out.split()) < 0.16
 # vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A third
 # method, **unigram** (Kudo 2018), goes the other way: it starts with a large vocabulary,
 # gives tokens probabilities, removes those that matter least, and takes the most probable
-# split. The library has all three methods. Give the first two the same tokens and the
-# same word:
+# split. The library has all three. Give two of them the same tokens and the same word:
 
 # %%
 inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}

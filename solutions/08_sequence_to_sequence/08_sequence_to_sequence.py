@@ -508,7 +508,8 @@ german = "vier hundert drei und siebzig tausend".split()
 figures.gradient_paths("four hundred and seventy three thousand".split(), german, alt=alt)
 
 # %% [markdown]
-# Without attention, it goes through every state in between, and shrinks at each. With
+# Without attention, it goes through every state in between, and as a rule it shrinks at
+# each. With
 # attention, one weighted mean is all that lies between a target token and any state of
 # the source.
 
@@ -532,7 +533,7 @@ translator = alignments.train(numbers)  # some seconds
 
 # %% tags=["nbval-ignore-output"]
 right = alignments.exact_match(translator, numbers, numbers.pairs[-300:])
-print(f"whole numbers right, of 300 new ones: {right:.2f}")
+print(f"numbers without an error, of 300 new ones: {right:.2f}")
 assert right > 0.9  # 1.00 in the trials
 
 # %% [markdown]
@@ -603,7 +604,7 @@ assert all(
 )
 
 # %% [markdown]
-# With attention, every number is right, however long. Without it, the longer ones go wrong
+# With attention, every number is right, however long. Without it, longer ones go wrong
 # more often.
 
 # %% [markdown]

@@ -29,7 +29,8 @@ from course_lib.nn.functional import layer_norm
 # Lesson 01 began with *it*. *The animal didn't cross the street because it was too
 # tired*: there, *it* attended to *animal*, with vectors that we had chosen by hand. A
 # trained model has chosen its own. Here are the weights of all 72 heads of one, for this
-# very sentence. **Press a head to open it**, and point at the row of *it*.
+# very sentence: six layers, the first one on top, of twelve heads each. **Press a head to
+# open it**, and point at the row of *it*.
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
@@ -71,8 +72,7 @@ for name in sorted(name for name in parameters if name.startswith(starts)):
 print(f"… {len(parameters)} in all; {encoder.n_layers} layers, {encoder.n_heads} heads")
 
 # %% [markdown]
-# Six layers of twelve heads make 72. The vectors of its 30,522 tokens have d_model = 384
-# numbers.
+# The vectors of its 30,522 tokens have d_model = 384 numbers.
 #
 # Somebody else trained the parameters, and you write the encoder that they fit. Three
 # things differ from the encoder of lesson 09: a matrix is stored as (out, in), every
@@ -239,7 +239,7 @@ assert scores["previous"].max() > 0.99
 assert best_heads(scores["next"])[0][:2] == (1, 8) and n_strong["separator"] == 25
 
 # %% [markdown]
-# **Layer 0 head 2** attends to the previous token and to nothing else, with weight 1.00.
+# Layers and heads are counted from 0. **Layer 0 head 2** attends to the previous token and to nothing else, with weight 1.00.
 # Layer 1 head 8 attends to the next one, with 0.70. No other head gives half of its
 # weight to one neighbour; 25 give more than half to separators, and none gives much to
 # rare words. On the wall, P, N and S mark the heads above ½:
@@ -374,9 +374,9 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 # Why two layers, then? The query knows which token it is: *b*. The key that it needs,
 # *c*, must say "before me came *b*". A token's vector says nothing about its neighbour
 # until a head in the layer *before* has written it there: a **previous-token head**. Two
-# heads that do together what neither can do alone are a **circuit**. A single layer has
-# none, however many heads it has, because one must come *after* the other.
-#
+# heads that do together what neither can do alone are a **circuit**.
+
+# %% [markdown]
 # And MiniLM, with its 72 heads? It reads thirty random sequences of twelve token ids,
 # each twice. A head that attends to all tokens equally scores 1/24 = 0.04.
 #
