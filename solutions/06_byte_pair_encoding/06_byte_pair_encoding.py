@@ -590,10 +590,10 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # %% [markdown]
 # ## Going further
 #
-# Each section below stands alone, and no later lesson's core needs any of them. Write the
-# rest of a tokenizer, from counting words to bytes, if you like to see things complete;
-# read about whole words, compounds and the number of merges if you will train a
-# vocabulary yourself, and about the library if you use one.
+# You can skip any section below: no later lesson's core needs it. Write the rest of a
+# tokenizer, from counting words to bytes, if you like to see things complete; read about
+# whole words, compounds and the number of merges if you will train a vocabulary yourself,
+# and about the library if you use one.
 
 # %% [markdown]
 # ## Counting words, with their ends
@@ -702,12 +702,12 @@ assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
 # About one word in eight is split differently. So if you train with one rule and encode with another, the
-# model gets splits that it was not trained on, and there is no error.
+# model gets splits that it was not trained on, without any error.
 #
 # GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer paper for German.
 # BERT uses **WordPiece**, which does match the longest token from the left: its
 # vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A third
-# method, **unigram** (Kudo 2018), goes the other way: it starts with a large vocabulary,
+# method, **unigram** (Kudo 2018), goes the other way. It starts with a large vocabulary,
 # gives tokens probabilities, removes those that matter least, and takes the most probable
 # split. The library has all three. Give two of them the same tokens and the same word:
 

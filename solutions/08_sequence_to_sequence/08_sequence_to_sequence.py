@@ -626,10 +626,10 @@ assert all(
 # %% [markdown]
 # ## Going further
 #
-# Each section below stands alone, and no later lesson's core needs any of them. Read about
-# product scores if you want to know how lesson 02's score came into translation, about
-# measuring alignments and about dates if you want to trust a picture of weights, and about
-# teacher forcing if you will train such models.
+# You can skip any section below: no later lesson's core needs it. Read about product
+# scores if you want to know how lesson 02's score came into translation, about measuring
+# alignments and about dates before you trust a picture of weights, and about a network
+# that reads its own letters if you will train one.
 
 # %% [markdown]
 # ## Product scores
@@ -906,9 +906,8 @@ figures.alignment(of_date.numpy(), down, across, date_pairs, alt=alt)
 # needed. The month is read off the **A**, so how can the network tell April from August?
 
 # %% [markdown]
-# > **Common mistake: "the weights say which token was used".** The picture labels its
-# > columns with tokens, so it is natural to read it that way. But the decoder attends to
-# > *states*. The state at A comes from two units, and the one that reads backwards has
+# > **Which token was used? The weights don't say.** The picture labels its columns with
+# > tokens, so it is natural to read it that way. But the decoder attends to *states*. The state at A comes from two units, and the one that reads backwards has
 # > been through the whole name. And a hyphen, which comes from nowhere, has to attend
 # > somewhere too, because each row sums to 1.
 

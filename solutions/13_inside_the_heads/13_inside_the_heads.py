@@ -405,7 +405,7 @@ assert induction_head.score < 0.06
 assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 
 # %% [markdown]
-# It has none, because it was never asked what comes next. But layer 2 head 9 attends from
+# It has none: it learned to compare texts, never to say what comes next. But layer 2 head 9 attends from
 # a token's second occurrence to its first, with 0.65. In a picture it would look much
 # like an induction head, whose diagonal is next to it: one position is the whole
 # difference.
@@ -470,14 +470,13 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # Layer 3 head 5: 24. The best of 72 is partly luck, but not only: chosen on half of the
 # pairs, it is right in 12 of 16 sentences of the other half, both times. Yet it is right
 # in both sentences in only 8 of the 16 pairs. And most heads stay close to 16, because
-# they prefer one noun, by its position, whatever comes later. Here are sentences in which
-# layer 3 head 1 fails:
+# they prefer one noun, by its position, whatever comes later.
 
 # %% [markdown]
-# > **Common mistake: "the attention of *it* shows that the model has understood what it
-# > means".** One sentence that works makes a good slide. Look at its partner, and at
-# > fifteen more. What the model knows about pronouns is spread over heads, and over
-# > vectors that no weight shows. (The [*logit
+# > **Has the model understood what *it* means, then?** One sentence that works makes a
+# > good slide. Look at its partner, and at fifteen more. What the model knows about
+# > pronouns may be spread over many heads, and over vectors that no weight shows. (The
+# > [*logit
 # > lens*](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
 # > reads such a vector as if the model ended there.)
 
@@ -499,10 +498,10 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # %% [markdown]
 # ## Going further
 #
-# Each section below stands alone, and no later lesson's core needs any of them. The first
-# two follow MiniLM's heads and its vectors a little longer; the three on closing heads are
-# for everybody who wants to know which parts of a model are needed; the last two are for
-# those who show pictures of weights to others, or want to see everything at work.
+# You can skip any section below: no later lesson's core needs it. The first three follow
+# heads and vectors a little longer. The three on closing heads are for everybody who wants
+# to know which parts of a model are needed, and the last two for those who show pictures
+# of weights to others, or want to see everything at work.
 
 # %% [markdown]
 # ## Verbs, objects and another model
@@ -650,10 +649,10 @@ alt = "Three pairs stand out from the rest; the pair dog and man is nearly 1."
 figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
 
 # %% [markdown]
-# > **Common mistake: "the vector of a sentence holds its meaning".** The share prices
-# > make this easy to believe. But to the vector, it barely matters who bites whom (0.97).
-# > And *good* and *not good* are closer (0.80) than two ways to say that prices fell
-# > (0.61). The model was trained to find texts about the same subject.
+# The share prices make it easy to believe that the vector of a sentence holds its meaning.
+# But to the vector, it barely matters who bites whom (0.97). And *good* and *not good* are
+# closer (0.80) than two ways to say that prices fell (0.61). The model was trained to find
+# texts about the same subject.
 
 # %% [markdown]
 # ## Is a head needed?
@@ -856,11 +855,11 @@ assert agreement["|gradient| and |ablation|"] > 0.7
 assert agreement["−gradient and ablation"] > 0.9
 
 # %% [markdown]
-# > **Common mistake: "the gradient says how much a head helps".** Its absolute value goes
-# > by the name of *importance*, which sounds like help. But it measures how much a head
-# > *does*, for better or worse: here it says nothing about whether closing the head
-# > raises the loss. With its sign, the mean gradient predicts the order of the ablations
-# > nearly perfectly, because there are many heads and each changes little.
+# > **A large gradient is not a large help.** Its absolute value goes by the name of
+# > *importance*, which sounds like help. But it measures how much a head *does*, for better
+# > or worse: here it says nothing about whether closing the head raises the loss. With its
+# > sign, the mean gradient predicts the order of the ablations nearly perfectly, because
+# > there are many heads and each changes little.
 
 # %% [markdown]
 # ## A translator without heads
