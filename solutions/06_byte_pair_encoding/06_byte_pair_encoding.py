@@ -34,9 +34,9 @@ figures.typed_word("friendship", play_merges.load(), alt=alt)
 
 # %% [markdown]
 # What is left are **tokens**. *friendship* ends as *friend* and *ship*, though the program
-# knows no English: it has only counted letters in Shakespeare's plays. A word that
-# Shakespeare never wrote becomes tokens, too. You are going to write this program, which
-# makes the numbers that go in at the bottom of the Transformer:
+# knows no English: it has only counted letters in Shakespeare's plays. You
+# are going to write this program, which makes the numbers that go in at the bottom of the
+# Transformer:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
@@ -227,10 +227,9 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
 # It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which
-# one wins, and each program has its own rule; without any, the order of a dictionary
-# would decide. We take the rule from the program by the paper's authors: of equal pairs,
-# take the greatest, which is the last one in Python's order of tuples. Here that is
-# (mat, e).
+# one wins, so each program has its own rule. We take the rule from the program by the
+# paper's authors: of equal pairs, take the greatest, which is the last one in Python's
+# order of tuples. Here that is (mat, e).
 
 # %% [markdown]
 # ### Exercise: train_bpe
@@ -430,8 +429,8 @@ figures.merge_trees(new_trees, alt=alt)
 # %% [markdown]
 # ## Unknown words
 #
-# How does that work for the whole held-out text? Compare our vocabulary with a word
-# vocabulary of the same size, made of the most frequent words.
+# On the held-out text, compare our vocabulary with a word vocabulary of the same size,
+# made of the most frequent words.
 
 # %%
 size = len(tokens_known)
@@ -510,9 +509,8 @@ print("texts to measure on:", len(to_measure))
 assert len(to_measure) > 300
 
 # %% [markdown]
-# Learn 4,000 merges from English, from English and German, or from all six (almost seven
-# times as much text as English alone). So all three vocabularies are equally large, and
-# the texts that we measure on are new to each:
+# Learn 4,000 merges from English, from English and German, or from all six. The texts
+# that we measure on are new to each of the three vocabularies:
 
 # %%
 measured = {
@@ -556,7 +554,7 @@ assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
 assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
 
 # %% [markdown]
-# In each row, English is 1. Here is the table as a picture:
+# English is 1 in each row. The table as a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
@@ -564,10 +562,11 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
 # > **Bytes treat all languages equally? They don't.** They can write any text, but a
-# > Greek letter takes two, so Greek texts have 2.3 times the bytes. Merges learned from
-# > English turn about four English bytes into one token, but join almost no Greek ones.
-# > If you pay per token, you pay over **eight times** as much, for over 60 times the
-# > scores.
+# > Greek letter takes two, so these Greek texts have 2.3 times the bytes. Merges learned
+# > from English turn about four English bytes into one token, but join almost no Greek
+# > ones. Who pays per token would pay over **eight times** as much, for over 60 times the
+# > scores. (Among tokenizers of published models, Petrov et al. 2023 found differences of
+# > up to 15 times.)
 #
 # It helps to learn from all languages that will be served: then Greek needs 1.3 times as
 # many tokens as English, and English 1.4 times as many as before.
@@ -987,8 +986,8 @@ assert seldom > 0.6
 # %% [markdown]
 # ## Any text, by its bytes
 #
-# The core showed the idea; here you write both directions. Three functions of the course
-# help, and two of them you have met:
+# Here you write both directions, from text to token ids and back. Three functions of the
+# course help, and you have met two of them:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
