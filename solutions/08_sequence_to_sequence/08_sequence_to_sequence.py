@@ -177,9 +177,12 @@ print(f"10 letters in between: right in {share:.0%} of the words")
 assert share > 0.9
 
 # %% [markdown]
-# Where the update gate stays near 1, the old state is handed on almost unchanged. (`nn.GRU`
-# takes all the steps of a sequence: row t of its result is the state after token t.) The
-# **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is older and
+# Where the update gate stays near 1, the old state is handed on almost unchanged, and so is
+# the gradient. (A plain state can hold as much, but it is harder to train: Collins et al.
+# 2017.) `nn.GRU` takes all the steps of a sequence: row t of its result is the state after
+# token t.
+#
+# The **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is older and
 # equally common. It was made for the same purpose, hands on two vectors, and nowadays has
 # three gates.
 
