@@ -97,7 +97,7 @@ __all__ = [
     "three_attentions",
     "tiling",
     "token_boxes",
-    "typed_word",
     "two_positions",
+    "typed_word",
     "wall_of_heads",
 ]

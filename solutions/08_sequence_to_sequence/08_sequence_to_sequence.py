@@ -508,7 +508,9 @@ for n in (5, 10, 20):
 # %%
 alt = "From vier back to four: seven arrows through one vector, two with attention."
 german = "vier hundert drei und siebzig tausend".split()
-figures.gradient_paths("four hundred and seventy three thousand".split(), german, alt=alt)
+figures.gradient_paths(
+    "four hundred and seventy three thousand".split(), german, alt=alt
+)
 
 # %% [markdown]
 # Without attention, it goes through every state in between, and as a rule it shrinks at
@@ -742,6 +744,7 @@ def last_state(input_feeding):
         output = torch.tanh(torch.cat([context, state]) @ w_c)
     return state
 
+
 # %% [markdown]
 # How many operations have to wait for each other before the last state is known?
 
@@ -766,8 +769,7 @@ assert waits[1] > waits[0] + 3 * len(tokens)  # the attention waits at each step
 # %% [markdown]
 # ### Exercise: alignment_mass
 #
-# How good are the weights as a whole? For each linked target token, sum its weights on
-# its linked source tokens. English *going* comes from both words of Hindi *ja raha*: with
+# For each linked target token, sum its weights on its linked source tokens. English *going* comes from both words of Hindi *ja raha*: with
 # 0.5 on each, its sum is 1. The mean over these target tokens is the **alignment mass**.
 #
 # <details><summary>Hint 1</summary>
@@ -790,8 +792,8 @@ from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
 check(alignment_mass)
 
 # %% [markdown]
-# Here is the mass of the number in the core's last picture, its mean over 30 new numbers and, for comparison,
-# the mass if all weights were equal.
+# Here is the mass of the number in the core's last picture, its mean over 30 new numbers
+# and, for comparison, the mass if all weights were equal.
 
 # %% tags=["nbval-ignore-output"]
 links = numbers.links(source, target)
@@ -825,8 +827,8 @@ assert all(run["numbers, additive, mass"] < 0.88 for run in runs.runs)
 # %% [markdown]
 # ## Reading one's own letters
 #
-# When copying, the models have read the letters that they wrote themselves. Now let the same
-# models read the right letters instead, with teacher forcing.
+# When copying, the models have read the letters that they wrote themselves. Now let the
+# same models read the right letters instead, with teacher forcing.
 #
 # **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
 # What is the share with teacher forcing?

@@ -1100,6 +1100,7 @@ for i in hits:
 # %% [markdown]
 # Which heads produce the first hit? The loss is its distance, 1 − cosine:
 
+
 # %%
 def distance(gates: Tensor, pair: Sequence[str]) -> Tensor:
     """Return 1 − the cosine of two texts."""
@@ -1111,6 +1112,7 @@ def slope(gates: Tensor, pair: Sequence[str]) -> Tensor:
     """Return the distance's gradient with respect to the gates."""
     gates = gates.clone().requires_grad_()
     return torch.autograd.grad(distance(gates, pair), gates)[0]
+
 
 # %% tags=["nbval-ignore-output"]
 pair = question, lines[hits[0]]

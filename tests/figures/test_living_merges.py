@@ -300,5 +300,5 @@ def test_view_of_a_typed_word_is_accessible(typed, tmp_path):
 
 
 def test_word_that_no_merge_changes_is_refused():
-    with pytest.raises(ValueError, match="^no merge changes word='xyz'"):
+    with pytest.raises(ValueError, match=r"^no merge changes word='xyz'"):
         figures.typed_word("xyz", LEARNED, alt=ALT)
