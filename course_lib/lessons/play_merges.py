@@ -1,9 +1,9 @@
 """Merges for words that a reader types (lesson 06), before there is any data.
 
 They were learned from the words of the plays (``course_lib.corpora.plays``): in small
-letters, without marks for a word's end. ``play_merges.txt`` holds what ``learn`` returns
-for them, one merge per line: left, right, and how often the pair occurred when it was
-joined.
+letters, without marks for a word's end. ``play_merges.txt`` holds what ``learn``
+returns for them, one merge per line: left, right, and how often the pair occurred when
+it was joined.
 """
 
 import re
