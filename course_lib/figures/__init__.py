@@ -36,7 +36,7 @@ from course_lib.figures.masks import (
 )
 from course_lib.figures.next_token import next_token
 from course_lib.figures.positions import clock_hands, stripes, two_positions
-from course_lib.figures.recurrent import encoder_decoder
+from course_lib.figures.recurrent import encoder_decoder, gradient_paths
 from course_lib.figures.sequences import (
     agreement,
     attention_arcs,
@@ -49,6 +49,7 @@ from course_lib.figures.tokens import (
     merge_steps,
     merge_trees,
     token_boxes,
+    typed_word,
 )
 from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import gains, losses_by_time, scores_by_length
@@ -73,6 +74,7 @@ __all__ = [
     "draggable_query",
     "encoder_decoder",
     "gains",
+    "gradient_paths",
     "last_word",
     "length_and_size",
     "lesson_map",
@@ -96,5 +98,6 @@ __all__ = [
     "tiling",
     "token_boxes",
     "two_positions",
+    "typed_word",
     "wall_of_heads",
 ]

@@ -1,6 +1,7 @@
-"""Figure of lesson 08: an encoder reads, and a decoder writes one token a step."""
+"""Figures of lesson 08: an encoder reads and a decoder writes; the gradient's way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from course_lib.figures.drawing import (
     COLOURS,
     MAX_WIDTH,
+    AccessibleFigure,
     checked_weights,
     text_width,
     write_text,
@@ -238,4 +240,94 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> 
         start, end, arrowstyle="-|>", mutation_scale=8, shrinkA=0, shrinkB=0
     )
     arrow.set(color="black", linewidth=1.2)
+    axes.add_patch(arrow)
+
+
+# --- the way of the gradient -------------------------------------------------------
+
+PANEL = 2.2  # inches: three rows of boxes and a title
+Point = tuple[float, float]
+
+
+def gradient_paths(
+    source: Sequence[str], target: Sequence[str], *, alt: str
+) -> AccessibleFigure:
+    """Draw the way of a gradient from the first target token to the first source token.
+
+    source, target : m and n tokens, 2 to 8 of each
+
+    Above, the source goes through one vector, which each step of the decoder reads: the
+    way back is m + 1 arrows. Below, a step reads a weighted mean of all states: 2
+    arrows. Raises ``ValueError`` for fewer or more tokens.
+    """
+    for name, tokens in (("source", source), ("target", target)):
+        if not 2 <= len(tokens) <= 8:
+            raise ValueError(f"the {name} has {len(tokens)} tokens: give 2 to 8")
+    widest = max(map(text_width, [*source, *target])) + 0.12
+    column = min(widest + 0.3, (MAX_WIDTH - 0.1) / max(len(source), len(target)))
+    width = column * max(len(source), len(target))
+    figure = Figure(figsize=(width + 0.1, 2 * PANEL))
+    axes = figure.add_axes((0, 0, 1, 1))
+    for y, attends in ((PANEL, False), (0.0, True)):
+        _draw_path(axes, y, column, source, target, attends)
+    axes.set(xlim=(-0.05, width + 0.05), ylim=(0, 2 * PANEL))
+    axes.set_axis_off()
+    return AccessibleFigure(figure, alt)
+
+
+def _draw_path(
+    axes: Axes,
+    y: float,
+    column: float,
+    source: Sequence[str],
+    target: Sequence[str],
+    attends: bool,
+) -> None:
+    """Draw encoder, what the decoder reads, and decoder, with the path marked."""
+    above = [((i + 0.5) * column, y + 1.6) for i in range(len(source))]
+    below = [((i + 0.5) * column, y + 0.2) for i in range(len(target))]
+    name = "weighted mean" if attends else "one vector"
+    half = text_width(name) / 2 + 0.06
+    middle = (max(above[0][0], half) if attends else above[-1][0], y + 0.9)
+    marked, plain = [(below[0], middle)], [*pairwise(below)]
+    if attends:
+        marked.append((middle, above[0]))
+        plain += [*pairwise(above), *((each, middle) for each in above[1:])]
+    else:
+        marked += [(middle, above[-1]), *pairwise(above[::-1])]
+        plain += [(middle, each) for each in below[1:]]
+    widths = {middle: 2 * half}
+    for token, at in zip([*source, *target], [*above, *below], strict=True):
+        widths[at] = text_width(token) + 0.12
+        _named_box(axes, at, widths[at], token)
+    _named_box(axes, middle, widths[middle], name)
+    for lines, is_marked in ((plain, False), (marked, True)):
+        for start, end in lines:
+            _path_arrow(axes, start, end, widths, is_marked)
+    how = "with attention" if attends else "through one vector"
+    write_text(axes, 0.05, y + 2.0, f"{how}: {len(marked)} arrows", ha="left")
+
+
+def _named_box(axes: Axes, at: Point, width: float, text: str) -> None:
+    corner = (at[0] - width / 2, at[1] - 0.13)
+    axes.add_patch(Rectangle(corner, width, 0.26, fill=False, ec="0.35"))
+    write_text(axes, *at, text, ha="center")
+
+
+def _path_arrow(
+    axes: Axes, start: Point, end: Point, widths: Mapping[Point, float], marked: bool
+) -> None:
+    """Draw an arrow from edge to edge of two boxes; a marked one is thick."""
+    if start[1] == end[1]:
+        way = 1 if end[0] > start[0] else -1
+        start = (start[0] + way * widths[start] / 2, start[1])
+        end = (end[0] - way * widths[end] / 2, end[1])
+    else:
+        way = 1 if end[1] > start[1] else -1
+        start, end = (start[0], start[1] + way * 0.13), (end[0], end[1] - way * 0.13)
+    arrow = FancyArrowPatch(
+        start, end, arrowstyle="-|>", mutation_scale=9, shrinkA=1, shrinkB=1
+    )
+    arrow.set(color=COLOURS[1] if marked else "0.65", linewidth=2.5 if marked else 0.9)
+    arrow.set_zorder(3 if marked else 1)
     axes.add_patch(arrow)

@@ -99,6 +99,32 @@ def merge_steps(
     return LivingFigure(figure, alt, "merges", data)
 
 
+def typed_word(
+    word: str, merges: Sequence[tuple[str, str, int]], *, alt: str
+) -> LivingFigure:
+    """Draw how one word becomes fewer tokens; where scripts run, the reader types it.
+
+    word : the first word, in small letters; at least one merge changes it
+    merges : left, right and count of each, in the order in which they were learned
+
+    Only the merges that change the word are drawn, as in ``merge_steps`` with ranks.
+    Raises ``ValueError`` as ``merge_steps`` does, and if no merge changes the word.
+    """
+    steps, made, counts, ranks = [[*word]], [], [], []
+    for rank, (left, right, count) in enumerate(merges, start=1):
+        now = _joined(steps[-1], left, right)
+        if now != steps[-1]:
+            steps.append(now)
+            made.append((left, right))
+            counts.append(count)
+            ranks.append(rank)
+    if not made:
+        raise ValueError(f"no merge changes word={word!r}")
+    figure = merge_steps({word: steps}, made, counts, ranks=ranks, alt=alt)
+    figure.data["learned"] = [[left, right, int(n)] for left, right, n in merges]
+    return figure
+
+
 def token_boxes(
     rows: Mapping[str, Sequence[str]],
     *,
@@ -326,6 +352,20 @@ def _check_steps(
             f"word {name!r}: merge {number} joins {pair}, which does not make "
             f"{[*now]} of {[*before]}"
         )
+
+
+def _joined(symbols: Sequence[str], left: str, right: str) -> list[str]:
+    """Return a word's symbols with a pair joined, from left to right."""
+    result: list[str] = []
+    free = False  # whether the last symbol may be the pair's left one
+    for symbol in symbols:
+        if free and symbol == right and result[-1] == left:
+            result[-1] += symbol
+            free = False
+        else:
+            result.append(symbol)
+            free = True
+    return result
 
 
 def _changes(lists: Sequence[list[str]]) -> list[list[object]]:

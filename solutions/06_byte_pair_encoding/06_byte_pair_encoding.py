@@ -7,23 +7,40 @@
 #
 # - train byte-pair encoding on a text, and use it on words that the text didn't contain;
 # - say which of several splits it makes, and why;
-# - turn any text into token ids and back without losing a byte;
-# - choose a number of merges, and see which languages a vocabulary shortchanges.
+# - turn tokens back into text, and say what bytes change;
+# - see which languages a vocabulary shortchanges.
 #
-# **About 170 minutes.** You need Python's dictionaries, tuples and loops, and from lesson
-# 04 that n tokens have n² scores.
+# **About 75 minutes, and 65 more in *Going further*.** You need Python's dictionaries,
+# tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, the exercises, their checks and the toy examples still work, but cells about
-# German do not; the first one says what to run.
+# it, only the cells about German do not work; the first one says what to run.
 
 # %%
 from itertools import pairwise
 
 from autograder import check
 from course_lib import figures, merges_file
-from course_lib.bpe import END_OF_WORD, spell, vocabulary
-from course_lib.lessons import token_statistics
+from course_lib.bpe import END_OF_WORD, decode, spell, vocabulary, word_counts
+from course_lib.lessons import play_merges, token_statistics
+
+# %% [markdown]
+# A word begins as its letters. **Press "merge"** until nothing is left to join, and then
+# **type a word of your own**.
+
+# %%
+alt = "Step by step, the letters of friendship become two parts: friend and ship."
+figures.typed_word("friendship", play_merges.load(), alt=alt)
+
+# %% [markdown]
+# What is left are **tokens**. *friendship* ends as *friend* and *ship*, though the program
+# knows no English: it has only counted letters in Shakespeare's plays. You
+# are going to write this program, which makes the numbers that go in at the bottom of the
+# Transformer:
+
+# %%
+alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
+figures.lesson_map("06", alt=alt)
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -31,8 +48,7 @@ from course_lib.lessons import token_statistics
 # A model has an **embedding**: a table with one row of numbers for each word that it
 # knows. Here is German text to learn from: what the program Home Assistant shows to its
 # users (Apache-2.0 licence). You don't have to speak German, only to know that it likes
-# to glue words together. The code that measures things is in
-# `course_lib/lessons/token_statistics.py`.
+# to glue words together.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
@@ -48,15 +64,7 @@ assert len(german.split()) > 80_000
 
 # %% [markdown]
 # *Nebelwahrscheinlichkeit* is a perfectly good German word, but it has no row. **How
-# can a model read a word that it has never seen?** The last picture of this lesson
-# shows how.
-
-# %%
-alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
-figures.lesson_map("06", alt=alt)
-
-# %% [markdown]
-# This lesson is about the numbers that go in at the bottom of the Transformer.
+# can a model read a word that it has never seen?**
 #
 # Are words without a row rare? Give every word of the training text a row, and then read
 # **held-out** text, which is of the same kind but was set aside and not trained on.
@@ -78,31 +86,15 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 # words share one row, *unknown*, and whatever they said is lost.
 #
 # The other extreme is one row per **letter**. About a hundred rows are enough, and almost
-# nothing is unknown. But sentences become long, because a word has about nine letters,
-# including the space after it.
-#
-# **Predict:** how many times as many scores does attention then compute?
-#
-# - [x] About 80 times as many
-# - [ ] About 18 times as many
-# - [ ] About 9 times as many
-
-# %%
-letters_per_word = len(held_out) / len(held_out.split())
-print(f"letters per word, with the space: {letters_per_word:.0f}")
-print(f"scores: {round(letters_per_word**2, -1):.0f} times as many")
-assert 8 < letters_per_word < 9.5
+# nothing is unknown. But a word has about nine letters, including the space after it, so
+# attention computes about 9² = 81 times as many scores (lesson 04), and the model first
+# has to learn to spell.
 
 # %% [markdown]
-# That is 9² times as many, and the model would first have to learn to spell. Between
-# words and letters there are **subwords**, parts of words. But which parts?
-#
-# Philip Gage (1994) had an idea for making files smaller: find the two bytes that most
-# often occur next to each other, replace the pair by an unused byte, and repeat.
-# Sennrich, Haddow and Birch (2016) brought the idea to translation.
-
-# %% [markdown]
-# This lesson needs four words:
+# Between words and letters there are **subwords**, parts of words. But which parts?
+# Philip Gage (1994) made files smaller by replacing the two bytes that most often occur
+# next to each other by an unused byte, again and again. Sennrich, Haddow and Birch (2016)
+# brought the idea to translation. It needs four words:
 #
 # - a **symbol** is one of the parts that a word has at the moment: at first, a letter;
 # - a **merge** joins two neighbouring symbols into one;
@@ -116,51 +108,11 @@ from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_specia
 from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
-# ## Counting words, with their ends
+# ## Which pair is the most frequent?
 #
-# Merges happen only inside words, so it is enough to know each word and how often it
-# occurs. But a model reads the symbols of a text as one sequence, which doesn't show
-# where a word ends. What does this say?
-
-# %%
-print(list("nowhere"))
-
-# %% [markdown]
-# It could be *nowhere*, *now here* or *no where*. So the last letter of each word carries
-# a mark, `</w>`, for the end of the word. With the mark, it is a symbol of its own,
-# different from the same letter inside a word.
-
-# %%
-print(spell("now"), spell("here"))
-
-# %% [markdown]
-# ### Exercise: word_counts
-#
-# Count how often each word occurs. A word is written as a tuple of symbols, because a
-# tuple can be the key of a dictionary; `spell`, from the cell above, writes it.
-#
-# <details><summary>Hint 1</summary>
-#
-# Words are whatever is between white space. Which string method returns them, whatever
-# kind of white space there is, and however much?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# By how much does the dictionary's entry grow for each word, and what is it before the
-# first one? What does `counts.get(symbols, 0)` return then?
-#
-# </details>
-
-# %%
-from course_lib.bpe import word_counts  # exercise
-
-# %%
-check(word_counts)
-
-# %% [markdown]
-# Six words make a **corpus**, a training text, that you can follow by hand. For now,
-# they carry no marks.
+# Six words make a **corpus**, a training text, that you can follow by hand. Merges happen
+# only inside words, so it is enough to know each word and how often it occurs. A word is
+# written as a tuple of symbols, because a tuple can be the key of a dictionary.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -168,10 +120,8 @@ toy_words = {tuple(word): count for word, count in toy.items()}
 print(toy_words)
 
 # %% [markdown]
-# ## Which pair is the most frequent?
-#
-# Count by hand before you read on: how often are *a* and *t* neighbours, and how often
-# *m* and *a*? Remember that each word counts as often as it occurs.
+# Count by hand: how often are *a* and *t* neighbours, and how often *m* and *a*? Each word
+# counts as often as it occurs.
 
 # %% [markdown]
 # ### Exercise: pair_counts
@@ -219,23 +169,7 @@ print("aaa".replace("aa", "[aa]"))
 # %% [markdown]
 # It gives `aa a`: the first two are joined and the third is left over, since a symbol
 # that has been joined cannot be joined again in the same merge. Python's `replace`
-# agrees. So why not put spaces between the symbols of a word and leave all joining to
-# `replace`?
-#
-# **Predict:** what does `replace("m a", "ma")` turn `m a m at` into?
-#
-# - [ ] `ma m at`
-# - [ ] `mamat`
-# - [x] `ma mat`
-
-# %%
-spelt = ("m", "a", "m", "at")
-print("as text:", " ".join(spelt).replace("m a", "ma").split())
-
-# %% [markdown]
-# (m, a) occurs only once, at the start. But `replace` found it a second time, in the
-# first letter of *at*. Programs that merge this way must check what surrounds a match. If
-# you compare whole symbols, you don't have to, so we do that.
+# agrees.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -293,12 +227,9 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
 # It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which
-# one wins, and each program has its own rule. We take the rule from the program by the
+# one wins, so each program has its own rule. We take the rule from the program by the
 # paper's authors: of equal pairs, take the greatest, which is the last one in Python's
 # order of tuples. Here that is (mat, e).
-#
-# Without a rule, the order of a dictionary would decide, so the same words in another
-# order would give different tokens.
 
 # %% [markdown]
 # ### Exercise: train_bpe
@@ -330,13 +261,6 @@ check(train_bpe)
 # %% [markdown]
 # Now train on the six words, with five merges. At first, the 19 words of this toy corpus
 # have 62 letters.
-#
-# **Predict:** how many tokens are left after five merges?
-#
-# - [ ] 57
-# - [ ] 43
-# - [x] 23
-# - [ ] 19
 
 # %%
 merges = train_bpe(toy_words, 5)
@@ -349,20 +273,12 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Here
-# is *mats* as a picture, from its letters at the bottom to its two tokens:
-
-# %%
-alt = "First a and t are joined, then m and at; mat and s are the two tokens of mats."
-figures.merge_trees(token_statistics.merge_trees("mats", merges), alt=alt)
-
-# %% [markdown]
-# <span class="in-notebook">Now try words of your own. Change the list `chosen` (any
-# lower-case words) and run both cells.</span> The five merges are made in each word, one
-# after another, whether the corpus had it or not. **Press "merge"** below the cells, or
-# move the slider, and guess each time what comes next.
+# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Now
+# make the five merges in other words, one after another. **Press "merge"** below the
+# cells, and guess each time what comes next.
+# <span class="in-notebook">(Then change the list `chosen`, and run both cells.)</span>
 #
-# **Predict:** the toy corpus has no *matte*. How many tokens is it after all five merges?
+# **Predict:** the corpus has no *matte*. How many tokens is it after all five merges?
 #
 # - [ ] One
 # - [x] Three
@@ -383,15 +299,330 @@ alt = "After five merges mats is mat and s; words that the toy lacks keep letter
 figures.merge_steps(splits, merges, frequencies, alt=alt)
 
 # %% [markdown]
-# After all five merges:
-
-# %%
-for word, steps in splits.items():
-    print(f"{word}:", *steps[-1])
+# A merge does nothing in a word that lacks its pair, and letters that no merge joins
+# remain letters: *matte* is `mat t e`.
 
 # %% [markdown]
-# A merge does nothing in a word that lacks its pair, and letters that no merge joins
-# remain letters.
+# ## Using the merges on a new word
+#
+# *meat* was not in the corpus. The learned merges join its symbols, but which merge comes
+# first? Three letters are enough to see why the order matters. In training, *bc* was more
+# frequent than *ab*:
+
+# %%
+text = "ab ab abc"
+abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
+print(abc_merges)
+
+# %% [markdown]
+# The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
+# be joined. The library `tokenizers` gets your merges and this text.
+#
+# **Predict:** which tokens does it split *abc* into?
+#
+# - [ ] `ab c`, as *ab* is frequent in this text
+# - [ ] `abc`, as both pairs were learned
+# - [x] `a bc`, as *bc* was learned first
+
+# %%
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
+library_bpe = Tokenizer(models.BPE(ids, abc_merges))
+library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
+print("the library:", library_bpe.encode(text).tokens)
+assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
+
+# %% [markdown]
+# Encoding repeats the merges from training in the same order: by **rank**. What is
+# frequent in the text at hand doesn't matter; otherwise the tokens of a word would depend
+# on its neighbours.
+
+# %% [markdown]
+# ### Exercise: encode_word
+#
+# Split a word into tokens, with the merges by rank.
+#
+# <details><summary>Hint 1</summary>
+#
+# Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
+# and search again, because there are new pairs now.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A dictionary from pair to rank answers "known?" and "how early?". What does
+# `min(…, key=…)` find among the known pairs? And when is there none?
+#
+# </details>
+
+# %%
+from course_lib.bpe import encode_word  # exercise
+
+# %%
+check(encode_word)
+
+# %% [markdown]
+# Now split the three letters and *meat* by rank:
+
+# %%
+print("abc: ", encode_word(("a", "b", "c"), abc_merges))
+print("meat:", encode_word(tuple("meat"), merges))
+assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
+
+# %% [markdown]
+# ## Back to text
+#
+# A model reads and writes tokens as one sequence, and a program must turn what it writes
+# into text. Where does a word end? What does this say?
+
+# %%
+print(list("nowhere"))
+
+# %% [markdown]
+# It could be *nowhere*, *now here* or *no where*. So in training, the last letter of each
+# word carries a mark, `</w>`, for the end of the word. With the mark, it is a symbol of
+# its own, different from the same letter inside a word. Turned back into text, the mark
+# becomes a space:
+
+# %%
+print(spell("now"), spell("here"))
+print(decode(["n", "ow</w>", "he", "re</w>"]))
+assert decode(["n", "ow</w>", "he", "re</w>"]) == "now here"
+
+# %% [markdown]
+# ## The word from the beginning
+#
+# Now learn 4,000 merges from the German text, with marks. Your `train_bpe` counts all
+# pairs again for every merge, which would take many minutes, but `train_bpe_fast`
+# (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the **same merges** in
+# seconds. (`word_counts` is the course's, and an exercise further below.)
+
+# %%
+counts = word_counts(german)
+most = fast_bpe.train_bpe_fast(counts, 16_000)  # all that this lesson will need
+learned = most[:4000]
+encode = fast_bpe.word_encoder(learned)  # your encode_word, for whole texts
+tokens_known = set(vocabulary(counts, learned))
+assert learned[:4] == train_bpe(counts, 4)
+
+# %% [markdown]
+# Here are the tokens of *Nebelwahrscheinlichkeit*, and whether they have rows:
+
+# %%
+print(encode(new_word), [token in tokens_known for token in encode(new_word)])
+new_trees = token_statistics.merge_trees(spell(new_word), learned)
+assert all(token in tokens_known for token in encode(new_word))
+assert decode(encode(new_word)) == new_word and "Regenwahrscheinlichkeit" in german
+assert encode(new_word) == ["N", "eb", "el", "wahrscheinlichkeit</w>"]
+
+# %%
+alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other words."
+figures.merge_trees(new_trees, alt=alt)
+
+# %% [markdown]
+# That is how a model reads a word that it has never seen: all four tokens are known from
+# *other* words. *wahrscheinlichkeit* was learned from words such as
+# *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about rain helps
+# with fog. But the fog itself falls apart into N, eb and el, which mean nothing.
+
+# %% [markdown]
+# ## Unknown words
+#
+# On the held-out text, compare our vocabulary with a word vocabulary of the same size,
+# made of the most frequent words.
+
+# %%
+size = len(tokens_known)
+words_unknown = token_statistics.share_out_of_vocabulary(held_out, known[:size])
+subwords = [token for word in held_out.split() for token in encode(word)]
+tokens_unknown = [token for token in subwords if token not in tokens_known]
+print(f"words, a vocabulary as large:      {words_unknown:.0%} unknown")
+print(f"words, all of the training text:   {unknown:.0%} unknown")
+print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown")
+assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
+
+# %% [markdown]
+# No token is unknown. Now take two words that the training text lacks: *Regenxylophon* (a rain xylophone) and ☂.
+#
+# **Predict:** which of them gives a token that has no row?
+#
+# - [ ] Neither of them
+# - [x] Only ☂
+# - [ ] Only *Regenxylophon*
+# - [ ] Both of them
+
+# %%
+for word in ("Regenxylophon", "☂"):
+    print(encode(word), [token in tokens_known for token in encode(word)])
+assert tokens_known.issuperset(encode("Regenxylophon"))
+assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
+
+# %% [markdown]
+# So byte-pair encoding on letters does have unknown tokens: a *letter* that training never
+# saw has no row, be it ☂, 雨 or a Greek letter.
+
+# %% [markdown]
+# ## Bytes: nothing is unknown, nothing is lost
+#
+# A computer stores text as **bytes**, numbers from 0 to 255. In UTF-8, the usual way, a
+# character takes one to four of them:
+
+# %%
+for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
+    print(character, list(character.encode()))
+assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
+
+# %% [markdown]
+# So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
+# start, there is no text that you cannot write. White space is bytes too, and belongs to
+# the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like this.
+# A space is written Ġ, and ä is its two bytes, each as one visible character:
+
+# %%
+print([spell_bytes(each) for each in pre_tokens("Ein Gerät")])
+assert spell_bytes(" mä") == ("Ġ", "m", "Ã", "¤")
+
+# %% [markdown]
+# Pairs of these characters are counted, joined and ranked as before. The 256 bytes come
+# first in the vocabulary, then what each merge makes, and a token's index there is its
+# **token id**, which is what a model gets. (In *Going further* you write both directions.)
+
+# %% [markdown]
+# ## Whom does a vocabulary serve?
+#
+# With bytes, nothing is unknown. But does that serve all languages equally well? Here are
+# the same texts in six languages.
+
+# %%
+from course_lib.byte_bpe import pre_token_counts
+from course_lib.corpora.translations import parallel_strings
+
+names = {"en": "English", "de": "German", "fr": "French", "el": "Greek"}
+names |= {"ru": "Russian", "ko": "Korean"}
+same = parallel_strings([*names])
+parts = {"train": pairs.train, "test": pairs.test}
+english = {name: {pair.source for pair in part} for name, part in parts.items()}
+to_learn = [row for row in same if row["en"] in english["train"]]
+to_measure = [row for row in same if row["en"] in english["test"]]
+print("texts to measure on:", len(to_measure))
+assert len(to_measure) > 300
+
+# %% [markdown]
+# Learn 4,000 merges from English, from English and German, or from all six. The texts
+# that we measure on are new to each of the three vocabularies:
+
+# %%
+measured = {
+    language: "\n".join(row[language] for row in to_measure) for language in names
+}
+n_tokens = {"bytes": {k: len(text.encode()) for k, text in measured.items()}}
+for label, learned_on in {
+    "tokens, learned on English": ["en"],
+    "tokens, learned on English and German": ["en", "de"],
+    "tokens, learned on all six": [*names],
+}.items():
+    sample = "\n".join(row[language] for row in to_learn for language in learned_on)
+    learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
+    to_tokens = fast_bpe.byte_encoder(learned_merges)
+    n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
+
+# %% [markdown]
+# **Predict:** with merges learned from English, how many times as many tokens does the
+# same text need in Greek?
+#
+# - [ ] About as many
+# - [ ] About 2 times as many
+# - [ ] About 4 times as many
+# - [x] About 8 times as many
+
+# %%
+times = {k: [n[each] / n["en"] for each in names] for k, n in n_tokens.items()}
+print("times English".ljust(37), *(f"{each:>4}" for each in names))
+for label, row in times.items():
+    print(f"{label:37}", *(f"{number:4.1f}" for number in row))
+on_english = n_tokens["tokens, learned on English"]
+price = n_tokens["tokens, learned on all six"]["en"] / on_english["en"]
+print(f"English, learned on all six instead of English: {price:.1f} times the tokens")
+shrinks = {k: n_tokens["bytes"][k] / on_english[k] for k in ("en", "el")}
+print(
+    "bytes per token, learned on English:", *(f"{k} {shrinks[k]:.1f}" for k in shrinks)
+)
+greek = [row[3] for row in times.values()]
+assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
+assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
+assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
+
+# %% [markdown]
+# English is 1 in each row. The table as a picture:
+
+# %%
+alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
+figures.bars([*names.values()], times, xlabel="times English", alt=alt)
+
+# %% [markdown]
+# > **Bytes treat all languages equally? They don't.** They can write any text, but a
+# > Greek letter takes two, so these Greek texts have 2.3 times the bytes. Merges learned
+# > from English turn about four English bytes into one token, but join almost no Greek
+# > ones. Who pays per token would pay over **eight times** as much, for over 60 times the
+# > scores. (Among tokenizers of published models, Petrov et al. 2023 found differences of
+# > up to 15 times.)
+#
+# It helps to learn from all languages that will be served: then Greek needs 1.3 times as
+# many tokens as English, and English 1.4 times as many as before.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Training joins the most frequent pair, counts again, and repeats; ties need a rule.
+# - Encoding applies merges by rank, so a new word becomes parts that are known from other
+#   words. With bytes, nothing is lost or unknown.
+# - The text that the merges were learned from decides which languages need many tokens.
+#
+# **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
+# Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
+# paper of GPT-2, section 2.2.
+#
+# **An open question:** sentences are now sequences of token ids. How did models translate
+# them before there was attention? Lesson 08.
+
+# %% [markdown]
+# ## Going further
+#
+# You can skip any section below: no later lesson's core needs it. Write the rest of a
+# tokenizer, from counting words to bytes, if you like to see things complete; read about
+# whole words, compounds and the number of merges if you will train a vocabulary yourself,
+# and about the library if you use one.
+
+# %% [markdown]
+# ## Counting words, with their ends
+#
+# `word_counts` came from the course. Here you write it, the shortest function of this
+# lesson. `spell`, also the course's, marks a word's last letter.
+
+# %% [markdown]
+# ### Exercise: word_counts
+#
+# Count how often each word occurs. A word is a tuple of symbols, as `spell` writes it.
+#
+# <details><summary>Hint 1</summary>
+#
+# Words are whatever is between white space. Which string method returns them, whatever
+# kind of white space there is, and however much?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# By how much does the dictionary's entry grow for each word, and what is it before the
+# first one? What does `counts.get(symbols, 0)` return then?
+#
+# </details>
+
+# %%
+from course_lib.bpe import word_counts  # exercise
+
+# %%
+check(word_counts)
 
 # %% [markdown]
 # ## No mark, or a mark in two ways
@@ -403,9 +634,9 @@ for word, steps in splits.items():
 # **Predict:** without marks, the toy's first merge was (a, t). With glued marks, which
 # pair is joined first?
 #
+# - [x] `(a, t</w>)`
 # - [ ] `(a, t)`, as before
 # - [ ] `(m, a)`
-# - [x] `(a, t</w>)`
 
 # %%
 apart = {(*word, END_OF_WORD): count for word, count in toy.items()}
@@ -441,122 +672,43 @@ print(*(t if last else t + "@@" for t, last in zip(bare, is_last, strict=True)))
 print(*("▁" + t if first else t for t, first in zip(bare, is_first, strict=True)))
 
 # %% [markdown]
-# ## Using the merges on a new word
+# ## Other rules for a new word
 #
-# *meat* was not in the corpus. The learned merges join its symbols, but which merge comes
-# first? Three letters are enough to see why the order matters. In training, *bc* was more
-# frequent than *ab*:
-
-# %%
-text = "ab ab abc"
-abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
-print(abc_merges)
-
-# %% [markdown]
-# The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
-# be joined. The library `tokenizers` gets your merges and this text.
-#
-# **Predict:** which tokens does it split *abc* into?
-#
-# - [x] `a bc`, as *bc* was learned first
-# - [ ] `ab c`, as *ab* fits first and is frequent here
-
-# %%
-from tokenizers import Tokenizer, models, pre_tokenizers
-
-ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
-library_bpe = Tokenizer(models.BPE(ids, abc_merges))
-library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
-print("the library:", library_bpe.encode(text).tokens)
-assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
-
-# %% [markdown]
-# What do two other rules give?
+# Some tokenizers match the longest token, and training picks the most frequent pair. What
+# would these rules give for *abc*, which is `a bc` by rank?
 
 # %%
 print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
 # %% [markdown]
-# > **Common mistake: "the longest match wins", or "the most frequent merge wins".** Some
-# > tokenizers do match the longest token, and training does pick the most frequent pair.
-# > But encoding repeats the merges from training in the same order: by **rank**. Early
-# > merges *were* the most frequent ones, in training, at that moment. What is frequent in
-# > the text at hand doesn't matter; otherwise the tokens of a word would depend on its
-# > neighbours.
-
-# %% [markdown]
-# ### Exercise: encode_word
+# Does the rule matter on real text? Split the held-out words by the longest match.
 #
-# Split a word into tokens, with the merges by rank.
-#
-# <details><summary>Hint 1</summary>
-#
-# Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
-# and search again, because there are new pairs now.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# A dictionary from pair to rank answers "known?" and "how early?". What does
-# `min(…, key=…)` find among the known pairs? And when is there none?
-#
-# </details>
-
-# %%
-from course_lib.bpe import encode_word  # exercise
-
-# %%
-check(encode_word)
-
-# %% [markdown]
-# Now split the three letters and *meat* by rank. (The pictures above made every merge
-# in turn; it is quicker to search only the word's own pairs.)
-
-# %%
-print("abc: ", encode_word(("a", "b", "c"), abc_merges))
-print("meat:", encode_word(tuple("meat"), merges))
-assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
-
-# %% [markdown]
-# Does the rule matter on real text? Learn 4,000 merges from the German text. Your
-# `train_bpe` counts all pairs again for every merge, which would take many minutes, but
-# `train_bpe_fast` (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the
-# **same merges** in seconds.
-#
-# **Predict:** how many words of the held-out text does the longest match split
-# differently?
+# **Predict:** how many of them come out differently?
 #
 # - [ ] About one in eighty
 # - [x] About one in eight
 # - [ ] About one in two
 
 # %%
-counts = word_counts(german)
-most = fast_bpe.train_bpe_fast(counts, 16_000)  # all that this lesson will need
-learned = most[:4000]
-encode = fast_bpe.word_encoder(learned)  # your encode_word, for whole texts
-tokens_known = set(vocabulary(counts, learned))
 other = [
     word
     for word in held_out.split()
     if token_statistics.longest_match(spell(word), tokens_known) != encode(word)
 ]
 print(f"split differently: {len(other) / len(held_out.split()):.0%}")
-assert learned[:4] == train_bpe(counts, 4)
 assert 0.08 < len(other) / len(held_out.split()) < 0.16
 
 # %% [markdown]
-# About one word in eight is. So if you train with one rule and encode with another, the
-# model gets splits that it was not trained on, and there is no error.
+# About one word in eight is split differently. So if you train with one rule and encode with another, the
+# model gets splits that it was not trained on, without any error.
 #
 # GPT-2 and RoBERTa use byte-pair encoding, and so did the Transformer paper for German.
 # BERT uses **WordPiece**, which does match the longest token from the left: its
 # vocabulary has no merges and no ranks, and tokens inside a word begin with `##`. A third
-# method, **unigram** (Kudo 2018), goes the other way: it starts with a large vocabulary,
+# method, **unigram** (Kudo 2018), goes the other way. It starts with a large vocabulary,
 # gives tokens probabilities, removes those that matter least, and takes the most probable
-# split. The library has all three methods. Give the first two the same tokens and the
-# same word:
+# split. The library has all three. Give two of them the same tokens and the same word:
 
 # %%
 inner = {"##" + token: n + 5 for token, n in ids.items()} | {"?": 10}
@@ -566,10 +718,9 @@ print("WordPiece:", library_wordpiece.encode("abc").tokens)
 assert library_wordpiece.encode("abc").tokens == ["ab", "##c"]
 
 # %% [markdown]
-# ## Back to text
+# ## From tokens to text
 #
-# A model writes tokens, and a program must turn them into text. That is what the marks
-# at the ends of words are for.
+# `decode` came from the course, too. It is what the marks at the ends of words are for.
 
 # %% [markdown]
 # ### Exercise: decode
@@ -604,12 +755,13 @@ check(decode)
 # **Predict:** which of them come back as they were?
 #
 # - [ ] All four
-# - [ ] All but `a</w>b`
 # - [x] Only *mat eats*
+# - [ ] All but `a</w>b`
 
 # %%
 texts = ["mat eats", "mat  eats", " mat eats\n"]
-encode_toy = fast_bpe.word_encoder(train_bpe(glued, 5))  # your encode_word, for texts
+marked = {spell(word): count for word, count in toy.items()}
+encode_toy = fast_bpe.word_encoder(train_bpe(marked, 5))  # your encode_word, for texts
 for example in texts:
     decoded = decode(encode_toy(example))
     print(f"{example!r:14} → {decoded!r:10} same: {decoded == example}")
@@ -620,8 +772,8 @@ assert [decode(encode_toy(each)) == each for each in texts] == [True, False, Fal
 # %% [markdown]
 # Two things are lost: how much white space there was and of which kind, and `</w>` where
 # the text itself has it, since such a token seems to end a word. A translator of
-# sentences can live with that, but in program code, white space has a meaning. Later in
-# this lesson, bytes solve both problems.
+# sentences can live with that, but in program code, white space has a meaning. Bytes
+# solve both problems.
 #
 # A practical point: merges are *part of the model*. Others must be able to load them,
 # so they are stored as text, one merge per line:
@@ -640,55 +792,6 @@ assert loaded == merges
 # %% [markdown]
 # The first line names the version of the format. Never change the order of the other
 # lines, because it *is* the rank.
-
-# %% [markdown]
-# ## Unknown words
-#
-# Back to the German and its held-out text. Compare our vocabulary with a word vocabulary
-# of the same size, made of the most frequent words.
-
-# %%
-size = len(tokens_known)
-words_unknown = token_statistics.share_out_of_vocabulary(held_out, known[:size])
-subwords = [token for word in held_out.split() for token in encode(word)]
-tokens_unknown = [token for token in subwords if token not in tokens_known]
-print(f"words, a vocabulary as large:      {words_unknown:.0%} unknown")
-print(f"words, all of the training text:   {unknown:.0%} unknown")
-print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown")
-assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
-
-# %% [markdown]
-# With about 4,200 rows, no token is unknown. Now take two words that the training text
-# lacks: *Regenxylophon* (a rain xylophone) and ☂.
-#
-# **Predict:** which of them gives a token that has no row?
-#
-# - [ ] Neither of them
-# - [x] Only ☂
-# - [ ] Only *Regenxylophon*
-# - [ ] Both of them
-
-# %%
-for word in ("Regenxylophon", "☂"):
-    print(encode(word), [token in tokens_known for token in encode(word)])
-assert tokens_known.issuperset(encode("Regenxylophon"))
-assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
-
-# %% [markdown]
-# So byte-pair encoding on letters does have unknown tokens, though its purpose was to
-# avoid them: a *letter* that training never saw has no row, be it ☂, 雨 or a Greek letter.
-# With **bytes** there are none, as you will see below.
-#
-# Here is one sentence (*the chance of rain changes by the hour*) in three ways:
-
-# %%
-sentence = "Die Regenwahrscheinlichkeit ändert sich stündlich"
-letters = sentence.replace(" ", "␣")
-rows = {"words": sentence.split(), "tokens": encode(sentence), "letters": letters}
-
-# %%
-alt = "The sentence as 5 words, as a few more tokens, and as 49 letters and spaces."
-figures.token_boxes(rows, alt=alt)
 
 # %% [markdown]
 # ## Before the first merge
@@ -717,30 +820,8 @@ assert len(set(enabled)) == 1
 
 # %% [markdown]
 # There were six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one
-# word.) The next cell undoes both steps, in each of the 23,255 different training texts.
-#
-# **Predict:** do all texts come back as they were?
-#
-# - [ ] Yes
-# - [x] Nearly all; some have another case
-# - [ ] Nearly all; some have their spaces elsewhere
-
-# %%
-undone = {
-    text: learned_case.restore_target(learned_case.prepare_target(text))
-    for text in german.split("\n")
-}
-changed = [text for text in undone if undone[text] != text]
-print(f"{len(changed)} of {len(undone):,} texts come back changed")
-for example in ("Max. relative Luftfeuchtigkeit", "homee konfigurieren", "dB-Wert"):
-    prepared = learned_case.prepare_target(example)
-    print(f"  {example} → {prepared} → {learned_case.restore_target(prepared)}")
-assert all(undone[text].lower() == text.lower() for text in changed)
-
-# %% [markdown]
-# Punctuation always comes back. The case is lost in about thirty texts, where a full stop
-# doesn't end a sentence (*Max.*) or a text begins with a small letter (the name *homee*).
-# *dB* is safe, because a word with a capital after its first letter is left alone.
+# word.) Punctuation can be put back without a loss, but a few texts lose their case:
+# where a full stop doesn't end a sentence (*Max.*), or a name begins with a small letter.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
@@ -816,9 +897,9 @@ assert shares[8000, "1,001–2,000"] > 0.85
 #
 # **Predict:** into which tokens is *Haustürschlüssel* cut?
 #
-# - [x] `Hau st ür schlüssel`
 # - [ ] `Haus tür schlüssel`
 # - [ ] `Haustür schlüssel`
+# - [x] `Hau st ür schlüssel`
 # - [ ] `Haust ür sch lüssel`
 
 # %%
@@ -847,10 +928,9 @@ assert [word in german for word in compounds] == [True, False, False]
 #
 # **Predict:** how many of the tokens does that step save?
 #
-# - [ ] About a tenth
-# - [x] About a quarter
-# - [ ] About half
-# - [ ] About three quarters
+# - [ ] Fewer than a tenth
+# - [x] Between a tenth and a half
+# - [ ] More than a half
 
 # %%
 n_merges = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
@@ -904,27 +984,10 @@ assert seldom > 0.6
 # sentence pairs, and Gemma (2024) has 256,000.
 
 # %% [markdown]
-# ## Bytes: nothing is unknown, nothing is lost
+# ## Any text, by its bytes
 #
-# A computer stores text as **bytes**, numbers from 0 to 255. In UTF-8, the usual way, a
-# character takes one to four of them.
-#
-# **Predict:** how many does *ä* take?
-#
-# - [ ] One
-# - [x] Two
-# - [ ] Four
-
-# %%
-for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
-    print(character, list(character.encode()))
-assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
-
-# %% [markdown]
-# So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
-# start, there is no text that you cannot write. White space is bytes too, and belongs to
-# the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like this,
-# and so do the first two of these three functions from the course:
+# Here you write both directions, from text to token ids and back. Three functions of the
+# course help, and you have met two of them:
 
 # %%
 print(pre_tokens("The cat's 12  mats!"))
@@ -1020,21 +1083,21 @@ from course_lib.byte_bpe import decode_bytes  # exercise
 check(decode_bytes)
 
 # %% [markdown]
-# Is it lossless now? Try the texts from above, the umbrella, and a thousand texts of
+# Is it lossless now? Try texts with white space at odd positions, a `</w>`, an umbrella,
+# and a thousand texts of
 # random characters from all of Unicode:
 
 # %%
 import random
 
-from course_lib.byte_bpe import pre_token_counts
-
 few = train_bpe(pre_token_counts("the cat ate the mat, the mat ate the cat"), 20)
 draw = random.Random(0)
 anything = [chr(n) for n in range(0x110000) if not 0xD800 <= n < 0xE000]
 strange = ["".join(draw.choices(anything, k=20)) for _ in range(1000)]
-back = [decode_bytes(encode_bytes(each, few), few) for each in [*texts, "☂", *strange]]
-print("all came back:", back == [*texts, "☂", *strange])
-assert back == [*texts, "☂", *strange]
+texts = ["mat eats", "mat  eats", " mat eats\n", "a</w>b", "☂", *strange]
+back = [decode_bytes(encode_bytes(each, few), few) for each in texts]
+print("all came back:", back == texts)
+assert back == texts
 
 # %% [markdown]
 # Every one of them comes back. (Only half a surrogate pair is refused.)
@@ -1071,100 +1134,15 @@ assert {decode_bytes(each, few, special) for each in ways_to_end.values()} == {
 # reading.
 
 # %% [markdown]
-# ## Whom does a vocabulary serve?
-#
-# With bytes, nothing is unknown. But does that serve all languages equally well? Here are
-# the same texts in six languages.
-
-# %%
-from course_lib.corpora.translations import parallel_strings
-
-names = {"en": "English", "de": "German", "fr": "French", "el": "Greek"}
-names |= {"ru": "Russian", "ko": "Korean"}
-same = parallel_strings([*names])
-parts = {"train": pairs.train, "test": pairs.test}
-english = {name: {pair.source for pair in part} for name, part in parts.items()}
-to_learn = [row for row in same if row["en"] in english["train"]]
-to_measure = [row for row in same if row["en"] in english["test"]]
-print("texts to measure on:", len(to_measure))
-assert len(to_measure) > 300
-
-# %% [markdown]
-# Learn 4,000 merges from English, from English and German, or from all six (almost seven
-# times as much text as English alone). So all three vocabularies are equally large, and
-# the texts that we measure on are new to each:
-
-# %%
-measured = {
-    language: "\n".join(row[language] for row in to_measure) for language in names
-}
-n_tokens = {"bytes": {k: len(text.encode()) for k, text in measured.items()}}
-for label, learned_on in {
-    "tokens, learned on English": ["en"],
-    "tokens, learned on English and German": ["en", "de"],
-    "tokens, learned on all six": [*names],
-}.items():
-    sample = "\n".join(row[language] for row in to_learn for language in learned_on)
-    learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
-    to_tokens = fast_bpe.byte_encoder(learned_merges)
-    n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
-
-# %% [markdown]
-# **Predict:** with merges learned from English, how many times as many tokens does the
-# same text need in Greek?
-#
-# - [ ] About as many
-# - [ ] About 2 times as many
-# - [ ] About 4 times as many
-# - [x] About 8 times as many
-
-# %%
-times = {k: [n[each] / n["en"] for each in names] for k, n in n_tokens.items()}
-print("times English".ljust(37), *(f"{each:>4}" for each in names))
-for label, row in times.items():
-    print(f"{label:37}", *(f"{number:4.1f}" for number in row))
-on_english = n_tokens["tokens, learned on English"]
-price = n_tokens["tokens, learned on all six"]["en"] / on_english["en"]
-print(f"English, learned on all six instead of English: {price:.1f} times the tokens")
-shrinks = {k: n_tokens["bytes"][k] / on_english[k] for k in ("en", "el")}
-print(
-    "bytes per token, learned on English:", *(f"{k} {shrinks[k]:.1f}" for k in shrinks)
-)
-greek = [row[3] for row in times.values()]
-assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
-assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
-assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
-
-# %% [markdown]
-# In each row, English is 1. Here is the table as a picture:
-
-# %%
-alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
-figures.bars([*names.values()], times, xlabel="times English", alt=alt)
-
-# %% [markdown]
-# > **Common mistake: "bytes treat all languages equally".** Bytes can write any text, but
-# > a Greek letter takes two, so Greek texts have 2.3 times the bytes. Merges learned from
-# > English turn about four English bytes into one token, but join almost no Greek ones.
-# > If you pay per token, you pay over **eight times** as much, for over 60 times the
-# > scores.
-#
-# It helps to learn from all languages that will be served: then Greek needs 1.3 times as
-# many tokens as English, and English 1.4 times as many as before.
-#
-# Notice Korean: it needs few characters, but three bytes for each, so barely more bytes
-# than English. With merges learned on English, it needs over four times the tokens.
-
-# %% [markdown]
 # ## The same with a library
 #
 # `tokenizers` by Hugging Face trains on the same German, on bytes.
 #
 # **Predict:** does it learn the same 4,000 merges as your rules?
 #
-# - [x] The first ones, then others
 # - [ ] Yes, all of them
 # - [ ] Others from the start
+# - [x] The first ones, then others
 
 # %%
 import json
@@ -1216,12 +1194,13 @@ assert 0.01 < only_ours / 4000 < 0.1 and abs(lengths_of[0] / lengths_of[1] - 1) 
 
 # %%
 rainy = "Regen ☂"
-ours = encode_bytes(rainy, oldest)
+ids_of = {token: n for n, token in enumerate(byte_vocabulary(oldest))}
+ours = [ids_of[token] for token in fast_bpe.byte_encoder(oldest)(rainy)]
 same_tokens = library.encode(rainy).tokens == fast_bpe.byte_encoder(oldest)(rainy)
 print("same tokens:", same_tokens)
 print("ours:  ", ours[-4:], " theirs:", library.encode(rainy).ids[-4:])
 came_back = library.decode(library.encode(rainy).ids) == rainy
-print("both come back:", decode_bytes(ours, oldest) == rainy and came_back)
+print("it comes back:", came_back)
 assert same_tokens and came_back
 
 # %% [markdown]
@@ -1277,46 +1256,3 @@ assert {"es</w>", "das</w>"} < set(your_tokens)
 
 # %% [markdown]
 # The sentence is new, but it comes back unchanged; *es* and *das* are even one token each.
-
-# %% [markdown]
-# ## The word from the beginning
-#
-# Here are the tokens of *Nebelwahrscheinlichkeit* after 4,000 merges, and whether they
-# have rows. For comparison, *Nebel* (fog), which was in the training text:
-
-# %%
-print(encode(new_word), [token in tokens_known for token in encode(new_word)])
-print(encode("Nebel"))
-new_trees = token_statistics.merge_trees(spell(new_word), learned)
-assert all(token in tokens_known for token in encode(new_word))
-assert decode(encode(new_word)) == new_word and "Regenwahrscheinlichkeit" in german
-assert encode(new_word) == ["N", "eb", "el", "wahrscheinlichkeit</w>"]
-assert "Nebel" in german.split() and encode("Nebel") == ["Ne", "be", "l</w>"]
-
-# %%
-alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other words."
-figures.merge_trees(new_trees, alt=alt)
-
-# %% [markdown]
-# All four tokens are known from *other* words. *wahrscheinlichkeit* was learned from
-# words such as *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows
-# about rain helps with fog. The fog itself falls apart into N, eb and el. On its own,
-# *Nebel* ends in a marked letter, so its tokens were `Ne`, `be` and `l</w>`: three other
-# rows. So what a model has learned from that word is no help here.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Training joins the most frequent pair, counts again, and repeats; ties need a rule,
-#   and word ends need a mark.
-# - Encoding applies merges by rank: neither the longest token nor the most frequent
-#   pair wins. With bytes, nothing is lost or unknown.
-# - More merges make sequences shorter and leave more rows to learn; the text they were
-#   learned from decides which languages need many tokens.
-#
-# **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
-# Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
-# paper of GPT-2, section 2.2.
-#
-# **An open question:** sentences are now sequences of token ids. How did models translate
-# them before there was attention? Lesson 08.

@@ -5,12 +5,12 @@
 #
 # After this lesson you can
 #
-# - write one step of a gated recurrent unit, and build a translator from two such units;
+# - write one step of a gated recurrent unit, and say why it has gates;
 # - say where a translator without attention fails, and measure it;
-# - write Bahdanau's and Luong's attention, and one step of a decoder that uses it;
-# - draw an alignment, and measure how much of it is right.
+# - write Bahdanau's attention, and one step of a decoder that uses it;
+# - read an alignment off its weights.
 #
-# **About 115 minutes.** You need lessons 01, 02, 04 and 07.
+# **About 65 minutes, and 30 more in *Going further*.** You need lessons 01, 02, 04 and 07.
 
 # %%
 from collections.abc import Sequence
@@ -20,32 +20,76 @@ from torch import Tensor
 
 from autograder import check
 from course_lib import figures
-from course_lib.lessons import cost
+from course_lib.experiments import alignments, bottleneck, record
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. A small network reads
-# English number words from left to right, and then writes German ones from left to right.
-#
-# To write *drei*, the network needs the word that it read last, and to write *siebzig*,
-# the one before that. And *two hundred and seventy-three thousand* has many more words to
-# keep apart. **How does it find the right word at the right moment, if nobody ever says
-# which words belong together?** The pictures at the end give the answer. On the way, you
-# will write a recurrent network, see where it fails, and give it attention.
+# *seventy-three* is *dreiundsiebzig* in German: three-and-seventy. Here a small network
+# reads English number words from left to right, and then writes German ones from left to
+# right. **Press "play"**, and watch the column *context*: it is what the right side, which
+# writes, gets from the left side, which reads.
+
+# %%
+numbers = alignments.numbers_task()
+squeezed = alignments.train(numbers, "none")  # some seconds
+words = "seventy three".split(), "drei und siebzig".split()
+drawn = alignments.states_and_weights(squeezed, numbers, *words)
+sides = [[*side, "(end)"] for side in words]
+
+# %%
+alt = "At each step, what writes gets the same vector: all that is left of the source."
+figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
+
+# %% [markdown]
+# It is the same at every step: one vector, which is all that is left of the source. With
+# two words, that is enough. But *two hundred and seventy-three thousand* has many more
+# words to keep apart, and they come in another order. **How does a network find the right
+# word at the right moment, if nobody ever says which words belong together?** On the way
+# to the answer, you write a recurrent network, see where it fails, and give it attention.
 
 # %% [markdown]
 # ## A network that reads one token after another
 #
 # Before the Transformer, most networks that translated, answered questions or predicted
-# the next word were **recurrent**. A recurrent network keeps one vector, and updates it
-# at every token. You need three words:
+# the next word were **recurrent**. A recurrent network keeps one vector, the **hidden
+# state** (or state): all that it knows about the tokens so far. At every token, it computes
+# a new one. The plainest way is
 #
-# - the **hidden state**, or state, is that vector: all that the network knows about the
-#   tokens so far;
-# - a **gate** is a number between 0 and 1 that says how much of something passes;
+# $$s' = \tanh(x\,W_x + s\,W_s + b)$$
+#
+# where x is the token's vector, s the old state and s′ the new one.
+
+# %% [markdown]
+# How long can it remember? `course_lib/lessons/first_letter.py` lets such a network read
+# random letters out of ten, and then asks which one came *first*. After 400 steps of
+# training with three letters in between, the answer is right for every new word.
+#
+# **Predict:** and with ten letters in between, after the same training?
+#
+# - [x] It is right about as often as a guess.
+# - [ ] It is right for about half of the words.
+# - [ ] It is still right for nearly every word.
+
+# %%
+from course_lib.lessons import first_letter
+
+for between in (3, 10):
+    share = first_letter.share_right("plain", between)
+    print(f"{between:2} letters in between: right in {share:.0%} of the words")
+assert share < 0.2
+
+# %% [markdown]
+# Ten letters are too many for this training, and the formula says why: at each token, the
+# *whole* state goes through $W_s$ and the tanh, and is mixed with the new token. What is
+# to be remembered must survive that ten times, and the gradient that could teach the
+# network to keep it has to come back the same way.
+#
+# So give the network a way to leave its state alone. Two more words:
+#
 # - the **candidate** is what the state would become if nothing of the old state were
-#   kept.
+#   kept;
+# - a **gate** is a number between 0 and 1 that says how much of something passes.
 
 # %% [markdown]
 # The new state lies between the old state and the candidate: the *update gate* is the
@@ -79,10 +123,9 @@ assert round(state, 2) == 0.58
 
 # %% [markdown]
 # $\sigma$, the sigmoid (`torch.sigmoid`), gives numbers between 0 and 1; $\odot$
-# multiplies number by number. x is the token's vector, s the old state and s′ the new
-# one. The **reset gate** r decides how much of s reaches the candidate c. In code, the
-# parameters that belong to the state are `w_h` and `b_h`, and the state's length is
-# `d_h`, because h, for *hidden*, is the usual letter.
+# multiplies number by number. The **reset gate** r decides how much of s reaches the
+# candidate c. In code, the parameters that belong to the state are `w_h` and `b_h`, and
+# the state's length is `d_h`, because h, for *hidden*, is the usual letter.
 
 # %% [markdown]
 # ### Exercise: gru_step
@@ -123,39 +166,25 @@ print("equal to nn.GRUCell:", bool(gap < 1e-6))
 assert gap < 1e-6  # 32-bit floats: seven digits
 
 # %% [markdown]
-# Here, as in Cho et al. (2014) and in PyTorch, u is the share of the old state. Chung
-# et al. (2014) and Bahdanau et al. (2015), appendix A.1.1, swap the two:
-# $s' = u \odot c + (1 - u) \odot s$. Both are called GRU, and both can be trained, but
-# parameters trained for one are wrong for the other. To see how wrong, change the sign
-# of the update gate's parameters: u becomes 1 − u, since $\sigma(-a) = 1 - \sigma(a)$.
+# (Some papers, such as Chung et al. 2014, and the appendix of Bahdanau et al. 2015, swap u
+# and 1 − u. Both are called GRU, but parameters trained for one are wrong for the other.)
+#
+# Does it remember the first letter?
 
 # %%
-sign = torch.tensor([1.0] * 4 + [-1.0] * 4 + [1.0] * 4)  # the middle part is u
-flipped, right = gru_step(x, state, *(part * sign for part in ours)), unit(x, state)
-far, largest = (flipped - right).abs().max().item(), right.abs().max().item()
-print(f"states up to {largest:.1f}; with the gate flipped, off by up to {far:.1f}")
-assert far > 0.5
+share = first_letter.share_right("gated", 10)
+print(f"10 letters in between: right in {share:.0%} of the words")
+assert share > 0.9
 
 # %% [markdown]
-# `nn.GRU` takes all the steps of a sequence: row t of its result is the state after
+# Where the update gate stays near 1, the old state is handed on almost unchanged, and so is
+# the gradient. (A plain state can hold as much, but it is harder to train: Collins et al.
+# 2017.) `nn.GRU` takes all the steps of a sequence: row t of its result is the state after
 # token t.
-
-# %%
-reader = torch.nn.GRU(3, 4, batch_first=True)
-tokens, state = torch.randn(1, 6, 3), torch.zeros(1, 4)
-# all_weights: w_x, w_h, b_x, b_h, as gru_step wants them; .mT transposes a matrix
-ours = [each.mT if each.dim() == 2 else each for each in reader.all_weights[0]]
-for t in range(6):
-    state = gru_step(tokens[:, t], state, *ours)
-gap = (reader(tokens)[0][:, -1] - state).abs().max()
-print("six steps = nn.GRU:", bool(gap < 1e-6))
-assert gap < 1e-6
-
-# %% [markdown]
-# The **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is equally
-# common. It hands on two vectors, a hidden state and a *cell state*, and nowadays has
-# three gates. The GRU is a later and simpler unit for the same purpose: to keep something
-# over many steps.
+#
+# The **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is older and
+# equally common. It was made for the same purpose, hands on two vectors, and nowadays has
+# three gates.
 
 # %% [markdown]
 # ## Two of them make a translator
@@ -174,25 +203,7 @@ assert gap < 1e-6
 # goes through **one vector of fixed length**. The translator of this lesson
 # (`course_lib/nn/recurrent.py`) does both. Its encoder reads forwards and backwards. The
 # two last states, joined, are the context, which a matrix and a tanh turn into the
-# decoder's first state.
-
-# %% [markdown]
-# Here it is after a single step of training, so watch the arrows, not the words. **Press
-# "play"**, and the same context reaches the decoder at every step. The task is English to
-# German numbers, as at the start of the lesson (`course_lib/experiments/alignments.py`).
-
-# %%
-from course_lib.experiments import alignments, bottleneck, record
-
-numbers = alignments.numbers_task()
-beginner = alignments.train(numbers, "none", steps=1)
-words = "seventy three".split(), "drei und siebzig".split()
-drawn = alignments.states_and_weights(beginner, numbers, *words)
-sides = [[*side, "(end)"] for side in words]
-
-# %%
-alt = "At each step, the decoder gets the same context: the encoder's last states."
-figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
+# decoder's first state. The picture at the start of the lesson shows it.
 
 # %% [markdown]
 # At each step the decoder reads the token *before* the one that it must write. In
@@ -207,7 +218,7 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # %% [markdown]
 # Without that shift, the loss is perfect and the model useless (lesson 04). In
 # translation, nobody knows the right token, so the decoder has to read what it wrote
-# itself. Below we measure what difference that makes.
+# itself.
 
 # %% [markdown]
 # ## How much fits through one vector?
@@ -223,10 +234,9 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 #
 # **Predict:** what share of the letters is then right in words of 12 letters?
 #
-# - [ ] About 0.1, as by chance.
-# - [x] About 0.5.
-# - [ ] About 0.8.
-# - [ ] All of them.
+# - [ ] Under 0.2, barely more than by chance.
+# - [x] Between 0.3 and 0.7.
+# - [ ] Over 0.9, as in short words.
 
 # %%
 fixed = bottleneck.train("none")  # some seconds
@@ -252,8 +262,8 @@ assert 0.75 < min(longer.values("5000 steps")) < max(longer.values("5000 steps")
 assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 steps"))
 
 # %% [markdown]
-# > **Common mistake: "the vector is too small for a long sentence".** That is how the
-# > story is usually told. But recurrent networks can store about one real number of what
+# > **The vector is too small for a long sentence?** That is how the story is usually
+# > told. But recurrent networks can store about one real number of what
 # > they read in each number of their state (Collins et al. 2017), and here 128 numbers
 # > have to store 12 letters. With the same settings, a larger state did not help, while
 # > longer training did: after 5,000 steps about 0.8 of the letters are right, and the
@@ -268,9 +278,9 @@ assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 ste
 # **Predict:** if the gradient's norm (its length) is 1 at the last token, how large is it
 # ten steps before?
 #
-# - [ ] About a half.
-# - [ ] About a tenth.
-# - [x] About a hundredth.
+# - [x] Less than a twentieth.
+# - [ ] Between a tenth and a half.
+# - [ ] More than a half.
 
 # %%
 torch.manual_seed(0)
@@ -290,7 +300,7 @@ assert relative[20] < 0.005
 # in the middle are far from both ends: in a word of 12 letters, six steps, after which
 # 0.06 is left.
 #
-# A famous trick confirms this. Sutskever et al. (2014) let the encoder read the source
+# A famous trick fits this. Sutskever et al. (2014) let the encoder read the source
 # **backwards**, so that its first words are close to the first words of the target.
 # With the same vector, the perplexity fell from 5.8 to 4.7 and the BLEU score (the
 # usual score for translations) rose from 25.9 to 30.6.
@@ -363,28 +373,14 @@ from course_lib.nn.sequence_to_sequence import additive_attention  # exercise
 check(additive_attention)
 
 # %% [markdown]
-# The weights must be the same as with lesson 01's `additive_scores` and a softmax, except
-# for rounding:
-
-# %%
-from course_lib.attention import additive_scores
-
-torch.manual_seed(0)
-state, keys = torch.randn(1, 4), torch.randn(6, 5)
-w_q, w_k, v = torch.randn(4, 7), torch.randn(5, 7), torch.randn(7)
-_, weights = additive_attention(state[0], keys, keys, w_q, w_k, v)
-first = additive_scores(*(each.numpy() for each in (state, keys, w_q, w_k, v)))
-print("same weights:", torch.allclose(torch.tensor(first[0]).softmax(-1), weights))
-
-# %% [markdown]
 # Back to copying, with the same number of steps and the same encoder. The only change is
 # that the decoder attends.
 #
 # **Predict:** what share of 12 letters does the decoder with attention get right?
 #
-# - [ ] About 0.5, as before.
-# - [x] About 0.8.
+# - [ ] As many as before.
 # - [ ] All of them.
+# - [x] Clearly more, but not all.
 
 # %%
 attentive = bottleneck.train("additive")  # some seconds
@@ -414,108 +410,8 @@ figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=
 
 # %% [markdown]
 # With additive attention, the length barely matters; without attention, longer words have
-# a smaller share of right letters. (*multiplicative* uses a score from the next section,
-# and learns this task more slowly.)
-
-# %% [markdown]
-# So far, the models have read the letters that they wrote themselves. Now let the same
-# models read the right letters instead, with teacher forcing.
-#
-# **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
-# What is the share with teacher forcing?
-#
-# - [ ] About 0.2.
-# - [ ] About 0.36, too.
-# - [x] About 0.6.
-# - [ ] About 1.0.
-
-# %%
-for kind in bottleneck.ATTENTION_KINDS:
-    forced = [run[f"{kind}, teacher forcing"][-1] for run in copy_runs.runs]
-    used = [run[kind][-1] for run in copy_runs.runs]
-    print(f"{kind:14} 20 letters: teacher forcing {forced}, its own {used}")
-assert all(
-    run[f"{kind}, teacher forcing"][-1] >= run[kind][-1]
-    for kind in bottleneck.ATTENTION_KINDS
-    for run in copy_runs.runs
-)
-assert all(0.5 < run["none, teacher forcing"][-1] < 0.7 for run in copy_runs.runs)
-assert all(run["none"][0] > 0.95 and run["none"][-1] < 0.45 for run in copy_runs.runs)
-assert all(0.55 < run["none"][2] < 0.65 for run in copy_runs.runs)  # 12 letters
-assert all(min(run["additive"]) > 0.93 for run in copy_runs.runs)
-assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
-
-# %% [markdown]
-# With teacher forcing, an error costs one letter. (The share stops at 0.6, since the
-# letters still have to come out of the one vector.) Without it, the next step reads the
-# wrong letter, which doesn't fit its state. That never happened in training, so the next
-# letter is often wrong as well. The lesson is to measure a model the way it will be used.
-
-# %% [markdown]
-# ## Product scores
-#
-# A year later, Luong, Pham and Manning compared other scores. The simplest is the dot
-# product of state and key; *general* puts a matrix between them:
-#
-# $$\text{dot: } s \cdot k_j \qquad \text{general: } (s\,W) \cdot k_j$$
-
-# %% [markdown]
-# ### Exercise: luong_score
-#
-# Return only the scores: the softmax comes later.
-#
-# <details><summary>Hint 1</summary>
-#
-# With "general", which of the two does w belong to, so that the sizes fit?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# A product with keys wants the query as a column. How do you make one, and what must you
-# do with its axis afterwards?
-#
-# </details>
-
-# %%
-from course_lib.nn.sequence_to_sequence import luong_score  # exercise
-
-# %%
-check(luong_score)
-
-# %% [markdown]
-# In the translator above, the encoder reads a source of 7 letters in both directions, with
-# 64 numbers each. The decoder's state has 64 numbers.
-#
-# **Predict:** can this translator use the score *dot*?
-#
-# - [x] No: 64 numbers meet 128.
-# - [ ] Yes: 64 numbers meet 64.
-# - [ ] No: one state cannot meet 7 keys.
-
-# %%
-torch.manual_seed(0)
-state, keys, w = torch.randn(64), torch.randn(7, 128), torch.randn(64, 128)
-for kind, matrix in (("dot", None), ("general", w)):
-    try:
-        scores = luong_score(state, keys, kind, matrix)
-        print(f"{kind}: scores of shape {tuple(scores.shape)}")
-    except RuntimeError as error:
-        print(f"{kind}: {type(error).__name__}")
-with_identity = luong_score(state, keys[:, :64], "general", torch.eye(64))
-plain = luong_score(state, keys[:, :64], "dot")
-print("dot = general with 1:", torch.allclose(plain, with_identity))
-assert keys.shape[-1] == 2 * len(state)
-
-# %% [markdown]
-# *dot* needs equal sizes, and state and key must share one space; *general* learns how to
-# get from one to the other. With $W = W_q W_k^\mathsf{T}$ it is the score of lesson 02, except
-# that Luong's scores are not divided by $\sqrt{d_k}$.
-
-# %% [markdown]
-# So attention is older than *Attention Is All You Need*: these models attended in 2014
-# and 2015, with recurrent networks around the attention. What the Transformer of 2017
-# leaves out is the *recurrence*. And attention isn't *all* it needs: without the
-# embedding, more than half of its parameters are in feed-forward networks (lesson 09).
+# a smaller share of right letters. (*multiplicative* uses a product as the score, and
+# learns this task more slowly.)
 
 # %% [markdown]
 # ## Which state is the query?
@@ -586,15 +482,16 @@ assert gap < 1e-5  # 32-bit floats, after five steps
 # (a product, a sum, a tanh …) that have to wait for each other.
 
 # %%
+from course_lib.lessons import cost
+
 torch.manual_seed(0)
 parts = [torch.randn(shape) / 3 for shape in ((8, 24), (8, 24), (24,), (24,))]
 for n in (5, 10, 20):
     tokens, state = torch.randn(n, 8, requires_grad=True), torch.zeros(8)
     for token in tokens:
         state = gru_step(token, state, *parts)
-    keys = tokens.expand(n, n, 8)  # all n positions attend to all n
-    scores = luong_score(tokens, keys, "dot")
-    waits = [cost.sequential_operations(each) for each in (state, scores.softmax(-1))]
+    weights = (tokens @ tokens.T).softmax(-1)  # all n positions attend to all n
+    waits = [cost.sequential_operations(each) for each in (state, weights)]
     print(f"n = {n:2}: recurrent {waits[0]:3}, attention {waits[1]}, scores {n * n}")
 
 # %% [markdown]
@@ -604,9 +501,28 @@ for n in (5, 10, 20):
 # needs the one before.
 #
 # Bahdanau's attention doesn't shorten the chain, because it is part of a recurrent
-# decoder and waits with it. What it shortens is the path of the *gradient*: with
-# attention, the gradient gets from a target token to any source token's state through one
-# weighted mean, whereas with a fixed context, it must go through every step in between.
+# decoder and waits with it. What it shortens is the path of the *gradient*. Suppose that
+# *vier* was wrong, because too little is known of *four*. How far does that message have
+# to travel, if the encoder reads from left to right?
+
+# %%
+alt = "From vier back to four: seven arrows through one vector, two with attention."
+german = "vier hundert drei und siebzig tausend".split()
+figures.gradient_paths(
+    "four hundred and seventy three thousand".split(), german, alt=alt
+)
+
+# %% [markdown]
+# Without attention, it goes through every state in between, and as a rule it shrinks at
+# each. With
+# attention, one weighted mean is all that lies between a target token and any state of
+# the source.
+
+# %% [markdown]
+# So attention is older than *Attention Is All You Need*: these models attended in 2014
+# and 2015, with recurrent networks around the attention. What the Transformer of 2017
+# leaves out is the *recurrence*. And attention isn't *all* it needs: without the
+# embedding, more than half of its parameters are in feed-forward networks (lesson 09).
 
 # %% [markdown]
 # ## Numbers, written in another order
@@ -622,7 +538,7 @@ translator = alignments.train(numbers)  # some seconds
 
 # %% tags=["nbval-ignore-output"]
 right = alignments.exact_match(translator, numbers, numbers.pairs[-300:])
-print(f"whole numbers right, of 300 new ones: {right:.2f}")
+print(f"numbers without an error, of 300 new ones: {right:.2f}")
 assert right > 0.9  # 1.00 in the trials
 
 # %% [markdown]
@@ -676,77 +592,145 @@ alt = "Encoder states and, step by step, the decoder's query, context and new to
 figures.encoder_decoder(columns, rows, **drawn, bidirectional=True, alt=alt)
 
 # %% [markdown]
-# ### Exercise: alignment_mass
+# And how often is a number right as a whole? Here are the results of three seeds
+# (`python -m course_lib.experiments alignments`), without attention and with it. *Short*
+# and *long* are the halves of the 300 new numbers with fewer and with more English words.
+
+# %%
+runs = record.read("alignments")
+for kind in ("none", "additive"):
+    for half in ("short", "long"):
+        shares = runs.values(f"numbers, {kind}, {half}")
+        print(f"{kind:8} {half:5} numbers right:", shares)
+assert all(
+    run["numbers, none, short"] > run["numbers, none, long"] + 0.1
+    and run["numbers, additive, short"] == run["numbers, additive, long"] == 1
+    for run in runs.runs
+)
+
+# %% [markdown]
+# With attention, every number is right, however long. Without it, longer ones go wrong
+# more often.
+
+# %% [markdown]
+# ## In three lines
 #
-# How good are the weights as a whole? For each linked target token, sum its weights on
-# its linked source tokens. English *going* comes from both words of Hindi *ja raha*: with
-# 0.5 on each, its sum is 1. The mean over these target tokens is the **alignment mass**.
+# - The bottleneck was the one vector through which the source had to go: large enough,
+#   but hard to *learn* to use for long sources.
+# - With attention, the decoder attends to all states at each step; Bahdanau's query is
+#   the state *before* the step.
+# - The network learns what to attend to, and the weights can be drawn.
+#
+# **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
+# Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to
+# Attention-based Neural Machine Translation*, section 3.
+#
+# **An open question:** if a decoder can attend to every state, what do we still need
+# recurrence for? Lesson 09.
+
+# %% [markdown]
+# ## Going further
+#
+# You can skip any section below: no later lesson's core needs it. Read about product
+# scores if you want to know how lesson 02's score came into translation, about measuring
+# alignments and about dates before you trust a picture of weights, and about a network
+# that reads its own letters if you will train one.
+
+# %% [markdown]
+# ## Product scores
+#
+# A year later, Luong, Pham and Manning compared other scores. The simplest is the dot
+# product of state and key; *general* puts a matrix between them:
+#
+# $$\text{dot: } s \cdot k_j \qquad \text{general: } (s\,W) \cdot k_j$$
+
+# %% [markdown]
+# ### Exercise: luong_score
+#
+# Return only the scores: the softmax comes later.
 #
 # <details><summary>Hint 1</summary>
 #
-# A target token may have several links, as *going* has. Should it count more than others
-# because of that?
+# With "general", which of the two does w belong to, so that the sizes fit?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Add up `weights[target, source]` over all links. How many *different* target tokens do
-# the links name?
+# A product with keys wants the query as a column. How do you make one, and what must you
+# do with its axis afterwards?
 #
 # </details>
 
 # %%
-from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
+from course_lib.nn.sequence_to_sequence import luong_score  # exercise
 
 # %%
-check(alignment_mass)
+check(luong_score)
 
 # %% [markdown]
-# Here is the mass in the picture above, its mean over 30 new numbers and, for comparison,
-# the mass if all weights were equal.
+# In the translator above, the encoder reads a source of 7 letters in both directions, with
+# 64 numbers each. The decoder's state has 64 numbers.
+#
+# **Predict:** can this translator use the score *dot*?
+#
+# - [x] No: 64 numbers meet 128.
+# - [ ] Yes: 64 numbers meet 64.
+# - [ ] No: one state cannot meet 7 keys.
 
-# %% tags=["nbval-ignore-output"]
-even = alignments.uniform_mass(numbers, 30)
-measured = alignments.mean_mass(translator, numbers, 30)
-print("weights all equal:", round(even, 2))
-print("this number:", round(alignment_mass(weights, links), 2))
-print("30 new numbers:", round(measured, 2))
-assert measured > 0.6  # 0.87 in the trial
+# %%
+torch.manual_seed(0)
+state, keys, w = torch.randn(64), torch.randn(7, 128), torch.randn(64, 128)
+for kind, matrix in (("dot", None), ("general", w)):
+    try:
+        scores = luong_score(state, keys, kind, matrix)
+        print(f"{kind}: scores of shape {tuple(scores.shape)}")
+    except RuntimeError as error:
+        print(f"{kind}: {type(error).__name__}")
+with_identity = luong_score(state, keys[:, :64], "general", torch.eye(64))
+plain = luong_score(state, keys[:, :64], "dot")
+print("dot = general with 1:", torch.allclose(plain, with_identity))
+assert keys.shape[-1] == 2 * len(state)
 
 # %% [markdown]
-# What if the query were the decoder's *new* state instead? To see the difference, compute
-# the trained network's weights once more, and let the state *after* each step ask.
+# *dot* needs equal sizes, and state and key must share one space; *general* learns how to
+# get from one to the other. With $W = W_q W_k^\mathsf{T}$ it is the score of lesson 02, except
+# that Luong's scores are not divided by $\sqrt{d_k}$.
+
+# %% [markdown]
+# Luong's decoder also asks at another moment: the *new* state is its query. What would
+# that do to our trained network? Compute its weights once more, and let the state *after*
+# each step ask.
 #
 # **Predict:** if the new state is the query, what does each row of weights become?
 #
-# - [x] The row of the next token.
 # - [ ] Nearly the same row as before.
+# - [x] The row of the next token.
 # - [ ] The row of the token before.
 # - [ ] A row of nearly equal weights.
 
 # %% tags=["nbval-ignore-output"]
-of_new_states = alignments.weights_of_new_states
-new_weights = of_new_states(translator, numbers, source, target)
-print("same rows:          ", torch.allclose(new_weights, weights, atol=1e-4))
-print("rows move up by 1:  ", torch.allclose(new_weights[:-1], weights[1:], atol=1e-4))
-print("rows move down by 1:", torch.allclose(new_weights[1:], weights[:-1], atol=1e-4))
-new_mass = alignments.mean_mass(translator, numbers, 30, of_new_states)
-print(f"mass if the new state is the query: {new_mass:.2f}, not {measured:.2f}")
-assert torch.allclose(new_weights[:-1], weights[1:], atol=1e-4)  # one row early
-assert new_mass < measured / 2
+old_weights = alignments.weights(translator, numbers, source, target)
+new_weights = alignments.weights_of_new_states(translator, numbers, source, target)
+same = {
+    "same rows": torch.allclose(new_weights, old_weights, atol=1e-4),
+    "rows move up by 1": torch.allclose(new_weights[:-1], old_weights[1:], atol=1e-4),
+    "rows move down by 1": torch.allclose(new_weights[1:], old_weights[:-1], atol=1e-4),
+}
+print(same)
+assert same["rows move up by 1"]  # one row early
 
 # %% [markdown]
 # The state after step t *is* the state before step t + 1, so it asks the next step's
-# question. Each row comes one step early, which leaves little of the mass on the links.
+# question, and each row comes one step early.
 #
-# Luong's decoder is built the other way round: there, the new state *is* the query, and
-# the context joins it on the way to the output. So in our models the recurrence doesn't
-# have to wait for the attention. In the paper's best models it does, because with *input
-# feeding* (section 3.3), the next step also reads what came out of the attention. Here
-# are both, for 20 tokens:
+# In Luong's decoder, the context joins the new state on the way to the output. So in our
+# models the recurrence doesn't have to wait for the attention. In the paper's best models
+# it does, because with *input feeding* (section 3.3), the next step also reads what came
+# out of the attention. Here are both, for 20 tokens:
 
 # %%
 torch.manual_seed(0)
+tokens = torch.randn(20, 8, requires_grad=True)
 parts = [torch.randn(shape) / 3 for shape in ((16, 24), (8, 24), (24,), (24,))]
 w_c = torch.randn(16, 8) / 3
 
@@ -775,40 +759,106 @@ assert waits[1] > waits[0] + 3 * len(tokens)  # the attention waits at each step
 # | query | the state before the step | the state after it |
 # | the context goes into | the new state and the output | the output (fed back: the next state) |
 # | score | $v \cdot \tanh(s W_q + k W_k)$ | a product |
+
+# %% [markdown]
+# ## How good is an alignment?
 #
-# In our results (`python -m course_lib.experiments alignments`, with three seeds),
-# *additive* is the left column, and *multiplicative* the right one with the score
-# *general*. *Short* and *long* are the halves of the 300 new numbers with fewer and
-# with more English words.
+# A picture shows one example. A number for many examples compares the weights with the
+# links that a person would draw.
+
+# %% [markdown]
+# ### Exercise: alignment_mass
+#
+# For each linked target token, sum its weights on its linked source tokens. English *going* comes from both words of Hindi *ja raha*: with
+# 0.5 on each, its sum is 1. The mean over these target tokens is the **alignment mass**.
+#
+# <details><summary>Hint 1</summary>
+#
+# A target token may have several links, as *going* has. Should it count more than others
+# because of that?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Add up `weights[target, source]` over all links. How many *different* target tokens do
+# the links name?
+#
+# </details>
 
 # %%
-runs = record.read("alignments")
-for kind in bottleneck.ATTENTION_KINDS:
-    for half in ("short", "long"):
-        shares = runs.values(f"numbers, {kind}, {half}")
-        print(f"{kind:14} {half:5} numbers right:", shares)
+from course_lib.nn.sequence_to_sequence import alignment_mass  # exercise
+
+# %%
+check(alignment_mass)
+
+# %% [markdown]
+# Here is the mass of the number in the core's last picture, its mean over 30 new numbers
+# and, for comparison, the mass if all weights were equal.
+
+# %% tags=["nbval-ignore-output"]
+links = numbers.links(source, target)
+weights = alignments.weights(translator, numbers, source, target)
+even = alignments.uniform_mass(numbers, 30)
+measured = alignments.mean_mass(translator, numbers, 30)
+print("weights all equal:", round(even, 2))
+print("this number:", round(alignment_mass(weights, links), 2))
+print("30 new numbers:", round(measured, 2))
+assert measured > 0.6  # 0.87 in the trial
+
+# %% [markdown]
+# Over three seeds, *additive* is Bahdanau's decoder, and *multiplicative* Luong's with the
+# score *general*:
+
+# %%
 for kind in ("additive", "multiplicative"):
     print(f"mass, {kind:14}", runs.values(f"numbers, {kind}, mass"))
+    for half in ("short", "long"):
+        print(f"  {half:5} numbers right:", runs.values(f"numbers, {kind}, {half}"))
 assert all(
     min(runs.values(f"numbers, {kind}, mass")) > 0.8
     for kind in ("additive", "multiplicative")
 )
-
-# %%
-for half in ("short", "long"):
-    mean = torch.tensor(runs.values(f"numbers, none, {half}")).mean()
-    print(f"without attention, {half:5} {mean:.2f} right, the mean of three seeds")
-assert all(
-    run["numbers, none, short"] > run["numbers, none, long"] + 0.1
-    and run["numbers, additive, short"] == run["numbers, additive, long"] == 1
-    and run["numbers, additive, mass"] < 0.88
-    for run in runs.runs
-)
+assert all(run["numbers, additive, mass"] < 0.88 for run in runs.runs)
 
 # %% [markdown]
-# Without attention the longer numbers go wrong more often. *additive* gets every number
-# right, with at most 0.88 of its weight on the links. *multiplicative* is sharper in two
-# of three runs (0.997), but not better.
+# *additive* gets every number right, with at most 0.88 of its weight on the links.
+# *multiplicative* is sharper in two of three runs (0.997), but not better.
+
+# %% [markdown]
+# ## Reading one's own letters
+#
+# When copying, the models have read the letters that they wrote themselves. Now let the
+# same models read the right letters instead, with teacher forcing.
+#
+# **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
+# What is the share with teacher forcing?
+#
+# - [ ] Less than that.
+# - [ ] About as large.
+# - [x] Clearly larger, but below 0.9.
+# - [ ] Nearly 1.
+
+# %%
+for kind in bottleneck.ATTENTION_KINDS:
+    forced = [run[f"{kind}, teacher forcing"][-1] for run in copy_runs.runs]
+    used = [run[kind][-1] for run in copy_runs.runs]
+    print(f"{kind:14} 20 letters: teacher forcing {forced}, its own {used}")
+assert all(
+    run[f"{kind}, teacher forcing"][-1] >= run[kind][-1]
+    for kind in bottleneck.ATTENTION_KINDS
+    for run in copy_runs.runs
+)
+assert all(0.5 < run["none, teacher forcing"][-1] < 0.7 for run in copy_runs.runs)
+assert all(run["none"][0] > 0.95 and run["none"][-1] < 0.45 for run in copy_runs.runs)
+assert all(0.55 < run["none"][2] < 0.65 for run in copy_runs.runs)  # 12 letters
+assert all(min(run["additive"]) > 0.93 for run in copy_runs.runs)
+assert all(min(run["multiplicative"]) > 0.75 for run in copy_runs.runs)
+
+# %% [markdown]
+# With teacher forcing, an error costs one letter. (The share stops at 0.6, since the
+# letters still have to come out of the one vector.) Without it, the next step reads the
+# wrong letter, which doesn't fit its state. That never happened in training, so the next
+# letter is often wrong as well. The lesson is to measure a model the way it will be used.
 
 # %% [markdown]
 # ## Dates
@@ -819,9 +869,9 @@ assert all(
 #
 # **Predict:** which dates does the network without attention get right?
 #
+# - [x] Most of both, short and long.
 # - [ ] Nearly all, short and long.
 # - [ ] Short ones; of long ones almost none.
-# - [x] Most of both, short and long.
 # - [ ] Almost none, short or long.
 
 # %%
@@ -846,14 +896,14 @@ assert min(min(runs.values(f"dates, additive, {half}")) for half in halves) > 0.
 # space, ¶ the end):
 
 # %%
-source, target = alignments.example("dates")
-weights = torch.tensor(runs.runs[0]["dates, additive, weights"])
-rows, columns = [*target, "¶"], [*source.replace(" ", "␣"), "¶"]
-links = alignments.date_links(source, target)
+date, iso = alignments.example("dates")
+of_date = torch.tensor(runs.runs[0]["dates, additive, weights"])
+down, across = [*iso, "¶"], [*date.replace(" ", "␣"), "¶"]
+date_pairs = alignments.date_links(date, iso)
 
 # %%
 alt = "The day's 7 attends to the 7, the month to the first letter of its name."
-figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
+figures.alignment(of_date.numpy(), down, across, date_pairs, alt=alt)
 
 # %% [markdown]
 # The day's 7 and the last three digits of the year attend to the same digits in the
@@ -861,40 +911,23 @@ figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 # needed. The month is read off the **A**, so how can the network tell April from August?
 
 # %% [markdown]
-# > **Common mistake: "the weights say which token was used".** The picture labels its
-# > columns with tokens, so it is natural to read it that way. But the decoder attends to
-# > *states*. The state at A comes from two units, and the one that reads backwards has
+# > **Which token was used? The weights don't say.** The picture labels its columns with
+# > tokens, so it is natural to read it that way. But the decoder attends to *states*. The state at A comes from two units, and the one that reads backwards has
 # > been through the whole name. And a hyphen, which comes from nowhere, has to attend
 # > somewhere too, because each row sums to 1.
 
 # %%
 for kind in ("additive", "multiplicative"):
     print(f"mass, {kind:14}", runs.values(f"dates, {kind}, mass"))
-print("weight of the month's digits on A:", weights[5:7, 9].numpy().round(1))
-print("on the weekday at most:", round(weights[:, :7].sum(dim=-1).max().item(), 2))
+print("weight of the month's digits on A:", of_date[5:7, 9].numpy().round(1))
+print("on the weekday at most:", round(of_date[:, :7].sum(dim=-1).max().item(), 2))
 masses, accuracies = (
     runs.values(f"dates, multiplicative, {of}") for of in ("mass", "short")
 )
-assert weights[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in place
+assert of_date[[1, 2, 3, 9], [19, 20, 21, 15]].min() > 0.85  # digits found in place
 assert masses.index(max(masses)) == accuracies.index(min(accuracies)) == 1
 
 # %% [markdown]
 # And a sharper alignment doesn't always mean a better translator: of the three
 # *multiplicative* networks, the one with seed 1 has the most weight on the right tokens
 # (0.752), but the fewest dates right (0.41 of the short ones).
-
-# %% [markdown]
-# ## In three lines
-#
-# - The bottleneck was the one vector through which the source had to go: large enough,
-#   but hard to *learn* to use for long sources.
-# - With attention, the decoder attends to all states at each step, additively or by a
-#   product; Bahdanau's query is the state *before* the step.
-# - The network learns what to attend to, which can be drawn and measured.
-#
-# **What you can read now:** Bahdanau et al. (2015), *Neural Machine Translation by Jointly
-# Learning to Align and Translate*; Luong et al. (2015), *Effective Approaches to
-# Attention-based Neural Machine Translation*, section 3.
-#
-# **An open question:** if a decoder can attend to every state, what do we still need
-# recurrence for? Lesson 09.

@@ -254,3 +254,51 @@ def test_lists_that_the_merge_does_not_make_are_refused(before, now):
 def test_ranks_must_grow():
     with pytest.raises(ValueError, match=r"^ranks must grow, got \[1, 3, 3\]"):
         figures.merge_steps(WORDS, MERGES, COUNTS, ranks=[1, 3, 3], alt=ALT)
+
+
+LEARNED = [("a", "t", 19), ("m", "at", 10), ("o", "o", 4), ("at", "e", 3)]
+
+
+@pytest.fixture
+def typed():
+    return figures.typed_word("mate", LEARNED, alt=ALT)
+
+
+def test_typed_word_is_split_by_the_merges_that_change_it(typed, tmp_path):
+    with opened(tmp_path, typed) as page:
+        assert tokens(page) == [["mate", ["m", "a", "t", "e"]]]
+        page.locator(".typed").fill("Ooate ")  # capitals and spaces are left out
+        assert tokens(page) == [["ooate", ["o", "o", "a", "t", "e"]]]
+        page.get_by_role("slider").focus()
+        page.keyboard.press("End")
+        assert tokens(page) == [["ooate", ["oo", "ate"]]]
+        assert page.locator(".merges .number").all_inner_texts() == ["1", "3", "4"]
+
+
+def test_typed_word_without_a_merge_keeps_its_letters(typed, tmp_path):
+    with opened(tmp_path, typed) as page:
+        page.locator(".typed").fill("xyz")
+        page.get_by_role("slider").focus()
+        page.keyboard.press("End")
+        assert tokens(page) == [["xyz", ["x", "y", "z"]]]
+        page.locator(".typed").fill("")
+        assert tokens(page)[0][0] == "xyz"
+
+
+def test_typed_word_joins_from_left_to_right(typed, tmp_path):
+    with opened(tmp_path, typed) as page:
+        page.locator(".typed").fill("ooo")
+        page.get_by_role("button", name="merge →").click()
+        assert tokens(page) == [["ooo", ["oo", "o"]]]
+        assert figures.typed_word("ooo", LEARNED, alt=ALT).data["words"] == [
+            {"name": "ooo", "steps": [[0, ["o", "o", "o"]], [1, ["oo", "o"]]]}
+        ]
+
+
+def test_view_of_a_typed_word_is_accessible(typed, tmp_path):
+    assert_accessible(tmp_path, typed)
+
+
+def test_word_that_no_merge_changes_is_refused():
+    with pytest.raises(ValueError, match=r"^no merge changes word='xyz'"):
+        figures.typed_word("xyz", LEARNED, alt=ALT)

@@ -1,25 +1,23 @@
 // Byte-pair encoding, merge by merge: each word as its tokens so far, the pair that is
 // joined next, the merges. data: words (name, and its tokens where they change: pairs of
-// how many merges were made and the tokens), merges (left, right, count, number).
+// how many merges were made and the tokens), merges (left, right, count, number). With
+// learned (left, right, count of each merge), the reader types the word instead.
 
 // Letters of these scripts join or stack, so that a cell for each would tear them apart.
 const JOINING = /[\u0600-\u109f\u1780-\u18af\u{10a00}-\u{11fff}]/u;
 
 function render({ model, el }) {
-  const { words, merges } = model.get("data");
-  const gaps = merges.at(-1)[3] > merges.length;
-  const heading = gaps ? "merges so far that change these words" : "merges so far";
+  const { learned } = model.get("data");
+  let { words, merges } = model.get("data");
+  let [last, most, heading] = [0, 0, ""];
   const hidden = new Set();
-  const last = merges.length;
   let made = 0;
-  const long = Math.max(...words.map((word) => word.steps[0][1].length)) > 10;
-  const view = element("div", { class: `living-view living-merges${long ? " long" : ""}` });
+  const view = element("div", { class: "living-view living-merges" });
   const said = element("p", { class: "said", "aria-live": "polite" });
   const rows = element("div", { class: "words" });
   const joined = element("div", { class: "pair", "data-pair": "joined" });
   const next = element("div", { class: "pair", "data-pair": "next" });
-  const order = element("ol", { class: "merges", "aria-label": heading });
-  order.style.setProperty("--rows", Math.min(last, 8));
+  const order = element("ol", { class: "merges" });
   const step = { slider: null, shown: null, back: null, on: null };
 
   const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
@@ -149,8 +147,6 @@ function render({ model, el }) {
     );
   }
 
-  const most = Math.max(...merges.map(([, , count]) => count));
-
   function entry([left, right, count, number], index) {
     const made = button("", () => go(index + 1), { "data-merge": index + 1, "data-value": count });
     made.style.setProperty("--share", `${(100 * count) / most}%`);
@@ -223,16 +219,67 @@ function render({ model, el }) {
     return element("div", { class: "controls choose", role: "group", "aria-label": "words shown" }, "words: ", ...chosen);
   }
 
-  view.append(
-    controls(),
-    element("div", { class: "pairs" }, joined, next),
-    element("div", { class: "sides" }, rows,
-      element("div", { class: "learned" }, element("div", { class: "head" }, heading), order)),
-    ...(words.length > 1 ? [chooser()] : []),
-    said,
-  );
+  // The merges that change a word, in their order: its tokens after each, and the merges.
+  function split(text) {
+    let tokens = [...text];
+    const [steps, changing] = [[[0, tokens]], []];
+    learned.forEach(([left, right, count], index) => {
+      const joined = [];
+      let free = false; // whether the last token may be the left one of the pair
+      for (const token of tokens) {
+        const both = free && token === right && joined.at(-1) === left;
+        if (both) joined.push(joined.pop() + token);
+        else joined.push(token);
+        free = !both;
+      }
+      if (joined.length === tokens.length) return;
+      tokens = joined;
+      changing.push([left, right, count, index + 1]);
+      steps.push([changing.length, tokens]);
+    });
+    words = [{ name: text, steps }];
+    merges = changing;
+  }
+
+  function typing() {
+    const field = element("input", {
+      type: "text", class: "typed", value: words[0].name, maxlength: 20, autocomplete: "off",
+      autocapitalize: "none", spellcheck: "false", "aria-label": "your word",
+      oninput: () => {
+        const text = field.value.toLowerCase().replace(/\s/g, "");
+        if (!text) return;
+        split(text);
+        open();
+      },
+    });
+    return element("label", { class: "controls typing" }, "your word ", field);
+  }
+
+  const field = learned && typing();
+  const title = element("div", { class: "head" });
+  const body = element("div", { class: "body" });
+
+  function open() {
+    last = merges.length;
+    most = Math.max(1, ...merges.map(([, , count]) => count));
+    const gaps = learned || merges.at(-1)[3] > last;
+    heading = gaps ? `merges so far that change ${words.length > 1 ? "these words" : "this word"}` : "merges so far";
+    title.textContent = heading;
+    order.setAttribute("aria-label", heading);
+    order.style.setProperty("--rows", Math.min(Math.max(last, 1), 8));
+    view.classList.toggle("long", Math.max(...words.map((word) => word.steps[0][1].length)) > 10);
+    body.replaceChildren(
+      controls(),
+      element("div", { class: "pairs" }, joined, next),
+      element("div", { class: "sides" }, rows, element("div", { class: "learned" }, title, order)),
+      ...(words.length > 1 ? [chooser()] : []),
+    );
+    go(0);
+  }
+
+  view.append(...(field ? [field] : []), body, said);
   el.append(view);
-  go(0);
+  open();
   return followTheme(view);
 }
 
