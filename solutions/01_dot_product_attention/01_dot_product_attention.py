@@ -10,11 +10,10 @@
 #
 # - write softmax and attention so that they work for any shapes and any scores;
 # - say what queries, keys and values do, and go through attention step by step;
-# - show with an experiment why scores are divided by the square root of d_k;
-# - name three ways of scoring a query against a key.
+# - show with an experiment why scores are divided by the square root of d_k.
 #
-# **About 120 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
-# for one section, variance, partial derivatives and the chain rule.
+# **About 75 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
+# `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
 import numpy as np
@@ -114,12 +113,9 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same. One thing it gains: a
-# learned key can count for more by being longer.
-#
-# > **Common mistake: "the dot product lies between −1 and 1".** It is often called a
-# > similarity, and many similarities do. But it is the cosine that does; the dot product
-# > is the cosine times both lengths.
+# arrow sets it apart. Attention uses the dot product all the same, so a learned key can
+# count for more by being longer. (It is the cosine that lies between −1 and 1. The dot
+# product, the cosine times both lengths, can be any number.)
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -347,98 +343,26 @@ for size in (1.0, 4.0, 16.0):
 # almost no difference.
 
 # %% [markdown]
-# ### The Jacobian
-#
-# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
-# is the **Jacobian**. With weights $p$,
-#
-# $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
-# -p_i\, p_j & i \neq j. \end{cases}$$
-#
-# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
-# multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
-# through a softmax by this matrix: where its entries are near 0, queries and keys learn
-# next to nothing.
-
-# %% [markdown]
-# If derivatives are new to you, skip to the experiment below the exercise, and read "the
-# Jacobian" there as "how far the weights move when a score is pushed". Nothing else in
-# this lesson needs it.
-
-# %% [markdown]
-# ### Exercise: softmax_jacobian
-#
-# Compute this matrix for a row of weights, with any number of leading axes.
-#
-# <details><summary>Hint 1</summary>
-#
-# Both cases contain a product of two weights. What is left over where i = j, and what
-# kind of matrix holds it?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# The products are "every row with every row" of lesson 00, within one row of p. Where can
-# p get an axis of length 1? `np.eye(m)` has ones on the diagonal and zeros elsewhere.
-#
-# </details>
-
-# %%
-from course_lib.attention import softmax_jacobian  # exercise
-
-# %%
-check(softmax_jacobian)
-
-# %% [markdown]
-# Now the experiment (`course_lib/lessons/scale.py`). It scores random queries against random
-# keys, once raw and once divided by $\sqrt{d_k}$, and measures the variance of the scores,
-# the largest weight, and the size of the Jacobian: its Frobenius norm, which is the root of
-# the sum of all squared entries. The last two are medians over 2,000 queries with 10 keys
-# each, so they describe a typical query.
-#
-# **Predict:** how does the median size of the raw Jacobian change from d_k = 1 to 512?
-#
-# - [x] It shrinks more than 1000-fold.
-# - [ ] It shrinks about 10-fold.
-# - [ ] It changes less than 2-fold.
-# - [ ] It grows more than 1000-fold.
+# What does that do to scores of random vectors? Below, 2,000 random queries each meet
+# ten random keys, once raw and once divided by $\sqrt{d_k}$
+# (`course_lib/lessons/scale.py`). The largest weight is that of a typical query, the
+# median of all 2,000.
 
 # %%
 sizes = [1, 4, 16, 64, 256, 512]
 raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
 scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
 for name, effects in {"raw": raw, "scaled": scaled}.items():
-    print(f"{name}: d_k, variance, largest weight, size of the Jacobian")
+    print(f"{name}: d_k, variance of the scores, largest weight")
     for e in effects:
-        numbers = f"{e.variance:6.1f} {e.largest_weight:7.4f} {e.jacobian_norm:8.4f}"
-        print(f"{e.d_k:5} {numbers}")
+        print(f"{e.d_k:5} {e.variance:6.1f} {e.largest_weight:7.4f}")
 assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
-assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
-assert raw[0].jacobian_norm > 1000 * raw[-1].jacobian_norm
-assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
 assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
 
 # %% [markdown]
-# With raw scores, the variance is about d_k and the largest weight approaches 1. The
-# Jacobian rises a little up to d_k = 4, then falls from 0.36 to 0.0002. With scaled
-# scores, the variance remains near 1, the Jacobian barely changes, and the largest weight
-# is always below 0.3.
+# With raw scores, the variance is about d_k, and the largest weight approaches 1. With
+# scaled scores, the variance remains near 1, and the largest weight is always below 0.3.
 #
-# (The *mean* Jacobian falls only about fivefold: now and then two keys are nearly equally
-# good, and then even the raw softmax is undecided.)
-
-# %%
-norms = {
-    "raw": [effect.jacobian_norm for effect in raw],
-    "divided by √d_k": [effect.jacobian_norm for effect in scaled],
-}
-axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
-
-# %%
-alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
-figures.curves(sizes, norms, **axes, alt=alt)
-
-# %% [markdown]
 # Here is the same comparison for one query of 64 random numbers and six keys of the same
 # kind.
 
@@ -451,22 +375,18 @@ for divisor in (1, 8):
     print(f"divided by {divisor}: the best key gets {share_of_best:.3f}")
 
 # %% [markdown]
-# **Move the slider** from 8 down to 1 and watch the weights. **Point at a score**: its row of
-# the (symmetric) Jacobian says how each weight moves when that score rises.
+# **Move the slider** from 8 down to 1 and watch the weights.
 
 # %%
 alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
-figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
+root = {"divisor": 64**0.5, "divided_by": "√d_k", "jacobian": False}
+figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 
 # %% [markdown]
-# > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
-# > large gradients, but most of these gradients **vanish**. *Attention Is All You Need*
-# > (2017), "the paper" from here on, suspects the same: the softmax is pushed "into regions
-# > where it has extremely small gradients" (section 3.2.1).
-#
-# You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
-# With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical
-# query's weight.
+# So without the root, a Transformer would start its training with weights that almost
+# nothing can move: the gradients would **vanish**. *Attention Is All You Need* (2017),
+# "the paper" from here on, suspects the same: for large d_k, the softmax is pushed "into
+# regions where it has extremely small gradients" (section 3.2.1).
 #
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
 # dividing by the root brings the *typical size* of a score back to 1.
@@ -646,6 +566,181 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # This is a good moment for a break. After it, your `attention` finds out what *it* means.
 
 # %% [markdown]
+# ## What is *it*?
+#
+# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
+# alive, a location, a description. The query of *it* asks for a thing, and the last word
+# decides what kind of thing: *tired* needs something alive, *wide* a location.
+#
+# All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
+# last word into the query of *it* ourselves. Your code does the lookup.
+
+# %%
+for word in ("animal", "street", "tired"):
+    position = pronoun.sentence("tired").index(word)
+    print("key of", word, pronoun.keys("tired")[position])
+print("query of it (tired)", pronoun.query_of_it("tired")[0])
+print("query of it (wide) ", pronoun.query_of_it("wide")[0])
+
+# %% [markdown]
+# Your `attention` finds the answers, for every last word that has a query. Only its weights
+# matter here, so the keys serve as values, too.
+
+# %%
+of_it = {}
+for last_word in pronoun.known_words():
+    word_keys = pronoun.keys(last_word)
+    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
+    of_it[last_word] = rows[0]
+for last_word in ("tired", "wide"):
+    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
+assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
+
+# %% [markdown]
+# **Type another last word.** All weights that you see come from `attention` in the cell
+# above, one row for each word that we wrote a query for. For any other word it is as
+# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
+# *late*, which fits neither.
+
+# %%
+alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
+figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
+
+# %% [markdown]
+# The lookup is always the same, and only the query changes. In lesson 02 the queries are
+# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
+# the same.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
+#   **values**.
+# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
+#   and large d_k, most gradients vanish.
+# - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
+#   reordered, as long as they move together.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
+# (2015), section 3.1; Luong et al. (2015), section 3.1.
+#
+# **An open question:** if nobody makes queries, keys and values by hand, where do they come
+# from? Lesson 02.
+
+# %% [markdown]
+# ## Going further
+#
+# You can skip each of these sections, in any order; no later lesson's core needs them. *The
+# Jacobian of softmax* measures how fast its gradients vanish, for readers who know partial
+# derivatives. *Other ways to score* has the two scores that are older than the Transformer,
+# for readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
+# already.
+
+# %% [markdown]
+# ## The Jacobian of softmax
+#
+# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
+# is the **Jacobian**. With weights $p$,
+#
+# $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
+# -p_i\, p_j & i \neq j. \end{cases}$$
+#
+# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
+# multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
+# through a softmax by this matrix: where its entries are near 0, queries and keys learn
+# next to nothing.
+
+# %% [markdown]
+# ### Exercise: softmax_jacobian
+#
+# Compute this matrix for a row of weights, with any number of leading axes.
+#
+# <details><summary>Hint 1</summary>
+#
+# Both cases contain a product of two weights. What is left over where i = j, and what
+# kind of matrix holds it?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The products are "every row with every row" of lesson 00, within one row of p. Where can
+# p get an axis of length 1? `np.eye(m)` has ones on the diagonal and zeros elsewhere.
+#
+# </details>
+
+# %%
+from course_lib.attention import softmax_jacobian  # exercise
+
+# %%
+check(softmax_jacobian)
+
+# %% [markdown]
+# Now back to the random queries and keys. Besides the variance and the largest weight,
+# `scale_effect` measured the size of the Jacobian: its Frobenius norm, which is the root of
+# the sum of all squared entries, again the median over all queries.
+#
+# **Predict:** how does the median size of the raw Jacobian change from d_k = 4 to 512?
+#
+# - [x] It shrinks more than 1000-fold.
+# - [ ] It shrinks about 10-fold.
+# - [ ] It changes less than 2-fold.
+# - [ ] It grows more than 1000-fold.
+
+# %%
+for e, same in zip(raw, scaled, strict=True):
+    print(f"d_k {e.d_k:3}: raw {e.jacobian_norm:.4f} scaled {same.jacobian_norm:.4f}")
+assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
+assert raw[1].jacobian_norm > 1000 * raw[-1].jacobian_norm
+assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
+
+# %% [markdown]
+# The raw Jacobian rises a little up to d_k = 4, then falls from 0.36 to 0.0002. The scaled
+# one barely changes.
+#
+# (The *mean* raw Jacobian falls only about fivefold: now and then two keys are nearly
+# equally good, and then even the raw softmax is undecided.)
+
+# %%
+norms = {
+    "raw": [effect.jacobian_norm for effect in raw],
+    "divided by √d_k": [effect.jacobian_norm for effect in scaled],
+}
+axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
+
+# %%
+alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
+figures.curves(sizes, norms, **axes, alt=alt)
+
+# %% [markdown]
+# **Point at a score** of the six keys from above: its row of the (symmetric) Jacobian says
+# how each weight moves when that score rises. Then move the slider from 8 down to 1.
+
+# %%
+alt = "Divided by 8, the best key has 0.45 of the weight, and its row of the Jacobian is large."
+figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
+
+# %% [markdown]
+# > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
+# > large gradients. But in the table above most of these gradients **vanish**, which is
+# > what the paper suspects, too.
+#
+# You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
+# With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical
+# query's weight.
+
+# %% [markdown]
+# PyTorch can confirm your Jacobian, because it differentiates softmax by itself.
+
+# %%
+import torch
+
+s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
+by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
+yours = softmax_jacobian(softmax(s.numpy()))
+print("same as yours:", np.allclose(by_torch.numpy(), yours, rtol=0, atol=1e-12))
+print(yours.round(3))
+
+# %% [markdown]
 # ## Other ways to score
 #
 # The paper calls whatever scores a query against a key a *compatibility function*. Such a
@@ -758,75 +853,3 @@ tensors = (torch.tensor(x).to(device) for x in arrays)
 theirs = scaled_dot_product_attention(*tensors).cpu().numpy()
 yours, _ = attention(*arrays)
 print("same as yours:", np.allclose(theirs, yours, rtol=0, atol=1e-12))
-
-# %% [markdown]
-# PyTorch can also confirm your Jacobian, because it differentiates softmax by itself.
-
-# %%
-s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
-by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
-yours = softmax_jacobian(softmax(s.numpy()))
-print("same as yours:", np.allclose(by_torch.numpy(), yours, rtol=0, atol=1e-12))
-print(yours.round(3))
-
-# %% [markdown]
-# ## What is *it*?
-#
-# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
-# alive, a location, a description. The query of *it* asks for a thing, and the last word
-# decides what kind of thing: *tired* needs something alive, *wide* a location.
-#
-# All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
-# last word into the query of *it* ourselves. Your code does the lookup.
-
-# %%
-for word in ("animal", "street", "tired"):
-    position = pronoun.sentence("tired").index(word)
-    print("key of", word, pronoun.keys("tired")[position])
-print("query of it (tired)", pronoun.query_of_it("tired")[0])
-print("query of it (wide) ", pronoun.query_of_it("wide")[0])
-
-# %% [markdown]
-# Your `attention` finds the answers, for every last word that has a query. Only its weights
-# matter here, so the keys serve as values, too.
-
-# %%
-of_it = {}
-for last_word in pronoun.known_words():
-    word_keys = pronoun.keys(last_word)
-    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
-    of_it[last_word] = rows[0]
-for last_word in ("tired", "wide"):
-    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
-assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
-
-# %% [markdown]
-# **Type another last word.** All weights that you see come from `attention` in the cell
-# above, one row for each word that we wrote a query for. For any other word it is as
-# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
-# *late*, which fits neither.
-
-# %%
-alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
-figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
-
-# %% [markdown]
-# The lookup is always the same, and only the query changes. In lesson 02 the queries are
-# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
-# the same.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
-#   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
-#   and large d_k, most gradients vanish.
-# - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
-#   reordered, as long as they move together.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
-# (2015), section 3.1; Luong et al. (2015), section 3.1.
-#
-# **An open question:** if nobody makes queries, keys and values by hand, where do they come
-# from? Lesson 02.
