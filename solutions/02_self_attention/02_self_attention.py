@@ -3,6 +3,9 @@
 #
 # **How does a sequence attend to itself, and to another one?**
 #
+# *We met at the bank to talk about the …* Is that a bank of a river, or one that lends
+# money? **Switch the last word**, and watch what *bank* attends to, and what it becomes.
+#
 # After this lesson you can
 #
 # - let all words of a sentence attend to each other, with parameters that decide which
@@ -14,12 +17,25 @@
 # √d_k).
 
 # %%
+from course_lib import figures
+from course_lib.lessons import two_meanings
+
+# %%
+alt = "Bank attends to itself and to river, and becomes more water than money."
+figures.last_word(**two_meanings.choice(), alt=alt)
+
+# %% [markdown]
+# Here the words of one sentence attend to each other, and *bank* takes in some of its
+# last word. We chose its two numbers, **water** and **money**, by hand, and words attend to
+# what is similar to them. In this lesson you write this **self-attention**, and replace
+# our hands by parameters that are learned.
+
+# %%
 from collections.abc import Callable
 
 import numpy as np
 
 from autograder import check
-from course_lib import figures
 from course_lib.attention import attention, softmax, softmax_jacobian
 
 # %% [markdown]
@@ -46,11 +62,10 @@ figures.lesson_map("02", alt=alt)
 # %% [markdown]
 # ## One word, two meanings
 #
-# *We sat on the **bank** of the river. We asked the **bank** for a loan.*
-#
-# A table of word vectors (an **embedding**) has one row for *bank*, so the word gets
-# the same vector in both sentences. Give each word two numbers: how much it has to do
-# with **water**, and how much with **money**. *bank* is halfway between the two.
+# What happened to *bank* above? A table of word vectors (an **embedding**) has one row
+# for *bank*, so the word begins with the same vector in every sentence. Of its two
+# numbers, the first says how much it has to do with water, and the second how much with
+# money. *bank* is halfway between the two.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -58,24 +73,26 @@ by_the_water = np.array([river, bank])  # a sentence of two words, one per row
 in_town = np.array([loan, bank])
 
 # %% [markdown]
-# Now let a sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
-# with the same sequence on both sides. That is all that *self* means, and nothing is
-# learned yet.
+# Now let each sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
+# with the same sequence on both sides. That is all that *self* means.
 #
-# The dot product of *bank* with *river* is 4.5, and so is its dot product with itself.
+# The dot product of *bank* with *river* is 4.5, and so is its dot product with itself, so
+# *bank* moves halfway to *river*. And *river*? Its dot product with itself is 9.
 #
-# **Predict:** next to *river*, what does *bank* = (1.5, 1.5) become?
+# **Predict:** next to *bank*, what does *river* = (3, 0) become?
 #
-# - [x] (2.25, 0.75): it moves halfway to *river*.
-# - [ ] (1.50, 1.50): it doesn't move.
-# - [ ] (3.00, 0.00): it becomes *river*.
+# - [ ] (2.25, 0.75): it moves halfway to *bank*, as *bank* did to *river*.
+# - [ ] (1.50, 1.50): it becomes *bank*.
+# - [x] About (2.98, 0.02): it barely moves.
 
 # %%
 from course_lib.attention import similarity_attention
 
-wet = similarity_attention(by_the_water, by_the_water)[1]  # row 1: bank
+river_now, wet = similarity_attention(by_the_water, by_the_water)  # river, bank
 rich = similarity_attention(in_town, in_town)[1]  # row 1: bank
+print("river next to bank:", river_now.round(2))
 print("bank next to river:", wet, " bank next to loan:", rich)
+assert np.allclose(river_now, [2.98, 0.02], atol=0.005)
 arrows = {"bank": bank, "bank next to river": wet, "bank next to loan": rich}
 
 # %%
@@ -83,8 +100,9 @@ alt = "Bank lies halfway; by river it turns towards water, by loan towards money
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
-# How similar are the two banks now? Measure it with the cosine (lesson 01), which is 1
-# for equal directions.
+# *river* barely moves, because its score for itself is ahead by 4.5. How similar are the
+# two banks now? Measure it with the cosine (lesson 01), which is 1 for equal directions.
+
 
 # %%
 def cosine(a, b):
@@ -642,6 +660,7 @@ assert np.isclose(*ratios, rtol=1e-12)
 # The output of *it* should be the vector of the noun that is meant; the loss is the squared
 # distance from it. Your `self_attention` shows the progress:
 
+
 # %%
 def attend_twice(model, last_word):
     tokens = model.embed(pronoun.sentence(last_word))  # (11, 32)
@@ -765,6 +784,7 @@ assert x_w.sum() == 1 and w_x.sum() == 4
 # - [x] In about 0.08 of them.
 # - [ ] In about 0.50 of them.
 
+
 # %%
 def own_word_share(same_matrix, count=1000, n=12, d_model=64, d_k=16):
     rng = np.random.default_rng(1)
@@ -845,10 +865,9 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 
 # %% [markdown]
 # Walk along the chain from its end. `p` and `s` are tables, and so are `d_p` and `d_s`.
-# But the softmax works on each row by itself, and so does its Jacobian, the table of the
-# derivatives of each weight by each score (`softmax_jacobian`, optional in lesson 01).
-# For row i, `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so you
-# don't have to transpose it). Written out,
+# But the softmax works on each row by itself, and so does its Jacobian, the derivatives
+# of each weight by each score (`softmax_jacobian`, optional in lesson 01). For row i,
+# `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]`. Written out,
 # `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
 #
 # Where one array is used several times, its derivatives **add up**. How many times is X
