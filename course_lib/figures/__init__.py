@@ -26,6 +26,7 @@ from course_lib.figures.heads import (
     products_of_heads,
     wall_of_heads,
 )
+from course_lib.figures.judged_curves import judged_curves
 from course_lib.figures.last_word import last_word
 from course_lib.figures.lesson_map import lesson_map
 from course_lib.figures.masks import (
@@ -73,6 +74,7 @@ __all__ = [
     "draggable_query",
     "encoder_decoder",
     "gains",
+    "judged_curves",
     "last_word",
     "length_and_size",
     "lesson_map",

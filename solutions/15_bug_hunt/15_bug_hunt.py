@@ -3,6 +3,11 @@
 #
 # **Can you tell a broken Transformer from a working one?**
 #
+# Five models have learned the same task. Four are broken, each in one of its parts, and
+# none of them ever raised an error. Below are their losses, the only thing that most
+# people look at. Which model would you trust? **Choose it**, and see what share of new
+# numbers it reads right.
+#
 # After this lesson you can
 #
 # - read symptoms: a first loss, a curve, samples, two results that should be equal;
@@ -15,12 +20,29 @@
 # **About 70 minutes, and 90 more in *Going further*.** You need lessons 01 to 11.
 
 # %%
+from course_lib import figures
+from course_lib.experiments import record
+
+# %%
+five = record.read("five_models").runs[0]
+labels = {"xlabel": "steps", "ylabel": "loss", "share_name": "New numbers read right"}
+alt = "Losses of five models: A and D fall fastest, C later; B and E stay above 2."
+figures.judged_curves(
+    five["steps"], five["losses"], five["right"], top=3.5, **labels, alt=alt
+)
+assert max(five["right"], key=five["right"].get) == "C" and five["right"]["C"] > 0.9
+assert five["right"]["A"] == 0 and five["losses"]["A"][-1] < five["losses"]["C"][-1]
+
+# %% [markdown]
+# The lowest loss belongs to a model that reads nothing right. So what do you measure, if
+# not the loss?
+
+# %%
 import numpy as np
 import torch
 from torch import Tensor
 
 from autograder import check
-from course_lib import figures
 
 # %% [markdown]
 # ## A question to carry through the lesson
