@@ -3,8 +3,9 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# You will see a dictionary fail at *kitten*. Soon after, *kitten* is an arrow that you
-# can drag.
+# A dictionary knows how many legs a cat has, a bird and a car. Ask it for *kitten*, and it
+# has no answer. Below, all four are arrows. **Drag the tip of the kitten's** (or reach it
+# with Tab and use the arrow keys), and watch how many legs it gets.
 #
 # After this lesson you can
 #
@@ -26,19 +27,8 @@ from course_lib.lessons.scale import scale_effect
 # %% [markdown]
 # ## Looking something up
 #
-# A Python dictionary is a table of keys and values, and a query finds a value only if it
-# *equals* a key.
-
-# %%
-legs = {"cat": 4.0, "bird": 2.0, "car": 0.0}
-print(legs["cat"], legs.get("kitten"))
-
-# %% [markdown]
-# There is no kitten in the table, so the dictionary has no answer. You might still say 4,
-# because a kitten is nearly a cat.
-#
-# To give *nearly* a meaning, describe every word by two numbers: how **alive** it is and
-# how well it **flies**. Each word is now an arrow, and arrows can be close.
+# Each word has two numbers: how **alive** it is, and how well it **flies**. That makes it
+# an arrow, and arrows can be close.
 
 # %%
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
@@ -46,7 +36,18 @@ v = np.array([[4.0], [2.0], [0.0]])  # values: how many legs
 q = np.array([[3.2, 0.1]])  # query: kitten
 keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
+# %%
+alt = "The kitten's arrow lies near the cat's, so it gets about three and a half legs."
+names = {"xlabel": "alive", "ylabel": "flies", "value_name": "legs"}
+legs = names | {"values": v[:, 0], "show": ("weight",)}
+figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
+
 # %% [markdown]
+# A Python dictionary is a table of keys and values, too, but a query finds a value only
+# if it *equals* a key. Here, the kitten finds something because it is *nearly* a cat, and
+# a bit of everything else: its legs are a mean, to which each word contributes by its
+# **weight**.
+#
 # Three words that every lesson uses from now on:
 #
 # - the **query** is what we look for: the kitten's two numbers;
@@ -58,35 +59,29 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 # up: that is the **dot product**.
 
 # %% [markdown]
-# The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
-# 50°. In this position, the cat's key has the largest dot product with the kitten's query.
+# The cat's arrow points 9° upwards, and the bird's 50°. The kitten's starts almost flat,
+# at 2°. Turn it upwards, and at 11° the bird's dot product is already as large as the
+# cat's.
 #
-# **Predict:** now turn the kitten upwards. At what angle does *bird* start to win?
+# **Predict:** which change raises this angle, from 11° to 28°?
 #
-# - [x] At 11°, still close to the cat
-# - [ ] At 30°, halfway from cat to bird
-# - [ ] At 40°, closer to the bird
-# - [ ] At 50°, when it points at the bird
+# - [ ] The kitten's arrow gets twice as long.
+# - [x] The bird's arrow gets a fifth shorter.
+# - [ ] The car's arrow gets twice as long.
 
 # %%
-alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
-names = {"xlabel": "alive", "ylabel": "flies"}
-figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
-
-# %%
-cat, bird = k[0], k[1]
-level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
-print(f"Cat and bird draw level at {level:.0f}°.")
-assert 11 < level < 11.5
+for scale in (1.0, 0.8):
+    cat, bird = k[0], scale * k[1]
+    level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
+    print(f"bird times {scale}: level with the cat at {level:.0f}°")
+assert 27.5 < level < 28.5
 
 # %% [markdown]
-# **Drag the tip of the kitten's arrow** (or reach it with Tab and use the arrow keys)
-# up past this angle, and watch the two dot products.
-#
-# A small turn is enough. The kitten still points almost exactly where the cat does, and
-# yet the bird has the larger dot product, because its arrow is **longer**. The car has
-# the opposite problem: its arrow lies closer to the kitten's than the bird's does, but it
-# is too short to matter.
+# At 11° the kitten still points almost exactly where the cat does, and yet the bird's dot
+# product is as large, because its arrow is **longer**. A shorter one wins later. A longer
+# kitten makes all dot products larger by the same factor, so it changes no winner. And the
+# car's arrow lies closer to the kitten's than the bird's does, but it is too short to
+# matter.
 
 # %% [markdown]
 # What if only the direction should count? Divide a dot product by both lengths, and what
@@ -132,8 +127,7 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # Below is the Transformer, the neural network from which today's language models
 # descend. By the end of lesson 09 you will have written all of it; this lesson is about
 # the four highlighted boxes, the softmax and the three attentions. **Point at a box**,
-# or move to it with the arrow keys, to read what it does. You don't have to know the
-# words yet.
+# or move to it with the arrow keys, to read what it does.
 
 # %%
 alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
@@ -161,7 +155,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 
 # %% [markdown]
 # $e^{1000}$ is too large for a float, so NumPy turns it into `inf`, and `inf / inf` is not a
-# number. (In plain Python, `math.exp(1000)` is an error.)
+# number.
 #
 # There is a way out. If you subtract the same number from all scores, no share changes,
 # because $e^{s-c} = e^{s} / e^{c}$ and the common factor cancels. Subtract the
@@ -192,47 +186,48 @@ from course_lib.attention import softmax  # exercise
 check(softmax)
 
 # %% [markdown]
-# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62 and the values
-# 4, 2 and 0.
+# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62; the softmax of
+# these scores is the weights, and they gave the kitten 3.6 legs.
 #
-# **Predict:** average the values, weighted by the softmax of the scores. How many legs
-# does the kitten get?
+# **Predict:** what if its arrow is twice as long, and points in the same direction?
 #
-# - [ ] 2.0, the plain mean of all three
-# - [ ] 3.0, halfway from there to the cat
-# - [x] 3.6, closer to cat than to bird
-# - [ ] 4.0, exactly what the cat has
+# - [ ] It still has 3.6 legs.
+# - [ ] It has 7.2 legs.
+# - [x] It has nearly 4 legs.
 
 # %%
-scores = q @ k.T  # (1, 3): one row per query, one column per key
-weights = softmax(scores)
-print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
-print("legs:", (weights @ v).round(2))
+for length in (1, 2):
+    scores = length * q @ k.T  # (1, 3): one row per query, one column per key
+    weights = softmax(scores)
+    print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
+    print("legs:", (weights @ v).round(2))
+assert 3.8 < (weights @ v).item() < 4
 
 # %% [markdown]
-# About three and a half legs: no biologist would agree, but it beats `None`. Notice two
-# differences from a dictionary. Every entry gets a little weight, even the car. And the
-# answer changes *smoothly* with the query, so it has a derivative, and what has a
-# derivative can be trained.
+# If the scores double, so do the differences between them, and the winner takes nearly
+# everything, as it did when you divided by a small number in lesson 00.
+#
+# Three and a half legs: no biologist would agree, but it beats the `None` of a
+# dictionary. Notice two differences from one. Every entry gets a little weight, even the
+# car. And the answer changes *smoothly* with the query, so it has a derivative, and what
+# has a derivative can be trained.
 #
 # **Drag the kitten again**, now with everything in view. Where does it have three legs?
 # And what happens near the origin?
 
 # %%
 alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
-more = names | {"show": ("dot product", "cosine", "weight"), "value_name": "legs"}
-figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], alt=alt)
+more = legs | {"show": ("dot product", "cosine", "weight")}
+figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 
 # %% [markdown]
-# If the arrow only grows, no cosine changes, but the weights do: a longer query is more
-# decisive. At the origin all dot products are 0, so all weights are equal, as they were
-# for *too late* in lesson 00.
+# A longer query is more decisive, although no cosine changes. At the origin all dot
+# products are 0, so all weights are equal, as they were for *too late* in lesson 00.
 #
 # *Dive into Deep Learning* calls such a weighted mean [attention
 # pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the
-# words' vectors), but here each word has two numbers, and the answer has one, like a
-# value.
+# It is a mean of **values**, not of the words' vectors: here each word has two numbers,
+# and the answer has one, like a value.
 
 # %% [markdown]
 # ## From one sentence to another
