@@ -14,8 +14,7 @@
 # - choose the measurement that tells two suspects apart, and go through them in a good
 #   order;
 # - fix the part that is to blame;
-# - write a test that lets every right version pass and catches the broken ones;
-# - say what you have written in this course, and what you can read with it.
+# - write a test that lets every right version pass and catches the broken ones.
 #
 # **About 70 minutes, and 90 more in *Going further*.** You need lessons 01 to 11.
 
@@ -50,14 +49,13 @@ from autograder import check
 # Broken code usually crashes. A broken Transformer learns: it learns less, or too well,
 # or something else, and no line of red text says why.
 #
-# You will meet six models. Each has one broken part, with an error that people really
-# make. **You see the symptom first and the code last.** Which measurements lead from one
-# to the other, and would a test have caught the error before any training?
+# You will meet six models, each with one broken part. **You see the symptom first and the
+# code last.** Which measurements lead from one to the other, and would a test have caught
+# the error before any training?
 
 # %% [markdown]
-# The lit parts are under suspicion: **point at one** to read what it should do. Not in
-# the picture, but suspects as well: the data, the loss, the optimizer, and how the
-# trained model is used.
+# The lit parts are under suspicion: **point at one** to read what it should do. The data,
+# the loss, the optimizer and the use of the model are suspects, too.
 
 
 # %%
@@ -70,9 +68,8 @@ figures.lesson_map("15", alt=alt)
 # The models must learn within seconds, so their task is small: to read a number aloud.
 # `742` becomes *seven four two*. An encoder with one layer reads two to seven digits, and
 # a decoder with one layer writes the words (`course_lib/lessons/patients/reader.py`).
-# Every part is a function of its own, with the contract of your exercise where there is
-# one (`parts.py`, next to it). A batch has 32 numbers, and each model trains for 400
-# steps.
+# Every part is a function of its own, with the contract of your exercise (`parts.py`). A
+# batch has 32 numbers, and each model trains for 400 steps.
 
 # %%
 import itertools
@@ -118,10 +115,10 @@ figures.curves(training.STEP_AXIS, {"healthy": healthy.curve()}, **axes, alt=alt
 # 0.1, and new numbers are read almost without errors. All models below start with the
 # same numbers and get the same batches. They differ in *one* function.
 #
-# How to work: the symptom comes first, and you name a suspect. Then you see its code, in
-# a cell that is yours to fix. Below it, the fixed model is trained and compared with the
-# two others. Collect the measurements: an exercise turns them into a function that does
-# the hunting.
+# The symptom comes first, and you name a suspect. Then you see its code, in a cell that is
+# yours to fix. Below it, the fixed model is trained and compared with the two others.
+# Collect the measurements: in an exercise, they turn into a function that does the
+# hunting.
 
 # %% [markdown]
 # ## Before the first step
@@ -141,8 +138,7 @@ print(fresh[0], "is read as:", models[1].read(fresh[:1])[0])
 assert models[1].losses[0] > 20
 
 # %% [markdown]
-# An unsure model has a loss of ln V. This one has nine times as much: it is *sure*, and
-# wrong.
+# An unsure model has a loss of ln V. This one has nine times that: it is *sure*, and wrong.
 #
 # **Predict:** which part is to blame?
 #
@@ -159,13 +155,12 @@ assert table.std() > 0.9
 
 # %% [markdown]
 # Before the first step, no learning rate has been used, and a leak makes the loss small.
-# A sum instead of a mean would be too large as well, but by a factor of two hundred.
+# A sum instead of a mean would be too large by a factor of two hundred.
 #
-# The embedding also gives the logits. A row with 32 numbers of size 1 has products of
-# size 6 with a normalised vector, but 32 with itself: the newest token, which the
-# residual connections take to the end, gets a logit near 32. **Fix it:** the embedding's
-# rows should be far shorter. (In healthy models here, their standard deviation is
-# 1/d_model.)
+# The embedding also gives the logits. A row with 32 numbers of size 1 has a product near
+# 32 with itself, so the newest token, which the residual connections take to the end,
+# gets a logit near 32. **Fix it:** the embedding's rows should be far shorter. (In healthy
+# models here, their standard deviation is 1/d_model.)
 
 # %%
 from course_lib.lessons.patients.parts import initial_embedding  # mend
@@ -256,7 +251,6 @@ assert probes.leak_of_mask(models[3]) > 0.01 > 1e-6 > probes.leak_of_mask(health
 # %% [markdown]
 # Each word may attend to the one after it, the very word that it has to predict. `k` is
 # too large by 1, so the model is perfect in training and useless afterwards. **Fix it.**
-# (In a cell of your own, `check(causal_mask)` runs the cases of lesson 04.)
 
 # %%
 from course_lib.lessons.patients.parts import causal_mask  # mend
@@ -288,9 +282,8 @@ for number in (0, 4):
 
 # %% [markdown]
 # Position i reads token i, which is its target, so it needs nothing from *later*
-# positions, and `leak` is 0: lesson 04 said that it cannot see a forgotten shift. (A mask
-# without its diagonal would hide the token that the decoder read last, but not help: the
-# residual connection takes it past attention.)
+# positions, and `leak` is 0. (A mask without its diagonal would not help: the residual
+# connection takes token i past attention.)
 #
 # Two causes, one symptom: `leak` tells the mask from the shift. **Fix it**;
 # `check(shift_right)` runs lesson 09's cases.
@@ -325,8 +318,8 @@ figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 #
 # Model 7's loss falls at first and then rises again. Does its input lack what it needs, or
 # does it learn in a wrong way? Lesson 10's second check tells: train it on **one batch**,
-# again and again. Whatever can be learned at all can be memorised, but model 7 does not
-# manage even that. The norm of its gradient grows; healthy ones stay below 10.
+# again and again. Whatever can be learned at all can be memorised, but model 7 doesn't
+# manage even that. The norm of its gradient grows, whereas healthy ones stay below 10.
 #
 # **Predict:** which part is to blame?
 #
@@ -336,6 +329,8 @@ figures.curves(training.STEP_AXIS, curves_drawn, **axes, alt=alt)
 # - [x] The update: old gradients stay
 
 # %% tags=["nbval-ignore-output"]
+on_one_batch = training.run(7, one_batch=True, steps=200).losses[-1]
+print(f"model 7: last loss on one batch {on_one_batch:.2f}")
 chosen_steps = (0, 29, 100, 399)
 print("at the steps", *chosen_steps)
 for number in (0, 7):
@@ -345,6 +340,7 @@ for number in (0, 7):
     values = (f"{learning_rates[i]:.4f}" for i in chosen_steps)
     print("         learning rates", *values)
 assert max(healthy.gradient_norms) < 10 < models[7].gradient_norms[-1]
+assert on_one_batch > 1
 
 # %% [markdown]
 # Models 0 and 7 have the same learning rates. What grows is the gradient, from the first
@@ -448,12 +444,12 @@ symptoms.compare(13, {"healthy": healthy, "model 13": models[13], "fixed": fixed
 # %% [markdown]
 # ## The order of the checks
 #
-# You have met six broken models. The course has eight more, and your function will meet
-# them before you do. It needs an order: here are thirteen measurements of the models so
-# far, with the healthy one as 0. (First losses are multiples of ln V, healthy within 10 %;
-# growth is relative to the first step; copies are a fault above 0.5, a last loss only if it
-# is NaN.) Read a column from the top: **the first fault counts**, since what comes later
-# may follow from it.
+# You have met six broken models. The course has eight more, which you hunt with a function
+# of your own. It needs an order. Here are thirteen measurements of the models so far, with
+# the healthy one as 0. (First losses are multiples of ln V, healthy within 10 %; growth is
+# relative to the first step; copies are a fault above 0.5, a last loss only if it is NaN,
+# and then other rows may be NaN, too.) Read a column from the top: **the first fault
+# counts**, since what comes later may follow from it.
 
 # %% tags=["nbval-ignore-output"]
 columns = {number: symptoms.measured(run) for number, run in models.items()}
@@ -463,8 +459,8 @@ for name in columns[0]:
     print(f"{name:17}" + "".join(values))
 
 # %% [markdown]
-# The order goes from cheap to expensive (lesson 10's list, made longer). Before and
-# during training:
+# The order goes from cheap to expensive: it is lesson 10's list with new entries. Before
+# and during training:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
@@ -517,9 +513,9 @@ from course_lib.lessons.patients.verdicts import parts_to_blame  # exercise
 check(parts_to_blame)
 
 # %% [markdown]
-# Now let your function judge the healthy model, the six that you know and **eight that
-# nobody has shown you**. They are trained first, which takes half a minute. (Which part it
-# names is not printed, because you can hunt the eight yourself in *Going further*.)
+# Now let your function judge the healthy model, the six that you know and **eight that you
+# have never seen**. They are trained first, which takes about half a minute. (The parts'
+# names are not printed, because you can hunt the eight yourself in *Going further*.)
 
 # %% tags=["nbval-ignore-output"]
 for number in (2, 5, 6, 8, 10, 11, 12, 14):
@@ -541,10 +537,10 @@ print(f"the loss is halved, or better: {sum(falls)} of 14")
 print("it is lower than the healthy one in models", lower)
 
 # %% [markdown]
-# > **Common mistake: "the loss goes down, so it works".** After hours of waiting, you
-# > would like to believe it. But most of these fourteen losses go down, and some go down
-# > *further* than the healthy one, because the answer leaked, was copied, or was known. A
-# > loss says that something was learned, not what.
+# > **"The loss goes down, so it works"** is what everybody would like to believe after
+# > hours of waiting. But most of these fourteen losses go down, and some go down *further*
+# > than the healthy one, because the answer leaked, was copied, or was known. A loss says
+# > that something was learned, not what.
 
 # %% [markdown]
 # ## Write the test
@@ -560,8 +556,8 @@ print("it is lower than the healthy one in models", lower)
 # `help("course_lib.masks.masked_softmax")` prints a contract.
 
 # %% [markdown]
-# First, how many errors does a usual test catch? Many repositories have one like this: it
-# compares shapes, and sums the rows of weights.
+# First, how many errors does a simple test catch? This one compares shapes, and sums the
+# rows of weights.
 
 # %%
 from autograder.checking.registry import load
@@ -606,7 +602,8 @@ def one_snapshot(attention) -> None:
 
 
 # %% [markdown]
-# The example has a batch of 2, five tokens that attend to each other, and vectors of length 4.
+# The example has a batch of 2, five tokens that attend to each other, and vectors of
+# length 4.
 #
 # **Predict:** what share of the broken attentions does the snapshot catch?
 #
@@ -695,8 +692,8 @@ check(test_mask)
 # <!-- functions of the course -->
 
 # %% [markdown]
-# And this is what they build. The figure with which the course began is filled in: you
-# have written each part, and you know what happens when it breaks.
+# And this is what they build. The map of the lessons is filled in: you have written each
+# part, and you know what happens when one breaks.
 
 # %%
 from course_lib.nn.functional import count_transformer
@@ -720,25 +717,24 @@ figures.architecture(parts=complete, alt=alt)
 # - [The Annotated Transformer](https://nlp.seas.harvard.edu/annotated-transformer/): lessons 09 to 11 as one text.
 # - Hugging Face's `modeling_gpt2.py` and `modeling_llama.py`, in
 #   [transformers](https://github.com/huggingface/transformers): lesson 12's two blocks, with cache and masks.
-# - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): build a language
-#   model from scratch, and train it at scale.
+# - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): training at scale.
 
 # %% [markdown]
 # And what you can build: train lesson 12's model on a text of your own; load other
-# published weights into your own encoder (lesson 13); take a paper that changes one part
-# (there is one every week), write the part as a function, and ask this lesson's questions
-# before you believe the table of results.
+# published weights into your own encoder (lesson 13); take a paper that changes one part,
+# write the part as a function, and ask this lesson's questions before you believe the
+# table of results.
 
 # %% [markdown]
-# Back to the question from the start. A broken Transformer differs from a working one by
-# a handful of numbers that anybody can compute in seconds: a first loss, a leak, one
-# batch, a batch of one. Errors like these have been in code that many people run: [a
+# Back to the question from the start. Each of our broken models was given away by a number
+# that takes seconds to compute: a first loss, a leak, two calls that differ. Errors like
+# these have been in code that many people run: [a
 # mask](https://github.com/huggingface/transformers/pull/31674) that let Gemma 2 read its
-# labels (2024), [a causal mask](https://github.com/keras-team/keras/pull/23040) that
-# Keras dropped whenever dropout was on (2026), [a
-# loss](https://huggingface.co/blog/gradient_accumulation) divided by the wrong number of
-# tokens (2024). None of them raised an error; each came to light because somebody
-# compared two numbers.
+# labels while it was fine-tuned (2024), [a causal
+# mask](https://github.com/keras-team/keras/issues/23038) that Keras dropped if dropout was
+# on (2026), [a loss](https://huggingface.co/blog/gradient_accumulation) divided by the
+# wrong number of tokens (2024). None of them raised an error. They came to light because a
+# number was too good, or because two numbers differed that should have been equal.
 
 # %% [markdown]
 # ## In three lines
