@@ -144,9 +144,9 @@ figures.lesson_map("01", alt=alt)
 # **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
 # - [ ] 0.665, 0.245 and 0.090
+# - [x] nan, nan and nan
 # - [ ] 1, 0 and 0
 # - [ ] An error
-# - [x] nan, nan and nan
 
 # %%
 with np.errstate(over="ignore", invalid="ignore"):

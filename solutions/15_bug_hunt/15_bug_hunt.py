@@ -143,9 +143,9 @@ assert models[1].losses[0] > 20
 # **Predict:** which part is to blame?
 #
 # - [ ] The learning rate: it is too high
+# - [x] The embedding: its first numbers are too large
 # - [ ] The causal mask: it leaks
 # - [ ] The loss: it is not divided by the number of tokens
-# - [x] The embedding: its first numbers are too large
 
 # %% tags=["nbval-ignore-output"]
 for number in (0, 1):
@@ -285,8 +285,7 @@ for number in (0, 4):
 # positions, and `leak` is 0. (A mask without its diagonal would not help: the residual
 # connection takes token i past attention.)
 #
-# Two causes, one symptom: `leak` tells the mask from the shift. **Fix it**;
-# `check(shift_right)` runs lesson 09's cases.
+# Two causes, one symptom: `leak` tells the mask from the shift. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import shift_right  # mend
@@ -431,8 +430,7 @@ assert probes.repeat_gap(models[13]) > 0.01 > 1e-6 > probes.repeat_gap(healthy)
 # %% [markdown]
 # Rounding gives differences in the seventh digit. These are in the first: **dropout** is
 # still on, because nobody called `model.eval()`. A seed would hide it: the result would
-# be the same each time, and wrong. This part is used after training, so a fixed one needs
-# no new training. **Fix it.**
+# be the same each time, and wrong. **Fix it**; no new training is needed.
 
 # %%
 from course_lib.lessons.patients.parts import evaluate  # mend
@@ -514,8 +512,8 @@ check(parts_to_blame)
 
 # %% [markdown]
 # Now let your function judge the healthy model, the six that you know and **eight that you
-# have never seen**. They are trained first, which takes about half a minute. (The parts'
-# names are not printed, because you can hunt the eight yourself in *Going further*.)
+# have never seen**, after about half a minute of training. (No part is named, because you
+# can hunt the eight yourself in *Going further*.)
 
 # %% tags=["nbval-ignore-output"]
 for number in (2, 5, 6, 8, 10, 11, 12, 14):
@@ -654,8 +652,7 @@ from course_lib.tests_of_parts import test_attention  # exercise
 check(test_attention)
 
 # %% [markdown]
-# So a good test is longer than what it tests, because it says in the plainest way what the
-# function should do.
+# A good test is longer than what it tests, because it says it in the plainest way.
 
 # %% [markdown]
 # ### Exercise: test_mask
@@ -686,8 +683,7 @@ check(test_mask)
 # %% [markdown]
 # ## What you have written
 #
-# You have reached the end. Here are the course's functions, by lesson, with the modules
-# that have its own versions:
+# Here are the course's functions, by lesson, with the modules that have its own versions:
 #
 # <!-- functions of the course -->
 
@@ -720,10 +716,9 @@ figures.architecture(parts=complete, alt=alt)
 # - Stanford's [CS336](https://stanford-cs336.github.io/spring2025/): training at scale.
 
 # %% [markdown]
-# And what you can build: train lesson 12's model on a text of your own; load other
-# published weights into your own encoder (lesson 13); take a paper that changes one part,
-# write the part as a function, and ask this lesson's questions before you believe the
-# table of results.
+# And what you can build: train lesson 12's model on a text of your own, or take a paper
+# that changes one part, write the part as a function, and ask this lesson's questions
+# before you believe its table.
 
 # %% [markdown]
 # Back to the question from the start. Each of our broken models was given away by a number
