@@ -396,7 +396,7 @@ symptoms.compare(9, runs)
 # %% [markdown]
 # ## Right in training, wrong in use
 #
-# The last one has a healthy curve. What is wrong appears when you use it.
+# The last one has a healthy curve, and is wrong in use.
 
 # %% tags=["nbval-ignore-output"]
 models[13] = training.run(13)
