@@ -3,14 +3,14 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# A dictionary knows how many legs a cat has, a bird and a car. Ask it for *kitten*, and it
-# has no answer. Below, all four are arrows. **Drag the tip of the kitten's** (or reach it
-# with Tab and use the arrow keys), and watch how many legs it gets.
+# Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. Below, all
+# four are arrows. **Drag the tip of the kitten's** (or use Tab and the arrow keys), and
+# watch how many legs it gets.
 #
 # After this lesson you can
 #
-# - write softmax and attention so that they work for any shapes and any scores;
-# - say what queries, keys and values do, and go through attention step by step;
+# - write softmax and attention for any shapes and any scores;
+# - say what queries, keys and values do, step by step;
 # - show with an experiment why scores are divided by the square root of d_k.
 #
 # **About 75 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
@@ -47,7 +47,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # if it *equals* a key. Here, the kitten finds something because it is *nearly* a cat, and
 # a bit of everything else: its legs are a mean, to which each word contributes by its
 # **weight**.
-#
+
+# %% [markdown]
 # Three words that every lesson uses from now on:
 #
 # - the **query** is what we look for: the kitten's two numbers;

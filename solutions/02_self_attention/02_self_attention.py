@@ -876,9 +876,9 @@ assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
 # %% [markdown]
 # ### Exercise: self_attention_gradients
 #
-# Go back from the output to x and the three matrices. This is the longest exercise of the
-# lesson. <span class="in-notebook">To see how the section goes on without it, run the
-# check twice; it then says how to continue with the course's version.</span>
+# Go back from the output to x and the three matrices.
+# <span class="in-notebook">To go on without it, run the check twice; it then says how to
+# continue with the course's version.</span>
 #
 # <details><summary>Hint 1</summary>
 #

@@ -1,4 +1,4 @@
-"""Lesson 02's bank: what its first picture shows is what the lesson's functions give."""
+"""Lesson 02: its first picture shows what the functions of the lesson give."""
 
 import numpy as np
 import pytest
