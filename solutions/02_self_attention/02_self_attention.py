@@ -26,9 +26,9 @@ figures.last_word(**two_meanings.choice(), alt=alt)
 
 # %% [markdown]
 # Here the words of one sentence attend to each other, and *bank* takes in some of its
-# last word. We chose its two numbers, **water** and **money**, by hand, and words attend to
-# what is similar to them. In this lesson you write this **self-attention**, and replace
-# our hands by parameters that are learned.
+# last word. We chose each word's two numbers, **water** and **money**, by hand, and words
+# attend to similar words. In this lesson you write such **self-attention**, and learned
+# parameters will decide what attends to what.
 
 # %%
 from collections.abc import Callable
@@ -47,9 +47,9 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # had chosen the queries and keys by hand. Nobody can do that for all words of a language.
 # **Who makes them?**
 #
-# At the end of this lesson, a model starts from random numbers, reads other sentences for
-# a second, and then knows what *it* means in these two. Nobody chooses its queries or
-# keys: training only says which noun is meant.
+# At the end of this lesson, a model starts from random numbers, is trained on other
+# sentences for a second, and then knows what *it* means in these two. Nobody chooses its
+# queries or keys: training only says which noun is meant.
 
 # %% [markdown]
 # On the map of the Transformer, **hover over the highlighted boxes**: they differ in where
@@ -158,7 +158,8 @@ assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 #
 # $$Q = X W_Q, \qquad K = X W_K, \qquad V = X W_V.$$
 #
-# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`.
+# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`. (In texts
+# that write $W_Q X$, tokens are columns: see *X W or W X?* in *Going further*.)
 
 # %% [markdown]
 # Here are three such matrices, chosen by hand. A query and a key have two numbers, *person*
