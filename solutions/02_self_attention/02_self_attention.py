@@ -157,11 +157,11 @@ assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 # Each is made from the same token by a matrix of **parameters**:
 #
 # $$Q = X W_Q, \qquad K = X W_K, \qquad V = X W_V.$$
-#
-# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`. (In texts
-# that write $W_Q X$, tokens are columns: see *X W or W X?* in *Going further*.)
 
 # %% [markdown]
+# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`. (In texts
+# that write $W_Q X$, tokens are columns: see *X W or W X?* in *Going further*.)
+#
 # Here are three such matrices, chosen by hand. A query and a key have two numbers, *person*
 # and *thing*; a value has one, the colour.
 
