@@ -26,6 +26,7 @@ from course_lib.figures.heads import (
     products_of_heads,
     wall_of_heads,
 )
+from course_lib.figures.judged_curves import judged_curves
 from course_lib.figures.last_word import last_word
 from course_lib.figures.lesson_map import lesson_map
 from course_lib.figures.masks import (
@@ -75,6 +76,7 @@ __all__ = [
     "encoder_decoder",
     "gains",
     "gradient_paths",
+    "judged_curves",
     "last_word",
     "length_and_size",
     "lesson_map",

@@ -1,4 +1,4 @@
-"""Figure of lessons 00 and 01: what a pronoun attends to, by the last word."""
+"""Figure of lessons 00 to 02: what a word attends to, by the last word."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,6 +24,7 @@ def last_word(
     groups: Mapping[str, Sequence[str]] | None = None,
     parts: Sequence[str] = (),
     vectors: np.ndarray | None = None,
+    vector_name: str | None = None,
 ) -> LivingFigure:
     """Draw what one word of a sentence attends to, for each of several last words.
 
@@ -33,8 +34,10 @@ def last_word(
     weights : (len(last_words), n + 1), one row of attention weights per last word
     chosen : the last word that is shown first; the first one if None
     groups : title to last words, which are all of ``last_words``, each once
-    parts, vectors : names of a query's d_k numbers, and one query per last word,
-        (len(last_words), d_k)
+    parts, vectors : names of a vector's d numbers, and one vector per last word,
+        (len(last_words), d)
+    vector_name : what is said before the vector; "query of" the word that attends if
+        None
 
     Where scripts run, the reader chooses the last word; with groups, the reader types
     it, and the groups say which words are known.
@@ -80,5 +83,6 @@ def last_word(
         "groups": [[title, [*group]] for title, group in (groups or {}).items()],
         "parts": [*parts],
         "vectors": None if vectors is None else numbers(vectors),
+        "vector_name": vector_name or f"query of {words[query]}",
     }
     return LivingFigure(picture.figure, alt, "last_word", data)

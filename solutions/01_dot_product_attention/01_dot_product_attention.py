@@ -3,18 +3,18 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# You will see a dictionary fail at *kitten*. Soon after, *kitten* is an arrow that you
-# can drag.
+# Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. Below, all
+# four are arrows. **Drag the tip of the kitten's** (or use Tab and the arrow keys), and
+# watch how many legs it gets.
 #
 # After this lesson you can
 #
-# - write softmax and attention so that they work for any shapes and any scores;
-# - say what queries, keys and values do, and go through attention step by step;
-# - show with an experiment why scores are divided by the square root of d_k;
-# - name three ways of scoring a query against a key.
+# - write softmax and attention for any shapes and any scores;
+# - say what queries, keys and values do, step by step;
+# - show with an experiment why scores are divided by the square root of d_k.
 #
-# **About 120 minutes.** You need lesson 00 (softmax by hand, `keepdims`, broadcasting) and,
-# for one section, variance, partial derivatives and the chain rule.
+# **About 75 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
+# `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
 import numpy as np
@@ -27,25 +27,26 @@ from course_lib.lessons.scale import scale_effect
 # %% [markdown]
 # ## Looking something up
 #
-# A Python dictionary is a table of keys and values, and a query finds a value only if it
-# *equals* a key.
-
-# %%
-legs = {"cat": 4.0, "bird": 2.0, "car": 0.0}
-print(legs["cat"], legs.get("kitten"))
-
-# %% [markdown]
-# There is no kitten in the table, so the dictionary has no answer. You might still say 4,
-# because a kitten is nearly a cat.
-#
-# To give *nearly* a meaning, describe every word by two numbers: how **alive** it is and
-# how well it **flies**. Each word is now an arrow, and arrows can be close.
+# Each word has two numbers: how **alive** it is, and how well it **flies**. That makes it
+# an arrow, and arrows can be close.
 
 # %%
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
 v = np.array([[4.0], [2.0], [0.0]])  # values: how many legs
 q = np.array([[3.2, 0.1]])  # query: kitten
 keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
+
+# %%
+alt = "The kitten's arrow lies near the cat's, so it gets about three and a half legs."
+names = {"xlabel": "alive", "ylabel": "flies", "value_name": "legs"}
+legs = names | {"values": v[:, 0], "show": ("weight",)}
+figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
+
+# %% [markdown]
+# A Python dictionary is a table of keys and values, too, but a query finds a value only
+# if it *equals* a key. Here, the kitten finds something because it is *nearly* a cat, and
+# a bit of everything else: its legs are a mean, to which each word contributes by its
+# **weight**.
 
 # %% [markdown]
 # Three words that every lesson uses from now on:
@@ -59,35 +60,29 @@ keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 # up: that is the **dot product**.
 
 # %% [markdown]
-# The kitten's arrow lies almost flat, at 2°. The cat's points 9° upwards, and the bird's
-# 50°. In this position, the cat's key has the largest dot product with the kitten's query.
+# The cat's arrow points 9° upwards, and the bird's 50°. The kitten's starts almost flat,
+# at 2°. Turn it upwards, and at 11° the bird's dot product is already as large as the
+# cat's.
 #
-# **Predict:** now turn the kitten upwards. At what angle does *bird* start to win?
+# **Predict:** which change raises this angle, from 11° to 28°?
 #
-# - [x] At 11°, still close to the cat
-# - [ ] At 30°, halfway from cat to bird
-# - [ ] At 40°, closer to the bird
-# - [ ] At 50°, when it points at the bird
+# - [ ] The kitten's arrow gets twice as long.
+# - [x] The bird's arrow gets a fifth shorter.
+# - [ ] The car's arrow gets twice as long.
 
 # %%
-alt = "Arrows of cat, bird and car, and the kitten's, close to the cat's."
-names = {"xlabel": "alive", "ylabel": "flies"}
-figures.draggable_query("kitten", q[0], keys_by_name, **names, alt=alt)
-
-# %%
-cat, bird = k[0], k[1]
-level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
-print(f"Cat and bird draw level at {level:.0f}°.")
-assert 11 < level < 11.5
+for scale in (1.0, 0.8):
+    cat, bird = k[0], scale * k[1]
+    level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
+    print(f"bird times {scale}: level with the cat at {level:.0f}°")
+assert 27.5 < level < 28.5
 
 # %% [markdown]
-# **Drag the tip of the kitten's arrow** (or reach it with Tab and use the arrow keys)
-# up past this angle, and watch the two dot products.
-#
-# A small turn is enough. The kitten still points almost exactly where the cat does, and
-# yet the bird has the larger dot product, because its arrow is **longer**. The car has
-# the opposite problem: its arrow lies closer to the kitten's than the bird's does, but it
-# is too short to matter.
+# At 11° the kitten still points almost exactly where the cat does, and yet the bird's dot
+# product is as large, because its arrow is **longer**. A shorter one wins later. A longer
+# kitten makes all dot products larger by the same factor, so it changes no winner. And the
+# car's arrow lies closer to the kitten's than the bird's does, but it is too short to
+# matter.
 
 # %% [markdown]
 # What if only the direction should count? Divide a dot product by both lengths, and what
@@ -114,12 +109,9 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # %% [markdown]
 # The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
 # the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same. One thing it gains: a
-# learned key can count for more by being longer.
-#
-# > **Common mistake: "the dot product lies between −1 and 1".** It is often called a
-# > similarity, and many similarities do. But it is the cosine that does; the dot product
-# > is the cosine times both lengths.
+# arrow sets it apart. Attention uses the dot product all the same, so a learned key can
+# count for more by being longer. (It is the cosine that lies between −1 and 1. The dot
+# product, the cosine times both lengths, can be any number.)
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -136,8 +128,7 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # Below is the Transformer, the neural network from which today's language models
 # descend. By the end of lesson 09 you will have written all of it; this lesson is about
 # the four highlighted boxes, the softmax and the three attentions. **Point at a box**,
-# or move to it with the arrow keys, to read what it does. You don't have to know the
-# words yet.
+# or move to it with the arrow keys, to read what it does.
 
 # %%
 alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
@@ -154,9 +145,9 @@ figures.lesson_map("01", alt=alt)
 # **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
 # - [ ] 0.665, 0.245 and 0.090
+# - [x] nan, nan and nan
 # - [ ] 1, 0 and 0
 # - [ ] An error
-# - [x] nan, nan and nan
 
 # %%
 with np.errstate(over="ignore", invalid="ignore"):
@@ -165,7 +156,7 @@ with np.errstate(over="ignore", invalid="ignore"):
 
 # %% [markdown]
 # $e^{1000}$ is too large for a float, so NumPy turns it into `inf`, and `inf / inf` is not a
-# number. (In plain Python, `math.exp(1000)` is an error.)
+# number.
 #
 # There is a way out. If you subtract the same number from all scores, no share changes,
 # because $e^{s-c} = e^{s} / e^{c}$ and the common factor cancels. Subtract the
@@ -196,47 +187,48 @@ from course_lib.attention import softmax  # exercise
 check(softmax)
 
 # %% [markdown]
-# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62 and the values
-# 4, 2 and 0.
+# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62; the softmax of
+# these scores is the weights, and they gave the kitten 3.6 legs.
 #
-# **Predict:** average the values, weighted by the softmax of the scores. How many legs
-# does the kitten get?
+# **Predict:** what if its arrow is twice as long, and points in the same direction?
 #
-# - [ ] 2.0, the plain mean of all three
-# - [ ] 3.0, halfway from there to the cat
-# - [x] 3.6, closer to cat than to bird
-# - [ ] 4.0, exactly what the cat has
+# - [ ] It still has 3.6 legs.
+# - [ ] It has 7.2 legs.
+# - [x] It has nearly 4 legs.
 
 # %%
-scores = q @ k.T  # (1, 3): one row per query, one column per key
-weights = softmax(scores)
-print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
-print("legs:", (weights @ v).round(2))
+for length in (1, 2):
+    scores = length * q @ k.T  # (1, 3): one row per query, one column per key
+    weights = softmax(scores)
+    print("scores:", scores, "weights:", *(f"{each:.4f}" for each in weights[0]))
+    print("legs:", (weights @ v).round(2))
+assert 3.8 < (weights @ v).item() < 4
 
 # %% [markdown]
-# About three and a half legs: no biologist would agree, but it beats `None`. Notice two
-# differences from a dictionary. Every entry gets a little weight, even the car. And the
-# answer changes *smoothly* with the query, so it has a derivative, and what has a
-# derivative can be trained.
+# If the scores double, so do the differences between them, and the winner takes nearly
+# everything, as it did when you divided by a small number in lesson 00.
+#
+# Three and a half legs: no biologist would agree, but it beats the `None` of a
+# dictionary. Notice two differences from one. Every entry gets a little weight, even the
+# car. And the answer changes *smoothly* with the query, so it has a derivative, and what
+# has a derivative can be trained.
 #
 # **Drag the kitten again**, now with everything in view. Where does it have three legs?
 # And what happens near the origin?
 
 # %%
 alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
-more = names | {"show": ("dot product", "cosine", "weight"), "value_name": "legs"}
-figures.draggable_query("kitten", q[0], keys_by_name, **more, values=v[:, 0], alt=alt)
+more = legs | {"show": ("dot product", "cosine", "weight")}
+figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 
 # %% [markdown]
-# If the arrow only grows, no cosine changes, but the weights do: a longer query is more
-# decisive. At the origin all dot products are 0, so all weights are equal, as they were
-# for *too late* in lesson 00.
+# A longer query is more decisive, although no cosine changes. At the origin all dot
+# products are 0, so all weights are equal, as they were for *too late* in lesson 00.
 #
 # *Dive into Deep Learning* calls such a weighted mean [attention
 # pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**. Some texts say "a weighted mean of the embeddings" (the
-# words' vectors), but here each word has two numbers, and the answer has one, like a
-# value.
+# It is a mean of **values**, not of the words' vectors: here each word has two numbers,
+# and the answer has one, like a value.
 
 # %% [markdown]
 # ## From one sentence to another
@@ -347,98 +339,26 @@ for size in (1.0, 4.0, 16.0):
 # almost no difference.
 
 # %% [markdown]
-# ### The Jacobian
-#
-# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
-# is the **Jacobian**. With weights $p$,
-#
-# $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
-# -p_i\, p_j & i \neq j. \end{cases}$$
-#
-# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
-# multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
-# through a softmax by this matrix: where its entries are near 0, queries and keys learn
-# next to nothing.
-
-# %% [markdown]
-# If derivatives are new to you, skip to the experiment below the exercise, and read "the
-# Jacobian" there as "how far the weights move when a score is pushed". Nothing else in
-# this lesson needs it.
-
-# %% [markdown]
-# ### Exercise: softmax_jacobian
-#
-# Compute this matrix for a row of weights, with any number of leading axes.
-#
-# <details><summary>Hint 1</summary>
-#
-# Both cases contain a product of two weights. What is left over where i = j, and what
-# kind of matrix holds it?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# The products are "every row with every row" of lesson 00, within one row of p. Where can
-# p get an axis of length 1? `np.eye(m)` has ones on the diagonal and zeros elsewhere.
-#
-# </details>
-
-# %%
-from course_lib.attention import softmax_jacobian  # exercise
-
-# %%
-check(softmax_jacobian)
-
-# %% [markdown]
-# Now the experiment (`course_lib/lessons/scale.py`). It scores random queries against random
-# keys, once raw and once divided by $\sqrt{d_k}$, and measures the variance of the scores,
-# the largest weight, and the size of the Jacobian: its Frobenius norm, which is the root of
-# the sum of all squared entries. The last two are medians over 2,000 queries with 10 keys
-# each, so they describe a typical query.
-#
-# **Predict:** how does the median size of the raw Jacobian change from d_k = 1 to 512?
-#
-# - [x] It shrinks more than 1000-fold.
-# - [ ] It shrinks about 10-fold.
-# - [ ] It changes less than 2-fold.
-# - [ ] It grows more than 1000-fold.
+# What does that do to scores of random vectors? Below, 2,000 random queries each meet
+# ten random keys, once raw and once divided by $\sqrt{d_k}$
+# (`course_lib/lessons/scale.py`). The largest weight is that of a typical query, the
+# median of all 2,000.
 
 # %%
 sizes = [1, 4, 16, 64, 256, 512]
 raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
 scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
 for name, effects in {"raw": raw, "scaled": scaled}.items():
-    print(f"{name}: d_k, variance, largest weight, size of the Jacobian")
+    print(f"{name}: d_k, variance of the scores, largest weight")
     for e in effects:
-        numbers = f"{e.variance:6.1f} {e.largest_weight:7.4f} {e.jacobian_norm:8.4f}"
-        print(f"{e.d_k:5} {numbers}")
+        print(f"{e.d_k:5} {e.variance:6.1f} {e.largest_weight:7.4f}")
 assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
-assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
-assert raw[0].jacobian_norm > 1000 * raw[-1].jacobian_norm
-assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
 assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
 
 # %% [markdown]
-# With raw scores, the variance is about d_k and the largest weight approaches 1. The
-# Jacobian rises a little up to d_k = 4, then falls from 0.36 to 0.0002. With scaled
-# scores, the variance remains near 1, the Jacobian barely changes, and the largest weight
-# is always below 0.3.
+# With raw scores, the variance is about d_k, and the largest weight approaches 1. With
+# scaled scores, the variance remains near 1, and the largest weight is always below 0.3.
 #
-# (The *mean* Jacobian falls only about fivefold: now and then two keys are nearly equally
-# good, and then even the raw softmax is undecided.)
-
-# %%
-norms = {
-    "raw": [effect.jacobian_norm for effect in raw],
-    "divided by √d_k": [effect.jacobian_norm for effect in scaled],
-}
-axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
-
-# %%
-alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
-figures.curves(sizes, norms, **axes, alt=alt)
-
-# %% [markdown]
 # Here is the same comparison for one query of 64 random numbers and six keys of the same
 # kind.
 
@@ -451,22 +371,18 @@ for divisor in (1, 8):
     print(f"divided by {divisor}: the best key gets {share_of_best:.3f}")
 
 # %% [markdown]
-# **Move the slider** from 8 down to 1 and watch the weights. **Point at a score**: its row of
-# the (symmetric) Jacobian says how each weight moves when that score rises.
+# **Move the slider** from 8 down to 1 and watch the weights.
 
 # %%
 alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
-figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
+root = {"divisor": 64**0.5, "divided_by": "√d_k", "jacobian": False}
+figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 
 # %% [markdown]
-# > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
-# > large gradients, but most of these gradients **vanish**. *Attention Is All You Need*
-# > (2017), "the paper" from here on, suspects the same: the softmax is pushed "into regions
-# > where it has extremely small gradients" (section 3.2.1).
-#
-# You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
-# With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical
-# query's weight.
+# So without the root, a Transformer would start its training with weights that almost
+# nothing can move: the gradients would **vanish**. *Attention Is All You Need* (2017),
+# "the paper" from here on, suspects the same: for large d_k, the softmax is pushed "into
+# regions where it has extremely small gradients" (section 3.2.1).
 #
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
 # dividing by the root brings the *typical size* of a score back to 1.
@@ -646,6 +562,181 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # This is a good moment for a break. After it, your `attention` finds out what *it* means.
 
 # %% [markdown]
+# ## What is *it*?
+#
+# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
+# alive, a location, a description. The query of *it* asks for a thing, and the last word
+# decides what kind of thing: *tired* needs something alive, *wide* a location.
+#
+# All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
+# last word into the query of *it* ourselves. Your code does the lookup.
+
+# %%
+for word in ("animal", "street", "tired"):
+    position = pronoun.sentence("tired").index(word)
+    print("key of", word, pronoun.keys("tired")[position])
+print("query of it (tired)", pronoun.query_of_it("tired")[0])
+print("query of it (wide) ", pronoun.query_of_it("wide")[0])
+
+# %% [markdown]
+# Your `attention` finds the answers, for every last word that has a query. Only its weights
+# matter here, so the keys serve as values, too.
+
+# %%
+of_it = {}
+for last_word in pronoun.known_words():
+    word_keys = pronoun.keys(last_word)
+    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
+    of_it[last_word] = rows[0]
+for last_word in ("tired", "wide"):
+    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
+assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
+
+# %% [markdown]
+# **Type another last word.** All weights that you see come from `attention` in the cell
+# above, one row for each word that we wrote a query for. For any other word it is as
+# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
+# *late*, which fits neither.
+
+# %%
+alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
+figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
+
+# %% [markdown]
+# The lookup is always the same, and only the query changes. In lesson 02 the queries are
+# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
+# the same.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
+#   **values**.
+# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
+#   and large d_k, most gradients vanish.
+# - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
+#   reordered, as long as they move together.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
+# (2015), section 3.1; Luong et al. (2015), section 3.1.
+#
+# **An open question:** if nobody makes queries, keys and values by hand, where do they come
+# from? Lesson 02.
+
+# %% [markdown]
+# ## Going further
+#
+# You can skip each of these sections, in any order; no later lesson's core needs them. *The
+# Jacobian of softmax* measures how fast its gradients vanish, for readers who know partial
+# derivatives. *Other ways to score* has the two scores that are older than the Transformer,
+# for readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
+# already.
+
+# %% [markdown]
+# ## The Jacobian of softmax
+#
+# How fast weight i changes with score j is a derivative. The table of all m × m derivatives
+# is the **Jacobian**. With weights $p$,
+#
+# $$\frac{\partial p_i}{\partial s_j} = \begin{cases} p_i (1 - p_i) & i = j \\
+# -p_i\, p_j & i \neq j. \end{cases}$$
+#
+# Why? Differentiate $\log p_i = s_i - \log \sum_k e^{s_k}$ with respect to $s_j$, and
+# multiply by $p_i$. By the chain rule, training multiplies every gradient that goes back
+# through a softmax by this matrix: where its entries are near 0, queries and keys learn
+# next to nothing.
+
+# %% [markdown]
+# ### Exercise: softmax_jacobian
+#
+# Compute this matrix for a row of weights, with any number of leading axes.
+#
+# <details><summary>Hint 1</summary>
+#
+# Both cases contain a product of two weights. What is left over where i = j, and what
+# kind of matrix holds it?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The products are "every row with every row" of lesson 00, within one row of p. Where can
+# p get an axis of length 1? `np.eye(m)` has ones on the diagonal and zeros elsewhere.
+#
+# </details>
+
+# %%
+from course_lib.attention import softmax_jacobian  # exercise
+
+# %%
+check(softmax_jacobian)
+
+# %% [markdown]
+# Now back to the random queries and keys. Besides the variance and the largest weight,
+# `scale_effect` measured the size of the Jacobian: its Frobenius norm, which is the root of
+# the sum of all squared entries, again the median over all queries.
+#
+# **Predict:** how does the median size of the raw Jacobian change from d_k = 4 to 512?
+#
+# - [x] It shrinks more than 1000-fold.
+# - [ ] It shrinks about 10-fold.
+# - [ ] It changes less than 2-fold.
+# - [ ] It grows more than 1000-fold.
+
+# %%
+for e, same in zip(raw, scaled, strict=True):
+    print(f"d_k {e.d_k:3}: raw {e.jacobian_norm:.4f} scaled {same.jacobian_norm:.4f}")
+assert raw[-1].jacobian_norm < 0.001 < 0.3 < scaled[-1].jacobian_norm
+assert raw[1].jacobian_norm > 1000 * raw[-1].jacobian_norm
+assert 4 < raw[0].mean_jacobian_norm / raw[-1].mean_jacobian_norm < 6
+
+# %% [markdown]
+# The raw Jacobian rises a little up to d_k = 4, then falls from 0.36 to 0.0002. The scaled
+# one barely changes.
+#
+# (The *mean* raw Jacobian falls only about fivefold: now and then two keys are nearly
+# equally good, and then even the raw softmax is undecided.)
+
+# %%
+norms = {
+    "raw": [effect.jacobian_norm for effect in raw],
+    "divided by √d_k": [effect.jacobian_norm for effect in scaled],
+}
+axes = {"xlabel": "d_k", "ylabel": "size of the Jacobian", "logarithmic": True}
+
+# %%
+alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it stays."
+figures.curves(sizes, norms, **axes, alt=alt)
+
+# %% [markdown]
+# **Point at a score** of the six keys from above: its row of the (symmetric) Jacobian says
+# how each weight moves when that score rises. Then move the slider from 8 down to 1.
+
+# %%
+alt = "Divided by 8, the best key has 0.45 of the weight, and its row of the Jacobian is large."
+figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt=alt)
+
+# %% [markdown]
+# > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
+# > large gradients. But in the table above most of these gradients **vanish**, which is
+# > what the paper suspects, too.
+#
+# You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
+# With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical
+# query's weight.
+
+# %% [markdown]
+# PyTorch can confirm your Jacobian, because it differentiates softmax by itself.
+
+# %%
+import torch
+
+s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
+by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
+yours = softmax_jacobian(softmax(s.numpy()))
+print("same as yours:", np.allclose(by_torch.numpy(), yours, rtol=0, atol=1e-12))
+print(yours.round(3))
+
+# %% [markdown]
 # ## Other ways to score
 #
 # The paper calls whatever scores a query against a key a *compatibility function*. Such a
@@ -758,75 +849,3 @@ tensors = (torch.tensor(x).to(device) for x in arrays)
 theirs = scaled_dot_product_attention(*tensors).cpu().numpy()
 yours, _ = attention(*arrays)
 print("same as yours:", np.allclose(theirs, yours, rtol=0, atol=1e-12))
-
-# %% [markdown]
-# PyTorch can also confirm your Jacobian, because it differentiates softmax by itself.
-
-# %%
-s = torch.tensor([2.0, 1.0, -1.0], dtype=torch.float64)
-by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, dim=-1), s)
-yours = softmax_jacobian(softmax(s.numpy()))
-print("same as yours:", np.allclose(by_torch.numpy(), yours, rtol=0, atol=1e-12))
-print(yours.round(3))
-
-# %% [markdown]
-# ## What is *it*?
-#
-# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
-# alive, a location, a description. The query of *it* asks for a thing, and the last word
-# decides what kind of thing: *tired* needs something alive, *wide* a location.
-#
-# All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
-# last word into the query of *it* ourselves. Your code does the lookup.
-
-# %%
-for word in ("animal", "street", "tired"):
-    position = pronoun.sentence("tired").index(word)
-    print("key of", word, pronoun.keys("tired")[position])
-print("query of it (tired)", pronoun.query_of_it("tired")[0])
-print("query of it (wide) ", pronoun.query_of_it("wide")[0])
-
-# %% [markdown]
-# Your `attention` finds the answers, for every last word that has a query. Only its weights
-# matter here, so the keys serve as values, too.
-
-# %%
-of_it = {}
-for last_word in pronoun.known_words():
-    word_keys = pronoun.keys(last_word)
-    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
-    of_it[last_word] = rows[0]
-for last_word in ("tired", "wide"):
-    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
-assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
-
-# %% [markdown]
-# **Type another last word.** All weights that you see come from `attention` in the cell
-# above, one row for each word that we wrote a query for. For any other word it is as
-# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
-# *late*, which fits neither.
-
-# %%
-alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
-figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
-
-# %% [markdown]
-# The lookup is always the same, and only the query changes. In lesson 02 the queries are
-# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
-# the same.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
-#   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
-#   and large d_k, most gradients vanish.
-# - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
-#   reordered, as long as they move together.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.1; Bahdanau et al.
-# (2015), section 3.1; Luong et al. (2015), section 3.1.
-#
-# **An open question:** if nobody makes queries, keys and values by hand, where do they come
-# from? Lesson 02.

@@ -3,17 +3,32 @@
 #
 # **How does a sequence attend to itself, and to another one?**
 #
+# *We met at the bank to talk about the …* Is that a bank of a river, or one that lends
+# money? **Switch the last word**, and watch what *bank* attends to, and what it becomes.
+#
 # After this lesson you can
 #
 # - let all words of a sentence attend to each other, with parameters that decide which
 #   word attends to which;
 # - do the same between two sequences of different lengths;
-# - measure how much a function of a sequence depends on the order of its tokens;
-# - compute the derivatives of self-attention by hand, and train it with them (stretch).
+# - measure how much a function of a sequence depends on the order of its tokens.
 #
-# **About 120 minutes.** You can skip the stretch exercise, which takes 40 of them.
-# You need lesson 01 (`attention`, √d_k, the Jacobian of softmax) and, for the stretch, the
-# chain rule.
+# **About 55 minutes, and 50 more in *Going further*.** You need lesson 01 (`attention`,
+# √d_k).
+
+# %%
+from course_lib import figures
+from course_lib.lessons import two_meanings
+
+# %%
+alt = "Bank attends to itself and to river, and becomes more water than money."
+figures.last_word(**two_meanings.choice(), alt=alt)
+
+# %% [markdown]
+# Here the words of one sentence attend to each other, and *bank* takes in some of its
+# last word. We chose each word's two numbers, **water** and **money**, by hand, and words
+# attend to similar words. In this lesson you write such **self-attention**, and learned
+# parameters will decide what attends to what.
 
 # %%
 from collections.abc import Callable
@@ -21,7 +36,6 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder import check
-from course_lib import figures
 from course_lib.attention import attention, softmax, softmax_jacobian
 
 # %% [markdown]
@@ -33,9 +47,9 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # had chosen the queries and keys by hand. Nobody can do that for all words of a language.
 # **Who makes them?**
 #
-# At the end of this lesson, a model starts from random numbers, reads other sentences for
-# a second, and then knows what *it* means in these two. Nobody chooses its queries or
-# keys: training only says which noun is meant.
+# At the end of this lesson, a model starts from random numbers, is trained on other
+# sentences for a second, and then knows what *it* means in these two. Nobody chooses its
+# queries or keys: training only says which noun is meant.
 
 # %% [markdown]
 # On the map of the Transformer, **hover over the highlighted boxes**: they differ in where
@@ -48,11 +62,10 @@ figures.lesson_map("02", alt=alt)
 # %% [markdown]
 # ## One word, two meanings
 #
-# *We sat on the **bank** of the river. We asked the **bank** for a loan.*
-#
-# A table of word vectors (an **embedding**) has one row for *bank*, so the word gets
-# the same vector in both sentences. Give each word two numbers: how much it has to do
-# with **water**, and how much with **money**. *bank* is halfway between the two.
+# What happened to *bank* above? A table of word vectors (an **embedding**) has one row
+# for *bank*, so the word begins with the same vector in every sentence. Of its two
+# numbers, the first says how much it has to do with water, and the second how much with
+# money. *bank* is halfway between the two.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -60,24 +73,26 @@ by_the_water = np.array([river, bank])  # a sentence of two words, one per row
 in_town = np.array([loan, bank])
 
 # %% [markdown]
-# Now let a sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
-# with the same sequence on both sides. That is all that *self* means, and nothing is
-# learned yet.
+# Now let each sentence attend **to itself**: `similarity_attention(x, x)` from lesson 01,
+# with the same sequence on both sides. That is all that *self* means.
 #
-# The dot product of *bank* with *river* is 4.5, and so is its dot product with itself.
+# The dot product of *bank* with *river* is 4.5, and so is its dot product with itself, so
+# *bank* moves halfway to *river*. And *river*? Its dot product with itself is 9.
 #
-# **Predict:** next to *river*, what does *bank* = (1.5, 1.5) become?
+# **Predict:** next to *bank*, what does *river* = (3, 0) become?
 #
-# - [x] (2.25, 0.75): it moves halfway to *river*.
-# - [ ] (1.50, 1.50): it doesn't move.
-# - [ ] (3.00, 0.00): it becomes *river*.
+# - [ ] (2.25, 0.75): it moves halfway to *bank*, as *bank* did to *river*.
+# - [ ] (1.50, 1.50): it becomes *bank*.
+# - [x] About (2.98, 0.02): it barely moves.
 
 # %%
 from course_lib.attention import similarity_attention
 
-wet = similarity_attention(by_the_water, by_the_water)[1]  # row 1: bank
+river_now, wet = similarity_attention(by_the_water, by_the_water)  # river, bank
 rich = similarity_attention(in_town, in_town)[1]  # row 1: bank
+print("river next to bank:", river_now.round(2))
 print("bank next to river:", wet, " bank next to loan:", rich)
+assert np.allclose(river_now, [2.98, 0.02], atol=0.005)
 arrows = {"bank": bank, "bank next to river": wet, "bank next to loan": rich}
 
 # %%
@@ -85,8 +100,8 @@ alt = "Bank lies halfway; by river it turns towards water, by loan towards money
 figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 
 # %% [markdown]
-# How similar are the two banks now? Measure it with the cosine (lesson 01), which is 1
-# for equal directions.
+# *river* barely moves, because its score for itself is ahead by 4.5. How similar are the
+# two banks now? Measure it with the cosine (lesson 01), which is 1 for equal directions.
 
 
 # %%
@@ -142,10 +157,11 @@ assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 # Each is made from the same token by a matrix of **parameters**:
 #
 # $$Q = X W_Q, \qquad K = X W_K, \qquad V = X W_V.$$
-#
-# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`.
 
 # %% [markdown]
+# Row i of $X$ is token i, $X$ is `(n, d_model)`, and $W_Q$ is `(d_model, d_k)`. (In texts
+# that write $W_Q X$, tokens are columns: see *X W or W X?* in *Going further*.)
+#
 # Here are three such matrices, chosen by hand. A query and a key have two numbers, *person*
 # and *thing*; a value has one, the colour.
 
@@ -197,51 +213,6 @@ from course_lib.self_attention import project  # exercise
 
 # %%
 check(project)
-
-# %% [markdown]
-# ## X W or W X?
-#
-# Some texts write $Q = W_Q X$ instead. That is right if tokens are **columns**:
-# transpose everything, and $(X W)^\mathsf{T} = W^\mathsf{T} X^\mathsf{T}$.
-
-# %%
-tokens_as_columns = w_q.T @ x.T  # (d_k, n): column i is the query of token i
-print("transposes of each other:", np.array_equal(tokens_as_columns.T, x @ w_q))
-assert np.array_equal(tokens_as_columns.T, x @ w_q)
-
-# %% [markdown]
-# Does that work when tokens are rows?
-
-# %%
-try:
-    w_q @ x
-except ValueError:
-    print("w_q @ x: shapes", w_q.shape, "and", x.shape, "do not fit")
-
-# %% [markdown]
-# Here the shapes protect you, but if $X$ and $W$ are square and of the same size, they
-# don't. Take four tokens of four numbers, and change only token 0.
-#
-# **Predict:** in how many of the four rows does W X change?
-#
-# - [ ] In one.
-# - [ ] In two.
-# - [x] In all four.
-
-# %%
-rng = np.random.default_rng(0)
-four, w = rng.normal(size=(2, 4, 4))
-changed = four + np.array([[1.0], [0.0], [0.0], [0.0]])  # a different token 0
-x_w = (changed @ w != four @ w).any(axis=1)
-w_x = (w @ changed != w @ four).any(axis=1)
-print("rows that change: X W", x_w.sum(), " W X", w_x.sum())
-assert x_w.sum() == 1 and w_x.sum() == 4
-
-# %% [markdown]
-# With X W, only the query of token 0 changes. With W X, each "query" is a mixture of
-# *all* tokens before any attention has taken place. This is a common mistake: people copy
-# the formula from a text in which tokens are columns, and NumPy doesn't complain if the
-# matrices are square.
 
 # %% [markdown]
 # ## A sequence attends to itself
@@ -375,45 +346,6 @@ alt = "The word we attends to all equally, bank to itself and river, river to it
 figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
-# ## Which word does a word attend to most?
-#
-# Is it itself? To find out, take 1,000 sequences of 12 random tokens, with random
-# parameters. In how many rows is a word's weight on itself the largest? Try it with *one*
-# matrix for both queries and keys, and with *two*, as in every Transformer.
-#
-# **Predict:** with two random matrices, in what share of the rows is a word's weight on
-# itself the largest?
-#
-# - [ ] In more than 0.95 of them.
-# - [x] In about 0.08 of them.
-# - [ ] In about 0.50 of them.
-
-
-# %%
-def own_word_share(same_matrix, count=1000, n=12, d_model=64, d_k=16):
-    rng = np.random.default_rng(1)
-    many = rng.normal(size=(count, n, d_model))
-    w_q, w_k = rng.normal(size=(2, count, d_model, d_k)) / d_model**0.5
-    # The last argument is w_v: any will do, since values do not touch the weights.
-    weights = self_attention(many, w_q, w_q if same_matrix else w_k, w_k)[1]
-    return (weights.argmax(axis=-1) == np.arange(n)).mean()
-
-
-one_matrix, two_matrices = own_word_share(True), own_word_share(False)
-print(f"one matrix for both: {one_matrix:.2f}   two matrices: {two_matrices:.2f}")
-assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
-
-# %% [markdown]
-# > **Common mistake: "a word scores highest with itself".** Nothing is more like a word
-# > than the word itself, so the idea is natural. But a score doesn't compare a word with
-# > a word: it compares a *query* with a *key*, which two matrices make different.
-#
-# With one matrix, a word's weight on itself is the largest in 0.99 of the rows; with two,
-# no more often than by chance: 1 in 12, or 0.083 (with 12,000 rows, the share varies by
-# about 0.003 from trial to trial). If a model prefers the word itself, it has **learned**
-# to (*Backwards*, below).
-
-# %% [markdown]
 # ## Attending to another sequence
 #
 # In a translation, each German word attends to the English words. The queries come from
@@ -456,6 +388,7 @@ check(cross_attention)
 # numbers each.
 
 # %%
+rng = np.random.default_rng(0)
 target, memory = rng.normal(size=(3, 8)), rng.normal(size=(5, 6))
 parameters = [rng.normal(size=size) for size in ((8, 4), (6, 4), (6, 2))]
 crossed, cross_weights = cross_attention(target, memory, *parameters)
@@ -575,161 +508,6 @@ assert gaps["sum of all so far"] > 0.1
 # learn more from data.
 
 # %% [markdown]
-# ## Backwards
-#
-# How are the parameters learned? The **loss** is one number that says how wrong the output
-# is. Parameters start at random, and each training step changes them a little, in the
-# direction in which the loss falls. For each array, write `d_…` for the derivative of the
-# loss with respect to each of its numbers: `d_w_q` has the shape of `w_q`.
-#
-# One rule does nearly everything: if `c = a @ b`, then `d_a = d_c @ b.T` and
-# `d_b = a.T @ d_c`. Test it by moving each number a little and watching the loss, a
-# method called **finite differences** (`course_lib/lessons/finite_differences.py`).
-
-# %%
-from course_lib.lessons.finite_differences import numerical_gradients
-
-a, b, d_c = (rng.normal(size=size) for size in ((2, 3), (3, 4), (2, 4)))
-# The loss is the sum of c * d_c: its derivative with respect to c is d_c.
-by_trying = numerical_gradients(lambda a, b: float((a @ b * d_c).sum()), [a, b])
-print("d_a:", np.allclose(d_c @ b.T, by_trying[0]))
-print("d_b:", np.allclose(a.T @ d_c, by_trying[1]))
-assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
-
-# %% [markdown]
-# Self-attention is a chain of such products, with one softmax in the middle:
-#
-# $$X \to Q, K, V \qquad S = Q K^\mathsf{T} / \sqrt{d_k} \qquad P = \text{softmax}(S) \qquad
-# O = P V$$
-
-# %% [markdown]
-# Walk along the chain from its end. `p` and `s` are tables, and so are `d_p` and `d_s`.
-# But the softmax works on each row by itself, and so does its Jacobian from lesson 01.
-# For row i, `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]` (the Jacobian is symmetric, so you
-# don't have to transpose it). Written out,
-# `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
-#
-# Where one array is used several times, its derivatives **add up**. How many times is X
-# used?
-
-# %% [markdown]
-# ### Exercise: self_attention_gradients
-#
-# A stretch: go back from the output to x and the three matrices.
-# <span class="in-notebook">To skip it, run the check twice; it then says how to continue
-# with the course's version.</span>
-#
-# <details><summary>Hint 1</summary>
-#
-# First go forwards and keep q, k, v and the weights. Then, from the end, one line per
-# step: the product O = P V; the softmax, row by row; the scale; the product of q and k.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Write the shape next to each line; each `d_…` has the shape of its array. `d_q`, `d_k` and
-# `d_v` each lead to one parameter matrix, and each also leads back to x. What happens to
-# derivatives that meet in one array?
-#
-# </details>
-
-# %%
-from course_lib.self_attention import self_attention_gradients  # exercise
-
-# %%
-check(self_attention_gradients)
-
-# %% [markdown]
-# Check your derivatives in two other ways, by finite differences and with PyTorch's
-# automatic differentiation (**autograd**), on 4 random tokens of 5 numbers.
-
-# %%
-import torch
-from torch.nn.functional import scaled_dot_product_attention
-
-sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
-*inputs, grad_output = (rng.normal(size=size) for size in sizes)
-by_hand = self_attention_gradients(*inputs, grad_output)
-tried = numerical_gradients(
-    lambda *a: float((self_attention(*a)[0] * grad_output).sum()), inputs
-)
-tensors = [torch.tensor(array, requires_grad=True) for array in inputs]
-q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
-loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(grad_output)).sum()
-loss.backward()
-
-# %% [markdown]
-# Compare all 60 numbers of the four arrays:
-
-# %%
-flat = [np.concatenate([part.ravel() for part in parts]) for parts in (by_hand, tried)]
-autograd = np.concatenate([tensor.grad.numpy().ravel() for tensor in tensors])
-others = {"autograd": autograd, "finite differences": flat[1]}
-print("finite differences agree:", np.allclose(flat[0], flat[1], rtol=0, atol=1e-6))
-print("autograd agrees:", np.allclose(flat[0], autograd, rtol=0, atol=1e-12))
-assert np.allclose(flat[0], flat[1], rtol=0, atol=1e-6)  # they are rough by nature
-assert np.allclose(flat[0], autograd, rtol=0, atol=1e-12)
-
-# %%
-alt = "All 60 derivatives lie on the diagonal: by hand, by trying, by autograd."
-figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt)
-
-# %% [markdown]
-# What can you do with these derivatives? Take the queen, the kite and *it* from above.
-# Keep $W_V$, **forget** the $W_Q$ and $W_K$ that we chose, and start with random ones.
-# The loss is the squared distance between the colour of *it* and blue (−1). Each of 100
-# steps subtracts 0.5 times its derivative from each matrix.
-
-# %%
-start_q, start_k = np.random.default_rng(1).normal(size=(2, 5, 2))
-trained_q, trained_k = start_q, start_k
-for _ in range(100):
-    colour = self_attention(x, trained_q, trained_k, w_v)[0]
-    d_colour = np.array([[0.0], [0.0], 2 * (colour[2] + 1)])  # the row of it
-    _, d_w_q, d_w_k, _ = self_attention_gradients(
-        x, trained_q, trained_k, w_v, d_colour
-    )
-    trained_q, trained_k = trained_q - 0.5 * d_w_q, trained_k - 0.5 * d_w_k
-it_before = self_attention(x, start_q, start_k, w_v)[1][2, 1]
-it_after = self_attention(x, trained_q, trained_k, w_v)[1][2, 1]
-print(f"weight of it on kite: {it_before:.2f} before, {it_after:.2f} after")
-assert it_before < 0.5 and it_after > 0.9
-
-# %% [markdown]
-# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
-# we only asked for the colour, and the way to get that right is to attend to the kite.
-#
-# So what is learned is not a table of word vectors, trained in advance on nearby words
-# as fastText's is (Bojanowski et al. 2017), but three matrices, the same for every
-# word, trained with the loss of the task itself.
-
-# %% [markdown]
-# ## The same in PyTorch
-#
-# A layer `nn.Linear(d_in, d_out)` holds a matrix of parameters, its `weight`, and
-# computes `x @ weight.T`. (`bias=False` leaves out an addition: see lesson 03.)
-#
-# **Predict:** what is the shape of `nn.Linear(5, 2).weight`?
-#
-# - [ ] (5, 2)
-# - [x] (2, 5)
-
-# %%
-layers = [torch.nn.Linear(5, matrix.shape[1], bias=False) for matrix in (w_q, w_k, w_v)]
-print("nn.Linear(5, 2).weight:", tuple(layers[0].weight.shape))
-for layer, matrix in zip(layers, (w_q, w_k, w_v), strict=True):
-    layer.weight.data = torch.tensor(matrix.T)  # stored as (out, in)
-theirs = scaled_dot_product_attention(*(layer(torch.tensor(x)) for layer in layers))
-print("same output as yours:", np.allclose(theirs.detach(), output, rtol=0, atol=1e-12))
-assert tuple(layers[0].weight.shape) == (2, 5)
-assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
-
-# %% [markdown]
-# PyTorch stores (out, in), the **transpose** of our $W$. So transpose parameters when you
-# copy them between PyTorch and these lessons: if they are square, no shape will remind
-# you.
-
-# %% [markdown]
 # ## Learning what a pronoun refers to
 #
 # Now try it with many words. *A red queen, a blue kite, a white king and green twins:
@@ -742,9 +520,14 @@ assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
 # 16 numbers of a word are **random**, so no pronoun resembles its nouns.
 
 # %% [markdown]
-# One layer of self-attention is trained three times (`course_lib/experiments/recall.py`) on
-# stories, with the right colour as the answer. It is never told which noun is meant.
+# How are parameters learned? They start at random, and each step of the **training**
+# changes them a little, in the direction in which the **loss** falls: one number that
+# says how wrong the output is.
 #
+# One layer of self-attention is trained three times (`course_lib/experiments/recall.py`)
+# on stories, with the right colour as the answer. It is never told which noun is meant.
+
+# %% [markdown]
 # | who asks | what is learned | why |
 # |---|---|---|
 # | the noun again (*kite*) | $W_V$; **similarity**: the words are the queries and keys | a control |
@@ -779,34 +562,6 @@ assert by_similarity.own_largest > 0.99 and by_similarity.weight_on_target < 0.1
 assert learned.weight_on_target > 0.9
 
 # %% [markdown]
-# If the noun itself asks, similarity is enough. If a pronoun asks, similarity is worse
-# than guessing, because what resembles *it* most is *it*, and *it* has no colour to hand
-# out. (Why not 1/8? The four nouns get a little weight each, so a little colour leaks
-# through.) With learned queries and keys, the pronoun attends to the noun that it means.
-#
-# We trained for longer beforehand, with the seeds 0, 1 and 2 and with learned queries and
-# keys of 1, 2 and 4 numbers (`python -m course_lib.experiments recall`):
-
-# %%
-from course_lib.experiments import record
-
-runs = record.read("recall")
-for name in ("noun again, similarity", "pronoun, similarity"):
-    print(f"{name}: {runs.values(name)}")
-for name in ("d_k 1", "d_k 2", "d_k 4"):
-    print(f"pronoun, learned, {name}: {runs.values(name)}")
-assert max(runs.values("pronoun, similarity")) < guessing
-assert max(runs.values("d_k 1")) < 0.8
-stuck, *not_stuck = runs.values("d_k 2")  # seed 0 loses one noun of the 16
-assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 0.98
-assert min(runs.values("noun again, similarity")) > 0.98
-
-# %% [markdown]
-# One number is not enough, because on a line only the largest and the smallest key can
-# win, and there are four groups of nouns. Two can be enough, but with seed 0 the training
-# gets stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is
-# why the small training above uses seed 1.)
-#
 # What did the model learn? Its queries and keys have two numbers, so we can draw the
 # keys of all 16 nouns and the queries of the four pronouns.
 
@@ -961,3 +716,280 @@ for last_word in ("tired", "wide"):
 #
 # **An open question:** each token gets one mixture of values. What if it needs several
 # things at once? Lesson 03.
+
+# %% [markdown]
+# ## Going further
+#
+# You can skip each of these sections, in any order; no later lesson's core needs them. *X W
+# or W X?* helps if you read texts in which tokens are columns. *Which word does a word
+# attend to most?* and *How many numbers does a query need?* answer two questions that
+# readers ask. *Backwards* derives the gradients of self-attention by hand, for readers who
+# know the chain rule and like to see what PyTorch will do for them in lesson 07. *The same
+# in PyTorch* is for those who know PyTorch already.
+
+# %% [markdown]
+# ## X W or W X?
+#
+# Some texts write $Q = W_Q X$ instead. That is right if tokens are **columns**:
+# transpose everything, and $(X W)^\mathsf{T} = W^\mathsf{T} X^\mathsf{T}$.
+
+# %%
+tokens_as_columns = w_q.T @ x.T  # (d_k, n): column i is the query of token i
+print("transposes of each other:", np.array_equal(tokens_as_columns.T, x @ w_q))
+assert np.array_equal(tokens_as_columns.T, x @ w_q)
+
+# %% [markdown]
+# Does that work when tokens are rows?
+
+# %%
+try:
+    w_q @ x
+except ValueError:
+    print("w_q @ x: shapes", w_q.shape, "and", x.shape, "do not fit")
+
+# %% [markdown]
+# Here the shapes protect you, but if $X$ and $W$ are square and of the same size, they
+# don't. Take four tokens of four numbers, and change only token 0.
+#
+# **Predict:** in how many of the four rows does W X change?
+#
+# - [ ] In one.
+# - [ ] In two.
+# - [x] In all four.
+
+# %%
+four, w = rng.normal(size=(2, 4, 4))
+changed = four + np.array([[1.0], [0.0], [0.0], [0.0]])  # a different token 0
+x_w = (changed @ w != four @ w).any(axis=1)
+w_x = (w @ changed != w @ four).any(axis=1)
+print("rows that change: X W", x_w.sum(), " W X", w_x.sum())
+assert x_w.sum() == 1 and w_x.sum() == 4
+
+# %% [markdown]
+# With X W, only the query of token 0 changes. With W X, each "query" is a mixture of
+# *all* tokens before any attention has taken place. This is a common mistake: people copy
+# the formula from a text in which tokens are columns, and NumPy doesn't complain if the
+# matrices are square.
+
+# %% [markdown]
+# ## Which word does a word attend to most?
+#
+# Is it itself? To find out, take 1,000 sequences of 12 random tokens, with random
+# parameters. In how many rows is a word's weight on itself the largest? Try it with *one*
+# matrix for both queries and keys, and with *two*, as in every Transformer.
+#
+# **Predict:** with two random matrices, in what share of the rows is a word's weight on
+# itself the largest?
+#
+# - [ ] In more than 0.95 of them.
+# - [x] In about 0.08 of them.
+# - [ ] In about 0.50 of them.
+
+
+# %%
+def own_word_share(same_matrix, count=1000, n=12, d_model=64, d_k=16):
+    rng = np.random.default_rng(1)
+    many = rng.normal(size=(count, n, d_model))
+    w_q, w_k = rng.normal(size=(2, count, d_model, d_k)) / d_model**0.5
+    # The last argument is w_v: any will do, since values do not touch the weights.
+    weights = self_attention(many, w_q, w_q if same_matrix else w_k, w_k)[1]
+    return (weights.argmax(axis=-1) == np.arange(n)).mean()
+
+
+one_matrix, two_matrices = own_word_share(True), own_word_share(False)
+print(f"one matrix for both: {one_matrix:.2f}   two matrices: {two_matrices:.2f}")
+assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
+
+# %% [markdown]
+# > **Common mistake: "a word scores highest with itself".** Nothing is more like a word
+# > than the word itself, so the idea is natural. But a score doesn't compare a word with
+# > a word: it compares a *query* with a *key*, which two matrices make different.
+#
+# With one matrix, a word's weight on itself is the largest in 0.99 of the rows; with two,
+# no more often than by chance: 1 in 12, or 0.083 (with 12,000 rows, the share varies by
+# about 0.003 from trial to trial). If a model prefers the word itself, it has **learned**
+# to (*Backwards*, below).
+
+# %% [markdown]
+# ## How many numbers does a query need?
+#
+# One layer was trained to find out what a pronoun refers to, with queries and keys of two
+# numbers. Is one enough, and are four better? We trained for longer beforehand, with the
+# seeds 0, 1 and 2 (`python -m course_lib.experiments recall`):
+
+# %%
+from course_lib.experiments import record
+
+runs = record.read("recall")
+for name in ("noun again, similarity", "pronoun, similarity"):
+    print(f"{name}: {runs.values(name)}")
+for name in ("d_k 1", "d_k 2", "d_k 4"):
+    print(f"pronoun, learned, {name}: {runs.values(name)}")
+assert max(runs.values("pronoun, similarity")) < guessing
+assert max(runs.values("d_k 1")) < 0.8
+stuck, *not_stuck = runs.values("d_k 2")  # seed 0 loses one noun of the 16
+assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 0.98
+assert min(runs.values("noun again, similarity")) > 0.98
+
+# %% [markdown]
+# One number is not enough, because on a line only the largest and the smallest key can
+# win, and there are four groups of nouns. Two can be enough, but with seed 0 the training
+# gets stuck: 0.94 is about 15/16, so one noun of 16 remains in the wrong group. (That is
+# why the small training above uses seed 1.)
+
+# %% [markdown]
+# ## Backwards
+#
+# A training step changes each parameter in the direction in which the loss falls. Which
+# direction is that? For each array, write `d_…` for the derivative of the loss with
+# respect to each of its numbers: `d_w_q` has the shape of `w_q`.
+#
+# One rule does nearly everything: if `c = a @ b`, then `d_a = d_c @ b.T` and
+# `d_b = a.T @ d_c`. Test it by moving each number a little and watching the loss, a
+# method called **finite differences** (`course_lib/lessons/finite_differences.py`).
+
+# %%
+from course_lib.lessons.finite_differences import numerical_gradients
+
+a, b, d_c = (rng.normal(size=size) for size in ((2, 3), (3, 4), (2, 4)))
+# The loss is the sum of c * d_c: its derivative with respect to c is d_c.
+by_trying = numerical_gradients(lambda a, b: float((a @ b * d_c).sum()), [a, b])
+print("d_a:", np.allclose(d_c @ b.T, by_trying[0]))
+print("d_b:", np.allclose(a.T @ d_c, by_trying[1]))
+assert np.allclose(d_c @ b.T, by_trying[0], rtol=0, atol=1e-8)
+
+# %% [markdown]
+# Self-attention is a chain of such products, with one softmax in the middle:
+#
+# $$X \to Q, K, V \qquad S = Q K^\mathsf{T} / \sqrt{d_k} \qquad P = \text{softmax}(S) \qquad
+# O = P V$$
+
+# %% [markdown]
+# Walk along the chain from its end. `p` and `s` are tables, and so are `d_p` and `d_s`.
+# But the softmax works on each row by itself, and so does its Jacobian, the derivatives
+# of each weight by each score (`softmax_jacobian`, optional in lesson 01). For row i,
+# `d_s[i] = softmax_jacobian(p[i]) @ d_p[i]`. Written out,
+# `d_s[i] = p[i] * (d_p[i] - sum(p[i] * d_p[i]))`.
+#
+# Where one array is used several times, its derivatives **add up**. How many times is X
+# used?
+
+# %% [markdown]
+# ### Exercise: self_attention_gradients
+#
+# Go back from the output to x and the three matrices.
+# <span class="in-notebook">To go on without it, run the check twice; it then says how to
+# continue with the course's version.</span>
+#
+# <details><summary>Hint 1</summary>
+#
+# First go forwards and keep q, k, v and the weights. Then, from the end, one line per
+# step: the product O = P V; the softmax, row by row; the scale; the product of q and k.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Write the shape next to each line; each `d_…` has the shape of its array. `d_q`, `d_k` and
+# `d_v` each lead to one parameter matrix, and each also leads back to x. What happens to
+# derivatives that meet in one array?
+#
+# </details>
+
+# %%
+from course_lib.self_attention import self_attention_gradients  # exercise
+
+# %%
+check(self_attention_gradients)
+
+# %% [markdown]
+# Check your derivatives in two other ways, by finite differences and with PyTorch's
+# automatic differentiation (**autograd**), on 4 random tokens of 5 numbers.
+
+# %%
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+sizes = ((4, 5), (5, 3), (5, 3), (5, 2), (4, 2))
+*inputs, grad_output = (rng.normal(size=size) for size in sizes)
+by_hand = self_attention_gradients(*inputs, grad_output)
+tried = numerical_gradients(
+    lambda *a: float((self_attention(*a)[0] * grad_output).sum()), inputs
+)
+tensors = [torch.tensor(array, requires_grad=True) for array in inputs]
+q, k, v = (tensors[0] @ matrix for matrix in tensors[1:])
+loss = (scaled_dot_product_attention(q, k, v) * torch.tensor(grad_output)).sum()
+loss.backward()
+
+# %% [markdown]
+# Compare all 60 numbers of the four arrays:
+
+# %%
+flat = [np.concatenate([part.ravel() for part in parts]) for parts in (by_hand, tried)]
+autograd = np.concatenate([tensor.grad.numpy().ravel() for tensor in tensors])
+others = {"autograd": autograd, "finite differences": flat[1]}
+print("finite differences agree:", np.allclose(flat[0], flat[1], rtol=0, atol=1e-6))
+print("autograd agrees:", np.allclose(flat[0], autograd, rtol=0, atol=1e-12))
+assert np.allclose(flat[0], flat[1], rtol=0, atol=1e-6)  # they are rough by nature
+assert np.allclose(flat[0], autograd, rtol=0, atol=1e-12)
+
+# %%
+alt = "All 60 derivatives lie on the diagonal: by hand, by trying, by autograd."
+figures.agreement(flat[0], others, xlabel="by hand", ylabel="by others", alt=alt)
+
+# %% [markdown]
+# What can you do with these derivatives? Take the queen, the kite and *it* from above.
+# Keep $W_V$, **forget** the $W_Q$ and $W_K$ that we chose, and start with random ones.
+# The loss is the squared distance between the colour of *it* and blue (−1). Each of 100
+# steps subtracts 0.5 times its derivative from each matrix.
+
+# %%
+start_q, start_k = np.random.default_rng(1).normal(size=(2, 5, 2))
+trained_q, trained_k = start_q, start_k
+for _ in range(100):
+    colour = self_attention(x, trained_q, trained_k, w_v)[0]
+    d_colour = np.array([[0.0], [0.0], 2 * (colour[2] + 1)])  # the row of it
+    _, d_w_q, d_w_k, _ = self_attention_gradients(
+        x, trained_q, trained_k, w_v, d_colour
+    )
+    trained_q, trained_k = trained_q - 0.5 * d_w_q, trained_k - 0.5 * d_w_k
+it_before = self_attention(x, start_q, start_k, w_v)[1][2, 1]
+it_after = self_attention(x, trained_q, trained_k, w_v)[1][2, 1]
+print(f"weight of it on kite: {it_before:.2f} before, {it_after:.2f} after")
+assert it_before < 0.5 and it_after > 0.9
+
+# %% [markdown]
+# Your derivatives have taught *it* to attend to the kite. Nobody said what to attend to:
+# we only asked for the colour, and the way to get that right is to attend to the kite.
+#
+# So what is learned is not a table of word vectors, trained in advance on nearby words
+# as fastText's is (Bojanowski et al. 2017), but three matrices, the same for every
+# word, trained with the loss of the task itself.
+
+# %% [markdown]
+# ## The same in PyTorch
+#
+# A layer `nn.Linear(d_in, d_out)` holds a matrix of parameters, its `weight`, and
+# computes `x @ weight.T`. (`bias=False` leaves out an addition: see lesson 03.)
+#
+# **Predict:** what is the shape of `nn.Linear(5, 2).weight`?
+#
+# - [ ] (5, 2)
+# - [x] (2, 5)
+
+# %%
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+layers = [torch.nn.Linear(5, matrix.shape[1], bias=False) for matrix in (w_q, w_k, w_v)]
+print("nn.Linear(5, 2).weight:", tuple(layers[0].weight.shape))
+for layer, matrix in zip(layers, (w_q, w_k, w_v), strict=True):
+    layer.weight.data = torch.tensor(matrix.T)  # stored as (out, in)
+theirs = scaled_dot_product_attention(*(layer(torch.tensor(x)) for layer in layers))
+print("same output as yours:", np.allclose(theirs.detach(), output, rtol=0, atol=1e-12))
+assert tuple(layers[0].weight.shape) == (2, 5)
+assert np.allclose(theirs.detach(), output, rtol=0, atol=1e-12)
+
+# %% [markdown]
+# PyTorch stores (out, in), the **transpose** of our $W$. So transpose parameters when you
+# copy them between PyTorch and these lessons: if they are square, no shape will remind
+# you.

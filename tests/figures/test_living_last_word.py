@@ -54,7 +54,7 @@ def test_weights_on_the_page_are_those_of_the_array(figure, tmp_path):
         assert_shows(page, 0)
         names = page.locator(".lw-name").all_inner_texts()
         assert names == [*WORDS, "tired"]
-        expected = "… too tired: “it” attends most to “<b>ox</b>”, 0.60,"
+        expected = "… is tired: “it” attends most to “<b>ox</b>”, 0.60,"
         assert sentence(page).startswith(expected)
 
 
@@ -72,14 +72,14 @@ def test_last_word_is_switched_by_keyboard(figure, tmp_path):
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert_shows(page, 1)
-        expected = "… too שלום: “it” attends equally to “is” and “שלום”, 0.35 each."
+        expected = "… is שלום: “it” attends equally to “is” and “שלום”, 0.35 each."
         assert sentence(page) == expected
         pressed = page.locator(".lw-choice[aria-pressed=true]")
         assert pressed.all_inner_texts() == ["שלום"]
         page.get_by_role("button", name="late").click()
         assert_shows(page, 2)
         assert sentence(page) == (
-            "… too late: “it” attends to all 5 words equally, 0.20 each."
+            "… is late: “it” attends to all 5 words equally, 0.20 each."
         )
 
 
@@ -107,6 +107,16 @@ def test_known_word_that_is_typed_shows_its_weights(typed, tmp_path):
         page.get_by_label("last word", exact=True).fill("שלום")
         assert_shows(page, 1)
         vector = "query of it: alive 0, wide −1.50"
+        assert page.locator(".lw-vector").inner_text() == vector
+
+
+def test_vector_has_the_name_that_the_lesson_chose(tmp_path):
+    more = {"parts": ["alive", "wide"], "vectors": VECTORS, "vector_name": "it becomes"}
+    figure = figures.last_word(WORDS, 2, LAST, WEIGHTS, alt=ALT, **more)
+    with opened(tmp_path, figure) as page:
+        assert page.locator(".lw-vector").inner_text() == "it becomes: alive 2, wide 0"
+        page.locator(".lw-last").click()
+        vector = "it becomes: alive 0, wide −1.50"
         assert page.locator(".lw-vector").inner_text() == vector
 
 

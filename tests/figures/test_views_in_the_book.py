@@ -28,6 +28,10 @@ VIEWS = {
     "backward_pass": KINDS["backward"],
     "architecture": lambda: figures.lesson_map("01", alt=ALT),
     "last_word": lambda: figures.last_word(**pronoun.choice("tired"), alt=ALT),
+    "judged_curves": lambda: figures.judged_curves(
+        [1, 2], {"A": [2.0, 1.0]}, {"A": 0.5}, xlabel="steps", ylabel="loss",
+        share_name="right", top=3.0, alt=ALT,
+    ),
     "draggable_query": lambda: figures.draggable_query(
         "kitten", np.array([3.0, 0.0]), {"cat": [3.0, 1.0]}, xlabel="x", ylabel="y",
         alt=ALT,

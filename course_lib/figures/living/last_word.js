@@ -2,7 +2,8 @@
 // data: words (of the sentence, but for the last), query (the position of the word that
 // attends), last_words, weights (one row per last word, a number per word of the
 // sentence), chosen (a position in last_words), groups ([title, last words]; with them the
-// word is typed, else it is chosen), parts and vectors (of the query; or null).
+// word is typed, else it is chosen), parts and vectors (one per last word; or null),
+// vector_name (what is said before the vector).
 
 function render({ model, el }) {
   const data = model.get("data");
@@ -123,8 +124,8 @@ function render({ model, el }) {
     input.setAttribute("aria-invalid", String(chosen < 0));
     choices.forEach((each, i) => each.setAttribute("aria-pressed", String(i === chosen)));
     known.forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.word === lastWords[chosen])));
-    vector.textContent = !data.vectors ? "" : chosen < 0 ? `query of ${it}: none`
-      : `query of ${it}: ${data.parts.map((part, i) => `${part} ${short(data.vectors[chosen][i]).replace(".00", "")}`).join(", ")}`;
+    vector.textContent = !data.vectors ? "" : chosen < 0 ? `${data.vector_name}: none`
+      : `${data.vector_name}: ${data.parts.map((part, i) => `${part} ${short(data.vectors[chosen][i]).replace(".00", "")}`).join(", ")}`;
     place();
   }
 
@@ -136,7 +137,7 @@ function render({ model, el }) {
     const told = equal.length === row.length ? `to all ${row.length} words equally, ${rounded(row[0])} each`
       : equal.length > 1 ? `equally to ${equal.map((j) => quoted(all[j])).join(" and ")}, ${rounded(row[order[0]])} each`
         : `most to ${quoted(all[order[0]])}, ${rounded(row[order[0]])}, and next to ${quoted(all[order[1]])}, ${rounded(row[order[1]])}`;
-    said.textContent = `\u2026 too ${isolated(lastWords[chosen])}: ${quoted(it)} attends ${told}.`;
+    said.textContent = `\u2026 ${isolated(words.at(-1))} ${isolated(lastWords[chosen])}: ${quoted(it)} attends ${told}.`;
   }
 
   function point(j) {
