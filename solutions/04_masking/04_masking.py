@@ -8,10 +8,9 @@
 # - make the masks that a Transformer needs, and combine them;
 # - turn scores into weights that are 0 wherever a query may not attend, however large
 #   the scores are;
-# - pass a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 120 minutes.** You need lessons 01 (`softmax`, scaled scores), 02
+# **About 70 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`, scaled scores), 02
 # (self-attention) and 03 (heads).
 
 # %%
@@ -91,7 +90,7 @@ assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
 # This lesson needs three words:
 #
 # - **`may_attend`** is a table of booleans, with one row per query and one column per
-#   key: True = may attend;
+#   key: True = may attend (in some libraries, True means *blocked*);
 # - a **causal mask** blocks the future: no token attends to a later one;
 # - a **padding mask** keeps tokens from attending to the **padding**, which makes all
 #   sequences equally long.
@@ -316,35 +315,11 @@ assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 # $+\infty$ where both do.
 
 # %% [markdown]
-# ### Exercise: combine_masks
-#
-# Combine any number of masks. Each may have axes of length 1 along which it is the same
-# for all.
-#
-# <details><summary>Hint 1</summary>
-#
-# May a query attend to a key if one mask says yes and another says no?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# NumPy has an operator for this that also stretches axes of length 1. Take the masks one
-# by one, and make a new array at each step.
-#
-# </details>
-
-# %%
-from course_lib.masks import combine_masks  # exercise
-
-# %%
-check(combine_masks)
-
-# %% [markdown]
 # Here are three words, padded to five positions. It doesn't matter what the two *pad*
 # rows contain; here they still hold the vectors of *on* and *it*.
 
 # %%
-both = combine_masks(causal, padding)
+both = causal & padding
 tokens = ["the", "cat", "sat", "pad", "pad"]
 three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
 print("allowed in each row:", both.sum(axis=-1))
@@ -352,18 +327,6 @@ print("allowed in each row:", both.sum(axis=-1))
 # %%
 alt = "Both masks together allow the first three columns of the triangle."
 figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
-
-# %% [markdown]
-# A mask is the same for all heads. In a batch with heads the scores are
-# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Here are two
-# sentences, of three and five tokens:
-
-# %%
-of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
-for_heads = of_batch[..., np.newaxis, :, :]
-print(
-    for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
-)
 
 # %% [markdown]
 # ## From a mask to weights
@@ -519,6 +482,337 @@ assert (masked_softmax(three, nothing) == 0).all()
 assert masked_softmax(all_low, allowed)[0, 2] == 0
 
 # %% [markdown]
+# ## A detector for leaks
+#
+# Even with the right mask, a model can leak somewhere else. So test what the model *does*
+# instead of its masks: **change the future, and if the past of the result changes,
+# something leaks.** This needs no training, and the model may be anything that turns n
+# rows into n rows.
+
+# %% [markdown]
+# ### Exercise: leak
+#
+# Rows 0 … t are the past and the present; the rows after them are the future. Change
+# every number z of the future to 1 − 2z, and measure how far the past of the result
+# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
+# number except ⅓.)
+#
+# <details><summary>Hint 1</summary>
+#
+# Call f twice: with x and with a changed copy. Which rows of the two results should be
+# equal if nothing leaks?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
+# t, not only in row t, and a number may go up or down.
+#
+# </details>
+
+# %%
+from course_lib.masks import leak  # exercise
+
+# %%
+check(leak)
+
+# %% [markdown]
+# Try it on a running sum, which is causal, and on subtracting the mean of everything,
+# which isn't:
+
+# %%
+line = np.array([[1.0], [2.0], [4.0]])
+print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
+print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
+
+# %% [markdown]
+# ## Three models under suspicion
+#
+# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
+# parameters: attention, then a normalisation, which subtracts a mean and divides by a
+# standard deviation. A and B normalise each token's own numbers, C each column over all
+# tokens. All three claim to be causal. First, the usual inspection: are there weights
+# above the diagonal?
+
+# %%
+sequence = np.random.default_rng(1).normal(size=(8, 6))
+for name, model in decoder_variants.DECODER_VARIANTS.items():
+    above = np.triu(model.weights(sequence), 1).max()
+    print(name, "largest weight above the diagonal:", above.round(2))
+
+# %% [markdown]
+# B is guilty: its mask is off by one, so every token sees its successor, the very token
+# that it must predict. A and C have clean masks.
+#
+# **Predict:** what does the detector say about A and C?
+#
+# - [ ] Neither leaks
+# - [ ] Both leak
+# - [ ] Only A leaks
+# - [x] Only C leaks
+
+# %%
+leaks = {
+    f"model {name}": [leak(model, sequence, t) for t in range(8)]
+    for name, model in decoder_variants.DECODER_VARIANTS.items()
+}
+for name, measured in leaks.items():
+    leaky = [t for t in range(8) if measured[t] > 1e-9]
+    print(name, "leaks at t =", leaky or "no position")
+axes = {"xlabel": "t, the present", "ylabel": "leak"}
+
+# %%
+alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
+figures.curves(range(8), leaks, **axes, alt=alt)
+
+# %% [markdown]
+# C leaks through its **normalisation**, because its mean and standard deviation include
+# future tokens. *Batch normalisation* leaks in the same way in training if it averages
+# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
+# doesn't (lesson 09).
+
+# %%
+of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
+print("C: nonzero weights above the diagonal:", np.count_nonzero(of_the_future))
+assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
+assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
+
+# %% [markdown]
+# So it isn't enough to inspect the weights: all of C's weights above the diagonal are
+# 0, and yet it leaks.
+#
+# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
+# one `t` proves little, so try several.
+
+# %% [markdown]
+# ## The die again
+#
+# Back to the first question. The small decoder reads 16 rolls, and at each position it
+# must predict the next one. The rolls are drawn afresh at each step, so nothing can be
+# memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
+# all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
+# below ln 10 = 2.303.
+
+# %% [markdown]
+# The model is trained three times: with **your** causal mask, with the same mask off by
+# one, so that each query sees one key too many, and without a mask.
+#
+# **Predict:** how low does the loss get with the mask that is off by one?
+#
+# - [x] To about 0.1
+# - [ ] To about 1.2, halfway
+# - [ ] To about 2.3, like a guess
+# - [ ] Below 0.01: nothing is hidden
+
+# %%
+from course_lib.experiments import leak_canary
+
+tried = {
+    "causal mask": leak_canary.train(causal_mask(16)),
+    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
+    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
+}
+for name, canary in tried.items():
+    print(f"{name:11} loss {canary.loss:.1f}")
+positions = [str(i) for i in range(16)]
+assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
+
+# %% [markdown]
+# Without a mask, and also with a mask that has one wrong cell in every row except the
+# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
+# to attend to?
+
+# %%
+alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
+figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
+
+# %% [markdown]
+# Each position attends to the next one, the roll that it must predict. Only the last
+# position has no next one: its target is not in the input, so the model has to guess
+# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
+# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
+#
+# The mask that is off by one does equally well. In every row it opens the one key worth
+# seeing, except in the last, which has no further key to open. The longer runs, with the
+# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
+
+# %%
+print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
+last = tried["no mask"].loss_by_position[-1]
+print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
+for name in ("causal", "off_by_one", "none"):
+    print(
+        f"{name:10} three seeds, 500 steps:",
+        [f"{loss:.3f}" for loss in runs.values(name)],
+    )
+assert abs(runs.median("causal") - np.log(10)) < 0.02
+assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
+assert abs(runs.median("none") - np.log(10) / 16) < 0.01
+assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
+
+# %% [markdown]
+# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
+# birds that warned miners. It costs a training run, and it finds a leak only if the model
+# learns to use it. But it can catch every kind of leak.
+
+# %% [markdown]
+# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
+# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
+# for the last position.
+
+# %%
+curves = {name: canary.losses for name, canary in tried.items()}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
+steps = tried["no mask"].steps
+
+# %%
+alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
+figures.losses(steps, curves, bounds=bounds, alt=alt)
+
+# %% [markdown]
+# The model and the rolls are the same, and only the mask differs. A model that predicts a
+# fair die has seen it. None of the three gets below the dotted line, because the inputs
+# don't contain the last roll.
+
+# %% [markdown]
+# ## In three lines
+#
+# - `may_attend` says which query may attend to which key; masks are combined with "and",
+#   and blocked scores become $-\infty$ **before** the softmax.
+# - A row with nothing to attend to gives zeros. Libraries differ in what True means, so
+#   look it up when you pass a mask on, and never guess.
+# - A low loss can be a leak: change the future and measure the past, or train on a die.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
+# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
+#
+# **An open question:** with a causal mask, does a model still need to be told the
+# position of a word? Lesson 05.
+
+# %% [markdown]
+# ## Going further
+#
+# What follows can be skipped, section by section; no later lesson's core needs it. *Any
+# number of masks* is a short exercise, *Counting days* is for those who will train models
+# of their own, and *The same in PyTorch, twice* for those who will pass masks to PyTorch.
+
+# %% [markdown]
+# ## Any number of masks
+#
+# A causal mask has the shape (n, n), a padding mask (batch, 1, n), and more masks may
+# follow. Combine them all with one function.
+
+# %% [markdown]
+# ### Exercise: combine_masks
+#
+# Combine any number of masks. Each may have axes of length 1 along which it is the same
+# for all.
+#
+# <details><summary>Hint 1</summary>
+#
+# May a query attend to a key if one mask says yes and another says no?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# NumPy has an operator for this that also stretches axes of length 1. Take the masks one
+# by one, and make a new array at each step.
+#
+# </details>
+
+# %%
+from course_lib.masks import combine_masks  # exercise
+
+# %%
+check(combine_masks)
+
+# %% [markdown]
+# A mask is the same for all heads. In a batch with heads the scores are
+# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Here are two
+# sentences, of three and five tokens:
+
+# %%
+of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
+for_heads = of_batch[..., np.newaxis, :, :]
+print(
+    for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
+)
+
+# %% [markdown]
+# ## Counting days
+#
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
+# Su Tu …*, where the first two days determine the others. Seven first days and the steps
+# 0 to 6 give 49 sentences.
+#
+# The target of each position is the **next** day, so the targets are the sentence,
+# shifted by one. One model is trained with that shift, and another without it.
+#
+# **Predict:** which model has the lower loss?
+#
+# - [x] The one without the shift
+# - [ ] The one with the shift
+# - [ ] Neither: they are equal
+
+# %%
+from course_lib.experiments import no_shift
+
+trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
+print(f"shifted:   loss {trained[True].loss:.1f}")
+print(f"unshifted: loss {trained[False].loss:.1f}")
+
+# %% [markdown]
+# The second model seems perfect. Give both models two days and let them continue:
+
+# %% tags=["nbval-ignore-output"]
+examples = no_shift.sentences()[[2, 10, 45]]
+for shift, model in trained.items():
+    print("shifted" if shift else "unshifted")
+    for days in model.generate(examples[:, :2]):
+        print("   ", " ".join(no_shift.DAYS[day] for day in days))
+
+# %% [markdown]
+# Without the shift, the model has learned to repeat what it reads, because its target
+# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7 =
+# 0.28. The first of the seven predictions is pure guessing, because nothing says which
+# day comes second, so it costs ln 7. The other six cost nothing.)
+#
+# Does the leak detector notice? Here it tests the model's *logits*, the scores that a
+# softmax turns into probabilities. And how does the accuracy compare with guessing?
+
+# %%
+for shift, model in trained.items():
+    start = model.embed(examples[0, :7])
+    largest = max(leak(model.logits, start, t) for t in range(6))
+    print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
+    print("accuracy above 0.9:", model.accuracy() > 0.9)
+accuracy = trained[False].accuracy()
+print("accuracy without the shift:", round(accuracy, 3), " chance:", round(1 / 7, 3))
+assert trained[True].accuracy() > 0.9 and abs(accuracy - 1 / 7) < 1e-6
+assert trained[False].loss < 0.01 and trained[True].loss > 0.27
+assert round(no_shift.ENTROPY, 2) == 0.28
+
+# %% [markdown]
+# Nothing leaks, since a token may attend to itself. Repeating the last day is right only
+# if the step is 0, in one sentence of seven: **exactly at chance**. Here is the full
+# version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
+
+# %%
+shift_runs = record.read("no_shift")
+for name in ("shifted", "unshifted"):
+    losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
+    print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
+
+# %% [markdown]
+# The die of *The die again* is a better detector here: nobody can predict it, with or
+# without a shift.
+
+# %%
+forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
+print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
+assert forgot.loss < 0.1
+
+# %% [markdown]
 # ## The same in PyTorch, twice
 #
 # PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
@@ -632,13 +926,7 @@ for asked in (True, False):
 # (This is torch 2.13 on a CPU. A later version may give zeros both times: try it in
 # yours.)
 #
-# Could we accept NaN and replace it by 0 afterwards?
-#
-# **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
-#
-# - [ ] 0 and 0
-# - [ ] 0.5 and 0.5
-# - [x] NaN and NaN
+# Replacing NaN by 0 afterwards repairs the output, but not the gradients:
 
 # %%
 open_scores = torch.zeros(1, 2, requires_grad=True)
@@ -648,7 +936,7 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is repaired, but the gradient is not, and after one step of training, every
+# Both gradients are NaN, and after one step of training, every
 # parameter that this gradient reaches is NaN. So make the zeros *before* anything becomes
 # NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1
 # before dividing.
@@ -683,282 +971,3 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
 # This is `np.tril`'s triangle again, so the newest token sees only the oldest key.
-
-# %% [markdown]
-# ## A detector for leaks
-#
-# Even with the right mask, a model can leak somewhere else. So test what the model *does*
-# instead of its masks: **change the future, and if the past of the result changes,
-# something leaks.** This needs no training, and the model may be anything that turns n
-# rows into n rows.
-
-# %% [markdown]
-# ### Exercise: leak
-#
-# Rows 0 … t are the past and the present; the rows after them are the future. Change
-# every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
-# number except ⅓.)
-#
-# <details><summary>Hint 1</summary>
-#
-# Call f twice: with x and with a changed copy. Which rows of the two results should be
-# equal if nothing leaks?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
-# t, not only in row t, and a number may go up or down.
-#
-# </details>
-
-# %%
-from course_lib.masks import leak  # exercise
-
-# %%
-check(leak)
-
-# %% [markdown]
-# Try it on a running sum, which is causal, and on subtracting the mean of everything,
-# which isn't:
-
-# %%
-line = np.array([[1.0], [2.0], [4.0]])
-print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
-print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
-
-# %% [markdown]
-# ## Three models under suspicion
-#
-# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
-# parameters: attention, then a normalisation, which subtracts a mean and divides by a
-# standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First, the usual inspection: are there weights
-# above the diagonal?
-
-# %%
-sequence = np.random.default_rng(1).normal(size=(8, 6))
-for name, model in decoder_variants.DECODER_VARIANTS.items():
-    above = np.triu(model.weights(sequence), 1).max()
-    print(name, "largest weight above the diagonal:", above.round(2))
-
-# %% [markdown]
-# B is guilty: its mask is off by one, so every token sees its successor, the very token
-# that it must predict. A and C have clean masks.
-#
-# **Predict:** what does the detector say about A and C?
-#
-# - [ ] Neither leaks
-# - [ ] Both leak
-# - [ ] Only A leaks
-# - [x] Only C leaks
-
-# %%
-leaks = {
-    f"model {name}": [leak(model, sequence, t) for t in range(8)]
-    for name, model in decoder_variants.DECODER_VARIANTS.items()
-}
-for name, measured in leaks.items():
-    leaky = [t for t in range(8) if measured[t] > 1e-9]
-    print(name, "leaks at t =", leaky or "no position")
-axes = {"xlabel": "t, the present", "ylabel": "leak"}
-
-# %%
-alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
-figures.curves(range(8), leaks, **axes, alt=alt)
-
-# %% [markdown]
-# C leaks through its **normalisation**, because its mean and standard deviation include
-# future tokens. *Batch normalisation* leaks in the same way in training if it averages
-# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
-# doesn't (lesson 09).
-
-# %%
-of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
-print("C: nonzero weights above the diagonal:", np.count_nonzero(of_the_future))
-assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
-assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
-
-# %% [markdown]
-# So it isn't enough to inspect the weights: all of C's weights above the diagonal are
-# 0, and yet it leaks.
-#
-# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
-# one `t` proves little, so try several.
-
-# %% [markdown]
-# ## Counting days
-#
-# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
-# Su Tu …*, where the first two days determine the others. Seven first days and the steps
-# 0 to 6 give 49 sentences.
-#
-# The target of each position is the **next** day, so the targets are the sentence,
-# shifted by one. One model is trained with that shift, and another without it.
-#
-# **Predict:** which model has the lower loss?
-#
-# - [x] The one without the shift
-# - [ ] The one with the shift
-# - [ ] Neither: they are equal
-
-# %%
-from course_lib.experiments import no_shift
-
-trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
-print(f"shifted:   loss {trained[True].loss:.1f}")
-print(f"unshifted: loss {trained[False].loss:.1f}")
-
-# %% [markdown]
-# The second model seems perfect. Give both models two days and let them continue:
-
-# %% tags=["nbval-ignore-output"]
-examples = no_shift.sentences()[[2, 10, 45]]
-for shift, model in trained.items():
-    print("shifted" if shift else "unshifted")
-    for days in model.generate(examples[:, :2]):
-        print("   ", " ".join(no_shift.DAYS[day] for day in days))
-
-# %% [markdown]
-# Without the shift, the model has learned to repeat what it reads, because its target
-# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7 =
-# 0.28. The first of the seven predictions is pure guessing, because nothing says which
-# day comes second, so it costs ln 7. The other six cost nothing.)
-#
-# Does the leak detector notice? Here it tests the model's *logits*, the scores that a
-# softmax turns into probabilities. And how does the accuracy compare with guessing?
-
-# %%
-for shift, model in trained.items():
-    start = model.embed(examples[0, :7])
-    largest = max(leak(model.logits, start, t) for t in range(6))
-    print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
-    print("accuracy above 0.9:", model.accuracy() > 0.9)
-accuracy = trained[False].accuracy()
-print("accuracy without the shift:", round(accuracy, 3), " chance:", round(1 / 7, 3))
-assert trained[True].accuracy() > 0.9 and abs(accuracy - 1 / 7) < 1e-6
-assert trained[False].loss < 0.01 and trained[True].loss > 0.27
-assert round(no_shift.ENTROPY, 2) == 0.28
-
-# %% [markdown]
-# Nothing leaks, since a token may attend to itself. Repeating the last day is right only
-# if the step is 0, in one sentence of seven: **exactly at chance**. Here is the full
-# version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
-
-# %%
-shift_runs = record.read("no_shift")
-for name in ("shifted", "unshifted"):
-    losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
-    print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
-
-# %% [markdown]
-# ## The die again
-#
-# Back to the first question. The small decoder reads 16 rolls, and at each position it
-# must predict the next one. The rolls are drawn afresh at each step, so nothing can be
-# memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
-# all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
-# below ln 10 = 2.303.
-
-# %% [markdown]
-# The model is trained three times: with **your** causal mask, with the same mask off by
-# one, so that each query sees one key too many, and without a mask.
-#
-# **Predict:** how low does the loss get with the mask that is off by one?
-#
-# - [x] To about 0.1
-# - [ ] To about 1.2, halfway
-# - [ ] To about 2.3, like a guess
-# - [ ] Below 0.01: nothing is hidden
-
-# %%
-from course_lib.experiments import leak_canary
-
-tried = {
-    "causal mask": leak_canary.train(causal_mask(16)),
-    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
-    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
-}
-for name, canary in tried.items():
-    print(f"{name:11} loss {canary.loss:.1f}")
-positions = [str(i) for i in range(16)]
-assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
-
-# %% [markdown]
-# Without a mask, and also with a mask that has one wrong cell in every row except the
-# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
-# to attend to?
-
-# %%
-alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
-figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
-
-# %% [markdown]
-# Each position attends to the next one, the roll that it must predict. Only the last
-# position has no next one: its target is not in the input, so the model has to guess
-# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
-# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
-#
-# The mask that is off by one does equally well. In every row it opens the one key worth
-# seeing, except in the last, which has no further key to open. The longer runs, with the
-# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
-
-# %%
-print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
-last = tried["no mask"].loss_by_position[-1]
-print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
-for name in ("causal", "off_by_one", "none"):
-    print(
-        f"{name:10} three seeds, 500 steps:",
-        [f"{loss:.3f}" for loss in runs.values(name)],
-    )
-assert abs(runs.median("causal") - np.log(10)) < 0.02
-assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
-assert abs(runs.median("none") - np.log(10) / 16) < 0.01
-assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
-
-# %% [markdown]
-# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
-# birds that warned miners. It costs a training run, and it finds a leak only if the model
-# learns to use it. But it can catch every kind of leak, even the forgotten shift, which
-# `leak` could not see:
-
-# %%
-forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
-print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
-assert forgot.loss < 0.1
-
-# %% [markdown]
-# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
-# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
-# for the last position.
-
-# %%
-curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
-steps = tried["no mask"].steps
-
-# %%
-alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
-figures.losses(steps, curves, bounds=bounds, alt=alt)
-
-# %% [markdown]
-# The model and the rolls are the same, and only the mask differs. A model that predicts a
-# fair die has seen it. None of the three gets below the dotted line, because the inputs
-# don't contain the last roll.
-
-# %% [markdown]
-# ## In three lines
-#
-# - `may_attend` says which query may attend to which key; masks are combined with "and",
-#   and blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros. Conventions differ, so convert a mask
-#   when you pass it to a library, and never guess.
-# - A low loss can be a leak: change the future and measure the past, or train on a die.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
-# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
-#
-# **An open question:** with a causal mask, does a model still need to be told the
-# position of a word? Lesson 05.
