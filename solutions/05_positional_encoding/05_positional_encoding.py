@@ -456,7 +456,9 @@ check(add_positions)
 
 # %%
 encoding = sinusoidal_encoding(8, 32)
-new_gap = equivariance_gap(lambda x: attend(add_positions(x, encoding)), stressed, order)
+new_gap = equivariance_gap(
+    lambda x: attend(add_positions(x, encoding)), stressed, order
+)
 of_t = (
     attend(add_positions(stressed, encoding))[1],
     attend(add_positions(desserts, encoding))[6],
