@@ -23,18 +23,37 @@ from course_lib.attention import attention, scaled_scores, softmax
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# | Mon | Tue | Wed | Thu | Fri | Sat | Sun |
-# |---|---|---|---|---|---|---|
-# | 11° | 12° | 14° | 18° | 17° | 15° | 13° |
-#
 # *How much warmer was Thursday than Monday?*
 #
-# You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
-# attention do that? At the end of this lesson, two layers with equally many parameters
-# are trained on such questions, and the last picture shows what each layer attends to.
+# You would look up two days and keep them apart: 18 **minus** 11. Let attention try. Below,
+# one **head** attends to the days that you press, equally, and answers with the mean of
+# their temperatures. **Press days until the answer is 7°.** Then do it again with two heads.
 #
-# On the map, the three attentions are highlighted again. Each box holds several
-# attentions side by side, which is what *multi-head* in its name means.
+# **Predict:** can one head give 7°?
+#
+# - [ ] Yes, if it attends to both days equally.
+# - [ ] Yes, if it attends to the right five days.
+# - [x] No, whatever it attends to.
+
+# %%
+week = dict(Mon=11, Tue=12, Wed=14, Thu=18, Fri=17, Sat=15, Sun=13)
+days, degrees, asked_for = [*week], np.array([*week.values()]), {"Thu": 1, "Mon": -1}
+degrees_of_week = {"unit": "°", "start": [["Thu"]]}
+
+# %%
+alt = "One head attends to Thursday: it counts 1, and Monday counts 0 instead of −1."
+figures.chosen_heads(days, degrees, asked_for, **degrees_of_week, alt=alt)
+
+# %% [markdown]
+# One head's answer is a mean, so it lies between 11° and 18°. Two heads can do it: one
+# attends to Thursday, the other to Monday, and the second is subtracted.
+#
+# Here you chose what the heads attend to, and somebody wrote the minus. At the end of this
+# lesson, two layers with equally many parameters are **trained** on such questions, and the
+# last picture shows what they attend to.
+#
+# On the map, the three attentions are highlighted again. Each box holds several attentions
+# side by side, which is what *multi-head* in its name means.
 
 # %%
 alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
@@ -43,20 +62,13 @@ figures.lesson_map("03", alt=alt)
 # %% [markdown]
 # ## Attending once
 #
-# Take three days. Each has a key that says which day it is, and a value, its temperature.
-# A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: the key
-# that fits gets nearly all of the weight.)
+# Now with numbers instead of presses. Take three days. Each has a key that says which day
+# it is, and a value, its temperature. A query can ask for one day, or for two at once. (The
+# 4 makes the softmax sharp: the key that fits gets nearly all of the weight.)
 
 # %%
 k, v = 4 * np.eye(3), np.array([[11.0], [12.0], [18.0]])  # Monday, Tuesday, Thursday
 asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
-
-# %% [markdown]
-# **Predict:** can a query get 7, which is 18 − 11, as its output?
-#
-# - [ ] Yes, if Monday's score is negative.
-# - [ ] Yes, if it asks for both days equally.
-# - [x] No query can.
 
 # %%
 for name, numbers in asks.items():
@@ -64,16 +76,24 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so it lies between 11 and 18, and 7 is
-# out of reach.
+# The output is a **weighted mean** of the values, so 7 is out of reach.
 
 # %% [markdown]
 # Would other values help, say temperatures times some number $c$? All days share this
-# $c$, as all tokens share `w_v`, so the output is $c$ times a weighted mean of the
-# temperatures. A positive $c$ counts both days as plus and a negative $c$ counts both as
-# minus, because weights are never negative. But a difference needs Thursday as plus and
-# Monday as minus. Longer values don't help, and a matrix after the head doesn't either:
-# $c$ is then a matrix, but all days still share it.
+# $c$, as all tokens share `w_v`. **Move c, and press other days:** can you fill both dashed
+# frames? (Now and then the answer is 7° all the same, but by chance: next week it won't be.)
+
+# %%
+frames = {"unit": "°", "start": [["Mon", "Thu"]], "factor": True}
+
+# %%
+alt = "One head with c = 1: Monday and Thursday both count +0.5; wanted are −1 and +1."
+figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
+
+# %% [markdown]
+# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a negative
+# $c$ turns all bars down, but a difference needs one of each. Longer values don't help, and
+# a matrix after the head doesn't either: $c$ is then a matrix, but all days still share it.
 
 # %% [markdown]
 # ## Attending twice
@@ -396,13 +416,7 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 # %% [markdown]
 # ## Three facts about heads
 #
-# First, what does a single head compute? Let `x` attend to itself.
-#
-# **Predict:** what from lesson 02 equals `multi_head_attention` with `n_heads=1`?
-#
-# - [x] `self_attention(x, …) @ w_o`
-# - [ ] `self_attention(x, …)`
-# - [ ] Neither: the scale is different.
+# First, a single head computes the self-attention of lesson 02, times `w_o`:
 
 # %%
 from course_lib.self_attention import self_attention
@@ -412,10 +426,8 @@ drawn = rng.normal(size=(5, 12))  # five tokens
 w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
 single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
 by_self = self_attention(drawn, w_q, w_k, w_v)[0]
-print("equal to self_attention(x, …):", np.allclose(single, by_self))
 print("equal to self_attention(x, …) @ w_o:", np.allclose(single, by_self @ w_o))
 assert np.abs(single - by_self @ w_o).max() < 1e-12
-assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
 # Second, do heads have an order? Make the last of three heads the first in all four
@@ -458,8 +470,7 @@ assert gap < 1e-12
 # weights. So you can take out a single head to see what the model loses. Michel, Levy and
 # Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
 #
-# (For `w_o`, reshape alone is right, because there the heads are *rows*, which lie end
-# to end in memory.)
+# (For `w_o`, reshape alone is right, because there the heads are *rows*.)
 
 # %% [markdown]
 # Voita et al. (2019) studied the heads of models that translate. A few heads did most of
@@ -531,8 +542,8 @@ assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
 assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
 
 # %% [markdown]
-# > **Common mistake: "several heads are an ensemble".** Both combine several answers,
-# > which is why people say so. But all members of an ensemble get the same question, and
+# > **Are several heads an ensemble?** People say so, because both combine several answers.
+# > But all members of an ensemble get the same question, and
 # > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
 # > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
 # > layers of less than 0.001.
@@ -551,12 +562,15 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) 
 # degrees again.
 
 # %%
-degrees = np.array([11, 12, 14, 18, 17, 15, 13])
 measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
-week = two_heads.week(measured)
+tokens_of_week = two_heads.week(measured)
 asked = two_heads.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
-says_1, weights_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
-says_2, weights_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
+says_1, weights_1 = multi_head_attention(
+    asked, tokens_of_week, **one.parameters, n_heads=1
+)
+says_2, weights_2 = multi_head_attention(
+    asked, tokens_of_week, **two.parameters, n_heads=2
+)
 answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
 print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
 # Measured 4.8 and 7.1.
@@ -568,19 +582,19 @@ assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
 # %%
 two_heads_say = f"two heads, say {answer_2:.0f}°"
 labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
-days = [f"{day} {t}°" for day, t in zip(two_heads.DAYS, degrees, strict=True)]
+labelled = [f"{day} {t}°" for day, t in week.items()]
 rows = np.vstack([weights_1[:, 0], weights_2[:, 0]])  # (3, 7)
 print("attended to most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
 assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
 
 # %%
 alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
-figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
+figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?", alt=alt)
 
 # %% [markdown]
 # Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
 # 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends only to
-# Thursday and has to guess Monday. Thursday is 4° warmer than an average day of 14°, so
+# Thursday and has to guess Monday. Since Thursday is 4° warmer than an average day of 14°,
 # 4° would be its best guess; it says 5° because its training was short.
 
 # %% [markdown]
@@ -599,8 +613,8 @@ figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt
 #   multiplied by `w_o`: a sum of one contribution per head.
 # - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
 #   right shape.
-# - Each head asks a question of its own, and divides by the root of its own d_k. More
-#   heads cost no more parameters, because they share the d_model numbers of a token.
+# - Each head asks its own question and divides by the root of its own d_k. More heads need
+#   no more parameters.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
 # (A); the documentation of `torch.nn.MultiheadAttention`.
@@ -629,10 +643,10 @@ for name, root in {"√d_k": 64**0.5, "√d_model": 512**0.5}.items():
     assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
 
 # %% [markdown]
-# > **Common mistake: dividing by √d_model inside heads.** Without heads d_k often *is*
-# > d_model, so it is easy to forget this line when you add heads. Scores come out
-# > √n_heads times too small, here with deviation 1/√8, about 0.35, instead of 1, so
-# > before training every head attends to all tokens almost equally.
+# Without heads d_k often *is* d_model, so it is easy to forget this line when you add
+# heads. Then scores come out √n_heads times too small, here with deviation 1/√8, about
+# 0.35, instead of 1, so before training every head attends to all tokens almost equally.
+# Yet all shapes are right, and rows sum to 1.
 #
 # Some texts write √n, the root of the number of tokens: then the deviation would depend on
 # the length of the sentence.
