@@ -10,8 +10,8 @@
 #   the scores are;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 70 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`, scaled scores), 02
-# (self-attention) and 03 (heads).
+# **About 70 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`,
+# scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%
 from collections.abc import Callable
@@ -24,13 +24,45 @@ from course_lib.experiments import record
 from course_lib.lessons import decoder_variants
 
 # %% [markdown]
+# ## Hide what comes next
+#
+# *the cat sat on it*: a model that learns to write has to say, at each word, which word
+# comes next. Each row below says how much attention a word gives to all five, before any
+# training. In the dashed cells, a word attends to a **later** one, where it can look up
+# what it should guess. **Press cells to block them, until no word sees a later one.**
+#
+# **Predict:** block one cell, from *the* to *cat*. What happens to the other four numbers
+# in its row?
+#
+# - [ ] Nothing.
+# - [ ] All four grow by the same amount.
+# - [x] All four grow by the same factor.
+
+# %%
+words = ["the", "cat", "sat", "on", "it"]
+x = np.random.default_rng(0).normal(size=(5, 4))  # a random vector for each word
+scores = attention.scaled_scores(x, x)  # (5, 5)
+
+# %%
+alt = "The to cat 0.28, and nothing is blocked: four of five words see a later one."
+figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
+
+# %% [markdown]
+# The weights of a row sum to 1, blocked or not. What is left is divided by its own sum, so
+# it keeps its proportions: 0.72 was left here, and each of the four weights is divided by
+# 0.72.
+#
+# What if you block a whole row? Then there is nothing to divide by. This row will keep us
+# busy later.
+
+# %% [markdown]
 # ## A question to carry through the lesson
 #
-# Roll a fair die with ten faces, again and again. A small model
+# Why hide anything? Roll a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
-# is to come next. After less than a minute of training, it was tested on new rolls. The
-# cell below prints the probability that it gave, on average, to the roll that came next
-# (a geometric mean, and the median of three stored runs).
+# is to come next. After less than a minute of training, it was tested on new rolls. Here is
+# the probability that it gave, on average, to the roll that came next (a geometric mean,
+# and the median of three stored runs):
 
 # %%
 runs = record.read("leak_canary")
@@ -40,11 +72,11 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
 # %% [markdown]
 # Nobody can predict a fair die, so the model must have **seen** the rolls that it
-# predicts. How? And what keeps it from reaching 1.00? The last two pictures of this
-# lesson answer both questions.
+# predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
+# both questions.
 #
-# A mask can keep a model from cheating. It makes one of the Transformer's three kinds of
-# attention *causal*, the one highlighted here:
+# A mask, the table of what is blocked, can keep a model from cheating. It makes one of the
+# Transformer's three kinds of attention *causal*, the one highlighted here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -64,29 +96,12 @@ figures.lesson_map("04", alt=alt)
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# Now let the five words attend to each other, without projections. Their vectors are random
-# and have nothing to do with each other.
-#
-# **Predict:** how much of its attention does the token at position 0, *the*, give to
-# *cat*, which it must predict?
-#
-# - [ ] None
-# - [x] Some
-# - [ ] Nearly all
-
-# %%
-words = ["the", "cat", "sat", "on", "it"]
-x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
-scores = attention.scaled_scores(x, x)  # (5, 5)
-print(attention.softmax(scores).round(2)[0])
-assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
+# With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
+# predict, and training will exploit that. So it is in a translator: an **encoder** reads
+# the source, a **decoder** writes the translation, and in training the decoder is given
+# the whole correct translation (*teacher forcing*).
 
 # %% [markdown]
-# *the* gives 28 % of its weight to *cat* before any training, and training will exploit
-# that. The same happens in a translator: an **encoder** reads the source sentence, a
-# **decoder** writes the translation, and in training the decoder is given the whole
-# correct translation (*teacher forcing*).
-#
 # This lesson needs three words:
 #
 # - **`may_attend`** is a table of booleans, with one row per query and one column per
@@ -203,8 +218,8 @@ for n in (10, 100, 1000):
 # three rows of zeros. How much of the weight of *yes* goes to the zeros?
 #
 # - [ ] None
-# - [x] About 29 %
-# - [ ] About 75 %
+# - [x] Some, but less than half
+# - [ ] More than half
 
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
@@ -216,8 +231,9 @@ assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
 # Zeros look as if they changed nothing. But a key of zeros has the score 0, and $e^0 = 1$
-# is not nothing: 29 % of the weight goes to the padding. Worse, this share depends on the
-# longest sentence that happens to be in the batch.
+# is not nothing. *yes* has the score 2 with itself, so 3 of 3 + e² parts, 29 % of the
+# weight, go to the padding. Worse, this share depends on the longest sentence that happens
+# to be in the batch.
 
 # %% [markdown]
 # So block the padding, for every query of its sentence, but mind the shapes. Here are two
@@ -337,11 +353,11 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 #
 # **Way 1:** multiply the scores by the mask.
 #
-# **Predict:** in this way, what weight does the blocked key get?
+# **Predict:** in this way, how much weight does the blocked key get?
 #
-# - [x] More than 80 %
-# - [ ] About 30 %
-# - [ ] Exactly 0
+# - [x] Most of it
+# - [ ] About a third of it
+# - [ ] None of it
 
 # %%
 row = np.array([[-2.0, -3.0, 4.0]])
@@ -382,8 +398,8 @@ for good in (-2.0, -9_999.0, -12_000.0):
 print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
-# > **Common mistake: "−1e9 is as good as −∞".** It nearly always works, and much
-# > published code uses it. But a finite number blocks only as long as all other scores
+# > **Is −1e9 as good as −∞?** It nearly always works, and much published code uses it.
+# > But a finite number blocks only as long as all other scores
 # > are far above it; otherwise it leaks without a warning. float16 ends at 65,504: there,
 # > an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section
 # > shows a row in which −1e9 blocks nothing.
@@ -542,14 +558,14 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
 
 # %% [markdown]
 # B is guilty: its mask is off by one, so every token sees its successor, the very token
-# that it must predict. A and C have clean masks.
+# that it must predict.
 #
 # **Predict:** what does the detector say about A and C?
 #
-# - [ ] Neither leaks
+# - [x] C leaks, and A doesn't
+# - [ ] A leaks, and C doesn't
 # - [ ] Both leak
-# - [ ] Only A leaks
-# - [x] Only C leaks
+# - [ ] Neither leaks
 
 # %%
 leaks = {
@@ -599,10 +615,9 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 #
 # **Predict:** how low does the loss get with the mask that is off by one?
 #
-# - [x] To about 0.1
-# - [ ] To about 1.2, halfway
-# - [ ] To about 2.3, like a guess
-# - [ ] Below 0.01: nothing is hidden
+# - [ ] To about ln 10, as with the right mask
+# - [ ] About halfway to 0
+# - [x] About as low as without a mask
 
 # %%
 from course_lib.experiments import leak_canary
@@ -843,14 +858,13 @@ print("module: last token's weights:", module_weights[4])
 assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Common mistake: "True means masked".** You would expect a single rule for all of
-# > PyTorch, but there are two. In
-# > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
-# > True = may attend, as in this course. In
-# > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
-# > and the Transformer layers built on it, True = **blocked**, in `attn_mask` and in
-# > `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
-# > the last one saw nothing: NaN.
+# You would expect a single rule for all of PyTorch, but there are two. In
+# [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
+# True = may attend, as in this course. In
+# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
+# and the Transformer layers built on it, True = **blocked**, in `attn_mask` and in
+# `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
+# the last one saw nothing: NaN.
 #
 # You notice a causal mask the wrong way round, because of that last row. What about a
 # padding mask the wrong way round? Here are the three words and two pads again:
@@ -923,8 +937,7 @@ for asked in (True, False):
     print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
 
 # %% [markdown]
-# (This is torch 2.13 on a CPU. A later version may give zeros both times: try it in
-# yours.)
+# (A note on torch 2.13 on a CPU; a later version may give zeros both times.)
 #
 # Replacing NaN by 0 afterwards repairs the output, but not the gradients:
 
@@ -936,8 +949,8 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# Both gradients are NaN, and after one step of training, every
-# parameter that this gradient reaches is NaN. So make the zeros *before* anything becomes
+# Both gradients are NaN, and after one step of training, so is every parameter that they
+# reach. So make the zeros *before* anything becomes
 # NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1
 # before dividing.
 
