@@ -85,8 +85,8 @@ figures.lesson_map("04", alt=alt)
 # %% [markdown]
 # ## Every position is a task
 #
-# A model that writes produces one token after another: while it writes the third, the
-# fourth doesn't exist yet. But in training, the whole sentence is known and is fed in at
+# A model that writes produces one token after another: at the third, the fourth
+# doesn't exist yet. But in training, the whole sentence is known and is fed in at
 # once, so each position becomes a task of its own:
 #
 # | position | has read | must predict |
@@ -97,7 +97,7 @@ figures.lesson_map("04", alt=alt)
 # | 3 | the cat sat on | it |
 #
 # With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
-# predict, and training will exploit that. So it is in a translator: an **encoder** reads
+# predict, and training will exploit that. It is the same in a translator: an **encoder** reads
 # the source, a **decoder** writes the translation, and in training the decoder is given
 # the whole correct translation (*teacher forcing*).
 

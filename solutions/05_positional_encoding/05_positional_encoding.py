@@ -26,16 +26,43 @@ from course_lib.self_attention import equivariance_gap, self_attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# Read *stressed* backwards: *desserts*. The same eight letters make two words that have
-# nothing to do with each other. Let attention read both: give each letter a random vector,
-# and let two heads with random parameters attend. The letter *t* is the second of
-# *stressed* and the last but one of *desserts*.
+# Read *stressed* backwards: *desserts*. **Can one head of attention do that?**
 #
-# **Predict:** how do the two outputs for *t* compare?
+# It can only if it knows where each letter is. The Transformer tells it with something you
+# know: the hands of clocks. Below, four hands show a position, the first one fast and the
+# last one slow. **Drag the second position away from 0**, or use the arrow keys. Is there
+# another position at which all four hands point the same way as at 0?
+
+# %%
+fast_to_slow = np.array([1.0, 0.4, 0.16, 0.064])  # radians per position
+four_hands = wrong_encodings.encoding_of(fast_to_slow, 64)
+
+# %%
+alt = (
+    "At position 0 all four hands point up; at 6 the first has come round, others not."
+)
+figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=alt)
+
+# %% [markdown]
+# There is none. The first hand comes round every six positions or so, but then the slower
+# ones point elsewhere, as the hour hand does when the minutes are the same. The dot
+# product of the two positions, the curve, depends only on how far apart they are: **drag
+# both together** to see it.
 #
-# - [x] They are the same
-# - [ ] They differ a little
-# - [ ] They differ completely
+# In the end, one head of attention will turn *stressed* into *desserts*, with parameters
+# made from what you write. The Transformer adds such positions right after the embedding,
+# on both sides:
+
+# %%
+alt = "The Transformer's encoder and decoder; lit is where positions are added."
+figures.lesson_map("05", alt=alt)
+
+# %% [markdown]
+# ## What attention knows about order
+#
+# Attention without positions makes no difference between *stressed* and *desserts*. Give each letter a
+# random vector, and let two heads with random parameters attend: what do they say about
+# the *t* of each word?
 
 # %%
 rng = np.random.default_rng(0)
@@ -54,24 +81,12 @@ print("t in desserts:", attend(desserts)[6, :4].round(3), "…")
 assert np.allclose(attend(stressed)[1], attend(desserts)[6])
 
 # %% [markdown]
-# They differ only by rounding. *t* knows which letters there are, but not where they are.
-# So no parameters, however well trained, could let this layer read a word backwards, or
-# tell who bit whom in *The dog bit the man* (lesson 02). In *Mary saw a dog in the window
-# and wanted it*, the words alone suggest that *it* is the dog, but only the order says
-# whether Mary saw the dog or the dog saw Mary.
-#
-# **Can one head of attention turn *stressed* into *desserts*?** At the end of the core it
-# will, with parameters made from what you write.
-#
-# The Transformer adds what is missing right after the embedding, on both sides:
-
-# %%
-alt = "The Transformer's encoder and decoder; lit is where positions are added."
-figures.lesson_map("05", alt=alt)
+# The same: *t* knows which letters there are, but not where they are. So no parameters,
+# however well trained, could let this layer read a word backwards. In *Mary saw a dog in
+# the window and wanted it*, the words alone suggest that *it* is the dog, but only the
+# order says whether Mary saw the dog or the dog saw Mary.
 
 # %% [markdown]
-# ## What attention knows about order
-#
 # In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
 # after it, and returns the largest difference. Zero means that the function treats all
 # positions equally. Measure it for attention without a mask, and for attention with the
@@ -116,7 +131,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
 # Older models have order built in. A recurrent network reads one token after another: it
-# can carry information over any distance, but its steps must wait for each other. A
+# can carry information over any distance, but its steps have to wait for each other. A
 # convolution works on small windows of tokens, all at once, but distant tokens meet only
 # after many layers. What a model assumes before it sees data is its *inductive bias*.
 # Attention assumes that order doesn't matter, and lets any two tokens meet in one layer.
@@ -156,8 +171,8 @@ for n in (5, 50):
 # ## Clock hands
 #
 # A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day,
-# they never leave the dial, and every minute turns a hand by the same angle. That is the
-# idea, and it needs three words:
+# they never leave the dial, and every minute turns a hand by the same angle. To build one,
+# you need three words:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -197,9 +212,10 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
-#
-# (Many programs write all sines first, then all cosines. Dot products are the same, but
-# parameters trained with one order are wrong for the other.)
+
+# %% [markdown]
+# Many programs write all sines first, then all cosines. Dot products are the same, but
+# parameters trained with one order are wrong for the other.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
@@ -530,11 +546,15 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # On average the right position gets a weight of about 0.6. Why is that enough to be right
 # nearly always? All the others together usually get less, so the right token has the
 # largest share of the head's output, and the guess follows the largest share.
+#
+# A good score doesn't prove an encoding right, though: a table of random numbers does
+# equally well here, because its 16 rows differ, and training needs no more (*Wrong
+# formulas*, in *Going further*).
 
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most large language models leave the tokens alone, and turn each *query* and each *key*
+# Most large language models of today leave the tokens alone, and turn each *query* and each *key*
 # by the angles of its position (Su et al. 2021). Two neighbouring columns $(a,\, b)$ are
 # a hand, which turns by $t\,\omega_i$ from wherever it points:
 #
@@ -636,15 +656,14 @@ assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 # %% [markdown]
 # The last row asks for 61 positions, 13 of them trained. The learned table gets these
 # right, and one in ten of the others by guessing, 0.29 in all. Rotary isn't perfect there
-# either. Unlike the table, it has no last position, so it can be tested on still longer
-# sequences. (Guessing is right in 0.10.)
+# either: among 16 tokens, no two were more than 15 apart, and now they are up to 63 apart.
+# Unlike the table, it has no last position, so it can be tested on still longer sequences.
 #
-# **Predict:** what share of the tokens does rotary get right in sequences of 1,024
-# tokens?
+# **Predict:** how many of the tokens does rotary get right in sequences of 1,024 tokens?
 #
-# - [ ] About 1.00
-# - [ ] About 0.80
-# - [x] Less than 0.25
+# - [ ] Nearly all of them
+# - [ ] More than half of them
+# - [x] Not many more than by guessing
 
 # %%
 print("rotary,   64 tokens:", trials.values("rotary, positions 0–63"))
@@ -658,29 +677,44 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 
 # %% [markdown]
 # With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
-# guessing. Later *positions* don't matter to rotary, but *distances* do: it trained on
+# guessing, which is right in 0.10. Later *positions* don't matter to rotary, but *distances* do: it trained on
 # none above 15, and here the head meets distances up to 1,023. So models for long texts
 # are trained on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze
 # the positions into the range of the training, and YaRN (Peng et al. 2023) slows only the
 # slower hands.
 
 # %% [markdown]
-# Now train rotary yourself, for a third of the steps, and test it on 16 tokens at the
-# positions 100 to 115:
+# Now train rotary yourself, for a third of the steps. At the positions 100 to 115 it is
+# right. But what does it attend to in a sequence of 128 tokens? Here is the mean weight at
+# each distance: three back is 3.
 
 # %%
 trained_here = extrapolation.train_kind("rotary")
 right_share = trained_here.accuracy(16, start=100)
-print("rotary, trained here: more than 0.95 right:", right_share > 0.95)
-later = [str(position) for position in range(100, 116)]
+print("positions 100 to 115: more than 0.95 right:", right_share > 0.95)
+long_weights, distances = trained_here.weights(128), np.arange(-127, 128)
+by_distance = np.array([np.diagonal(long_weights, -d).mean() for d in distances])
+in_training = np.abs(distances) < 16
+parts = {
+    "in training": np.where(in_training, by_distance, np.nan),
+    "never in training": np.where(in_training, np.nan, by_distance),
+}
+axes = {"xlabel": "distance: query − key", "ylabel": "mean weight"}
 assert right_share > 0.95
+assert (
+    by_distance[in_training].argmax() == 18 and by_distance[~in_training].max() > 0.05
+)
 
 # %%
-alt = "Each position from 100 to 115 attends to the one three before it: a diagonal."
-figures.attention_weights(trained_here.weights(16, start=100), later, later, alt=alt)
+alt = (
+    "In training there is one peak, at 3; among untrained distances there are several."
+)
+figures.curves(distances, parts, **axes, alt=alt)
 
 # %% [markdown]
-# The first three rows have nothing three positions before them, so they have no task.
+# Within the trained distances there is one peak, at 3. At other distances, training never
+# said anything against a large weight, and some get one. So the head attends to the right
+# token *and* to several wrong ones.
 
 # %% [markdown]
 # ## Backwards, by hand
@@ -718,8 +752,8 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 # - Sinusoids are clock hands: k positions on is one rotation $M_k$, and dot products of
 #   two encodings depend only on differences. Rotary positions turn queries and keys
 #   themselves.
-# - What is learned at some positions and distances may not hold at others: rotary knows
-#   only distances, and fails at those that it was never trained on.
+# - What is learned at some positions may not hold at others. Rotary knows only distances,
+#   and fails at those never trained.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # section 3; Haviv et al. (2022), on decoders without positions.
@@ -739,10 +773,9 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 # ## Rotary positions, written
 #
 # Programs don't multiply by matrices that are nearly all zeros; they turn the pairs of
-# columns directly. Mind the direction: rotary's formula turns the other way from the encoding's hands. There,
-# position t was $P_0 M_t$; here, a row is multiplied by $M_{-t}$. (The encoding writes a
-# hand as (sin, cos), whereas rotary treats a pair as (cos, sin), so a growing angle turns
-# it the other way.) Since only differences count, either direction would do, as long as
+# columns directly. Mind the direction: in the encoding, position t was $P_0 M_t$; here, a
+# row is multiplied by $M_{-t}$, because the encoding writes a hand as (sin, cos), whereas
+# rotary treats a pair as (cos, sin). Since only differences count, either direction would do, as long as
 # queries and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
@@ -787,7 +820,7 @@ assert np.allclose(by_rotary, turned(key, 9))
 # ## Other ways to tell positions
 #
 # Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
-# for each distance to the keys. T5 (Raffel et al. 2020) adds a learned number to the
+# for each distance to the keys (and to the values). T5 (Raffel et al. 2020) adds a learned number to the
 # score, one for each head and range of distances. ALiBi (Press et al. 2022) subtracts the
 # distance times a number that is fixed for each head, and was made for longer sequences
 # than those in training. Or one adds nothing: Kazemnejad et al. (2023) find that decoders
@@ -870,8 +903,7 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 # None of them fails, because the 16 positions differ somehow in each table, and training
 # finds the difference, whatever it is. Even random numbers will do.
 #
-# > **Common mistake: "it trains well, so the encoding is right".** A good score feels
-# > like proof, but at the trained positions it doesn't tell a right formula from a wrong
+# > **"It trains well, so the encoding is right."** A good score feels like proof, but at the trained positions it doesn't tell a right formula from a wrong
 # > one. Neither do the four wishes, which three of the wrong formulas fulfil. A
 # > comparison with the paper's formula does, as in the check.
 
@@ -923,7 +955,8 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # %% [markdown]
 # ## Who bit?
 #
-# *The dog bit the man.* *The man bit the dog.* Let one head say who bit. Give each word 36 numbers: the first 32 are for its
+# *The dog bit the man.* *The man bit the dog.* Let one head say who bit, with the same
+# parameters for both. Give each word 36 numbers: the first 32 are for its
 # position, and the last four say which word it is. The parameters of one head are
 # **chosen by hand**: the query is the position, moved one back by your `shift_matrix`;
 # the key is the position; the value is the word.
@@ -981,17 +1014,18 @@ for module in (layer, LearnedPositions(16, 32, device="cpu")):
 # **Predict:** if the positions 0 to 299 are stored in bfloat16, how many different
 # numbers are left?
 #
-# - [ ] 300
 # - [ ] 256
-# - [x] About 280
+# - [x] 279
+# - [ ] 300
 
 # %%
 short = torch.arange(300).to(torch.bfloat16)
 print("different positions among 300:", len(short.unique()))
 print("256 == 257:", bool(short[256] == short[257]))
-assert short[256] == short[257] and 275 < len(short.unique()) < 285
+assert short[256] == short[257] and len(short.unique()) == 279
 
 # %% [markdown]
-# Eight binary digits are enough up to 256 = 2⁸. From there on, neighbouring integers
-# share a float, so their tokens would share a position. That is why angles are computed
-# in float32 or float64, and only the finished sines and cosines are rounded to 16 bits.
+# Eight binary digits are enough up to 256 = 2⁸. From there on, only even numbers are left,
+# and the tokens at an odd position would share that of a neighbour. That is why angles are
+# computed in float32 or float64, and only the finished sines and cosines are rounded to 16
+# bits.
