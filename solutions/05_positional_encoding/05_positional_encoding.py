@@ -44,10 +44,8 @@ alt = (
 figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=alt)
 
 # %% [markdown]
-# There is none. The first hand comes round every six positions or so, but then the slower
-# ones point elsewhere, as the hour hand does when the minutes are the same. The dot
-# product of the two positions, the curve, depends only on how far apart they are: **drag
-# both together** to see it.
+# There is none. The first hand comes round every six positions or so, but by then the
+# slower ones point elsewhere. So four hands are enough to tell 64 positions apart.
 #
 # In the end, one head of attention will turn *stressed* into *desserts*, with parameters
 # made from what you write. The Transformer adds such positions right after the embedding,
@@ -613,7 +611,7 @@ assert np.ptp(added) > 1
 # Its authors also tried learned ones, with "nearly identical results" (table 3, row E:
 # 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the sinusoids
 # because they may work for longer sequences. BERT and GPT-2 learn theirs, so both kinds
-# are in use.
+# are common.
 #
 # Does either work at positions never trained? Here is another task
 # (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
