@@ -399,10 +399,10 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
 # > **Is −1e9 as good as −∞?** It nearly always works, and much published code uses it.
-# > But a finite number blocks only as long as all other scores
-# > are far above it; otherwise it leaks without a warning. float16 ends at 65,504: there,
-# > an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section
-# > shows a row in which −1e9 blocks nothing.
+# > But a finite number blocks only as long as all other scores are far above it;
+# > otherwise it leaks without a warning. float16 ends at 65,504, so there an added −1e9
+# > becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section shows a row
+# > in which −1e9 blocks nothing.
 
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
@@ -411,7 +411,8 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
-# It fails in one case: a row in which everything is blocked.
+# It fails in one case, which you may have met on the first screen: a row in which
+# everything is blocked.
 
 # %% [markdown]
 # ## A row with nothing to attend to
@@ -456,7 +457,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
 # and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
-# asks for that, but the reason follows.
+# asks for that, but in PyTorch it would spoil the gradients.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -575,6 +576,8 @@ leaks = {
 for name, measured in leaks.items():
     leaky = [t for t in range(8) if measured[t] > 1e-9]
     print(name, "leaks at t =", leaky or "no position")
+assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
+assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 axes = {"xlabel": "t, the present", "ylabel": "leak"}
 
 # %%
@@ -585,17 +588,8 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # C leaks through its **normalisation**, because its mean and standard deviation include
 # future tokens. *Batch normalisation* leaks in the same way in training if it averages
 # over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
-# doesn't (lesson 09).
-
-# %%
-of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
-print("C: nonzero weights above the diagonal:", np.count_nonzero(of_the_future))
-assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
-assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
-
-# %% [markdown]
-# So it isn't enough to inspect the weights: all of C's weights above the diagonal are
-# 0, and yet it leaks.
+# doesn't (lesson 09). So it isn't enough to inspect the weights: all of C's weights above
+# the diagonal are 0, and yet it leaks.
 #
 # Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
 # one `t` proves little, so try several.
@@ -603,7 +597,7 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 # %% [markdown]
 # ## The die again
 #
-# Back to the first question. The small decoder reads 16 rolls, and at each position it
+# Back to the model that predicts a die. The small decoder reads 16 rolls, and at each position it
 # must predict the next one. The rolls are drawn afresh at each step, so nothing can be
 # memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
 # all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
