@@ -85,9 +85,9 @@ figures.lesson_map("04", alt=alt)
 # %% [markdown]
 # ## Every position is a task
 #
-# A model that writes produces one token after another: at the third, the fourth
-# doesn't exist yet. But in training, the whole sentence is known and is fed in at
-# once, so each position becomes a task of its own:
+# A model that writes produces one token after another: at the third, the fourth doesn't
+# exist yet. But in training, the whole sentence is known and is fed in at once, so each
+# position becomes a task of its own:
 #
 # | position | has read | must predict |
 # |---|---|---|
@@ -97,9 +97,9 @@ figures.lesson_map("04", alt=alt)
 # | 3 | the cat sat on | it |
 #
 # With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
-# predict, and training will exploit that. It is the same in a translator: an **encoder** reads
-# the source, a **decoder** writes the translation, and in training the decoder is given
-# the whole correct translation (*teacher forcing*).
+# predict, and training will exploit that. It is the same in a translator: an **encoder**
+# reads the source, a **decoder** writes the translation, and in training the decoder is
+# given the whole correct translation (*teacher forcing*).
 
 # %% [markdown]
 # This lesson needs three words:
@@ -457,7 +457,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
 # and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
-# asks for that, but in PyTorch it would spoil the gradients.
+# asks for it, but NaN spoils gradients.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -662,7 +662,8 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # %% [markdown]
 # Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
 # birds that warned miners. It costs a training run, and it finds a leak only if the model
-# learns to use it. But it can catch every kind of leak.
+# learns to use it. But it can catch leaks of any kind, because
+# it tests the whole training.
 
 # %% [markdown]
 # Here are all three trainings in one picture. The dashed line, ln 10, is the best that
