@@ -25,9 +25,10 @@ from course_lib.attention import attention, scaled_scores, softmax
 #
 # *How much warmer was Thursday than Monday?*
 #
-# You would look up two days and keep them apart: 18 **minus** 11. Let attention try. Below,
-# one **head** attends to the days that you press, equally, and answers with the mean of
-# their temperatures. **Press days until the answer is 7°.** Then do it again with two heads.
+# You would look up two days and keep them apart: 18 **minus** 11. Let attention try.
+# Below, one **head** attends to the days that you press, equally, and answers with the
+# mean of their temperatures. **Press days until the answer is 7°.** Then do it again with
+# two heads.
 #
 # **Predict:** can one head give 7°?
 #
@@ -80,8 +81,9 @@ for name, numbers in asks.items():
 
 # %% [markdown]
 # Would other values help, say temperatures times some number $c$? All days share this
-# $c$, as all tokens share `w_v`. **Move c, and press other days:** can you fill both dashed
-# frames? (Now and then the answer is 7° all the same, but by chance: next week it won't be.)
+# $c$, as all tokens share `w_v`. **Move c, and press other days:** can you fill both
+# dashed frames? (Now and then the answer is 7° all the same, but by chance: next week it
+# won't be.)
 
 # %%
 frames = {"unit": "°", "start": [["Mon", "Thu"]], "factor": True}
@@ -91,9 +93,10 @@ alt = "One head with c = 1: Monday and Thursday both count +0.5; wanted are −1
 figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
 
 # %% [markdown]
-# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a negative
-# $c$ turns all bars down, but a difference needs one of each. Longer values don't help, and
-# a matrix after the head doesn't either: $c$ is then a matrix, but all days still share it.
+# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a
+# negative $c$ turns all bars down, but a difference needs one of each. Longer values
+# don't help, and a matrix after the head doesn't either: $c$ is then a matrix, but all
+# days still share it.
 
 # %% [markdown]
 # ## Attending twice
@@ -707,9 +710,10 @@ for n_heads in (1, 2, 4, 8, 16):
 assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
-# Parameters and operations are the same for 1 and for 16 heads, to the last digit, because
-# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
-# tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
+# Parameters and operations are the same for 1 and for 16 heads, to the last digit,
+# because the heads *share* the 512 numbers: each of the six products takes 2·512·512·512.
+# (For n tokens, queries times keys and weights times values take 2·n²·512 each; here n is
+# 512 too.)
 #
 # Only the attention weights grow, since each head has a table of its own. So the softmax
 # has 16 times as much work, and a program that stores the tables needs 16 times the

@@ -597,11 +597,11 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # %% [markdown]
 # ## The die again
 #
-# Back to the model that predicts a die. The small decoder reads 16 rolls, and at each position it
-# must predict the next one. The rolls are drawn afresh at each step, so nothing can be
-# memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
-# all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
-# below ln 10 = 2.303.
+# Back to the model that predicts a die. The small decoder reads 16 rolls, and at each
+# position it must predict the next one. The rolls are drawn afresh at each step, so
+# nothing can be memorised. The loss is $-\ln$ of the probability given to the true roll,
+# averaged over all positions (its unit is the *nat*). An honest model gives 1/10, so it
+# cannot get below ln 10 = 2.303.
 
 # %% [markdown]
 # The model is trained three times: with **your** causal mask, with the same mask off by
@@ -662,8 +662,8 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # %% [markdown]
 # Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
 # birds that warned miners. It costs a training run, and it finds a leak only if the model
-# learns to use it. But it can catch leaks of any kind, because
-# it tests the whole training.
+# learns to use it. But it can catch leaks of any kind, because it tests the whole
+# training.
 
 # %% [markdown]
 # Here are all three trainings in one picture. The dashed line, ln 10, is the best that
@@ -945,9 +945,8 @@ print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
 # Both gradients are NaN, and after one step of training, so is every parameter that they
-# reach. So make the zeros *before* anything becomes
-# NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1
-# before dividing.
+# reach. So make the zeros *before* anything becomes NaN, as hint 2 of `masked_softmax`
+# does: all powers are 0, so replace the total 0 by 1 before dividing.
 
 # %%
 safe_scores = torch.zeros(1, 2, requires_grad=True)

@@ -58,9 +58,9 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# Attention without positions makes no difference between *stressed* and *desserts*. Give each letter a
-# random vector, and let two heads with random parameters attend: what do they say about
-# the *t* of each word?
+# Attention without positions makes no difference between *stressed* and *desserts*. Give
+# each letter a random vector, and let two heads with random parameters attend: what do
+# they say about the *t* of each word?
 
 # %%
 rng = np.random.default_rng(0)
@@ -302,8 +302,8 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$. Which
-# goes where follows from
+# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$.
+# Which goes where follows from
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
@@ -314,8 +314,8 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # %% [markdown]
 # ### Exercise: shift_matrix
 #
-# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2 block
-# per hand along its diagonal. k may be negative.
+# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2
+# block per hand along its diagonal. k may be negative.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -364,7 +364,7 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 # only the **difference** of the positions matters. A matrix whose entries depend only on
 # the difference of row and column is called a Toeplitz matrix.
 #
-# **Predict:** which has the larger dot product with position 30: position 25 or position 35?
+# **Predict:** which has the larger dot product with position 30: position 25 or 35?
 #
 # - [ ] Position 25
 # - [ ] Position 35
@@ -493,8 +493,8 @@ assert new_gap > 0.1 and not np.allclose(*of_t)
 # learning word vectors that point in other directions than positions. It learns how much
 # the order matters, and in the next task nothing else does.
 #
-# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
-# words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
+# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper
+# multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
 
 # %% [markdown]
 # ## A task that is nothing but order
@@ -552,9 +552,9 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # %% [markdown]
 # ## Rotary positions: turn, don't add
 #
-# Most large language models of today leave the tokens alone, and turn each *query* and each *key*
-# by the angles of its position (Su et al. 2021). Two neighbouring columns $(a,\, b)$ are
-# a hand, which turns by $t\,\omega_i$ from wherever it points:
+# Most large language models of today leave the tokens alone, and turn each *query* and
+# each *key* by the angles of its position (Su et al. 2021). Two neighbouring columns
+# $(a,\, b)$ are a hand, which turns by $t\,\omega_i$ from wherever it points:
 #
 # $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
 # \qquad \varphi = t\,\omega_i.$$
@@ -619,8 +619,8 @@ assert np.ptp(added) > 1
 # positions, and for 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
-# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal* one, and
-# *rotary*.
+# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal*
+# one, and *rotary*.
 #
 # **Predict:** which encodings get nearly all tokens right at the positions 100 to 115?
 #
@@ -647,9 +647,9 @@ assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 # At the trained positions, all are perfect. Elsewhere the **learned** table guesses:
 # those rows were never used, so they are still what they were at the start. For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
-# doesn't find it. (They do better at 100–115 than at
-# 16–31, although 16–31 is nearer. We cannot explain that.) **Rotary** is perfect at later
-# positions, since it knows only differences.
+# doesn't find it. (They do better at 100–115 than at 16–31, although 16–31 is nearer. We
+# cannot explain that.) **Rotary** is perfect at later positions, since it knows only
+# differences.
 
 # %% [markdown]
 # The last row asks for 61 positions, 13 of them trained. The learned table gets these
@@ -675,11 +675,11 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 
 # %% [markdown]
 # With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
-# guessing, which is right in 0.10. Later *positions* don't matter to rotary, but *distances* do: it trained on
-# none above 15, and here the head meets distances up to 1,023. So models for long texts
-# are trained on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze
-# the positions into the range of the training, and YaRN (Peng et al. 2023) slows only the
-# slower hands.
+# guessing, which is right in 0.10. Later *positions* don't matter to rotary, but
+# *distances* do: it trained on none above 15, and here the head meets distances up to
+# 1,023. So models for long texts are trained on long sequences, or their angles are
+# rescaled: Chen et al. (2023) squeeze the positions into the range of the training, and
+# YaRN (Peng et al. 2023) slows only the slower hands.
 
 # %% [markdown]
 # Now train rotary yourself, for a third of the steps. At the positions 100 to 115 it is
@@ -704,9 +704,7 @@ assert (
 )
 
 # %%
-alt = (
-    "In training there is one peak, at 3; among untrained distances there are several."
-)
+alt = "One peak, at 3, among the distances in training; several among the others."
 figures.curves(distances, parts, **axes, alt=alt)
 
 # %% [markdown]
@@ -773,8 +771,8 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 # Programs don't multiply by matrices that are nearly all zeros; they turn the pairs of
 # columns directly. Mind the direction: in the encoding, position t was $P_0 M_t$; here, a
 # row is multiplied by $M_{-t}$, because the encoding writes a hand as (sin, cos), whereas
-# rotary treats a pair as (cos, sin). Since only differences count, either direction would do, as long as
-# queries and keys take the same one.
+# rotary treats a pair as (cos, sin). Since only differences count, either direction would
+# do, as long as queries and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
 # work, but parameters trained with one are wrong for the other.
@@ -818,12 +816,12 @@ assert np.allclose(by_rotary, turned(key, 9))
 # ## Other ways to tell positions
 #
 # Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
-# for each distance to the keys (and to the values). T5 (Raffel et al. 2020) adds a learned number to the
-# score, one for each head and range of distances. ALiBi (Press et al. 2022) subtracts the
-# distance times a number that is fixed for each head, and was made for longer sequences
-# than those in training. Or one adds nothing: Kazemnejad et al. (2023) find that decoders
-# without any encoding can do well on longer sequences, and Yang et al. (2025) mix rotary
-# layers with **layers without positions**.
+# for each distance to the keys (and to the values). T5 (Raffel et al. 2020) adds a
+# learned number to the score, one for each head and range of distances. ALiBi (Press et
+# al. 2022) subtracts the distance times a number that is fixed for each head, and was
+# made for longer sequences than those in training. Or one adds nothing: Kazemnejad et al.
+# (2023) find that decoders without any encoding can do well on longer sequences, and Yang
+# et al. (2025) mix rotary layers with **layers without positions**.
 
 # %% [markdown]
 # ## Why 10,000?
