@@ -144,11 +144,11 @@ def switchable_mask(
     if may_attend is None:
         may_attend = np.ones(weights.shape, dtype=bool)
     may_attend = _check(may_attend, queries, keys)
-    shown = np.where(may_attend, weights, 0.0)
-    totals = shown.sum(axis=-1, keepdims=True)
+    allowed = np.where(may_attend, weights, 0.0)
+    totals = allowed.sum(axis=-1, keepdims=True)
     if not totals.all():
         raise ValueError("each query must have something to attend to at first")
-    picture = masked_weights(shown / totals, may_attend, queries, keys, alt=alt)
+    picture = masked_weights(allowed / totals, may_attend, queries, keys, alt=alt)
     data = {
         "queries": [*map(str, queries)],
         "keys": [*map(str, keys)],

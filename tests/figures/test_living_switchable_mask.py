@@ -17,7 +17,7 @@ def figure():
     return figures.switchable_mask(WEIGHTS, WORDS, WORDS, alt=ALT)
 
 
-def shown(page):
+def weights_of(page):
     return page.eval_on_selector_all(
         ".sm-cell", "all => all.map(e => Number(e.dataset.value))"
     )
@@ -29,7 +29,7 @@ def cell(page, query, key):
 
 def test_weights_on_the_page_are_those_of_the_array(figure, tmp_path):
     with opened(tmp_path, figure) as page:
-        np.testing.assert_allclose(shown(page), WEIGHTS.ravel(), atol=1e-4)
+        np.testing.assert_allclose(weights_of(page), WEIGHTS.ravel(), atol=1e-4)
         assert (
             page.locator(".sm-future").inner_text() == "Words that see a later word: 2."
         )
@@ -38,12 +38,12 @@ def test_weights_on_the_page_are_those_of_the_array(figure, tmp_path):
 def test_rest_of_a_row_is_divided_by_its_sum(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         cell(page, 0, 1).click()
-        np.testing.assert_allclose(shown(page)[:3], [5 / 7, 0, 2 / 7], atol=1e-3)
-        np.testing.assert_allclose(shown(page)[3:], WEIGHTS[1:].ravel(), atol=1e-4)
+        np.testing.assert_allclose(weights_of(page)[:3], [5 / 7, 0, 2 / 7], atol=1e-3)
+        np.testing.assert_allclose(weights_of(page)[3:], WEIGHTS[1:].ravel(), atol=1e-4)
         assert cell(page, 0, 1).get_attribute("aria-pressed") == "false"
         assert "0.70 of the weight was left" in page.locator(".said").inner_text()
         page.get_by_role("button", name="Allow all").click()
-        np.testing.assert_allclose(shown(page), WEIGHTS.ravel(), atol=1e-4)
+        np.testing.assert_allclose(weights_of(page), WEIGHTS.ravel(), atol=1e-4)
 
 
 def test_future_is_blocked_by_keyboard(figure, tmp_path):
@@ -55,7 +55,7 @@ def test_future_is_blocked_by_keyboard(figure, tmp_path):
         assert (
             page.locator(".sm-future").inner_text() == "Words that see a later word: 0."
         )
-        np.testing.assert_allclose(shown(page)[:3], [1, 0, 0])
+        np.testing.assert_allclose(weights_of(page)[:3], [1, 0, 0])
 
 
 def test_row_without_keys_has_no_weights(figure, tmp_path):
@@ -73,11 +73,11 @@ def test_first_mask_comes_back(tmp_path):
     figure = figures.switchable_mask(WEIGHTS, WORDS, WORDS, may_attend=mask, alt=ALT)
     expected = WEIGHTS * mask / (WEIGHTS * mask).sum(axis=-1, keepdims=True)
     with opened(tmp_path, figure) as page:
-        np.testing.assert_allclose(shown(page), expected.ravel(), atol=1e-3)
+        np.testing.assert_allclose(weights_of(page), expected.ravel(), atol=1e-3)
         page.get_by_role("button", name="Allow all").click()
-        np.testing.assert_allclose(shown(page), WEIGHTS.ravel(), atol=1e-4)
+        np.testing.assert_allclose(weights_of(page), WEIGHTS.ravel(), atol=1e-4)
         page.get_by_role("button", name="Start over").click()
-        np.testing.assert_allclose(shown(page), expected.ravel(), atol=1e-3)
+        np.testing.assert_allclose(weights_of(page), expected.ravel(), atol=1e-3)
 
 
 def test_view_is_accessible_and_keeps_its_keys(figure, tmp_path):
