@@ -2,13 +2,15 @@
 
 They draw, nothing else: no function here computes what it shows, but for what changes
 as a reader moves something: the softmax whose divisor a slider changes, the dot
-products of an arrow that is dragged, and the gradients of a model of one parameter.
+products of an arrow that is dragged, the gradients of a model of one parameter, the
+answer of heads that are chosen, and the weights left by a mask that is switched.
 What they share is in ``course_lib.figures.drawing``.
 """
 
 from course_lib.figures.alignments import alignment
 from course_lib.figures.backward import backward_pass
 from course_lib.figures.beam_search import beam_tree
+from course_lib.figures.chosen_heads import chosen_heads
 from course_lib.figures.costs import costs_by_length
 from course_lib.figures.dot_product import draggable_query, six_steps, softmax
 from course_lib.figures.general import (
@@ -34,6 +36,7 @@ from course_lib.figures.masks import (
     mask_heatmap,
     masked_weights,
     masks_side_by_side,
+    switchable_mask,
 )
 from course_lib.figures.next_token import next_token
 from course_lib.figures.positions import clock_hands, stripes, two_positions
@@ -68,6 +71,7 @@ __all__ = [
     "backward_pass",
     "bars",
     "beam_tree",
+    "chosen_heads",
     "clock_hands",
     "coloured_heads",
     "costs_by_length",
@@ -96,6 +100,7 @@ __all__ = [
     "softmax",
     "steps",
     "stripes",
+    "switchable_mask",
     "three_attentions",
     "tiling",
     "token_boxes",

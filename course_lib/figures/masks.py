@@ -29,7 +29,9 @@ from course_lib.figures.drawing import (
     new_axes,
     text_width,
 )
+from course_lib.figures.living import LivingFigure, numbers
 
+MAX_SWITCHED = 8  # queries or keys of a mask whose cells are pressed
 ALLOWED = "#BFDDF1"  # hatching, not this colour, tells it from a blocked cell
 
 
@@ -116,6 +118,48 @@ def masked_weights(
     else:
         figure.colorbar(image, ax=axes).ax.tick_params(labelsize=FONT_SIZE)
     return AccessibleFigure(figure, alt)
+
+
+def switchable_mask(
+    weights: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    alt: str,
+    may_attend: np.ndarray | None = None,
+) -> LivingFigure:
+    """Draw attention weights whose cells a reader blocks and allows.
+
+    weights : (n, m), greater than 0, each row summing to 1, with nothing blocked
+    queries, keys : n and m labels, at most 8 each
+    may_attend : (n, m), booleans, what is allowed at first; everything if None
+
+    Where scripts run, a press on a cell blocks or allows it, and what is left of its
+    row is divided by its sum. Cells of later keys have a dashed border.
+    """
+    weights = checked_weights(weights, queries, keys)
+    if max(weights.shape) > MAX_SWITCHED:
+        raise ValueError(
+            f"weights of shape {weights.shape}: at most {MAX_SWITCHED} queries and "
+            f"{MAX_SWITCHED} keys can be pressed"
+        )
+    if not (weights > 0).all():
+        raise ValueError("each weight must be greater than 0 before a cell is blocked")
+    if may_attend is None:
+        may_attend = np.ones(weights.shape, dtype=bool)
+    may_attend = _check(may_attend, queries, keys)
+    allowed = np.where(may_attend, weights, 0.0)
+    totals = allowed.sum(axis=-1, keepdims=True)
+    if not totals.all():
+        raise ValueError("each query must have something to attend to at first")
+    picture = masked_weights(allowed / totals, may_attend, queries, keys, alt=alt)
+    data = {
+        "queries": [*map(str, queries)],
+        "keys": [*map(str, keys)],
+        "weights": numbers(weights),
+        "may": may_attend.tolist(),
+    }
+    return LivingFigure(picture.figure, alt, "switchable_mask", data)
 
 
 def losses(

@@ -9,10 +9,9 @@
 #   with a number;
 # - split tokens into heads and merge them again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
-# - count its parameters, and say what more heads cost;
-# - load the parameters of PyTorch's layer into your own function.
+# - take a layer apart into what each head adds to its output.
 #
-# **About 100 minutes.** You need lessons 01 and 02.
+# **About 65 minutes, and 25 more in *Going further*.** You need lessons 01 and 02.
 
 # %%
 import numpy as np
@@ -24,18 +23,38 @@ from course_lib.attention import attention, scaled_scores, softmax
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# | Mon | Tue | Wed | Thu | Fri | Sat | Sun |
-# |---|---|---|---|---|---|---|
-# | 11° | 12° | 14° | 18° | 17° | 15° | 13° |
-#
 # *How much warmer was Thursday than Monday?*
 #
-# You looked at two days, and you kept them apart: 18 **minus** 11. Can one layer of
-# attention do that? At the end of this lesson, two layers with equally many parameters
-# are trained on such questions, and the last picture shows what each layer attends to.
+# You would look up two days and keep them apart: 18 **minus** 11. Let attention try.
+# Below, one **head** attends to the days that you press, equally, and answers with the
+# mean of their temperatures. **Press days until the answer is 7°.** Then do it again with
+# two heads.
 #
-# On the map, the three attentions are highlighted again. Each box holds several
-# attentions side by side, which is what *multi-head* in its name means.
+# **Predict:** can one head give 7°?
+#
+# - [ ] Yes, if it attends to both days equally.
+# - [ ] Yes, if it attends to the right five days.
+# - [x] No, whatever it attends to.
+
+# %%
+week = dict(Mon=11, Tue=12, Wed=14, Thu=18, Fri=17, Sat=15, Sun=13)
+days, degrees, asked_for = [*week], np.array([*week.values()]), {"Thu": 1, "Mon": -1}
+degrees_of_week = {"unit": "°", "start": [["Thu"]]}
+
+# %%
+alt = "One head attends to Thursday: it counts 1, and Monday counts 0 instead of −1."
+figures.chosen_heads(days, degrees, asked_for, **degrees_of_week, alt=alt)
+
+# %% [markdown]
+# One head's answer is a mean, so it lies between 11° and 18°. Two heads can do it: one
+# attends to Thursday, the other to Monday, and the second is subtracted.
+#
+# Here you chose what the heads attend to, and somebody wrote the minus. At the end of this
+# lesson, two layers with equally many parameters are **trained** on such questions, and the
+# last picture shows what they attend to.
+#
+# On the map, the three attentions are highlighted again. Each box holds several attentions
+# side by side, which is what *multi-head* in its name means.
 
 # %%
 alt = "The Transformer's encoder and decoder; the three attentions are highlighted."
@@ -44,20 +63,13 @@ figures.lesson_map("03", alt=alt)
 # %% [markdown]
 # ## Attending once
 #
-# Take three days. Each has a key that says which day it is, and a value, its temperature.
-# A query can ask for one day, or for two at once. (The 4 makes the softmax sharp: the key
-# that fits gets nearly all of the weight.)
+# Now with numbers instead of presses. Take three days. Each has a key that says which day
+# it is, and a value, its temperature. A query can ask for one day, or for two at once. (The
+# 4 makes the softmax sharp: the key that fits gets nearly all of the weight.)
 
 # %%
 k, v = 4 * np.eye(3), np.array([[11.0], [12.0], [18.0]])  # Monday, Tuesday, Thursday
 asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
-
-# %% [markdown]
-# **Predict:** can a query get 7, which is 18 − 11, as its output?
-#
-# - [ ] Yes, if Monday's score is negative.
-# - [ ] Yes, if it asks for both days equally.
-# - [x] No query can.
 
 # %%
 for name, numbers in asks.items():
@@ -65,16 +77,26 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so it lies between 11 and 18, and 7 is
-# out of reach.
+# The output is a **weighted mean** of the values, so 7 is out of reach.
 
 # %% [markdown]
 # Would other values help, say temperatures times some number $c$? All days share this
-# $c$, as all tokens share `w_v`, so the output is $c$ times a weighted mean of the
-# temperatures. A positive $c$ counts both days as plus and a negative $c$ counts both as
-# minus, because weights are never negative. But a difference needs Thursday as plus and
-# Monday as minus. Longer values don't help, and a matrix after the head doesn't either:
-# $c$ is then a matrix, but all days still share it.
+# $c$, as all tokens share `w_v`. **Move c, and press other days:** can you fill both
+# dashed frames? (Now and then the answer is 7° all the same, but by chance: next week it
+# won't be.)
+
+# %%
+frames = {"unit": "°", "start": [["Mon", "Thu"]], "factor": True}
+
+# %%
+alt = "One head with c = 1: Monday and Thursday both count +0.5; wanted are −1 and +1."
+figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
+
+# %% [markdown]
+# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a
+# negative $c$ turns all bars down, but a difference needs one of each. Longer values
+# don't help, and a matrix after the head doesn't either: $c$ is then a matrix, but all
+# days still share it.
 
 # %% [markdown]
 # ## Attending twice
@@ -397,13 +419,7 @@ assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 # %% [markdown]
 # ## Three facts about heads
 #
-# First, what does a single head compute? Let `x` attend to itself.
-#
-# **Predict:** what from lesson 02 equals `multi_head_attention` with `n_heads=1`?
-#
-# - [x] `self_attention(x, …) @ w_o`
-# - [ ] `self_attention(x, …)`
-# - [ ] Neither: the scale is different.
+# First, a single head computes the self-attention of lesson 02, times `w_o`:
 
 # %%
 from course_lib.self_attention import self_attention
@@ -413,10 +429,8 @@ drawn = rng.normal(size=(5, 12))  # five tokens
 w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
 single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
 by_self = self_attention(drawn, w_q, w_k, w_v)[0]
-print("equal to self_attention(x, …):", np.allclose(single, by_self))
 print("equal to self_attention(x, …) @ w_o:", np.allclose(single, by_self @ w_o))
 assert np.abs(single - by_self @ w_o).max() < 1e-12
-assert np.abs(single - by_self).max() > 0.1
 
 # %% [markdown]
 # Second, do heads have an order? Make the last of three heads the first in all four
@@ -459,8 +473,7 @@ assert gap < 1e-12
 # weights. So you can take out a single head to see what the model loses. Michel, Levy and
 # Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
 #
-# (For `w_o`, reshape alone is right, because there the heads are *rows*, which lie end
-# to end in memory.)
+# (For `w_o`, reshape alone is right, because there the heads are *rows*.)
 
 # %% [markdown]
 # Voita et al. (2019) studied the heads of models that translate. A few heads did most of
@@ -471,30 +484,175 @@ assert gap < 1e-12
 # the sentence. Lesson 13 examines such heads.
 
 # %% [markdown]
+# ## Thursday and Monday
+#
+# Now let layers **learn** to answer the question from the start
+# (`course_lib/experiments/two_heads.py`). A token of 16 numbers says which day it is and
+# what was measured: temperature and sunshine. A question names two days. It attends to
+# the week (cross-attention, lesson 02), and the output should be the two differences
+# (temperature, sunshine). Nothing comes after `w_o`.
+
+# %% [markdown]
+# One layer has one head of 16 numbers, and the other has two heads of 8, with equally
+# many parameters, in matrices of the same shapes. Their *error* is the mean squared error
+# on new questions, divided by the variance of the answers: 0 means always right, 1 means
+# no better than always answering 0.
+#
+# **Predict:** what is the error of the layer with one head?
+#
+# - [ ] About 0.
+# - [x] About 0.5.
+# - [ ] About 1.
+
+# %%
+from course_lib.experiments import two_heads
+
+one, two = two_heads.train(1), two_heads.train(2)
+sizes = [sum(w.size for w in layer.parameters.values()) for layer in (one, two)]
+print("parameters of each:", sizes)
+print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
+# Measured 0.513 and 0.001; the room is for the rounding of other machines.
+assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
+
+# %% [markdown]
+# Where does the half come from? Temperatures are random with variance 1, so the answer, a
+# difference, has variance 2. A head that attends only to the first day gets that day's
+# part right and misses the second's, which is 1 of 2. Other fixed weights do worse: with
+# equal weights, the difference is lost.
+#
+# Was that luck? We trained for longer beforehand, with three seeds
+# (`python -m course_lib.experiments two_heads`), and added a layer of four heads and an
+# *ensemble*: three separately trained layers of one head each, whose answers are
+# averaged.
+#
+# **Predict:** what is the error of the ensemble?
+#
+# - [ ] Below 0.25, close to two heads.
+# - [x] Between 0.25 and 0.6.
+# - [ ] Above 0.6, worse than one head.
+
+# %%
+from course_lib.experiments import record
+
+runs = record.read("two_heads")
+for name in ("error_1", "error_2", "error_4", "error_ensemble"):
+    print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
+at_first = runs.values("ensemble_at_first")
+print("members (of 3) that attend to the first day, per seed:", at_first)
+different, *others = runs.values("error_ensemble")
+assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
+assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
+assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
+
+# %% [markdown]
+# > **Are several heads an ensemble?** People say so, because both combine several answers.
+# > But all members of an ensemble get the same question, and
+# > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
+# > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
+# > layers of less than 0.001.
+
+# %% [markdown]
+# Why is one ensemble better than the others? With seed 0, two members attend to the first
+# day of the question and one to the second. The mean of their answers has two thirds of
+# one day and one third of the other, so it misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of
+# the variance. With the other seeds, all three members attend mostly to the second day,
+# so they all make the same error, and so does their mean.
+
+# %% [markdown]
+# Now see what the heads attend to. Your own `multi_head_attention` runs the learned
+# parameters on the week from the start. In training, temperatures were around 0, so we
+# write them as differences from 14°, in units of 5°; multiplying the answer by 5 gives
+# degrees again.
+
+# %%
+measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
+tokens_of_week = two_heads.week(measured)
+asked = two_heads.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
+says_1, weights_1 = multi_head_attention(
+    asked, tokens_of_week, **one.parameters, n_heads=1
+)
+says_2, weights_2 = multi_head_attention(
+    asked, tokens_of_week, **two.parameters, n_heads=2
+)
+answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
+print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
+# Measured 4.8 and 7.1.
+assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
+
+# %% [markdown]
+# Which day does each head attend to?
+
+# %%
+two_heads_say = f"two heads, say {answer_2:.0f}°"
+labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
+labelled = [f"{day} {t}°" for day, t in week.items()]
+rows = np.vstack([weights_1[:, 0], weights_2[:, 0]])  # (3, 7)
+print("attended to most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
+assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
+
+# %%
+alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
+figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?", alt=alt)
+
+# %% [markdown]
+# Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
+# 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends only to
+# Thursday and has to guess Monday. Since Thursday is 4° warmer than an average day of 14°,
+# 4° would be its best guess; it says 5° because its training was short.
+
+# %% [markdown]
+# Notice that the two heads also give weight to other days. This does no harm, because
+# both give them about the same weight, which the difference cancels out. Weights say what
+# a head attends to, but not what happens to it afterwards.
+#
+# In fairness to the single head, this was *one layer with nothing after it*. A second
+# layer could attend to the second day (lesson 02, *What is it?*), and real models have
+# several layers *and* several heads.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A head is one attention of several. The outputs of all heads are put side by side and
+#   multiplied by `w_o`: a sum of one contribution per head.
+# - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
+#   right shape.
+# - Each head asks its own question and divides by the root of its own d_k. More heads need
+#   no more parameters.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
+# (A); the documentation of `torch.nn.MultiheadAttention`.
+#
+# **An open question:** a model that learns to write must not attend to words that are
+# still to come. How do we prevent that? Lesson 04.
+
+# %% [markdown]
+# ## Going further
+#
+# What follows can be skipped, section by section; no later lesson's core needs it. *Which
+# root?* is for those who want to see a wrong scale, *What heads cost* for those who choose
+# the number of heads, and *The same in PyTorch* for those who will use PyTorch's own layer.
+
+# %% [markdown]
 # ## Which root?
 #
 # Scores are divided to keep their standard deviation at 1 (lesson 01), and a head's dot
-# product has d_k terms. Try √d_k and two other divisors with 8 heads of 64 numbers, for
-# 16 and for 256 tokens.
+# product has d_k terms. Try √d_k and √d_model with 8 heads of 64 numbers.
 
 # %%
-roots = {"√d_k": 64**0.5, "√d_model": 512**0.5}
-for n in (16, 256):
-    q, k = rng.normal(size=(2, 8, n, 64))
-    for name, root in (roots | {"√n": n**0.5}).items():
-        scores = q @ np.swapaxes(k, -1, -2) / root  # (8, n, n)
-        print(f"{n:3} tokens, {name:8} deviation {scores.std():.2f}")
-        assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
+q, k = rng.normal(size=(2, 8, 16, 64))
+for name, root in {"√d_k": 64**0.5, "√d_model": 512**0.5}.items():
+    scores = q @ np.swapaxes(k, -1, -2) / root  # (8, 16, 16)
+    print(f"{name:8} deviation {scores.std():.2f}")
+    assert abs(scores.std() - 8 / root) < 0.06 * 8 / root
 
 # %% [markdown]
-# > **Common mistake: dividing by √d_model inside heads.** Without heads d_k often *is*
-# > d_model, so it is easy to forget this line when you add heads. Scores come out
-# > √n_heads times too small, here with deviation 1/√8, about 0.35, instead of 1, so
-# > before training every head attends to all tokens almost equally.
+# Without heads d_k often *is* d_model, so it is easy to forget this line when you add
+# heads. Then scores come out √n_heads times too small, here with deviation 1/√8, about
+# 0.35, instead of 1, so before training every head attends to all tokens almost equally.
+# Yet all shapes are right, and rows sum to 1.
 #
-# With √n (some texts write *n* for the length of a key as well as of a sentence), the
-# deviation depends on the length of the sentence: it is about 2 for 16 tokens and 0.5 for
-# 256 tokens. Yet both divisors give the right shapes, and rows that sum to 1.
+# Some texts write √n, the root of the number of tokens: then the deviation would depend on
+# the length of the sentence.
 
 # %% [markdown]
 # ## What heads cost
@@ -552,9 +710,10 @@ for n_heads in (1, 2, 4, 8, 16):
 assert learned == {4 * 512**2} and operations == {6 * 2 * 512**3}
 
 # %% [markdown]
-# Parameters and operations are the same for 1 and for 16 heads, to the last digit, because
-# the heads *share* the 512 numbers: each of the six products takes 2·512·512·512. (For n
-# tokens, queries times keys and weights times values take 2·n²·512 each; here n is 512 too.)
+# Parameters and operations are the same for 1 and for 16 heads, to the last digit,
+# because the heads *share* the 512 numbers: each of the six products takes 2·512·512·512.
+# (For n tokens, queries times keys and weights times values take 2·n²·512 each; here n is
+# 512 too.)
 #
 # Only the attention weights grow, since each head has a table of its own. So the softmax
 # has 16 times as much work, and a program that stores the tables needs 16 times the
@@ -653,148 +812,9 @@ print("without the biases, same output:", np.allclose(no_bias, output))
 assert np.abs(no_bias - output).max() > 0.1
 
 # %% [markdown]
-# In the paper's size, PyTorch's module has as many parameters as you counted:
+# In the paper's size, the module has four matrices of 512 × 512, and four biases:
 
 # %%
 paper = torch.nn.MultiheadAttention(512, 8)
-print(sum(part.numel() for part in paper.parameters()), count_parameters(512, 8, True))
+print(sum(part.numel() for part in paper.parameters()), 4 * (512 * 512 + 512))
 assert sum(part.numel() for part in paper.parameters()) == 1_050_624
-
-# %% [markdown]
-# ## Thursday and Monday
-#
-# Now let layers **learn** to answer the question from the start
-# (`course_lib/experiments/two_heads.py`). A token of 16 numbers says which day it is and
-# what was measured: temperature and sunshine. A question names two days. It attends to
-# the week (cross-attention, lesson 02), and the output should be the two differences
-# (temperature, sunshine). Nothing comes after `w_o`.
-
-# %% [markdown]
-# One layer has one head of 16 numbers, and the other has two heads of 8, with equally
-# many parameters, in matrices of the same shapes. Their *error* is the mean squared error
-# on new questions, divided by the variance of the answers: 0 means always right, 1 means
-# no better than always answering 0.
-#
-# **Predict:** what is the error of the layer with one head?
-#
-# - [ ] About 0.
-# - [x] About 0.5.
-# - [ ] About 1.
-
-# %%
-from course_lib.experiments import two_heads
-
-one, two = two_heads.train(1), two_heads.train(2)
-sizes = [sum(w.size for w in layer.parameters.values()) for layer in (one, two)]
-print("parameters of each:", sizes)
-print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
-# Measured 0.513 and 0.001; the room is for the rounding of other machines.
-assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
-
-# %% [markdown]
-# Where does the half come from? Temperatures are random with variance 1, so the answer, a
-# difference, has variance 2. A head that attends only to the first day gets that day's
-# part right and misses the second's, which is 1 of 2. Other fixed weights do worse: with
-# equal weights, the difference is lost.
-#
-# Was that luck? We trained for longer beforehand, with three seeds
-# (`python -m course_lib.experiments two_heads`), and added a layer of four heads and an
-# *ensemble*: three separately trained layers of one head each, whose answers are
-# averaged.
-#
-# **Predict:** what is the error of the ensemble?
-#
-# - [ ] Below 0.25, close to two heads.
-# - [x] Between 0.25 and 0.6.
-# - [ ] Above 0.6, worse than one head.
-
-# %%
-from course_lib.experiments import record
-
-runs = record.read("two_heads")
-for name in ("error_1", "error_2", "error_4", "error_ensemble"):
-    print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
-at_first = runs.values("ensemble_at_first")
-print("members (of 3) that attend to the first day, per seed:", at_first)
-different, *others = runs.values("error_ensemble")
-assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
-assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
-assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
-
-# %% [markdown]
-# > **Common mistake: "several heads are an ensemble".** Both combine several answers,
-# > which is why people say so. But all members of an ensemble get the same question, and
-# > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
-# > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
-# > layers of less than 0.001.
-
-# %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the first
-# day of the question and one to the second. The mean of their answers has two thirds of
-# one day and one third of the other, so it misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of
-# the variance. With the other seeds, all three members attend mostly to the second day,
-# so they all make the same error, and so does their mean.
-
-# %% [markdown]
-# Now see what the heads attend to. Your own `multi_head_attention` runs the learned
-# parameters on the week from the start. In training, temperatures were around 0, so we
-# write them as differences from 14°, in units of 5°; multiplying the answer by 5 gives
-# degrees again.
-
-# %%
-degrees = np.array([11, 12, 14, 18, 17, 15, 13])
-measured = np.stack([(degrees - 14) / 5, np.zeros(7)], axis=-1)  # no sunshine known
-week = two_heads.week(measured)
-asked = two_heads.question(np.array(3), np.array(0))  # Thursday (3) minus Monday (0)
-says_1, weights_1 = multi_head_attention(asked, week, **one.parameters, n_heads=1)
-says_2, weights_2 = multi_head_attention(asked, week, **two.parameters, n_heads=2)
-answer_1, answer_2 = 5 * says_1[0, 0], 5 * says_2[0, 0]  # the first number: degrees
-print(f"one head says {answer_1:.0f}°, two heads say {answer_2:.0f}°")
-# Measured 4.8 and 7.1.
-assert abs(answer_1 - 7) > 1.5 and abs(answer_2 - 7) < 0.5
-
-# %% [markdown]
-# Which day does each head attend to?
-
-# %%
-two_heads_say = f"two heads, say {answer_2:.0f}°"
-labels = [f"one head, says {answer_1:.0f}°", f"{two_heads_say}: head 0", "head 1"]
-days = [f"{day} {t}°" for day, t in zip(two_heads.DAYS, degrees, strict=True)]
-rows = np.vstack([weights_1[:, 0], weights_2[:, 0]])  # (3, 7)
-print("attended to most:", [two_heads.DAYS[day] for day in rows.argmax(axis=-1)])
-assert rows.argmax(axis=-1).tolist() == [3, 3, 0] and rows[0, 3] > 0.95
-
-# %%
-alt = "One head attends to Thursday; of two, one to Thursday and one to Monday."
-figures.attention_of_heads(rows, labels, days, query="Thursday − Monday?", alt=alt)
-
-# %% [markdown]
-# Thursday was **7° warmer**, and two heads say so. One of them attends most to Thursday's
-# 18°, the other to Monday's 11°, and `w_o` subtracts. The single head attends only to
-# Thursday and has to guess Monday. Thursday is 4° warmer than an average day of 14°, so
-# 4° would be its best guess; it says 5° because its training was short.
-
-# %% [markdown]
-# Notice that the two heads also give weight to other days. This does no harm, because
-# both give them about the same weight, which the difference cancels out. Weights say what
-# a head attends to, but not what happens to it afterwards.
-#
-# In fairness to the single head, this was *one layer with nothing after it*. A second
-# layer could attend to the second day (lesson 02, *What is it?*), and real models have
-# several layers *and* several heads.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A head is one attention of several. The outputs of all heads are put side by side and
-#   multiplied by `w_o`: a sum of one contribution per head.
-# - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
-#   right shape.
-# - More heads cost no more parameters and no more operations in the products; each head
-#   divides by the root of its own d_k.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
-# (A); the documentation of `torch.nn.MultiheadAttention`.
-#
-# **An open question:** a model that learns to write must not attend to words that are
-# still to come. How do we prevent that? Lesson 04.

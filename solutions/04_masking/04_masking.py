@@ -8,11 +8,10 @@
 # - make the masks that a Transformer needs, and combine them;
 # - turn scores into weights that are 0 wherever a query may not attend, however large
 #   the scores are;
-# - pass a mask to PyTorch in each of its conventions, without mixing them up;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 120 minutes.** You need lessons 01 (`softmax`, scaled scores), 02
-# (self-attention) and 03 (heads).
+# **About 70 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`,
+# scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%
 from collections.abc import Callable
@@ -25,13 +24,45 @@ from course_lib.experiments import record
 from course_lib.lessons import decoder_variants
 
 # %% [markdown]
+# ## Hide what comes next
+#
+# *the cat sat on it*: a model that learns to write has to say, at each word, which word
+# comes next. Each row below says how much attention a word gives to all five, before any
+# training. In the dashed cells, a word attends to a **later** one, where it can look up
+# what it should guess. **Press cells to block them, until no word sees a later one.**
+#
+# **Predict:** block one cell, from *the* to *cat*. What happens to the other four numbers
+# in its row?
+#
+# - [ ] Nothing.
+# - [ ] All four grow by the same amount.
+# - [x] All four grow by the same factor.
+
+# %%
+words = ["the", "cat", "sat", "on", "it"]
+x = np.random.default_rng(0).normal(size=(5, 4))  # a random vector for each word
+scores = attention.scaled_scores(x, x)  # (5, 5)
+
+# %%
+alt = "The to cat 0.28, and nothing is blocked: four of five words see a later one."
+figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
+
+# %% [markdown]
+# The weights of a row sum to 1, blocked or not. What is left is divided by its own sum, so
+# it keeps its proportions: 0.72 was left here, and each of the four weights is divided by
+# 0.72.
+#
+# What if you block a whole row? Then there is nothing to divide by. This row will keep us
+# busy later.
+
+# %% [markdown]
 # ## A question to carry through the lesson
 #
-# Roll a fair die with ten faces, again and again. A small model
+# Why hide anything? Roll a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
-# is to come next. After less than a minute of training, it was tested on new rolls. The
-# cell below prints the probability that it gave, on average, to the roll that came next
-# (a geometric mean, and the median of three stored runs).
+# is to come next. After less than a minute of training, it was tested on new rolls. Here is
+# the probability that it gave, on average, to the roll that came next (a geometric mean,
+# and the median of three stored runs):
 
 # %%
 runs = record.read("leak_canary")
@@ -41,11 +72,11 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 
 # %% [markdown]
 # Nobody can predict a fair die, so the model must have **seen** the rolls that it
-# predicts. How? And what keeps it from reaching 1.00? The last two pictures of this
-# lesson answer both questions.
+# predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
+# both questions.
 #
-# A mask can keep a model from cheating. It makes one of the Transformer's three kinds of
-# attention *causal*, the one highlighted here:
+# A mask, the table of what is blocked, can keep a model from cheating. It makes one of the
+# Transformer's three kinds of attention *causal*, the one highlighted here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -54,9 +85,9 @@ figures.lesson_map("04", alt=alt)
 # %% [markdown]
 # ## Every position is a task
 #
-# A model that writes produces one token after another: while it writes the third, the
-# fourth doesn't exist yet. But in training, the whole sentence is known and is fed in at
-# once, so each position becomes a task of its own:
+# A model that writes produces one token after another: at the third, the fourth doesn't
+# exist yet. But in training, the whole sentence is known and is fed in at once, so each
+# position becomes a task of its own:
 #
 # | position | has read | must predict |
 # |---|---|---|
@@ -65,33 +96,16 @@ figures.lesson_map("04", alt=alt)
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# Now let the five words attend to each other, without projections. Their vectors are random
-# and have nothing to do with each other.
-#
-# **Predict:** how much of its attention does the token at position 0, *the*, give to
-# *cat*, which it must predict?
-#
-# - [ ] None
-# - [x] Some
-# - [ ] Nearly all
-
-# %%
-words = ["the", "cat", "sat", "on", "it"]
-x = np.random.default_rng(0).normal(size=(5, 4))  # a vector for each word
-scores = attention.scaled_scores(x, x)  # (5, 5)
-print(attention.softmax(scores).round(2)[0])
-assert 0.27 < attention.softmax(scores)[0, 1] < 0.29
+# With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
+# predict, and training will exploit that. It is the same in a translator: an **encoder**
+# reads the source, a **decoder** writes the translation, and in training the decoder is
+# given the whole correct translation (*teacher forcing*).
 
 # %% [markdown]
-# *the* gives 28 % of its weight to *cat* before any training, and training will exploit
-# that. The same happens in a translator: an **encoder** reads the source sentence, a
-# **decoder** writes the translation, and in training the decoder is given the whole
-# correct translation (*teacher forcing*).
-#
 # This lesson needs three words:
 #
 # - **`may_attend`** is a table of booleans, with one row per query and one column per
-#   key: True = may attend;
+#   key: True = may attend (in some libraries, True means *blocked*);
 # - a **causal mask** blocks the future: no token attends to a later one;
 # - a **padding mask** keeps tokens from attending to the **padding**, which makes all
 #   sequences equally long.
@@ -204,8 +218,8 @@ for n in (10, 100, 1000):
 # three rows of zeros. How much of the weight of *yes* goes to the zeros?
 #
 # - [ ] None
-# - [x] About 29 %
-# - [ ] About 75 %
+# - [x] Some, but less than half
+# - [ ] More than half
 
 # %%
 yes = np.array([[2.0, 0.0, 0.0, 0.0]])
@@ -217,8 +231,9 @@ assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
 # Zeros look as if they changed nothing. But a key of zeros has the score 0, and $e^0 = 1$
-# is not nothing: 29 % of the weight goes to the padding. Worse, this share depends on the
-# longest sentence that happens to be in the batch.
+# is not nothing. *yes* has the score 2 with itself, so 3 of 3 + e² parts, 29 % of the
+# weight, go to the padding. Worse, this share depends on the longest sentence that happens
+# to be in the batch.
 
 # %% [markdown]
 # So block the padding, for every query of its sentence, but mind the shapes. Here are two
@@ -316,35 +331,11 @@ assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 # $+\infty$ where both do.
 
 # %% [markdown]
-# ### Exercise: combine_masks
-#
-# Combine any number of masks. Each may have axes of length 1 along which it is the same
-# for all.
-#
-# <details><summary>Hint 1</summary>
-#
-# May a query attend to a key if one mask says yes and another says no?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# NumPy has an operator for this that also stretches axes of length 1. Take the masks one
-# by one, and make a new array at each step.
-#
-# </details>
-
-# %%
-from course_lib.masks import combine_masks  # exercise
-
-# %%
-check(combine_masks)
-
-# %% [markdown]
 # Here are three words, padded to five positions. It doesn't matter what the two *pad*
 # rows contain; here they still hold the vectors of *on* and *it*.
 
 # %%
-both = combine_masks(causal, padding)
+both = causal & padding
 tokens = ["the", "cat", "sat", "pad", "pad"]
 three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
 print("allowed in each row:", both.sum(axis=-1))
@@ -352,18 +343,6 @@ print("allowed in each row:", both.sum(axis=-1))
 # %%
 alt = "Both masks together allow the first three columns of the triangle."
 figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
-
-# %% [markdown]
-# A mask is the same for all heads. In a batch with heads the scores are
-# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Here are two
-# sentences, of three and five tokens:
-
-# %%
-of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
-for_heads = of_batch[..., np.newaxis, :, :]
-print(
-    for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
-)
 
 # %% [markdown]
 # ## From a mask to weights
@@ -374,11 +353,11 @@ print(
 #
 # **Way 1:** multiply the scores by the mask.
 #
-# **Predict:** in this way, what weight does the blocked key get?
+# **Predict:** in this way, how much weight does the blocked key get?
 #
-# - [x] More than 80 %
-# - [ ] About 30 %
-# - [ ] Exactly 0
+# - [x] Most of it
+# - [ ] About a third of it
+# - [ ] None of it
 
 # %%
 row = np.array([[-2.0, -3.0, 4.0]])
@@ -419,11 +398,11 @@ for good in (-2.0, -9_999.0, -12_000.0):
 print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
-# > **Common mistake: "−1e9 is as good as −∞".** It nearly always works, and much
-# > published code uses it. But a finite number blocks only as long as all other scores
-# > are far above it; otherwise it leaks without a warning. float16 ends at 65,504: there,
-# > an added −1e9 becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section
-# > shows a row in which −1e9 blocks nothing.
+# > **Is −1e9 as good as −∞?** It nearly always works, and much published code uses it.
+# > But a finite number blocks only as long as all other scores are far above it;
+# > otherwise it leaks without a warning. float16 ends at 65,504, so there an added −1e9
+# > becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section shows a row
+# > in which −1e9 blocks nothing.
 
 # %% [markdown]
 # $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
@@ -432,7 +411,8 @@ print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
-# It fails in one case: a row in which everything is blocked.
+# It fails in one case, which you may have met on the first screen: a row in which
+# everything is blocked.
 
 # %% [markdown]
 # ## A row with nothing to attend to
@@ -477,7 +457,7 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
 # and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
-# asks for that, but the reason follows.
+# asks for it, but NaN spoils gradients.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -519,6 +499,330 @@ assert (masked_softmax(three, nothing) == 0).all()
 assert masked_softmax(all_low, allowed)[0, 2] == 0
 
 # %% [markdown]
+# ## A detector for leaks
+#
+# Even with the right mask, a model can leak somewhere else. So test what the model *does*
+# instead of its masks: **change the future, and if the past of the result changes,
+# something leaks.** This needs no training, and the model may be anything that turns n
+# rows into n rows.
+
+# %% [markdown]
+# ### Exercise: leak
+#
+# Rows 0 … t are the past and the present; the rows after them are the future. Change
+# every number z of the future to 1 − 2z, and measure how far the past of the result
+# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
+# number except ⅓.)
+#
+# <details><summary>Hint 1</summary>
+#
+# Call f twice: with x and with a changed copy. Which rows of the two results should be
+# equal if nothing leaks?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
+# t, not only in row t, and a number may go up or down.
+#
+# </details>
+
+# %%
+from course_lib.masks import leak  # exercise
+
+# %%
+check(leak)
+
+# %% [markdown]
+# Try it on a running sum, which is causal, and on subtracting the mean of everything,
+# which isn't:
+
+# %%
+line = np.array([[1.0], [2.0], [4.0]])
+print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
+print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
+
+# %% [markdown]
+# ## Three models under suspicion
+#
+# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
+# parameters: attention, then a normalisation, which subtracts a mean and divides by a
+# standard deviation. A and B normalise each token's own numbers, C each column over all
+# tokens. All three claim to be causal. First, the usual inspection: are there weights
+# above the diagonal?
+
+# %%
+sequence = np.random.default_rng(1).normal(size=(8, 6))
+for name, model in decoder_variants.DECODER_VARIANTS.items():
+    above = np.triu(model.weights(sequence), 1).max()
+    print(name, "largest weight above the diagonal:", above.round(2))
+
+# %% [markdown]
+# B is guilty: its mask is off by one, so every token sees its successor, the very token
+# that it must predict.
+#
+# **Predict:** what does the detector say about A and C?
+#
+# - [x] C leaks, and A doesn't
+# - [ ] A leaks, and C doesn't
+# - [ ] Both leak
+# - [ ] Neither leaks
+
+# %%
+leaks = {
+    f"model {name}": [leak(model, sequence, t) for t in range(8)]
+    for name, model in decoder_variants.DECODER_VARIANTS.items()
+}
+for name, measured in leaks.items():
+    leaky = [t for t in range(8) if measured[t] > 1e-9]
+    print(name, "leaks at t =", leaky or "no position")
+assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
+assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
+axes = {"xlabel": "t, the present", "ylabel": "leak"}
+
+# %%
+alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
+figures.curves(range(8), leaks, **axes, alt=alt)
+
+# %% [markdown]
+# C leaks through its **normalisation**, because its mean and standard deviation include
+# future tokens. *Batch normalisation* leaks in the same way in training if it averages
+# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
+# doesn't (lesson 09). So it isn't enough to inspect the weights: all of C's weights above
+# the diagonal are 0, and yet it leaks.
+#
+# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
+# one `t` proves little, so try several.
+
+# %% [markdown]
+# ## The die again
+#
+# Back to the model that predicts a die. The small decoder reads 16 rolls, and at each
+# position it must predict the next one. The rolls are drawn afresh at each step, so
+# nothing can be memorised. The loss is $-\ln$ of the probability given to the true roll,
+# averaged over all positions (its unit is the *nat*). An honest model gives 1/10, so it
+# cannot get below ln 10 = 2.303.
+
+# %% [markdown]
+# The model is trained three times: with **your** causal mask, with the same mask off by
+# one, so that each query sees one key too many, and without a mask.
+#
+# **Predict:** how low does the loss get with the mask that is off by one?
+#
+# - [ ] To about ln 10, as with the right mask
+# - [ ] About halfway to 0
+# - [x] About as low as without a mask
+
+# %%
+from course_lib.experiments import leak_canary
+
+tried = {
+    "causal mask": leak_canary.train(causal_mask(16)),
+    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
+    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
+}
+for name, canary in tried.items():
+    print(f"{name:11} loss {canary.loss:.1f}")
+positions = [str(i) for i in range(16)]
+assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
+
+# %% [markdown]
+# Without a mask, and also with a mask that has one wrong cell in every row except the
+# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
+# to attend to?
+
+# %%
+alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
+figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
+
+# %% [markdown]
+# Each position attends to the next one, the roll that it must predict. Only the last
+# position has no next one: its target is not in the input, so the model has to guess
+# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
+# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
+#
+# The mask that is off by one does equally well. In every row it opens the one key worth
+# seeing, except in the last, which has no further key to open. The longer runs, with the
+# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
+
+# %%
+print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
+last = tried["no mask"].loss_by_position[-1]
+print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
+for name in ("causal", "off_by_one", "none"):
+    print(
+        f"{name:10} three seeds, 500 steps:",
+        [f"{loss:.3f}" for loss in runs.values(name)],
+    )
+assert abs(runs.median("causal") - np.log(10)) < 0.02
+assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
+assert abs(runs.median("none") - np.log(10) / 16) < 0.01
+assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
+
+# %% [markdown]
+# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
+# birds that warned miners. It costs a training run, and it finds a leak only if the model
+# learns to use it. But it can catch leaks of any kind, because it tests the whole
+# training.
+
+# %% [markdown]
+# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
+# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
+# for the last position.
+
+# %%
+curves = {name: canary.losses for name, canary in tried.items()}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
+steps = tried["no mask"].steps
+
+# %%
+alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
+figures.losses(steps, curves, bounds=bounds, alt=alt)
+
+# %% [markdown]
+# The model and the rolls are the same, and only the mask differs. A model that predicts a
+# fair die has seen it. None of the three gets below the dotted line, because the inputs
+# don't contain the last roll.
+
+# %% [markdown]
+# ## In three lines
+#
+# - `may_attend` says which query may attend to which key; masks are combined with "and",
+#   and blocked scores become $-\infty$ **before** the softmax.
+# - A row with nothing to attend to gives zeros. Libraries differ in what True means, so
+#   look it up when you pass a mask on, and never guess.
+# - A low loss can be a leak: change the future and measure the past, or train on a die.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
+# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
+#
+# **An open question:** with a causal mask, does a model still need to be told the
+# position of a word? Lesson 05.
+
+# %% [markdown]
+# ## Going further
+#
+# What follows can be skipped, section by section; no later lesson's core needs it. *Any
+# number of masks* is a short exercise, *Counting days* is for those who will train models
+# of their own, and *The same in PyTorch, twice* for those who will pass masks to PyTorch.
+
+# %% [markdown]
+# ## Any number of masks
+#
+# A causal mask has the shape (n, n), a padding mask (batch, 1, n), and more masks may
+# follow. Combine them all with one function.
+
+# %% [markdown]
+# ### Exercise: combine_masks
+#
+# Combine any number of masks. Each may have axes of length 1 along which it is the same
+# for all.
+#
+# <details><summary>Hint 1</summary>
+#
+# May a query attend to a key if one mask says yes and another says no?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# NumPy has an operator for this that also stretches axes of length 1. Take the masks one
+# by one, and make a new array at each step.
+#
+# </details>
+
+# %%
+from course_lib.masks import combine_masks  # exercise
+
+# %%
+check(combine_masks)
+
+# %% [markdown]
+# A mask is the same for all heads. In a batch with heads the scores are
+# `(batch, n_heads, n, m)`, so the mask gets one more axis, as in lesson 03. Here are two
+# sentences, of three and five tokens:
+
+# %%
+of_batch = combine_masks(causal, padding_mask([3, 5], 5))  # (2, 5, 5)
+for_heads = of_batch[..., np.newaxis, :, :]
+print(
+    for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
+)
+
+# %% [markdown]
+# ## Counting days
+#
+# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
+# Su Tu …*, where the first two days determine the others. Seven first days and the steps
+# 0 to 6 give 49 sentences.
+#
+# The target of each position is the **next** day, so the targets are the sentence,
+# shifted by one. One model is trained with that shift, and another without it.
+#
+# **Predict:** which model has the lower loss?
+#
+# - [x] The one without the shift
+# - [ ] The one with the shift
+# - [ ] Neither: they are equal
+
+# %%
+from course_lib.experiments import no_shift
+
+trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
+print(f"shifted:   loss {trained[True].loss:.1f}")
+print(f"unshifted: loss {trained[False].loss:.1f}")
+
+# %% [markdown]
+# The second model seems perfect. Give both models two days and let them continue:
+
+# %% tags=["nbval-ignore-output"]
+examples = no_shift.sentences()[[2, 10, 45]]
+for shift, model in trained.items():
+    print("shifted" if shift else "unshifted")
+    for days in model.generate(examples[:, :2]):
+        print("   ", " ".join(no_shift.DAYS[day] for day in days))
+
+# %% [markdown]
+# Without the shift, the model has learned to repeat what it reads, because its target
+# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7 =
+# 0.28. The first of the seven predictions is pure guessing, because nothing says which
+# day comes second, so it costs ln 7. The other six cost nothing.)
+#
+# Does the leak detector notice? Here it tests the model's *logits*, the scores that a
+# softmax turns into probabilities. And how does the accuracy compare with guessing?
+
+# %%
+for shift, model in trained.items():
+    start = model.embed(examples[0, :7])
+    largest = max(leak(model.logits, start, t) for t in range(6))
+    print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
+    print("accuracy above 0.9:", model.accuracy() > 0.9)
+accuracy = trained[False].accuracy()
+print("accuracy without the shift:", round(accuracy, 3), " chance:", round(1 / 7, 3))
+assert trained[True].accuracy() > 0.9 and abs(accuracy - 1 / 7) < 1e-6
+assert trained[False].loss < 0.01 and trained[True].loss > 0.27
+assert round(no_shift.ENTROPY, 2) == 0.28
+
+# %% [markdown]
+# Nothing leaks, since a token may attend to itself. Repeating the last day is right only
+# if the step is 0, in one sentence of seven: **exactly at chance**. Here is the full
+# version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
+
+# %%
+shift_runs = record.read("no_shift")
+for name in ("shifted", "unshifted"):
+    losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
+    print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
+
+# %% [markdown]
+# The die of *The die again* is a better detector here: nobody can predict it, with or
+# without a shift.
+
+# %%
+forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
+print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
+assert forgot.loss < 0.1
+
+# %% [markdown]
 # ## The same in PyTorch, twice
 #
 # PyTorch has attention as a function, `scaled_dot_product_attention`, and as a module,
@@ -549,14 +853,13 @@ print("module: last token's weights:", module_weights[4])
 assert (module_weights[0] > 0).tolist() == [False, True, True, True, True]
 
 # %% [markdown]
-# > **Common mistake: "True means masked".** You would expect a single rule for all of
-# > PyTorch, but there are two. In
-# > [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
-# > True = may attend, as in this course. In
-# > [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
-# > and the Transformer layers built on it, True = **blocked**, in `attn_mask` and in
-# > `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
-# > the last one saw nothing: NaN.
+# You would expect a single rule for all of PyTorch, but there are two. In
+# [`scaled_dot_product_attention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
+# True = may attend, as in this course. In
+# [`nn.MultiheadAttention`](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html)
+# and the Transformer layers built on it, True = **blocked**, in `attn_mask` and in
+# `key_padding_mask`. With the wrong one, the first token saw everything but itself, and
+# the last one saw nothing: NaN.
 #
 # You notice a causal mask the wrong way round, because of that last row. What about a
 # padding mask the wrong way round? Here are the three words and two pads again:
@@ -629,16 +932,9 @@ for asked in (True, False):
     print(f"module, weights {asked!s:5}:", made[0][0, 0].detach().numpy())
 
 # %% [markdown]
-# (This is torch 2.13 on a CPU. A later version may give zeros both times: try it in
-# yours.)
+# (A note on torch 2.13 on a CPU; a later version may give zeros both times.)
 #
-# Could we accept NaN and replace it by 0 afterwards?
-#
-# **Predict:** if NaN is replaced by 0, which gradients do two blocked scores get?
-#
-# - [ ] 0 and 0
-# - [ ] 0.5 and 0.5
-# - [x] NaN and NaN
+# Replacing NaN by 0 afterwards repairs the output, but not the gradients:
 
 # %%
 open_scores = torch.zeros(1, 2, requires_grad=True)
@@ -648,10 +944,9 @@ repaired.sum().backward()
 print("repaired:", repaired.tolist(), " gradient:", open_scores.grad.tolist())
 
 # %% [markdown]
-# The output is repaired, but the gradient is not, and after one step of training, every
-# parameter that this gradient reaches is NaN. So make the zeros *before* anything becomes
-# NaN, as hint 2 of `masked_softmax` does: all powers are 0, so replace the total 0 by 1
-# before dividing.
+# Both gradients are NaN, and after one step of training, so is every parameter that they
+# reach. So make the zeros *before* anything becomes NaN, as hint 2 of `masked_softmax`
+# does: all powers are 0, so replace the total 0 by 1 before dividing.
 
 # %%
 safe_scores = torch.zeros(1, 2, requires_grad=True)
@@ -683,282 +978,3 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
 # This is `np.tril`'s triangle again, so the newest token sees only the oldest key.
-
-# %% [markdown]
-# ## A detector for leaks
-#
-# Even with the right mask, a model can leak somewhere else. So test what the model *does*
-# instead of its masks: **change the future, and if the past of the result changes,
-# something leaks.** This needs no training, and the model may be anything that turns n
-# rows into n rows.
-
-# %% [markdown]
-# ### Exercise: leak
-#
-# Rows 0 … t are the past and the present; the rows after them are the future. Change
-# every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
-# number except ⅓.)
-#
-# <details><summary>Hint 1</summary>
-#
-# Call f twice: with x and with a changed copy. Which rows of the two results should be
-# equal if nothing leaks?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
-# t, not only in row t, and a number may go up or down.
-#
-# </details>
-
-# %%
-from course_lib.masks import leak  # exercise
-
-# %%
-check(leak)
-
-# %% [markdown]
-# Try it on a running sum, which is causal, and on subtracting the mean of everything,
-# which isn't:
-
-# %%
-line = np.array([[1.0], [2.0], [4.0]])
-print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
-print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
-
-# %% [markdown]
-# ## Three models under suspicion
-#
-# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
-# parameters: attention, then a normalisation, which subtracts a mean and divides by a
-# standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First, the usual inspection: are there weights
-# above the diagonal?
-
-# %%
-sequence = np.random.default_rng(1).normal(size=(8, 6))
-for name, model in decoder_variants.DECODER_VARIANTS.items():
-    above = np.triu(model.weights(sequence), 1).max()
-    print(name, "largest weight above the diagonal:", above.round(2))
-
-# %% [markdown]
-# B is guilty: its mask is off by one, so every token sees its successor, the very token
-# that it must predict. A and C have clean masks.
-#
-# **Predict:** what does the detector say about A and C?
-#
-# - [ ] Neither leaks
-# - [ ] Both leak
-# - [ ] Only A leaks
-# - [x] Only C leaks
-
-# %%
-leaks = {
-    f"model {name}": [leak(model, sequence, t) for t in range(8)]
-    for name, model in decoder_variants.DECODER_VARIANTS.items()
-}
-for name, measured in leaks.items():
-    leaky = [t for t in range(8) if measured[t] > 1e-9]
-    print(name, "leaks at t =", leaky or "no position")
-axes = {"xlabel": "t, the present", "ylabel": "leak"}
-
-# %%
-alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
-figures.curves(range(8), leaks, **axes, alt=alt)
-
-# %% [markdown]
-# C leaks through its **normalisation**, because its mean and standard deviation include
-# future tokens. *Batch normalisation* leaks in the same way in training if it averages
-# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
-# doesn't (lesson 09).
-
-# %%
-of_the_future = np.triu(decoder_variants.DECODER_VARIANTS["C"].weights(sequence), 1)
-print("C: nonzero weights above the diagonal:", np.count_nonzero(of_the_future))
-assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
-assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
-
-# %% [markdown]
-# So it isn't enough to inspect the weights: all of C's weights above the diagonal are
-# 0, and yet it leaks.
-#
-# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
-# one `t` proves little, so try several.
-
-# %% [markdown]
-# ## Counting days
-#
-# A model (`course_lib/experiments/no_shift.py`) learns to count days in steps: *Mo We Fr
-# Su Tu …*, where the first two days determine the others. Seven first days and the steps
-# 0 to 6 give 49 sentences.
-#
-# The target of each position is the **next** day, so the targets are the sentence,
-# shifted by one. One model is trained with that shift, and another without it.
-#
-# **Predict:** which model has the lower loss?
-#
-# - [x] The one without the shift
-# - [ ] The one with the shift
-# - [ ] Neither: they are equal
-
-# %%
-from course_lib.experiments import no_shift
-
-trained = {shift: no_shift.train(shift=shift) for shift in (True, False)}
-print(f"shifted:   loss {trained[True].loss:.1f}")
-print(f"unshifted: loss {trained[False].loss:.1f}")
-
-# %% [markdown]
-# The second model seems perfect. Give both models two days and let them continue:
-
-# %% tags=["nbval-ignore-output"]
-examples = no_shift.sentences()[[2, 10, 45]]
-for shift, model in trained.items():
-    print("shifted" if shift else "unshifted")
-    for days in model.generate(examples[:, :2]):
-        print("   ", " ".join(no_shift.DAYS[day] for day in days))
-
-# %% [markdown]
-# Without the shift, the model has learned to repeat what it reads, because its target
-# *was* its input. Its low loss meant nothing. (An honest loss cannot go below ln 7 / 7 =
-# 0.28. The first of the seven predictions is pure guessing, because nothing says which
-# day comes second, so it costs ln 7. The other six cost nothing.)
-#
-# Does the leak detector notice? Here it tests the model's *logits*, the scores that a
-# softmax turns into probabilities. And how does the accuracy compare with guessing?
-
-# %%
-for shift, model in trained.items():
-    start = model.embed(examples[0, :7])
-    largest = max(leak(model.logits, start, t) for t in range(6))
-    print(f"shift: {shift!s:5} leak is 0: {largest < 1e-5}", end="  ")  # 32-bit floats
-    print("accuracy above 0.9:", model.accuracy() > 0.9)
-accuracy = trained[False].accuracy()
-print("accuracy without the shift:", round(accuracy, 3), " chance:", round(1 / 7, 3))
-assert trained[True].accuracy() > 0.9 and abs(accuracy - 1 / 7) < 1e-6
-assert trained[False].loss < 0.01 and trained[True].loss > 0.27
-assert round(no_shift.ENTROPY, 2) == 0.28
-
-# %% [markdown]
-# Nothing leaks, since a token may attend to itself. Repeating the last day is right only
-# if the step is 0, in one sentence of seven: **exactly at chance**. Here is the full
-# version (`python -m course_lib.experiments no_shift`), with the seeds 0, 1 and 2:
-
-# %%
-shift_runs = record.read("no_shift")
-for name in ("shifted", "unshifted"):
-    losses = [f"{loss:.4f}" for loss in shift_runs.values(f"{name}_loss")]
-    print(name, "losses", *losses, "right", shift_runs.values(f"{name}_right"))
-
-# %% [markdown]
-# ## The die again
-#
-# Back to the first question. The small decoder reads 16 rolls, and at each position it
-# must predict the next one. The rolls are drawn afresh at each step, so nothing can be
-# memorised. The loss is $-\ln$ of the probability given to the true roll, averaged over
-# all positions (its unit is the *nat*). An honest model gives 1/10, so it cannot get
-# below ln 10 = 2.303.
-
-# %% [markdown]
-# The model is trained three times: with **your** causal mask, with the same mask off by
-# one, so that each query sees one key too many, and without a mask.
-#
-# **Predict:** how low does the loss get with the mask that is off by one?
-#
-# - [x] To about 0.1
-# - [ ] To about 1.2, halfway
-# - [ ] To about 2.3, like a guess
-# - [ ] Below 0.01: nothing is hidden
-
-# %%
-from course_lib.experiments import leak_canary
-
-tried = {
-    "causal mask": leak_canary.train(causal_mask(16)),
-    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
-    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
-}
-for name, canary in tried.items():
-    print(f"{name:11} loss {canary.loss:.1f}")
-positions = [str(i) for i in range(16)]
-assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
-
-# %% [markdown]
-# Without a mask, and also with a mask that has one wrong cell in every row except the
-# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
-# to attend to?
-
-# %%
-alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
-figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
-
-# %% [markdown]
-# Each position attends to the next one, the roll that it must predict. Only the last
-# position has no next one: its target is not in the input, so the model has to guess
-# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
-# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
-#
-# The mask that is off by one does equally well. In every row it opens the one key worth
-# seeing, except in the last, which has no further key to open. The longer runs, with the
-# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
-
-# %%
-print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
-last = tried["no mask"].loss_by_position[-1]
-print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
-for name in ("causal", "off_by_one", "none"):
-    print(
-        f"{name:10} three seeds, 500 steps:",
-        [f"{loss:.3f}" for loss in runs.values(name)],
-    )
-assert abs(runs.median("causal") - np.log(10)) < 0.02
-assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
-assert abs(runs.median("none") - np.log(10) / 16) < 0.01
-assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
-
-# %% [markdown]
-# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
-# birds that warned miners. It costs a training run, and it finds a leak only if the model
-# learns to use it. But it can catch every kind of leak, even the forgotten shift, which
-# `leak` could not see:
-
-# %%
-forgot = leak_canary.train(causal_mask(16), shift=False, steps=60)
-print("die, causal mask, shift forgotten: loss below 0.1:", forgot.loss < 0.1)
-assert forgot.loss < 0.1
-
-# %% [markdown]
-# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
-# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
-# for the last position.
-
-# %%
-curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
-steps = tried["no mask"].steps
-
-# %%
-alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
-figures.losses(steps, curves, bounds=bounds, alt=alt)
-
-# %% [markdown]
-# The model and the rolls are the same, and only the mask differs. A model that predicts a
-# fair die has seen it. None of the three gets below the dotted line, because the inputs
-# don't contain the last roll.
-
-# %% [markdown]
-# ## In three lines
-#
-# - `may_attend` says which query may attend to which key; masks are combined with "and",
-#   and blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros. Conventions differ, so convert a mask
-#   when you pass it to a library, and never guess.
-# - A low loss can be a leak: change the future and measure the past, or train on a die.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
-# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
-#
-# **An open question:** with a causal mask, does a model still need to be told the
-# position of a word? Lesson 05.

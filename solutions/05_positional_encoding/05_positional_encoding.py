@@ -8,12 +8,12 @@
 # - measure what attention knows about the order of its tokens;
 # - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
 #   its columns does;
-# - move an encoding by k positions with one matrix, and rotate queries and keys instead
-#   of adding anything to them;
-# - judge an encoding by its own properties.
+# - move an encoding by k positions with one matrix;
+# - say what rotary positions do instead of adding, and why they don't make a model read
+#   longer texts than it was trained on.
 #
-# **About 120 minutes.** You may skip the last exercise (20 minutes). You need lessons 01
-# to 04, and sine and cosine as coordinates on a circle.
+# **About 60 minutes, and 30 more in *Going further*.** You need lessons 01 to 04, and
+# sine and cosine as coordinates on a circle.
 
 # %%
 import numpy as np
@@ -26,40 +26,30 @@ from course_lib.self_attention import equivariance_gap, self_attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *The dog bit the man.* *The man bit the dog.*
+# Read *stressed* backwards: *desserts*. **Can one head of attention do that?**
 #
-# The same words tell two different stories. Let attention read both: give each word a
-# random vector, and let two heads with random parameters attend.
-#
-# **Predict:** how do the two outputs for *bit* compare?
-#
-# - [x] They are the same
-# - [ ] They differ a little
-# - [ ] They differ completely
+# It can only if it knows where each letter is. The Transformer tells it with something you
+# know: the hands of clocks. Below, four hands show a position, the first one fast and the
+# last one slow. **Drag the second position away from 0**, or use the arrow keys. Is there
+# another position at which all four hands point the same way as at 0?
 
 # %%
-rng = np.random.default_rng(0)
-vocabulary = {word: rng.normal(size=32) for word in ("the", "dog", "bit", "man")}
-dog_bit = np.array([vocabulary[word] for word in "the dog bit the man".split()])
-man_bit = np.array([vocabulary[word] for word in "the man bit the dog".split()])
-parameters = rng.normal(size=(4, 32, 32)) / 32**0.5  # w_q, w_k, w_v, w_o
+fast_to_slow = np.array([1.0, 0.4, 0.16, 0.064])  # radians per position
+four_hands = wrong_encodings.encoding_of(fast_to_slow, 64)
 
-
-def attend(x, may_attend=None):
-    return heads.multi_head_attention(x, x, *parameters, 2, may_attend)[0]
-
-
-print("dog bit man:", attend(dog_bit)[2, :4].round(3), "…")
-print("man bit dog:", attend(man_bit)[2, :4].round(3), "…")
-assert np.allclose(attend(dog_bit)[2], attend(man_bit)[2])
+# %%
+alt = (
+    "At position 0 all four hands point up; at 6 the first has come round, others not."
+)
+figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=alt)
 
 # %% [markdown]
-# They differ only by rounding. *bit* knows which words there are, but not where they are,
-# so no parameters, however well trained, could let this layer say **who bit**. In *Mary
-# saw a dog in the window and wanted it*, the words alone suggest that *it* is the dog.
-# But only the order says whether Mary saw the dog or the dog saw Mary.
+# There is none. The first hand comes round every six positions or so, but by then the
+# slower ones point elsewhere. So four hands are enough to tell 64 positions apart.
 #
-# The Transformer adds what is missing right after the embedding, on both sides:
+# In the end, one head of attention will turn *stressed* into *desserts*, with parameters
+# made from what you write. The Transformer adds such positions right after the embedding,
+# on both sides:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is where positions are added."
@@ -68,6 +58,33 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
+# Attention without positions makes no difference between *stressed* and *desserts*. Give
+# each letter a random vector, and let two heads with random parameters attend: what do
+# they say about the *t* of each word?
+
+# %%
+rng = np.random.default_rng(0)
+vocabulary = {letter: rng.normal(size=32) for letter in "stred"}
+stressed = np.array([vocabulary[letter] for letter in "stressed"])  # (8, 32)
+desserts = np.array([vocabulary[letter] for letter in "desserts"])
+parameters = rng.normal(size=(4, 32, 32)) / 32**0.5  # w_q, w_k, w_v, w_o
+
+
+def attend(x, may_attend=None):
+    return heads.multi_head_attention(x, x, *parameters, 2, may_attend)[0]
+
+
+print("t in stressed:", attend(stressed)[1, :4].round(3), "…")
+print("t in desserts:", attend(desserts)[6, :4].round(3), "…")
+assert np.allclose(attend(stressed)[1], attend(desserts)[6])
+
+# %% [markdown]
+# The same: *t* knows which letters there are, but not where they are. So no parameters,
+# however well trained, could let this layer read a word backwards. In *Mary saw a dog in
+# the window and wanted it*, the words alone suggest that *it* is the dog, but only the
+# order says whether Mary saw the dog or the dog saw Mary.
+
+# %% [markdown]
 # In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
 # after it, and returns the largest difference. Zero means that the function treats all
 # positions equally. Measure it for attention without a mask, and for attention with the
@@ -81,17 +98,17 @@ figures.lesson_map("05", alt=alt)
 # - [ ] In neither
 
 # %%
-order = [1, 2, 0, 4, 3]
-gap = equivariance_gap(attend, dog_bit, order)
+order = [7, 6, 5, 4, 3, 2, 1, 0]  # backwards
+gap = equivariance_gap(attend, stressed, order)
 causal_gap = equivariance_gap(
-    lambda x: attend(x, masks.causal_mask(len(x))), dog_bit, order
+    lambda x: attend(x, masks.causal_mask(len(x))), stressed, order
 )
 print(f"without a mask: {gap:.2f}, with a causal mask: {causal_gap:.2f}")
 assert gap < 1e-14 and causal_gap > 0.5
 
 # %% [markdown]
 # So without a mask, attention has no sense of order. With a causal mask it has one: the
-# first token sees one token and the fifth sees five, so positions are no longer equal.
+# first token sees one token and the eighth sees eight, so positions are no longer equal.
 #
 # Can you even *read* a position off a causal head's output? Let every token attend
 # equally to itself and all earlier ones, and let only the first token have the value 1.
@@ -112,7 +129,7 @@ assert np.allclose(1 / share - 1, np.arange(5))
 
 # %% [markdown]
 # Older models have order built in. A recurrent network reads one token after another: it
-# can carry information over any distance, but its steps must wait for each other. A
+# can carry information over any distance, but its steps have to wait for each other. A
 # convolution works on small windows of tokens, all at once, but distant tokens meet only
 # after many layers. What a model assumes before it sees data is its *inductive bias*.
 # Attention assumes that order doesn't matter, and lets any two tokens meet in one layer.
@@ -152,8 +169,8 @@ for n in (5, 50):
 # ## Clock hands
 #
 # A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day,
-# they never leave the dial, and every minute turns a hand by the same angle. That is the
-# idea, and it needs three words:
+# they never leave the dial, and every minute turns a hand by the same angle. To build one,
+# you need three words:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -193,6 +210,10 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
+
+# %% [markdown]
+# Many programs write all sines first, then all cosines. Dot products are the same, but
+# parameters trained with one order are wrong for the other.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
@@ -273,88 +294,6 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # and there is no last position.
 
 # %% [markdown]
-# ## Wrong formulas
-#
-# The exponent is easy to mistype. Here are four wrong formulas, and what they do to the
-# 32 hands.
-
-# %%
-wrong = wrong_encodings.wrong_frequencies(64)
-right = {"10000 ** (-2 * i / d)": 10000.0 ** (-np.arange(32) / 32)}
-print("formula                   frequencies  longest wavelength  nearest positions")
-for name, omega in (right | wrong).items():
-    near = wrong_encodings.smallest_distance(wrong_encodings.encoding_of(omega, 512))
-    longest = 2 * np.pi / omega.min()
-    print(f"{name:31} {len(set(omega)):5} {longest:19.4g} {near:18.2f}")
-assert [len(set(omega)) for omega in wrong.values()] == [4, 1, 32, 32]
-assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with frequency 1
-assert round(max(wrong["base ** (2 * i / d)"])) == 7499
-
-# %% [markdown]
-# The right formula has 32 frequencies, and its slowest hand needs 47,000 positions for
-# one turn. The wrong ones, row by row:
-#
-# - The first wrong one has only 4 frequencies left. Somebody meant `/ (d // 2)`, but
-#   Python works from left to right, so its `//` rounds the whole exponent down.
-# - The second has a single one. All hands turn together, so positions 333 apart (almost
-#   exactly 53 turns) are nearly the same.
-# - The third doubles the exponent, so its slowest hand needs 350 million positions for a turn.
-# - The fourth multiplies instead of dividing. Its hands spin by up to 7,499 radians per
-#   position, so even the nearest positions are further apart than a vector is long.
-
-# %% [markdown]
-# Each of these tables has the right shape, and later we will train a model with each.
-
-# %% [markdown]
-# Many programs write all sines first, then all cosines. The paper's formula alternates,
-# but its authors' own program, tensor2tensor, puts the sines first too (with a slightly
-# different slowest wavelength). Does it matter?
-
-# %%
-sines_first = np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1)
-print("same table:", np.allclose(sines_first, P))
-print("same dot products:", np.allclose(sines_first @ sines_first.T, P @ P.T))
-
-# %% [markdown]
-# All dot products are the same, because only the order of the columns differs. But
-# parameters trained with one order are wrong for the other.
-
-# %% [markdown]
-# ## Why 10,000?
-#
-# The paper doesn't say, but an experiment shows what the base does. Take the dot product
-# of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a share of its
-# largest value, and average each group. Do these averages tell *near* from *far* from
-# *very far*?
-
-# %%
-far = {}
-for base in (10.0, 10000.0):
-    dots_with_0 = sinusoidal_encoding(2000, 64, base) @ P[0]  # the same for any base
-    far[base] = [float((dots_with_0[k : 2 * k] / 32).mean()) for k in (10, 100, 1000)]
-    print(f"base {base:7}: ", " ".join(f"{mean:5.2f}" for mean in far[base]))
-assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[10.0][2])
-
-# %% [markdown]
-# With base 10 all hands are fast, and being 100 positions away looks like being 1,000
-# away. With base 10,000 the slow hands are still on their first turn, so they tell the
-# two apart. That is also why models for very long texts raise the base: Llama 3, a
-# language model of 2024, uses 500,000 (with rotations, which come below).
-#
-# The same test for the four wrong formulas:
-
-# %%
-for name, omega in wrong.items():
-    hands = wrong_encodings.encoding_of(omega, 2000)
-    means = [float((hands[k : 2 * k] @ hands[0] / 32).mean()) for k in (10, 100, 1000)]
-    print(f"{name:29}", " ".join(f"{mean:5.2f}" for mean in means))
-    assert max(means) < 0.1 or min(means) > 0.5
-
-# %% [markdown]
-# With three of them, *near* is barely different from *very far*. The third one's hands
-# are so slow that *very far* still counts as near.
-
-# %% [markdown]
 # ## One step is one turn
 #
 # Why sine *and* cosine? Because then the second wish comes true exactly. After k more
@@ -363,8 +302,8 @@ for name, omega in wrong.items():
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$. Which
-# goes where follows from
+# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$.
+# Which goes where follows from
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
@@ -375,8 +314,8 @@ for name, omega in wrong.items():
 # %% [markdown]
 # ### Exercise: shift_matrix
 #
-# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2 block
-# per hand along its diagonal. k may be negative.
+# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2
+# block per hand along its diagonal. k may be negative.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -425,7 +364,7 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 # only the **difference** of the positions matters. A matrix whose entries depend only on
 # the difference of row and column is called a Toeplitz matrix.
 #
-# **Predict:** which has the larger dot product with position 30: position 25 or position 35?
+# **Predict:** which has the larger dot product with position 30: position 25 or 35?
 #
 # - [ ] Position 25
 # - [ ] Position 35
@@ -496,51 +435,6 @@ figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
 # exceptions at all four sizes.
 
 # %% [markdown]
-# ## Can the turn be learned from examples?
-#
-# The matrix $M_k$ is exact for all positions. But suppose that nobody tells us the
-# formula, and we *fit* a matrix that takes each of the positions 0 to 511 to the next one
-# (*least squares*: the smallest sum of squared errors). That gives 512 equations for the
-# 512 unknowns of each column, and on these positions the fit is exact.
-#
-# **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
-#
-# - [ ] By about 1 % of a vector's length
-# - [x] By more than half a vector's length
-# - [ ] It is exact there, too
-
-# %%
-encodings = sinusoidal_encoding(1025, 512)
-# rcond: directions weaker than 1e-10 of the strongest one are rounding, and left out.
-fitted, _, rank, _ = np.linalg.lstsq(encodings[:512], encodings[1:513], rcond=1e-10)
-misses = {}
-for name, matrix in {"formula": shift_matrix(1, 512), "fitted": fitted}.items():
-    wrong_by = np.linalg.norm(encodings[:-1] @ matrix - encodings[1:], axis=-1)
-    misses[name] = wrong_by / 256**0.5  # a vector's length: it has 256 hands
-    first, second = misses[name][:512].mean(), misses[name][512:].mean()
-    print(f"{name}: first 512 {first:.1f}, next 512 {second:.1f}, in vector lengths")
-print("directions in the first 512 rows: below 140 of 512:", rank < 140)
-every_32nd = {name: errors[::32] for name, errors in misses.items()}
-axes = {"xlabel": "position", "ylabel": "error, in vector lengths"}
-assert misses["fitted"][:512].mean() < 1e-6 and misses["fitted"][512:].mean() > 0.5
-assert misses["fitted"][520] < 0.05 < 0.7 < misses["fitted"][1023]
-assert misses["formula"].max() < 1e-12
-
-# %%
-alt = "The fitted matrix's error is 0 up to 512; then it grows, steeply at first."
-figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
-
-# %% [markdown]
-# The fitted matrix is perfect where it was fitted. Beyond that its error grows with the
-# distance, to 0.8 of a vector's length, and is 0.7 on average. In 512 positions the slow
-# hands barely move, so the 512 rows fill only a quarter of the 512 directions. Many
-# matrices fit the rows equally well; `lstsq` returns the smallest, which is not the
-# rotation.
-#
-# So even if a right answer *exists* for all positions, training on some of them may not
-# *find* it.
-
-# %% [markdown]
 # ## Adding
 #
 # The encoding is added to the tokens' vectors before the first layer, in the same way for
@@ -572,14 +466,19 @@ from course_lib.positions import add_positions  # exercise
 check(add_positions)
 
 # %% [markdown]
-# Measure the gap once more, and read the two sentences again:
+# Measure the gap once more, and read the two words again:
 
 # %%
-encoding = sinusoidal_encoding(5, 32)
-new_gap = equivariance_gap(lambda x: attend(add_positions(x, encoding)), dog_bit, order)
-of_bit = [attend(add_positions(x, encoding))[2] for x in (dog_bit, man_bit)]
-print(f"gap: {new_gap:.2f}, same output for bit: {np.allclose(*of_bit)}")
-assert new_gap > 0.1 and not np.allclose(*of_bit)
+encoding = sinusoidal_encoding(8, 32)
+new_gap = equivariance_gap(
+    lambda x: attend(add_positions(x, encoding)), stressed, order
+)
+of_t = (
+    attend(add_positions(stressed, encoding))[1],
+    attend(add_positions(desserts, encoding))[6],
+)
+print(f"gap: {new_gap:.2f}, same output for t: {np.allclose(*of_t)}")
+assert new_gap > 0.1 and not np.allclose(*of_t)
 
 # %% [markdown]
 # The order is back. But adding may seem crude: why not give positions columns of their
@@ -594,8 +493,8 @@ assert new_gap > 0.1 and not np.allclose(*of_bit)
 # learning word vectors that point in other directions than positions. It learns how much
 # the order matters, and in the next task nothing else does.
 #
-# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper multiplies the
-# words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
+# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper
+# multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
 
 # %% [markdown]
 # ## A task that is nothing but order
@@ -646,34 +545,63 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # nearly always? All the others together usually get less, so the right token has the
 # largest share of the head's output, and the guess follows the largest share.
 #
-# Now for the wrong formulas from above, and a table of random numbers. We trained with
-# these beforehand, three times as long, with seeds 0, 1 and 2
-# (`python -m course_lib.experiments reversing`).
-#
-# **Predict:** which of these encodings fail to reverse sequences?
-#
-# - [ ] All of them
-# - [ ] The two with few frequencies
-# - [ ] Only the random numbers
-# - [x] None of them
-
-# %%
-reversal = record.read("reversing")
-for name in tables:
-    print(f"{name:28}", *(f"{score:.2f}" for score in reversal.values(name)))
-with_encoding = [name for name in tables if name != "none"]
-assert max(reversal.values("none")) < bound + 0.03
-assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
+# A good score doesn't prove an encoding right, though: a table of random numbers does
+# equally well here, because its 16 rows differ, and training needs no more (*Wrong
+# formulas*, in *Going further*).
 
 # %% [markdown]
-# None of them fails, because the 16 positions differ somehow in each table, and training
-# finds the difference, whatever it is. Even random numbers will do.
+# ## Rotary positions: turn, don't add
 #
-# > **Common mistake: "it trains well, so the encoding is right".** A good score feels
-# > like proof, but at the trained positions it doesn't tell a right formula from a wrong
-# > one. Neither do the four wishes, which three of the wrong formulas fulfil. What does
-# > is the means for *near*, *far* and *very far*, or a comparison with the paper's
-# > formula, as in the check.
+# Most large language models of today leave the tokens alone, and turn each *query* and
+# each *key* by the angles of its position (Su et al. 2021). Two neighbouring columns
+# $(a,\, b)$ are a hand, which turns by $t\,\omega_i$ from wherever it points:
+#
+# $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
+# \qquad \varphi = t\,\omega_i.$$
+#
+# If query and key both turn, the angle *between* them changes by the difference of their
+# turns. So by construction, the score depends on the words and on the **difference** of
+# the positions. Values are not turned, because they are handed out, not compared.
+
+# %% [markdown]
+# To test that promise, take one query and one key, four positions apart, and move both
+# through the sequence together. A row is turned by a matrix that you have: $M_{-t}$ of
+# your `shift_matrix` turns it by t positions. (The minus is a matter of convention: the
+# encoding writes a hand as (sin, cos), rotary as (cos, sin).)
+
+# %%
+query, key = rng.normal(size=(2, 1, 32))
+
+
+def turned(row, t):
+    return row @ shift_matrix(-t, 32)
+
+
+scores = [float(turned(query, t + 4)[0] @ turned(key, t)[0]) for t in (0, 10, 1000)]
+other = float(turned(query, 3)[0] @ turned(key, 0)[0])
+print("four apart, at 0, 10 and 1,000:", np.round(scores, 3))
+print("three apart:", round(other, 3))
+assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
+
+# %% [markdown]
+# The score doesn't change. Now add the sinusoids of these positions to the same query
+# and key, instead of turning them.
+#
+# **Predict:** how do the three scores compare now?
+#
+# - [ ] They are equal again
+# - [ ] They are less than 1 % apart
+# - [x] They are far apart
+
+# %%
+at = sinusoidal_encoding(1005, 32)
+added = [float((query[0] + at[t + 4]) @ (key[0] + at[t])) for t in (0, 10, 1000)]
+print("four apart, added:", np.round(added, 1))
+assert np.ptp(added) > 1
+
+# %% [markdown]
+# Even their signs differ, because these scores also contain terms such as word times
+# position, which depend on the positions themselves.
 
 # %% [markdown]
 # ## Learned positions
@@ -683,7 +611,7 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 # Its authors also tried learned ones, with "nearly identical results" (table 3, row E:
 # 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the sinusoids
 # because they may work for longer sequences. BERT and GPT-2 learn theirs, so both kinds
-# are in use.
+# are common.
 #
 # Does either work at positions never trained? Here is another task
 # (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
@@ -691,8 +619,8 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 # positions, and for 64 tokens at the positions 0 to 63.
 
 # %% [markdown]
-# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal* one, and
-# *rotary*, which turns queries and keys (next section).
+# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal*
+# one, and *rotary*.
 #
 # **Predict:** which encodings get nearly all tokens right at the positions 100 to 115?
 #
@@ -719,22 +647,21 @@ assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 # At the trained positions, all are perfect. Elsewhere the **learned** table guesses:
 # those rows were never used, so they are still what they were at the start. For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
-# doesn't find it, as with the fitted matrix above. (They do better at 100–115 than at
-# 16–31, although 16–31 is nearer. We cannot explain that.) **Rotary** is perfect at later
-# positions, since it knows only differences.
+# doesn't find it. (They do better at 100–115 than at 16–31, although 16–31 is nearer. We
+# cannot explain that.) **Rotary** is perfect at later positions, since it knows only
+# differences.
 
 # %% [markdown]
 # The last row asks for 61 positions, 13 of them trained. The learned table gets these
 # right, and one in ten of the others by guessing, 0.29 in all. Rotary isn't perfect there
-# either. Unlike the table, it has no last position, so it can be tested on still longer
-# sequences. (Guessing is right in 0.10.)
+# either: among 16 tokens, no two were more than 15 apart, and now they are up to 63 apart.
+# Unlike the table, it has no last position, so it can be tested on still longer sequences.
 #
-# **Predict:** what share of the tokens does rotary get right in sequences of 1,024
-# tokens?
+# **Predict:** how many of the tokens does rotary get right in sequences of 1,024 tokens?
 #
-# - [ ] About 1.00
-# - [ ] About 0.80
-# - [x] Less than 0.25
+# - [ ] Nearly all of them
+# - [ ] More than half of them
+# - [x] Not many more than by guessing
 
 # %%
 print("rotary,   64 tokens:", trials.values("rotary, positions 0–63"))
@@ -748,68 +675,112 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 
 # %% [markdown]
 # With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
-# guessing. Later *positions* don't matter to rotary, but *distances* do: it trained on
-# none above 15, and here the head meets distances up to 1,023. So models for long texts
-# are trained on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze
-# the positions into the range of the training, and YaRN (Peng et al. 2023) slows only the
-# slower hands.
+# guessing, which is right in 0.10. Later *positions* don't matter to rotary, but
+# *distances* do: it trained on none above 15, and here the head meets distances up to
+# 1,023. So models for long texts are trained on long sequences, or their angles are
+# rescaled: Chen et al. (2023) squeeze the positions into the range of the training, and
+# YaRN (Peng et al. 2023) slows only the slower hands.
 
 # %% [markdown]
-# Now train rotary yourself, for a third of the steps, and test it on 16 tokens at the
-# positions 100 to 115:
+# Now train rotary yourself, for a third of the steps. At the positions 100 to 115 it is
+# right. But what does it attend to in a sequence of 128 tokens? Here is the mean weight at
+# each distance: three back is 3.
 
 # %%
 trained_here = extrapolation.train_kind("rotary")
 right_share = trained_here.accuracy(16, start=100)
-print("rotary, trained here: more than 0.95 right:", right_share > 0.95)
-later = [str(position) for position in range(100, 116)]
+print("positions 100 to 115: more than 0.95 right:", right_share > 0.95)
+long_weights, distances = trained_here.weights(128), np.arange(-127, 128)
+by_distance = np.array([np.diagonal(long_weights, -d).mean() for d in distances])
+in_training = np.abs(distances) < 16
+parts = {
+    "in training": np.where(in_training, by_distance, np.nan),
+    "never in training": np.where(in_training, np.nan, by_distance),
+}
+axes = {"xlabel": "distance: query − key", "ylabel": "mean weight"}
 assert right_share > 0.95
+assert (
+    by_distance[in_training].argmax() == 18 and by_distance[~in_training].max() > 0.05
+)
 
 # %%
-alt = "Each position from 100 to 115 attends to the one three before it: a diagonal."
-figures.attention_weights(trained_here.weights(16, start=100), later, later, alt=alt)
+alt = "One peak, at 3, among the distances in training; several among the others."
+figures.curves(distances, parts, **axes, alt=alt)
 
 # %% [markdown]
-# The first three rows have nothing three positions before them, so they have no task.
+# Within the trained distances there is one peak, at 3. At other distances, training never
+# said anything against a large weight, and some get one. So the head attends to the right
+# token *and* to several wrong ones.
 
 # %% [markdown]
-# ## Rotary positions: turn, don't add
+# ## Backwards, by hand
 #
-# Most large language models leave the tokens alone, and turn each *query* and each *key*
-# by the angles of its position (Su et al. 2021). Two neighbouring columns $(a,\, b)$ are
-# a hand, which turns by $t\,\omega_i$ from wherever it points:
-#
-# $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
-# \qquad \varphi = t\,\omega_i.$$
-#
-# If query and key both turn, the angle *between* them changes by the difference of their
-# turns. So by construction, the score depends on the words and on the **difference** of
-# the positions. Values are not turned, because they are handed out, not compared.
+# Back to the first question. Training has found a head that reverses a sequence; here is
+# one whose parameters are **chosen by hand**. Each letter gets 58 numbers: the first 32
+# are for its position, and the last 26 say which letter it is. The key is the position,
+# and the value is the letter. The query has to be the position from the other end.
+# Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
+# your `shift_matrix` moves it on by n − 1, to n − 1 − t.
+
+# %%
+letters = [*"stressed"]
+only_letters = np.eye(58)[[32 + ord(letter) - ord("a") for letter in letters]]
+wide_positions = np.hstack([sinusoidal_encoding(8, 32), np.zeros((8, 26))])
+mirror = np.diag([-1.0, 1.0] * 16)  # sine, cosine, sine, …
+w_q = np.zeros((58, 32))
+w_q[:32] = 40 * mirror @ shift_matrix(8 - 1, 32)
+w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
+output, weights = self_attention(
+    add_positions(only_letters, wide_positions), w_q, w_k, w_v
+)
+print("".join(chr(ord("a") + column) for column in output.argmax(axis=-1)))
+assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 
 # %% [markdown]
-# Mind the direction: this formula turns the other way from the encoding's hands. There,
-# position t was $P_0 M_t$; here, a row is multiplied by $M_{-t}$. (The encoding writes a
-# hand as (sin, cos), whereas rotary treats a pair as (cos, sin), so a growing angle turns
-# it the other way.) Since only differences count, either direction would do, as long as
-# queries and keys take the same one.
+# The order was lost because attention treats all positions equally. It came back as 32
+# numbers per position.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Attention alone treats all positions equally, until a causal mask or an encoding
+#   breaks that.
+# - Sinusoids are clock hands: k positions on is one rotation $M_k$, and dot products of
+#   two encodings depend only on differences. Rotary positions turn queries and keys
+#   themselves.
+# - What is learned at some positions may not hold at others. Rotary knows only distances,
+#   and fails at those never trained.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
+# section 3; Haviv et al. (2022), on decoders without positions.
+#
+# **An open question:** all our tokens were whole words. But what is a token if a word has
+# never been seen before? Lesson 06.
+
+# %% [markdown]
+# ## Going further
+#
+# What follows can be skipped, section by section; no later lesson's core needs it. *Rotary
+# positions, written* and *Other ways to tell positions* are for those who want to read
+# the code of today's models, *Why 10,000?*, *Wrong formulas* and *Can the turn be learned
+# from examples?* for those who doubt a formula until they have measured it.
+
+# %% [markdown]
+# ## Rotary positions, written
+#
+# Programs don't multiply by matrices that are nearly all zeros; they turn the pairs of
+# columns directly. Mind the direction: in the encoding, position t was $P_0 M_t$; here, a
+# row is multiplied by $M_{-t}$, because the encoding writes a hand as (sin, cos), whereas
+# rotary treats a pair as (cos, sin). Since only differences count, either direction would
+# do, as long as queries and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
 # work, but parameters trained with one are wrong for the other.
 
 # %% [markdown]
-# Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
-# for each distance to the keys. T5 (Raffel et al. 2020) adds a learned number to the
-# score, one for each head and range of distances. ALiBi (Press et al. 2022) subtracts the
-# distance times a number that is fixed for each head, and was made for longer sequences
-# than those in training. Or one adds nothing: Kazemnejad et al. (2023) find that decoders
-# without any encoding can do well on longer sequences, and Yang et al. (2025) mix rotary
-# layers with **layers without positions**.
-
-# %% [markdown]
 # ### Exercise: rotary
 #
-# Turn the rows of x, queries or keys, by the angles of their positions. This exercise is
-# optional.
+# Turn the rows of x, queries or keys, by the angles of their positions.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -825,9 +796,6 @@ figures.attention_weights(trained_here.weights(16, start=100), later, later, alt
 # them along a new last axis and reshape.
 #
 # </details>
-#
-# <span class="in-notebook">To skip it, put the line `from course_lib.positions import rotary` into
-# its cell.</span>
 
 # %%
 from course_lib.positions import rotary  # exercise
@@ -836,87 +804,155 @@ from course_lib.positions import rotary  # exercise
 check(rotary)
 
 # %% [markdown]
-# To test that promise, move one query and one key, four positions apart, through the
-# sequence together.
+# Turning changes no length, and it is the turn of the core:
 
 # %%
-query, key = rng.normal(size=(2, 1, 32))
-scores = [float(rotary(query, [t + 4])[0] @ rotary(key, [t])[0]) for t in (0, 10, 1000)]
-other = float(rotary(query, [3])[0] @ rotary(key, [0])[0])
-print("four apart, at 0, 10 and 1,000:", np.round(scores, 3))
-print("three apart:", round(other, 3))
-turned = rotary(key, [9])
-print("length unchanged:", np.isclose(np.linalg.norm(turned), np.linalg.norm(key)))
-print("turned by 9 is times M of −9:", np.allclose(turned, key @ shift_matrix(-9, 32)))
-assert np.allclose(turned, key @ shift_matrix(-9, 32))
-assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
+by_rotary = rotary(key, [9])
+print("length unchanged:", np.isclose(np.linalg.norm(by_rotary), np.linalg.norm(key)))
+print("turned by 9 is times M of −9:", np.allclose(by_rotary, turned(key, 9)))
+assert np.allclose(by_rotary, turned(key, 9))
 
 # %% [markdown]
-# The score doesn't change. Now add the sinusoids of these positions to the same query
-# and key, instead of turning them.
+# ## Other ways to tell positions
 #
-# **Predict:** how do the three scores compare now?
+# Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
+# for each distance to the keys (and to the values). T5 (Raffel et al. 2020) adds a
+# learned number to the score, one for each head and range of distances. ALiBi (Press et
+# al. 2022) subtracts the distance times a number that is fixed for each head, and was
+# made for longer sequences than those in training. Or one adds nothing: Kazemnejad et al.
+# (2023) find that decoders without any encoding can do well on longer sequences, and Yang
+# et al. (2025) mix rotary layers with **layers without positions**.
+
+# %% [markdown]
+# ## Why 10,000?
 #
-# - [ ] They are equal again
-# - [ ] They are less than 1 % apart
-# - [x] They are far apart
+# The paper doesn't say, but an experiment shows what the base does. Take the dot product
+# of position 0 with positions 10 to 19, 100 to 199, and 1,000 to 1,999, as a share of its
+# largest value, and average each group. Do these averages tell *near* from *far* from
+# *very far*?
 
 # %%
-at = sinusoidal_encoding(1005, 32)
-added = [float((query[0] + at[t + 4]) @ (key[0] + at[t])) for t in (0, 10, 1000)]
-print("four apart, added:", np.round(added, 1))
-assert np.ptp(added) > 1
+far = {}
+for base in (10.0, 10000.0):
+    dots_with_0 = sinusoidal_encoding(2000, 64, base) @ P[0]  # the same for any base
+    far[base] = [float((dots_with_0[k : 2 * k] / 32).mean()) for k in (10, 100, 1000)]
+    print(f"base {base:7}: ", " ".join(f"{mean:5.2f}" for mean in far[base]))
+assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[10.0][2])
 
 # %% [markdown]
-# Even their signs differ, because these scores also contain terms such as word times
-# position, which depend on the positions themselves.
+# With base 10 all hands are fast, and being 100 positions away looks like being 1,000
+# away. With base 10,000 the slow hands are still on their first turn, so they tell the
+# two apart. That is also why models for very long texts raise the base: Llama 3, a
+# language model of 2024, uses 500,000 (with rotations, which come below).
 
 # %% [markdown]
-# ## The same in PyTorch
+# ## Wrong formulas
 #
-# Learned positions are an `nn.Embedding` with a row per position; the sinusoids are a
-# table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do
-# both, and agree with your function.
+# The exponent is easy to mistype. Here are four wrong formulas, and what they do to the
+# 32 hands of d_model 64.
 
 # %%
-import torch
-
-from course_lib.nn import LearnedPositions, SinusoidalPositions
-
-layer = SinusoidalPositions(16, 32, device="cpu")
-batch = rng.normal(size=(2, 7, 32))
-theirs = layer(torch.from_numpy(batch)).numpy()
-yours = add_positions(batch, sinusoidal_encoding(16, 32))
-print("same as yours:", np.allclose(theirs, yours))
-for module in (layer, LearnedPositions(16, 32, device="cpu")):
-    print(type(module).__name__, "learns", sum(p.numel() for p in module.parameters()))
+wrong = wrong_encodings.wrong_frequencies(64)
+right = {"10000 ** (-2 * i / d)": 10000.0 ** (-np.arange(32) / 32)}
+print("formula                   frequencies  longest wavelength  nearest positions")
+for name, omega in (right | wrong).items():
+    near = wrong_encodings.smallest_distance(wrong_encodings.encoding_of(omega, 512))
+    longest = 2 * np.pi / omega.min()
+    print(f"{name:31} {len(set(omega)):5} {longest:19.4g} {near:18.2f}")
+assert [len(set(omega)) for omega in wrong.values()] == [4, 1, 32, 32]
+assert abs(333 / (2 * np.pi) - 53) < 0.002  # turns of a hand with frequency 1
+assert round(max(wrong["base ** (2 * i / d)"])) == 7499
 
 # %% [markdown]
-# Large models compute in short floats of 16 bits. One of them, bfloat16, keeps only the
-# first 8 binary digits of a number.
+# The right formula has 32 frequencies, and its slowest hand needs 47,000 positions for
+# one turn. The wrong ones, row by row:
 #
-# **Predict:** if the positions 0 to 299 are stored in bfloat16, how many different
-# numbers are left?
+# - The first wrong one has only 4 frequencies left. Somebody meant `/ (d // 2)`, but
+#   Python works from left to right, so its `//` rounds the whole exponent down.
+# - The second has a single one. All hands turn together, so positions 333 apart (almost
+#   exactly 53 turns) are nearly the same.
+# - The third doubles the exponent, so its slowest hand needs 350 million positions for a turn.
+# - The fourth multiplies instead of dividing. Its hands spin by up to 7,499 radians per
+#   position, so even the nearest positions are further apart than a vector is long.
+
+# %% [markdown]
+# Can a model learn to reverse sequences with these, and with a table of random numbers? We
+# trained with them beforehand, three times as long as in *A task that is nothing but
+# order*, with seeds 0, 1 and 2 (`python -m course_lib.experiments reversing`).
 #
-# - [ ] 300
-# - [ ] 256
-# - [x] About 280
+# **Predict:** which of these encodings fail to reverse sequences?
+#
+# - [ ] All of them
+# - [ ] The two with few frequencies
+# - [ ] Only the random numbers
+# - [x] None of them
 
 # %%
-short = torch.arange(300).to(torch.bfloat16)
-print("different positions among 300:", len(short.unique()))
-print("256 == 257:", bool(short[256] == short[257]))
-assert short[256] == short[257] and 275 < len(short.unique()) < 285
+reversal = record.read("reversing")
+for name in tables:
+    print(f"{name:28}", *(f"{score:.2f}" for score in reversal.values(name)))
+with_encoding = [name for name in tables if name != "none"]
+assert max(reversal.values("none")) < bound + 0.03
+assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 
 # %% [markdown]
-# Eight binary digits are enough up to 256 = 2⁸. From there on, neighbouring integers
-# share a float, so their tokens would share a position. That is why angles are computed
-# in float32 or float64, and only the finished sines and cosines are rounded to 16 bits.
+# None of them fails, because the 16 positions differ somehow in each table, and training
+# finds the difference, whatever it is. Even random numbers will do.
+#
+# > **"It trains well, so the encoding is right."** A good score feels like proof, but at the trained positions it doesn't tell a right formula from a wrong
+# > one. Neither do the four wishes, which three of the wrong formulas fulfil. A
+# > comparison with the paper's formula does, as in the check.
+
+# %% [markdown]
+# ## Can the turn be learned from examples?
+#
+# The matrix $M_k$ is exact for all positions. But suppose that nobody tells us the
+# formula, and we *fit* a matrix that takes each of the positions 0 to 511 to the next one
+# (*least squares*: the smallest sum of squared errors). That gives 512 equations for the
+# 512 unknowns of each column, and on these positions the fit is exact.
+#
+# **Predict:** how far off is the fitted matrix, on average, at the positions 512 to 1,023?
+#
+# - [ ] By about 1 % of a vector's length
+# - [x] By more than half a vector's length
+# - [ ] It is exact there, too
+
+# %%
+encodings = sinusoidal_encoding(1025, 512)
+# rcond: directions weaker than 1e-10 of the strongest one are rounding, and left out.
+fitted, _, rank, _ = np.linalg.lstsq(encodings[:512], encodings[1:513], rcond=1e-10)
+misses = {}
+for name, matrix in {"formula": shift_matrix(1, 512), "fitted": fitted}.items():
+    wrong_by = np.linalg.norm(encodings[:-1] @ matrix - encodings[1:], axis=-1)
+    misses[name] = wrong_by / 256**0.5  # a vector's length: it has 256 hands
+    first, second = misses[name][:512].mean(), misses[name][512:].mean()
+    print(f"{name}: first 512 {first:.1f}, next 512 {second:.1f}, in vector lengths")
+print("directions in the first 512 rows: below 140 of 512:", rank < 140)
+every_32nd = {name: errors[::32] for name, errors in misses.items()}
+axes = {"xlabel": "position", "ylabel": "error, in vector lengths"}
+assert misses["fitted"][:512].mean() < 1e-6 and misses["fitted"][512:].mean() > 0.5
+assert misses["fitted"][520] < 0.05 < 0.7 < misses["fitted"][1023]
+assert misses["formula"].max() < 1e-12
+
+# %%
+alt = "The fitted matrix's error is 0 up to 512; then it grows, steeply at first."
+figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
+
+# %% [markdown]
+# The fitted matrix is perfect where it was fitted. Beyond that its error grows with the
+# distance, to 0.8 of a vector's length, and is 0.7 on average. In 512 positions the slow
+# hands barely move, so the 512 rows fill only a quarter of the 512 directions. Many
+# matrices fit the rows equally well; `lstsq` returns the smallest, which is not the
+# rotation.
+#
+# So even if a right answer *exists* for all positions, training on some of them may not
+# *find* it.
 
 # %% [markdown]
 # ## Who bit?
 #
-# Back to the first question. Give each word 36 numbers: the first 32 are for its
+# *The dog bit the man.* *The man bit the dog.* Let one head say who bit, with the same
+# parameters for both. Give each word 36 numbers: the first 32 are for its
 # position, and the last four say which word it is. The parameters of one head are
 # **chosen by hand**: the query is the position, moved one back by your `shift_matrix`;
 # the key is the position; the value is the word.
@@ -945,46 +981,47 @@ alt = "In both sentences bit attends to the word before it: once the dog, once t
 figures.attention_arcs(rows, 2, fetched, alt=alt)
 
 # %% [markdown]
-# The same parameters give two answers for two sentences. The order was lost because
-# attention treats all positions equally: swap dog and man, and *bit* gets the same
-# output. It came back as 32 numbers per position.
+# The same parameters give two answers for two sentences.
 
 # %% [markdown]
-# ## Backwards, by hand
+# ## The same in PyTorch
 #
-# Training has found a head that reverses a sequence. You can also write such a head by
-# hand. Keys and values are the same as in the last section, and only `w_q` changes.
-# Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
-# your `shift_matrix` moves it on by n − 1, to n − 1 − t. What does the head turn
-# *stressed* into?
+# Learned positions are an `nn.Embedding` with a row per position; the sinusoids are a
+# table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do
+# both, and agree with your function.
 
 # %%
-letters = [*"stressed"]
-only_letters = np.eye(58)[[32 + ord(letter) - ord("a") for letter in letters]]
-wide_positions = np.hstack([sinusoidal_encoding(8, 32), np.zeros((8, 26))])
-mirror = np.diag([-1.0, 1.0] * 16)  # sine, cosine, sine, …
-w_q = np.zeros((58, 32))
-w_q[:32] = 40 * mirror @ shift_matrix(8 - 1, 32)
-w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
-output, weights = self_attention(
-    add_positions(only_letters, wide_positions), w_q, w_k, w_v
-)
-print("".join(chr(ord("a") + column) for column in output.argmax(axis=-1)))
-assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
+import torch
+
+from course_lib.nn import LearnedPositions, SinusoidalPositions
+
+layer = SinusoidalPositions(16, 32, device="cpu")
+batch = rng.normal(size=(2, 7, 32))
+theirs = layer(torch.from_numpy(batch)).numpy()
+yours = add_positions(batch, sinusoidal_encoding(16, 32))
+print("same as yours:", np.allclose(theirs, yours))
+for module in (layer, LearnedPositions(16, 32, device="cpu")):
+    print(type(module).__name__, "learns", sum(p.numel() for p in module.parameters()))
 
 # %% [markdown]
-# ## In three lines
+# Large models compute in short floats of 16 bits. One of them, bfloat16, keeps only the
+# first 8 binary digits of a number.
 #
-# - Attention alone treats all positions equally, until a causal mask or an encoding
-#   breaks that.
-# - Sinusoids are clock hands: k positions on is one rotation $M_k$, and dot products of
-#   two encodings depend only on differences. Rotary positions turn queries and keys
-#   themselves.
-# - A good score doesn't prove an encoding right, and what is learned at some positions
-#   and distances may not hold at others.
+# **Predict:** if the positions 0 to 299 are stored in bfloat16, how many different
+# numbers are left?
 #
-# **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
-# section 3; Haviv et al. (2022), on decoders without positions.
-#
-# **An open question:** all our tokens were whole words. But what is a token if a word has
-# never been seen before? Lesson 06.
+# - [ ] 256
+# - [x] 279
+# - [ ] 300
+
+# %%
+short = torch.arange(300).to(torch.bfloat16)
+print("different positions among 300:", len(short.unique()))
+print("256 == 257:", bool(short[256] == short[257]))
+assert short[256] == short[257] and len(short.unique()) == 279
+
+# %% [markdown]
+# Eight binary digits are enough up to 256 = 2⁸. From there on, only even numbers are left,
+# and the tokens at an odd position would share that of a neighbour. That is why angles are
+# computed in float32 or float64, and only the finished sines and cosines are rounded to 16
+# bits.

@@ -36,6 +36,12 @@ VIEWS = {
         "kitten", np.array([3.0, 0.0]), {"cat": [3.0, 1.0]}, xlabel="x", ylabel="y",
         alt=ALT,
     ),
+    "chosen_heads": lambda: figures.chosen_heads(
+        ["Mon", "Thu"], [11, 18], {"Thu": 1}, start=[["Mon"]], alt=ALT
+    ),
+    "switchable_mask": lambda: figures.switchable_mask(
+        np.full((2, 2), 0.5), ["a", "b"], ["a", "b"], alt=ALT
+    ),
 }  # fmt: skip
 SIDES = [
     f"{kind}{side}{width}"
