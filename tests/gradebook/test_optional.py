@@ -62,6 +62,8 @@ def test_old_and_new_release_in_one_gradebook(mixed):
             "ben": (REST + SOFTMAX, REST),
             "cora": (REST, REST),
         }
+    own = {name: (each.points, each.max_points) for name, each in results.items()}
+    assert own == agreed(mixed)
     assert results["amara"].optional == ()
     assert results["ben"].optional == ("softmax",)
     assert results["cora"].not_done == ("softmax",)
@@ -287,9 +289,11 @@ def test_rows_that_nbgrader_enters_for_both_cells_are_one(mixed, setting):
     configure(mixed, f"c.AutogradeExporter.optional_exercises = {setting!r}")
     with sqlite3.connect(mixed / "gradebook.db") as connection:
         connection.execute(
-            "INSERT OR IGNORE INTO grade (id, notebook_id, cell_id) "
-            "SELECT lower(hex(randomblob(16))), n.id, c.id FROM submitted_notebook n "
-            "JOIN base_cell c ON c.name IN ('check_softmax', 'optional_softmax')"
+            "INSERT OR IGNORE INTO grade "
+            "(id, notebook_id, cell_id, needs_manual_grade) "
+            "SELECT lower(hex(randomblob(16))), n.id, c.id, 1 "
+            "FROM submitted_notebook n JOIN base_cell c "
+            "ON c.name IN ('check_softmax', 'optional_softmax')"
         )
     grade_class(mixed, LOST)
     worth = REST if setting == "extra" else ALL
