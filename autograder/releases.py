@@ -142,10 +142,10 @@ def kept_releases(course: Course) -> dict[str, dict[str, Points]]:
 def _points(contained: Mapping[str, Any]) -> Points:
     """Return what is kept of a release, in either form."""
     points, optional = {}, []
-    for exercise, kept in contained.items():
-        is_mapping = isinstance(kept, Mapping)
-        points[exercise] = float(kept["points"] if is_mapping else kept)
-        if is_mapping and kept.get(OPTIONAL):
+    for exercise, entry in contained.items():
+        is_mapping = isinstance(entry, Mapping)
+        points[exercise] = float(entry["points"] if is_mapping else entry)
+        if is_mapping and entry.get(OPTIONAL):
             optional.append(exercise)
     return Points(points, optional)
 
@@ -201,11 +201,11 @@ def with_release(course: Course, lesson: str, points: Mapping[str, float]) -> st
     by_lesson = kept_releases(course)
     own = Points(points, optional_of(points))
     by_lesson.setdefault(lesson, {}).setdefault(release_name(own), own)
-    kept = {
+    entries = {
         each: {name: _as_kept(points) for name, points in releases.items()}
         for each, releases in sorted(by_lesson.items())
     }
-    return json.dumps(kept, indent=1) + "\n"
+    return json.dumps(entries, indent=1) + "\n"
 
 
 def keep_release(course: Course, lesson: str, points: Mapping[str, float]) -> None:

@@ -81,8 +81,8 @@ def test_release_with_other_optional_exercises_is_another(tmp_path):
     some = Points(OLD, ["b"])
     for points in (OLD, some, Points(OLD, ["a", "b"]), some):
         keep_release(course, "01", points)
-    kept = json.loads((tmp_path / FILE).read_text())["01"]
-    assert [*kept.values()] == [
+    entries = json.loads((tmp_path / FILE).read_text())["01"]
+    assert [*entries.values()] == [
         {"a": 1.0},
         {"a": 1.0, "b": 2.0},
         {"a": 1.0, "b": {"points": 2.0, "optional": True}},
