@@ -450,7 +450,7 @@ held_out = [collate(encode_pairs(task.held_out, task.tokenizer))]
 print(len(batches), "batches of up to", max(len(each) for each in chosen), "numbers")
 
 # %% [markdown]
-# Your `train` of lesson 07 wants three functions. The loss is the one that you have just
+# Your `train` of lesson 07 wants three functions. The loss is the one that you have
 # built: the surprise with smoothed targets, without padding. `functional_call` runs the model
 # with the parameters that it is given.
 
@@ -480,9 +480,9 @@ from course_lib.nn.first_steps import adam_step
 def step(parameters, gradients, state):
     if state is None:
         state = {name: (0 * p, 0 * p, 0) for name, p in parameters.items()}
-    updated = {}
+    updated, steps_before = {}, next(iter(state.values()))[2]
+    rate = warmup_rate(steps_before, 64, 100)
     for name, p in parameters.items():
-        rate = warmup_rate(state[name][2], d_model=64, warmup=100)
         updated[name] = adam_step(p, gradients[name], state[name], rate, (0.9, 0.98))
     new = {name: p for name, (p, _) in updated.items()}
     return new, {name: each for name, (_, each) in updated.items()}
