@@ -26,10 +26,22 @@ from course_lib.nn.functional import multi_head_attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# You have written attention, its heads, its masks and the positions. In the Transformer
-# they are parts of a machine of twelve layers. **What else does it need, and which layer
-# reads from which?** Here is the whole architecture, from bottom to top, as a map to come
-# back to. **Point at a box** for what it does and where you write it.
+# A Transformer is a stack of layers, each of which gets the vectors of all words from the one
+# below. Here vectors climb 32 layers that have not been trained yet. **Choose what is built
+# around each part of a layer**: can you bring the words to the top, at their size and
+# different from each other?
+
+# %%
+alt = "Numbers explode or words become the same, unless a stack has both parts."
+from course_lib.lessons import deep_stack
+
+figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
+
+# %% [markdown]
+# Here the words arrive only with both. You have written attention, its heads, its masks and the
+# positions; these two come now. **What else does a Transformer need, and which layer reads
+# from which?** Here is the whole architecture of *Attention Is All You Need*, from bottom to
+# top, as a map to come back to. **Point at a box** for what it does and where you write it.
 
 # %%
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
@@ -795,8 +807,6 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # the tokens of a sentence: ‖x − m‖ / ‖x‖, where m is the tokens' mean.
 
 # %%
-from course_lib.lessons import deep_stack
-
 through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
 depths = [1, 2, 3, 4, 8, 16, 32]
 chosen = ("norm only", "residual only", "post-norm", "pre-norm")

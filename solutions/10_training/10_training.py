@@ -27,13 +27,24 @@ from course_lib import figures
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# In lesson 09 you built a Transformer. Its shapes are right and it gives PyTorch's
-# results, but it knows nothing yet. Training changes that, in minutes here, in hours or
-# days elsewhere. But most mistakes in training raise no error: the program runs, the loss
-# falls, and the model is useless.
+# Here is the model of lesson 07, which learns to spell backwards, and a number that has to be
+# chosen before the training: the learning rate, how far each step goes. **Move it**, and watch
+# the loss over 300 steps and what the model makes of *attention*.
+
+# %%
+alt = "At rates from 0.001 to 0.03 the loss falls; below it stays, above it rises."
+from course_lib.lessons import learning_rates
+
+figures.curves_to_choose(**learning_rates.loss_curves(301), alt=alt)
+
+# %% [markdown]
+# Nobody could have told you the best learning rate beforehand. But look at where all the
+# curves begin: that number you can compute.
 #
-# **What can you know before a long training run?** You can compute a number that the
-# first loss must be close to: that is the first of five checks. You will do all five, and
+# In lesson 09 you built a Transformer that knows nothing yet. Training changes that, in
+# minutes here, in hours or days elsewhere. But most mistakes in training raise no error: the
+# program runs, the loss falls, and the model is useless. **What can you know before a long
+# training run?** You will do five checks, the first of which is the number at the start, and
 # watch a small Transformer learn to read numbers.
 
 # %% [markdown]
