@@ -207,9 +207,9 @@ assert size > 1e5
 
 # %% [markdown]
 # More of the difference survives the first layers, but the numbers explode: a sublayer's
-# result grows with its input, so each layer multiplies them. At such sizes every softmax puts
-# all its weight on one token, and nothing can be learned. Something has to bring the vectors
-# back to their size.
+# result grows with its input, so each layer multiplies them. At such sizes a softmax puts all
+# its weight on one token, and its gradient is almost 0 (lesson 01). Something has to bring the
+# vectors back to their size.
 
 # %% [markdown]
 # ## Layer normalisation
@@ -287,11 +287,11 @@ assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 # | name | each sublayer | where |
 # |---|---|---|
 # | **post-norm** | norm(x + sublayer(x)) | the paper |
-# | **pre-norm** | x + sublayer(norm(x)) | GPT-2, and most models since |
+# | **pre-norm** | x + sublayer(norm(x)) | GPT-2, and many models since |
 #
 # In pre-norm, nothing on the residual connections changes the vectors, so the input arrives
-# at the top plus what the sublayers added. That sum grows with each layer, so the stack ends
-# with one more norm.
+# at the top plus what the sublayers added. No norm has touched that sum, so the stack ends with
+# one more.
 #
 # The encoder's layer has two sublayers: attention of the source to itself, then the
 # feed-forward network. All parameters arrive in one dictionary, as in PyTorch's `state_dict`:
@@ -440,9 +440,9 @@ target_only = masks.padding_mask([3], 4)[0]
 #
 # **Predict:** in which attentions must the mask block the future?
 #
-# - [ ] In all three
-# - [ ] In both of the decoder's
 # - [x] In the decoder's own only
+# - [ ] In both of the decoder's
+# - [ ] In all three
 
 # %%
 three_masks = {
@@ -495,9 +495,9 @@ check(decoder_layer)
 #
 # **Predict:** without the factor, which of the two vectors is longer?
 #
-# - [ ] The token's, 16 times
-# - [ ] They are about equally long
 # - [x] The position's, 16 times
+# - [ ] They are about equally long
+# - [ ] The token's, 16 times
 
 # %%
 from course_lib.positions import sinusoidal_encoding
@@ -864,7 +864,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # %% [markdown]
 # ## Norm after, or norm first
 #
-# Two more places for the norm are in use, for a sublayer f:
+# Some models put the norm elsewhere. For a sublayer f:
 #
 # | name | formula | where |
 # |---|---|---|

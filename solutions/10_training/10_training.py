@@ -9,7 +9,7 @@
 # - train a Transformer on pairs of sentences with the loop of lesson 07, and read the curve of
 #   its loss;
 # - find out with five quick checks, before a long training run, whether it can work;
-# - in *Going further*: keep a gradient from throwing the parameters off.
+# - in *Going further*: keep one long gradient from ruining a training run.
 #
 # **About 65 minutes, and 15 more in *Going further*.** You need lessons 06 to 09, and the
 # data: `make data` prepares it.
@@ -29,7 +29,7 @@ from course_lib import figures
 #
 # Here is the model of lesson 07, which learns to spell backwards, and a number that has to be
 # chosen before the training: the learning rate, how far each step goes. **Move it**, and watch
-# the loss over 300 steps and what the model makes of *attention*.
+# the loss over 300 steps and what the model writes for *attention*.
 
 # %%
 alt = "At rates from 0.001 to 0.03 the loss falls; below it stays, above it rises."
@@ -472,8 +472,8 @@ from torch.func import functional_call
 def gradient_of(parameters, batch, gradients):
     leaves = {name: p.detach().requires_grad_() for name, p in parameters.items()}
     logits = functional_call(small, leaves, (batch.source, batch.decoder_input))
-    wanted = label_smoothing(batch.target, logits.shape[-1], 0.1)
-    surprise = -(wanted * logits.log_softmax(dim=-1)).sum(dim=-1)
+    spread = label_smoothing(batch.target, logits.shape[-1], 0.1)
+    surprise = -(spread * logits.log_softmax(dim=-1)).sum(dim=-1)
     loss = surprise[batch.target != PADDING_ID].mean()
     new = torch.autograd.grad(loss, list(leaves.values()))
     pairs_of = zip(leaves, new, strict=True)
@@ -501,7 +501,7 @@ def step(parameters, gradients, state):
 
 # %% [markdown]
 # `loss_of` is called after each epoch, so it is a good place to watch from: it prints what the
-# model makes of one held-out number.
+# model writes for one held-out number.
 
 
 # %%
@@ -649,12 +649,6 @@ check(padding_gap)
 # Now take `real`, and a copy of it that takes another token id for padding. (That happens
 # if a new vocabulary is learned and the model keeps the old id.) Both read a short
 # sentence, alone and in a batch with longer ones.
-#
-# **Predict:** when do the two models differ on the short sentence?
-#
-# - [ ] Never
-# - [x] In the batch only
-# - [ ] Alone and in the batch
 
 # %%
 sequences = [pair.source for pair in pairs[:6]]
