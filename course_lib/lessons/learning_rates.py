@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy
 
 from course_lib.lessons.environment import one_thread, seeded
 
-RATES = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3)
+LEARNING_RATES = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3)
 LENGTH, N_LETTERS, D_MODEL, BATCH_SIZE = 9, 26, 32, 16
 WORD = "attention"
 LEAST_DRAWN = 0.01  # what lies below are the words by chance
@@ -58,17 +58,19 @@ def loss_curves(steps: int) -> dict[str, Any]:
     Returns what ``figures.curves_to_choose`` draws: steps, choices, curves and texts.
     """
     curves, texts = [], []
-    for rate in RATES:
-        losses, written = train_at(rate, steps)
+    for learning_rate in LEARNING_RATES:
+        losses, written = train_at(learning_rate, steps)
         means = torch.tensor(losses[1:]).reshape(-1, EVERY).mean(dim=1).tolist()
         curves.append([losses[0], *means])
         texts.append(
-            f"Learning rate {rate:g}: first loss {losses[0]:.1f}, at the end "
+            f"Learning rate {learning_rate:g}: first loss {losses[0]:.1f}, at the end "
             f"{means[-1]:.2f}. For “{WORD}” it now writes “{written}”."
         )
     return {
         "x": [0, *range(EVERY // 2, steps - 1, EVERY)],
-        "choices": {"learning rate": [f"{rate:g}" for rate in RATES]},
+        "choices": {
+            "learning rate": [f"{learning_rate:g}" for learning_rate in LEARNING_RATES]
+        },
         "curves": {"loss": torch.tensor(curves).clamp(min=LEAST_DRAWN).numpy()},
         "texts": texts,
         "logarithmic": ["loss"],

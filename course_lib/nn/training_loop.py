@@ -56,7 +56,7 @@ def train_epoch(
     parameters : tensors by name, which are not modified
     batches : taken in this order, each with gradients of zero at first
     step : step(parameters, gradients, state) returns new parameters and a new state
-    state : what the optimizer remembers of earlier steps, None if there were none
+    state : the optimizer's after earlier steps, None if there were none
 
     Returns (parameters, state, losses): both after the last step, and for each batch
     the loss that gradient_of returned.

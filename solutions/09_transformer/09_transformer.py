@@ -165,7 +165,7 @@ def without_residual(x, p):
 
 
 # %% [markdown]
-# Put layers on top of each other, each with untrained parameters of its own, and look at the
+# Put layers on top of each other, each with untrained parameters of its own, and measure the
 # vectors on their way up. Two numbers tell how they are: their **size** (the root of the mean
 # square of all numbers, 1 at first), and the **share** of them that differs between the
 # tokens, 100 % if they have nothing in common and 0 if all tokens are the same.
@@ -282,7 +282,7 @@ assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 # %% [markdown]
 # ## The encoder's layer
 #
-# Where does the norm go? There are two usual places, after the sum or before the sublayer:
+# Where does the norm go? It can come after the sum, or before the sublayer:
 #
 # | name | each sublayer | where |
 # |---|---|---|

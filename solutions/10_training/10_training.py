@@ -32,14 +32,16 @@ from course_lib import figures
 # the loss over 300 steps and what the model writes for *attention*.
 
 # %%
-alt = "At rates from 0.001 to 0.03 the loss falls; below it stays, above it rises."
+alt = (
+    "From 0.001 to 0.03 the loss falls; below it barely moves, above it does not fall."
+)
 from course_lib.lessons import learning_rates
 
 figures.curves_to_choose(**learning_rates.loss_curves(301), alt=alt)
 
 # %% [markdown]
-# Nobody could have told you the best learning rate beforehand. But look at where all the
-# curves begin: that number you can compute.
+# Nobody could have told you the best learning rate beforehand. But all curves begin at
+# the same loss, and that number you can compute.
 #
 # In lesson 09 you built a Transformer that knows nothing yet. Training changes that, in
 # minutes here, in hours or days elsewhere. But most mistakes in training raise no error: the
@@ -492,30 +494,32 @@ def step(parameters, gradients, state):
     if state is None:
         state = {name: (0 * p, 0 * p, 0) for name, p in parameters.items()}
     updated, steps_before = {}, next(iter(state.values()))[2]
-    rate = warmup_rate(steps_before, 64, 100)
+    learning_rate = warmup_rate(steps_before, 64, 100)
     for name, p in parameters.items():
-        updated[name] = adam_step(p, gradients[name], state[name], rate, (0.9, 0.98))
+        updated[name] = adam_step(
+            p, gradients[name], state[name], learning_rate, (0.9, 0.98)
+        )
     new = {name: p for name, (p, _) in updated.items()}
     return new, {name: each for name, (_, each) in updated.items()}
 
 
 # %% [markdown]
-# `loss_of` is called after each epoch, so it is a good place to watch from: it prints what the
+# `loss_of` is called after each epoch, so it can report, too: it prints what the
 # model writes for one held-out number.
 
 
 # %%
 def loss_of(parameters, batch, training):
     small.load_state_dict(parameters, strict=False)
-    now = small_translator.translate(small.eval(), task.tokenizer, [shown.source])[0]
+    now = small_translator.translate(small.eval(), task.tokenizer, [example.source])[0]
     print(f"{now[:60]!r}")
     with torch.inference_mode():
         logits = small(batch.source, batch.decoder_input)
         return float(cross_entropy(logits, batch.target, PADDING_ID))
 
 
-shown = task.held_out[0]
-print(shown.source, "→", shown.target)
+example = task.held_out[0]
+print(example.source, "→", example.target)
 start = {name: p.detach().clone() for name, p in small.named_parameters()}
 print("before any training:", round(loss_of(start, held_out[0], False), 2))
 

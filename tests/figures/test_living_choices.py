@@ -32,13 +32,13 @@ def test_each_combination_has_its_own_curves_and_text(figure, tmp_path):
         for size in range(2):
             page.get_by_role("button", name=CHOICES["size"][size]).click()
             slider.press("Home")
-            for rate in range(4):
-                row = 4 * size + rate
+            for option in range(4):
+                row = 4 * size + option
                 loss, share = ends(page)
                 np.testing.assert_allclose(10**loss, VALUES[row, -1], rtol=1e-3)
                 assert share == VALUES[::-1][row, -1]
                 assert page.locator(".said").inner_text() == TEXTS[row]
-                assert slider.get_attribute("aria-valuetext") == CHOICES["rate"][rate]
+                assert slider.get_attribute("aria-valuetext") == CHOICES["rate"][option]
                 slider.press("ArrowRight")
 
 
