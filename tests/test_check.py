@@ -655,6 +655,7 @@ TAKES_TENSORS = {
     "top_k_filter",
     "top_p_filter",
     "train",
+    "train_epoch",
     "warmup_rate",
 }
 

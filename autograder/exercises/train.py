@@ -10,8 +10,9 @@ from course_lib.nn.training_loop import train
 exercise = Exercise(
     train,
     lesson="07_from_numpy_to_pytorch",
-    minutes=20,
-    difficulty=3,
+    minutes=12,
+    difficulty=2,
+    uses=("train_epoch",),
     returns=("best", "losses", "held_out_losses"),
 )
 

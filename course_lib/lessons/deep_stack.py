@@ -6,6 +6,7 @@ kinds. What such stacks learn is in ``course_lib.experiments.norms``.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -146,3 +147,37 @@ def propagate(kind: str, depth: int, seed: int = 0) -> SignalPropagation:
         token_variation.append((deviation.norm() / x.norm()).item())
     gradient_norms = [gradient.norm().item() for gradient in gradients]
     return SignalPropagation(rms, token_variation, gradient_norms)
+
+
+def with_and_without(depth: int) -> dict[str, Any]:
+    """Measure stacks with and without residual connections and norms.
+
+    Returns what ``figures.curves_to_choose`` draws: depths, choices, curves and texts.
+    """
+    kinds = ("neither", "norm only", "residual only", "pre-norm")
+    measured = [propagate(kind, depth) for kind in kinds]
+    sizes = [each.rms for each in measured]
+    shares = [each.token_variation for each in measured]
+    ends = (
+        "The numbers shrink, and after four layers all words are the same.",
+        "The numbers keep their size, but after four layers all words are the same.",
+        "Words stay apart at first, but the numbers explode.",
+        "The numbers stay within bounds, and the words stay apart.",
+    )
+    return {
+        "x": range(depth + 1),
+        "choices": {
+            "residual connections": ["without", "with"],
+            "norms": ["without", "with"],
+        },
+        "curves": {
+            "size of the numbers": torch.tensor(sizes).clamp(min=1e-12).numpy(),
+            "share that differs": torch.tensor(shares).numpy(),
+        },
+        "logarithmic": ["size of the numbers"],
+        "texts": [
+            f"Each part is {KINDS[kind].replace('sublayer', 'f')}. {end}"
+            for kind, end in zip(kinds, ends, strict=True)
+        ],
+        "xlabel": "layers",
+    }

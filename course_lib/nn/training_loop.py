@@ -1,8 +1,8 @@
 """The training loop of lesson 07, and numerical gradients to test what it is given.
 
-``train`` knows no model and no optimizer: both are functions, so the loop is all that
-there is to read. The loop behind the course's translators, which can be stopped and
-resumed, is ``course_lib.nn.training.loop``.
+``train_epoch`` and ``train`` know no model and no optimizer: both are functions, so the
+loop is all that there is to read. The loop behind the course's translators, which can
+be stopped and resumed, is ``course_lib.nn.training.loop``.
 """
 
 import math
@@ -42,6 +42,46 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
     return gradient.reshape(x.shape)
 
 
+def train_epoch(
+    gradient_of: Callable[..., tuple[float, dict[str, Tensor]]],
+    parameters: dict[str, Tensor],
+    batches: Sequence,
+    step: Callable[..., tuple[dict[str, Tensor], object]],
+    state: object,
+) -> tuple[dict[str, Tensor], object, list[float]]:
+    """Go through all batches once, and make a step for each.
+
+    gradient_of : gradient_of(parameters, batch, gradients) returns the batch's loss and
+        the gradients that it was given plus the batch's own, as PyTorch adds up
+    parameters : tensors by name, which are not modified
+    batches : taken in this order, each with gradients of zero at first
+    step : step(parameters, gradients, state) returns new parameters and a new state
+    state : the optimizer's after earlier steps, None if there were none
+
+    Returns (parameters, state, losses): both after the last step, and for each batch
+    the loss that gradient_of returned.
+    Source: Goodfellow et al. (2016), Deep Learning, algorithm 8.1.
+
+    >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
+    ...     error = parameters["w"] - batch
+    ...     return error.item() ** 2, {"w": gradients["w"] + 2 * error}
+    >>> def step(parameters, gradients, state):  # half the way to the batch
+    ...     return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
+    >>> train_epoch(gradient_of, {"w": torch.tensor(0.0)}, [4.0, 8.0], step, None)
+    ({'w': tensor(5.)}, None, [16.0, 36.0])
+    """
+    arguments.tensors_by_name("parameters", parameters)
+    arguments.one_or_more(batches=batches)
+    losses: list[float] = []
+    for batch in batches:
+        zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
+        loss, gradients = gradient_of(parameters, batch, zeros)
+        arguments.real(-math.inf, math.inf, loss=loss)
+        parameters, state = step(parameters, gradients, state)
+        losses.append(loss)
+    return parameters, state, losses
+
+
 def train(
     gradient_of: Callable[..., tuple[float, dict[str, Tensor]]],
     parameters: dict[str, Tensor],
@@ -51,14 +91,10 @@ def train(
     held_out: Sequence,
     epochs: int,
 ) -> tuple[dict[str, Tensor], list[float], list[float]]:
-    """Train with one step per batch; return the parameters with the best held-out loss.
+    """Train for some epochs; return the parameters with the best held-out loss.
 
-    gradient_of : gradient_of(parameters, batch, gradients) returns the batch's loss and
-        new gradients: those that it was given plus the batch's own, as PyTorch adds up
-    parameters : tensors by name, which are not modified
-    batches : an epoch takes each of them once, in this order
-    step : step(parameters, gradients, state) returns the new parameters and the
-        optimizer's new state, which is None at first
+    gradient_of, parameters, batches, step : as in ``train_epoch``; the state is None at
+        first, and goes on from epoch to epoch
     loss_of : loss_of(parameters, batch, training) returns the batch's loss; training is
         False in evaluation mode, without dropout
     held_out : batches that are never trained on
@@ -70,7 +106,6 @@ def train(
     - losses: for each epoch the mean of what gradient_of returned
     - held_out_losses: for each epoch, after its last step, the mean over the held-out
       batches in evaluation mode
-    Each batch begins with gradients of zero.
     Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1.
 
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
@@ -87,18 +122,14 @@ def train(
     arguments.tensors_by_name("parameters", parameters)
     arguments.one_or_more(batches=batches, held_out=held_out)
     arguments.whole(1, epochs=epochs)
-    state = None
+    state: object = None
     losses: list[float] = []
     held_out_losses: list[float] = []
     for _ in range(epochs):
-        total = 0.0
-        for batch in batches:
-            zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
-            loss, gradients = gradient_of(parameters, batch, zeros)
-            arguments.real(-math.inf, math.inf, loss=loss)
-            parameters, state = step(parameters, gradients, state)
-            total += loss
-        losses.append(total / len(batches))
+        parameters, state, of_epoch = train_epoch(
+            gradient_of, parameters, batches, step, state
+        )
+        losses.append(sum(of_epoch) / len(of_epoch))
         held_out_loss = sum(loss_of(parameters, batch, False) for batch in held_out)
         held_out_loss /= len(held_out)
         arguments.real(-math.inf, math.inf, held_out_loss=held_out_loss)

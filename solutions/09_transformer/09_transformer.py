@@ -6,38 +6,42 @@
 # After this lesson you can
 #
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
-# - say what norms and residual connections buy, and show it with numbers;
-# - tell the right formula for a layer from two wrong ones that look much like it;
+# - say what norms and residual connections are there for, and show it with numbers;
 # - give each of the three attentions the mask that it needs;
-# - count the parameters of the paper's model as PyTorch builds it, to the last one.
+# - train a Transformer in which you know every line;
+# - in *Going further*: count its parameters to the last one, and choose where norms go.
 #
-# **About 165 minutes.** There is a break in the middle. You need lessons 02 to 05 and 07.
+# **About 80 minutes, and 25 more in *Going further*.** You need lessons 02 to 05 and 07.
 
 # %%
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 
 from autograder import check
 from course_lib import figures, masks
-from course_lib.experiments import norms, record
 from course_lib.nn.functional import multi_head_attention
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# The base model of the paper, as PyTorch builds it and without its embedding, has
-# 44,140,544 parameters. Here is the count for one multi-head attention of that size (as
-# in lesson 03, plus a bias for each projection):
+# A Transformer is a stack of layers, each of which gets the vectors of all words from the one
+# below. Here vectors climb 32 layers that have not been trained yet. **Choose what is built
+# around each part of a layer**: can you bring the words to the top, at their size and
+# different from each other?
 
 # %%
-one_attention = 4 * (512 * 512 + 512)
-print(f"one attention: {one_attention:,} of 44,140,544")
-print("it fits in", round(44_140_544 / one_attention, 2), "times")
+alt = "Numbers explode or words become the same, unless a stack has both parts."
+from course_lib.lessons import deep_stack
+
+figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
 
 # %% [markdown]
-# The model has far fewer than 42 attentions. **How many are there, what is all the rest,
-# and which layer reads from which?** Here is the whole architecture, from bottom to top,
-# as a map to come back to. **Point at a box** for what it does and where you write it.
+# Here the words arrive only with both. You have written attention, its heads, its masks and the
+# positions; these two come now. **What else does a Transformer need, and which layer reads
+# from which?** Here is the whole architecture of *Attention Is All You Need*, from bottom to
+# top, as a map to come back to. **Point at a box** for what it does and where you write it.
 
 # %%
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
@@ -48,9 +52,8 @@ alt = "The Transformer: attentions are done; norms, feed-forward and the rest ar
 figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
-# Here you write the orange boxes, in this order: norm, feed-forward, embed (with the
-# logits) and shift. *Residual connections* explains the arrows at the sides. The
-# encoder's and the decoder's layer then join the parts.
+# Here you write the orange boxes: first feed-forward and norm, of which the layers are made;
+# then shift, and embed with the logits, which lead in and out.
 #
 # From lesson 03 you have `multi_head_attention`. The one imported above, from
 # `course_lib.nn.functional`, is in PyTorch and returns **only the output**, without the
@@ -62,31 +65,156 @@ figures.lesson_map("09", sections=sections, alt=alt)
 # - a **stack** is several layers, one on top of another.
 
 # %% [markdown]
-# ## Layer normalisation
+# ## Feed-forward: each token by itself
 #
-# Take thirty-two untrained layers, each with an attention and a feed-forward network
-# (next section; code: `course_lib/lessons/deep_stack.py`). Each sublayer f adds its
-# result to its input, x + f(x), without any norm (`"residual only"`). The vectors start
-# with numbers around 2.
+# Attention moves information between tokens. The other sublayer, the **feed-forward
+# network**, never does: two linear maps make each token's vector longer and then shorter
+# again, with a ReLU in between (negative numbers become 0):
 #
-# **Predict:** how large are these numbers after the last layer?
+# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# - [ ] Around 4
-# - [ ] Around 60
+# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By hand,
+# with one number in, two in between and one out:
+
+# %%
+w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
+w_2, b_2 = torch.tensor([[1.0], [1.0]]), torch.zeros(1)
+words = torch.tensor([[3.0], [-2.0], [0.5]])  # three words
+print("between:", torch.relu(words @ w_1 + b_1).tolist())
+
+# %% [markdown]
+# ### Exercise: feed_forward
+#
+# Apply two linear maps with a ReLU in between, for any leading axes.
+#
+# <details><summary>Hint 1</summary>
+#
+# `@` works on the last axis of x and leaves the leading axes alone.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The ReLU comes once, after the first bias; the second map's result may be negative.
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import feed_forward  # exercise
+
+# %%
+check(feed_forward)
+
+# %% [markdown]
+# Back to the three words 3, −2 and 0.5.
+#
+# **Predict:** what does the whole network turn them into?
+#
+# - [ ] 3, −2 and 0.5
+# - [ ] 3, 0 and 0.5
+# - [x] 3, 2 and 0.5
+
+# %%
+print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
+
+# %% [markdown]
+# That is the absolute value. No matrix can compute it, because it would map −2 to the
+# opposite of what it maps 2 to. (The paper also calls this network two convolutions of kernel
+# size 1: filters that see one token at a time.)
+#
+# Which rows of a result does one word reach? Change the third word of five, and see what
+# moves:
+
+# %%
+generator = torch.Generator().manual_seed(0)
+x = torch.randn(5, 16, generator=generator)
+other = x.clone()
+other[2] += 1  # another third word
+wide, narrow = torch.randn(16, 64, generator=generator), torch.ones(64, 16)
+maps, identities = (wide, torch.zeros(64), narrow, torch.zeros(16)), [torch.eye(16)] * 4
+fed = feed_forward(other, *maps) - feed_forward(x, *maps)
+attended = multi_head_attention(other, other, *identities, 4)
+attended = attended - multi_head_attention(x, x, *identities, 4)
+for name, moved in (("feed-forward", fed), ("attention", attended)):
+    print(f"{name:12} moves rows", moved.abs().amax(dim=1).nonzero().flatten().tolist())
+assert fed.abs().amax(dim=1).nonzero().flatten().tolist() == [2]
+
+# %% [markdown]
+# Attention computes all tokens at once, but each result depends on all of them. Of the
+# two sublayers, only the feed-forward network treats each token by itself; hence its
+# name, *position-wise*.
+
+# %% [markdown]
+# ## A first layer that runs
+#
+# Two sublayers make a layer. Each of them gets a bypass: its input is added to its result,
+# x + sublayer(x). This is a **residual connection**, the arrow at the side of the map, and
+# the reason why every sublayer returns vectors as long as x.
+
+# %%
+from course_lib.lessons import own_transformer
+
+
+def first_layer(x, p):
+    x = x + multi_head_attention(x, x, p["w_q"], p["w_k"], p["w_v"], p["w_o"], 4)
+    return x + feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+
+def without_residual(x, p):
+    x = multi_head_attention(x, x, p["w_q"], p["w_k"], p["w_v"], p["w_o"], 4)
+    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+
+# %% [markdown]
+# Put layers on top of each other, each with untrained parameters of its own, and measure the
+# vectors on their way up. Two numbers tell how they are: their **size** (the root of the mean
+# square of all numbers, 1 at first), and the **share** of them that differs between the
+# tokens, 100 % if they have nothing in common and 0 if all tokens are the same.
+
+
+# %%
+@torch.no_grad()
+def climb(layer, depths):
+    """Print the size of the vectors, and the share that differs between tokens."""
+    x = torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
+    for depth in range(1, max(depths) + 1):
+        x = layer(x, own_transformer.make_parameters(seed=depth)["encoder"])
+        if depth in depths:
+            size, share = x.square().mean().sqrt(), (x - x.mean(0)).norm() / x.norm()
+            print(f"after {depth:2} layers: size {size:.2f}, {share:.1%} differs")
+    return size.item(), share.item()
+
+
+# %%
+print("without residual connections")
+_, share = climb(without_residual, [1, 2, 3, 4])
+assert share < 1e-3
+
+# %% [markdown]
+# Attention takes means, and means of means make the tokens more and more similar: after four
+# layers nobody can tell which word was where. With the residual connections, each token's own
+# vector stays in the sum.
+#
+# **Predict:** with them, how large are the numbers after 32 layers?
+#
+# - [ ] Still around 1
+# - [ ] Between 10 and 100
 # - [x] Over 10,000
 
 # %%
-from course_lib.lessons import deep_stack
-
-grown = deep_stack.propagate("residual only", 32)
-print("after 0, 1 and 8 layers:", [round(grown.rms[depth]) for depth in (0, 1, 8)])
-print(f"after 32 layers: about {round(grown.rms[32], -4):,.0f}")
-assert abs((grown.rms[32] / grown.rms[0]) ** (1 / 32) - 1.36) < 0.01
-assert grown.rms[32] > 1e4
+print("with residual connections")
+size, _ = climb(first_layer, [1, 2, 3, 4, 8, 32])
+assert size > 1e5
 
 # %% [markdown]
-# A sublayer's result grows with its input, so each layer multiplies the numbers, by about
-# 1.36. **Layer normalisation** brings each token's vector back within bounds: subtract
+# More of the difference survives the first layers, but the numbers explode: a sublayer's
+# result grows with its input, so each layer multiplies them. At such sizes a softmax puts all
+# its weight on one token, and its gradient is almost 0 (lesson 01). Something has to bring the
+# vectors back to their size.
+
+# %% [markdown]
+# ## Layer normalisation
+#
+# **Layer normalisation** brings each token's vector back within bounds: subtract
 # its mean, divide by its standard deviation, then multiply by a learned `gain` and add a
 # learned `bias`:
 #
@@ -115,7 +243,9 @@ print(((three - mean) / variance.sqrt()).tolist())
 # Of two numbers, only the order is left; of 512, everything is left except the mean and
 # the spread.
 #
-# Three details are easy to get wrong: the axis, the denominator and the position of ε.
+# Two details are easy to get wrong. The variance here divides by d, the length of the vector
+# (PyTorch's `x.var()` divides by d − 1 unless you tell it not to), and ε is added under the
+# root.
 
 # %% [markdown]
 # ### Exercise: layer_norm
@@ -140,7 +270,688 @@ from course_lib.nn.functional import layer_norm  # exercise
 check(layer_norm)
 
 # %% [markdown]
-# The next cell compares it with PyTorch's, and tries another denominator, `x.std()`.
+# Is it PyTorch's?
+
+# %%
+vectors = torch.randn(3, 4, generator=generator)  # three words
+theirs = nn.LayerNorm(4)(vectors).detach()
+yours = layer_norm(vectors, torch.ones(4), torch.zeros(4))
+print("same as nn.LayerNorm:", torch.allclose(yours, theirs, atol=1e-5))
+assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
+
+# %% [markdown]
+# ## The encoder's layer
+#
+# Where does the norm go? It can come after the sum, or before the sublayer:
+#
+# | name | each sublayer | where |
+# |---|---|---|
+# | **post-norm** | norm(x + sublayer(x)) | the paper |
+# | **pre-norm** | x + sublayer(norm(x)) | GPT-2, and many models since |
+#
+# In pre-norm, nothing on the residual connections changes the vectors, so the input arrives
+# at the top plus what the sublayers added. No norm has touched that sum, so the stack ends with
+# one more.
+#
+# The encoder's layer has two sublayers: attention of the source to itself, then the
+# feed-forward network. All parameters arrive in one dictionary, as in PyTorch's `state_dict`:
+# `p["gain_1"]` and `p["bias_1"]` are those of the first norm.
+
+# %% [markdown]
+# ### Exercise: encoder_layer
+#
+# Use your `layer_norm` and `feed_forward`, and
+# `multi_head_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)`. Here its
+# `memory` is the same as its `x`. It returns one tensor, without the weights.
+#
+# <details><summary>Hint 1</summary>
+#
+# Write post-norm first, in two lines; then see what moves for pre-norm.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Add x itself, not its norm. In pre-norm, the attention gets the normalised x twice: as
+# the tokens that attend, and as those attended to.
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import encoder_layer  # exercise
+
+# %%
+check(encoder_layer)
+
+# %% [markdown]
+# Up the stack of 32 layers once more, with norms.
+#
+# **Predict:** in which of the two do the vectors come out larger than they went in?
+#
+# - [ ] Post-norm
+# - [x] Pre-norm
+# - [ ] Both
+# - [ ] Neither
+
+# %%
+sizes = {}
+for name, first in (("post-norm", False), ("pre-norm", True)):
+    print(name)
+    layer_with_norms = partial(encoder_layer, n_heads=4, norm_first=first)
+    sizes[name], _ = climb(layer_with_norms, [1, 8, 32])
+assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
+
+# %% [markdown]
+# Post-norm ends each layer with a norm, so the size is 1 wherever you look. In pre-norm each
+# sublayer adds something of about the same size, whatever came before: the numbers grow, but
+# slowly, and tokens stay apart for longer. (What the two mean for learning is in *Going
+# further*.)
+#
+# PyTorch has this layer as a module. `parameters_of` returns its parameters under our
+# names. (PyTorch's attention has biases, which are 0 at first; ours has none. The 0.0 is the
+# paper's dropout, which we leave out.)
+
+# %%
+from course_lib.nn.functional import parameters_of
+
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True).double()
+x = torch.randn(2, 5, 16, generator=generator, dtype=torch.float64)
+source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
+same = []
+for norm_first in (False, True):
+    layer.norm_first = norm_first
+    theirs = layer(x, src_key_padding_mask=~source_mask[:, 0]).detach()
+    yours = encoder_layer(x, parameters_of(layer), 4, source_mask, norm_first)
+    same.append(torch.allclose(yours, theirs))
+print("same in post-norm and in pre-norm:", same)
+assert all(same)
+
+# %% [markdown]
+# ## Shift: read one behind
+#
+# The decoder must predict each target token without having read it. So it reads the
+# target shifted to the right by one position, after a **start** token. Here the targets
+# are *die*, *Katze*, *saß*:
+#
+# | position | reads | must write |
+# |---|---|---|
+# | 0 | *start* | die |
+# | 1 | die | Katze |
+# | 2 | Katze | saß |
+#
+# In lesson 04 you saw what happens if the shift is forgotten: a loss of 0, no leak to be
+# found, and output at chance.
+
+# %% [markdown]
+# ### Exercise: shift_right
+#
+# Return the start, then all targets but the last.
+#
+# <details><summary>Hint 1</summary>
+#
+# How long is the result? What has to go, so that the start fits in?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `torch.full_like` makes a tensor like another one, with the same number everywhere;
+# `torch.cat` joins two. Which part of `targets` has the shape of the start?
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import shift_right  # exercise
+
+# %%
+check(shift_right)
+
+# %% [markdown]
+# With *die*, *Katze*, *saß* as tokens 11, 12 and 13:
+
+# %%
+START = 1
+print(shift_right(torch.tensor([[11, 12, 13]]), START))
+
+# %% [markdown]
+# The last target (in training an **end** token, at which the decoder stops) is not read,
+# since nothing comes after it. With a causal mask, position i sees only the targets 0 … i
+# − 1.
+
+# %% [markdown]
+# ## The decoder's layer
+#
+# It has three sublayers: the target attends to itself, then **to the source**, and then
+# comes the feed-forward network. In the middle one, queries come from the target, and
+# keys and values from the encoder's output, the **memory**. This is **cross-attention**
+# (lesson 02).
+#
+# So the model has three kinds of attention, each with its mask. Take a source of three
+# words and two padding tokens, and a target of *start*, two words and one padding token.
+
+# %%
+english = ["the", "cat", "sat", "pad", "pad"]
+german = ["start", "die", "Katze", "pad"]
+source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
+target_only = masks.padding_mask([3], 4)[0]
+
+# %% [markdown]
+# In the picture below, queries run down, keys across, and blocked keys are hatched.
+#
+# **Predict:** in which attentions must the mask block the future?
+#
+# - [x] In the decoder's own only
+# - [ ] In both of the decoder's
+# - [ ] In all three
+
+# %%
+three_masks = {
+    "encoder": (source_only.repeat(5, axis=0), english, english),
+    "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
+    "decoder to source": (source_only.repeat(4, axis=0), german, english),
+}
+
+# %%
+alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
+figures.three_attentions(three_masks, alt=alt)
+
+# %% [markdown]
+# Cross-attention has no triangle, because the whole source is there from the start. In the
+# decoder's self-attention, the triangle already hides the padding from every word, so
+# `transformer`, below, passes only the causal mask there.
+
+# %% [markdown]
+# ### Exercise: decoder_layer
+#
+# Three sublayers, three norms. The memory gets no norm in this layer, because the encoder
+# ends with one.
+#
+# <details><summary>Hint 1</summary>
+#
+# Start with your `encoder_layer`; what comes between its two sublayers now?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# In pre-norm, `y` is normalised before it attends to the memory; the memory is not. Which mask
+# belongs to which attention?
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import decoder_layer  # exercise
+
+# %%
+check(decoder_layer)
+
+# %% [markdown]
+# ## Embed: tokens become vectors
+#
+# Each token has a **token id**, an integer from 0 up. Its vector is the row with that
+# number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
+# encoding of its position (lesson 05). The paper first multiplies the row by
+# $\sqrt{d_{model}}$, and doesn't say why. Take an embedding whose rows have length 1, at
+# $d_{model} = 512$.
+#
+# **Predict:** without the factor, which of the two vectors is longer?
+#
+# - [x] The position's, 16 times
+# - [ ] They are about equally long
+# - [ ] The token's, 16 times
+
+# %%
+from course_lib.positions import sinusoidal_encoding
+
+embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
+encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
+for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
+    size = (embedding * factor).norm(dim=-1).mean()
+    print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
+
+# %% [markdown]
+# With the factor, the token's vector is the longer one. The same embedding is used a
+# second time: at the top of the decoder, a norm gives a vector y per position, and
+# `y @ embedding.T` gives the **logits**, one score for each token in
+# the vocabulary (the paper *ties* the two). For that, rows of length 1 are right: longer ones
+# would make an untrained model sure of its guesses (lesson 10).
+
+# %% [markdown]
+# ### Exercise: embed
+#
+# Take rows of the embedding times √d_model, and add the encoding of the positions, which
+# has more rows than needed.
+#
+# <details><summary>Hint 1</summary>
+#
+# `embedding[token_ids]` takes a row for each token id, whatever the shape of token_ids.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Which of the two is multiplied? The positions are counted along the last axis of
+# token_ids.
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import embed  # exercise
+
+# %%
+check(embed)
+
+# %% [markdown]
+# ## The whole Transformer
+#
+# Now put all parts together: token ids go in, logits come out. The layers of a stack have
+# the same form, but each has parameters of its own. Each stack ends with a norm, as
+# PyTorch's do, even in post-norm.
+
+
+# %%
+def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
+    x = embedded = embed(source, embedding, encoding)
+    for layer in model.encoder.layers:
+        x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
+    memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
+    read = shift_right(target, START)
+    y = embed(read, embedding, encoding)
+    causal = torch.tensor(masks.causal_mask(target.shape[-1]))
+    for layer in model.decoder.layers:
+        y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
+    y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
+    between = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
+    return y @ embedding.T, between
+
+
+# %% [markdown]
+# PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
+# no shift. Give your function its parameters, and compare them on two sentences, one of
+# them padded:
+
+# %%
+with torch.random.fork_rng():
+    torch.manual_seed(2)
+    small = nn.Transformer(16, 4, 2, 2, 32, 0.0, batch_first=True, dtype=torch.float64)
+small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
+positions = torch.tensor(sinusoidal_encoding(10, 16))
+source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
+target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
+# source_mask is from the encoder's layer, START from the shift.
+arguments = (source, target, small_embedding, positions, small, 4, source_mask)
+logits, between = transformer(*arguments)
+print("logits:", tuple(logits.shape))
+
+# %% [markdown]
+# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
+# blocked):
+
+# %%
+causal = torch.tensor(masks.causal_mask(4))
+blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
+blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
+x = embed(source, small_embedding, positions)
+y = embed(between["decoder input"], small_embedding, positions)
+theirs = small(x, y, **blocked).detach() @ small_embedding.T
+print("same as nn.Transformer:", torch.allclose(logits, theirs))
+assert torch.allclose(logits, theirs)
+
+# %% [markdown]
+# Lesson 10 trains the same parts as modules (`EncoderLayer`, `DecoderLayer` and
+# `Transformer`, in `course_lib/nn/`), in pre-norm, only on pairs of sentences. Most
+# models today are **pre-trained** first, on plain text, of which there is much more. BERT
+# is only an encoder, pre-trained to guess masked words; GPT is a decoder without
+# cross-attention, pre-trained to guess the next word.
+
+# %% [markdown]
+# ## Do your own parts learn?
+#
+# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
+# with one layer on each side and 32 numbers per token, for words of six letters from a to
+# j. The next cell looks for your functions in this notebook, and uses the course's
+# version of each one that you haven't written yet:
+
+# %%
+from course_lib.lessons.own_parts import complete
+from course_lib.nn import functional
+
+parts = ["layer_norm", "feed_forward", "embed", "shift_right", "encoder_layer"]
+complete(globals(), functional, *parts, "decoder_layer")
+
+# %% [markdown]
+# The parameters are in three dictionaries (`course_lib/lessons/own_transformer.py` draws them):
+
+# %%
+six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
+causal_6 = torch.tensor(masks.causal_mask(6))
+
+
+def logits_of(source, target, p):
+    ends = p["ends"]
+    x = embed(source, ends["embedding"], six_positions)
+    x = encoder_layer(x, p["encoder"], 4)
+    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
+    y = embed(shift_right(target, START), ends["embedding"], six_positions)
+    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
+    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
+    return y @ ends["embedding"].T
+
+
+# %% [markdown]
+# The task is to write a word backwards. The model trains for 300 steps on random words,
+# and autograd goes through all of your functions.
+#
+# **Predict:** how many of 500 new words does it then write without an error?
+#
+# - [ ] About 50
+# - [ ] About half
+# - [x] Nearly all
+
+# %% tags=["nbval-ignore-output"]
+own = own_transformer.make_parameters()
+losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
+share = own_transformer.share_reversed(logits_of, own)
+print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
+print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
+assert share > 0.9  # 1.00 when the course was made
+
+# %% [markdown]
+# That took 21,504 numbers, and functions that you know line by line. What happens without
+# `six_positions` (zeros instead), or without `causal_6`? Try it, with new parameters.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
+#   x + sublayer(norm(x)), without a second norm on the sum.
+# - The decoder reads its own words so far, one position behind, and the encoder's memory;
+#   each of the three attentions has its mask.
+# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
+#   and together they let deep stacks learn.
+#
+# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
+# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
+# in the Transformer Architecture*.
+#
+# **An open question:** does it translate? Lesson 11.
+# %% [markdown]
+# ## Going further
+#
+# Four sections follow, and no later lesson needs them. *Count* is for those who want to know
+# where the parameters of such a model are; *Residual connections* and *Norm after, or norm
+# first* for those who will design or debug deep stacks; *Norms in detail* for those who write
+# one.
+
+# %% [markdown]
+# ## Count
+#
+# The base model of the paper, as PyTorch builds it and without its embedding, has
+# 44,140,544 parameters. It has six encoder layers and
+# six decoder layers, 512 numbers per token, and 2048 inside the feed-forward networks.
+# (Six is a choice: the paper tries 2, 4 and 8 as well, in table 3, rows C.)
+#
+# **Predict:** how many attentions does it have?
+#
+# - [ ] 12
+# - [x] 18
+# - [ ] 24
+
+# %%
+base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
+attentions = [m for m in base.modules() if isinstance(m, nn.MultiheadAttention)]
+print("attentions:", len(attentions))
+assert len(attentions) == 18
+
+# %% [markdown]
+# ### Exercise: count_transformer
+#
+# From the sizes, count all parameters of a stack of encoder layers and a stack of decoder
+# layers.
+#
+# <details><summary>Hint 1</summary>
+#
+# Count an attention, a feed-forward network and a norm; then how many of each there are in
+# an encoder layer, in a decoder layer, and at the ends.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# At the paper's size there are 18 attentions and 12 networks. How many norms?
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import count_transformer  # exercise
+
+# %%
+check(count_transformer)
+
+# %% [markdown]
+# And PyTorch's own model?
+
+# %%
+counted = sum(parameter.numel() for parameter in base.parameters())
+print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
+assert counted == count_transformer(6, 512, 2048) == 44_140_544
+
+# %% [markdown]
+# With the paper's vocabulary of about 37,000 tokens, in the course's own module
+# (`device="meta"`: shapes without numbers):
+
+# %%
+from course_lib.nn import transformer as modules
+
+config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
+names = dict(modules.Transformer(config, device="meta").named_parameters())
+total = sum(parameter.numel() for parameter in names.values())
+print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
+assert total == count_transformer(6, 512, 2048, 37_000)
+
+# %% [markdown]
+# That is 63 million. The paper's table 3 says 65, but not how they were counted. The
+# positions have no parameters, because they are computed (lesson 05).
+#
+# What is the rest? The eighteen attentions make up less than half:
+
+# %%
+one_attention = 4 * (512 * 512 + 512)  # four projections and their biases
+one_network = 512 * 2048 + 2048 + 2048 * 512 + 512
+notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}
+part_of_all = {}
+times = {"attention": 6 + 12, "feed-forward": 6 + 6, "norm": 12 + 18 + 2}
+for name, number in notes.items():
+    part_of_all[name] = f"{times[name] * number / 44_140_544:.2%}"
+    print(f"{times[name]:2} × {name:12} {number:9,} = {part_of_all[name]}")
+assert sum(times[name] * notes[name] for name in notes) == 44_140_544
+
+# %% [markdown]
+# And which layer reads from which? Here is what you built, in the paper's size:
+
+# %%
+big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
+# source, target as above; encoding from the section on embeddings
+logits, between = transformer(source, target, big_embedding, encoding, base, 8)
+between |= {"source": source, "target": target, "logits": logits}
+drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
+drawn |= {name: f"{number:,}" for name, number in notes.items()}
+drawn["embedding"] = f"{big_embedding.numel():,}"
+totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
+totals += ["embedding: shared with embed,", "not in the 44,140,544"]
+
+# %% [markdown]
+# Each box shows its shapes or its number of parameters. Residual connections are orange
+# and the memory is blue. **Point at a box** for what goes in and comes out, or at *embed*
+# to see what shares its numbers:
+
+# %%
+alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
+figures.architecture(drawn, 6, totals, alt=alt)
+
+# %% [markdown]
+# An encoder layer has 1 attention and 1 feed-forward network, and a decoder layer has 2
+# and 1. All six decoder layers read the **same** memory, from the encoder's top. 57 % of
+# the parameters are in the feed-forward networks (40 % if the embedding is counted too).
+# And the norms, without which deep stacks barely train, make up less than one in a
+# thousand.
+#
+# Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
+# norms at the ends, and its formula no biases in the projections; PyTorch's model and
+# our count have both.
+
+# %% [markdown]
+# ## Residual connections
+#
+# Why do the tokens become the same without them? Dong, Cordonnier and Loukas (2021) call it
+# *rank collapse*, and prove it for attention alone. Norms do not
+# prevent it. Here are untrained stacks of six kinds (code:
+# `course_lib/lessons/deep_stack.py`), and the **share** of the vectors that differs between
+# the tokens of a sentence: ‖x − m‖ / ‖x‖, where m is the tokens' mean.
+
+# %%
+through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
+depths = [1, 2, 3, 4, 8, 16, 32]
+chosen = ("norm only", "residual only", "post-norm", "pre-norm")
+apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
+
+# %% [markdown]
+# **Predict:** with norms but no residual connections, after how many layers does the share
+# first fall below a thousandth?
+#
+# - [x] After 3 layers
+# - [ ] After 16 layers
+# - [ ] After 32 layers
+
+# %%
+print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
+for kind, shares in apart.items():
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.2%}" for s in shares])
+labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
+assert apart["norm only"][1] > 0.01 and apart["norm only"][2] < 1e-3
+assert apart["norm only"][3] < 1e-5 and apart["pre-norm"][-1] > 0.2
+assert max(apart["post-norm"][-1], apart["residual only"][-1]) < 0.05
+
+# %%
+alt = "Without residual connections all is gone after 4 layers; pre-norm keeps half."
+figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
+
+# %% [markdown]
+# Without residual connections, 0.04 % is left after three layers, and after **four** all
+# tokens are the same, up to rounding (the almost flat end). Residual connections only
+# delay this: without norms, and also in post-norm, little is left after 32 layers. In
+# pre-norm, half of the difference is left.
+#
+# The gradient says more. Take the loss of reversing the sequence, and divide the length
+# of its gradient at the input by its length at the top: a ratio near 1 means that it came
+# through.
+
+# %%
+ratio = {
+    kind: stack.gradient_norms[0] / stack.gradient_norms[32]
+    for kind, stack in through.items()
+}
+for kind in ("neither", "norm only", "residual only", "post-norm", "pre-norm"):
+    way = "below 1e-9" if ratio[kind] < 1e-9 else "above 10,000"
+    way = f"{ratio[kind]:.1g}" if 0.1 < ratio[kind] < 10 else way
+    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", way)
+assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
+assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
+
+# %% [markdown]
+# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
+# no norms, it explodes (6e7). With norms it comes through, somewhat smaller in post-norm,
+# somewhat larger in pre-norm. It also comes through with norms *alone*: such stacks fail
+# because their tokens become the same, not because gradients vanish.
+
+# %% [markdown]
+# ## Norm after, or norm first
+#
+# Some models put the norm elsewhere. For a sublayer f:
+#
+# | name | formula | where |
+# |---|---|---|
+# | post-norm | $\text{norm}(x + f(x))$ | the paper |
+# | pre-norm | $x + f(\text{norm}(x))$ | GPT-2 (2019), Llama and many others |
+# | norms around f | $x + \text{norm}(f(\text{norm}(x)))$ | [Gemma 2](https://arxiv.org/abs/2408.00118) |
+# | norm on the result | $x + \text{norm}(f(x))$ | [OLMo 2](https://arxiv.org/abs/2501.00656) |
+#
+# In all but the first, the residual connections have no norm. Two norms are fine as long as
+# both are off them; norm(x + f(norm(x))) has one on them, and little of the input arrives at
+# the top, as in post-norm.
+
+# %% [markdown]
+# Which of them learns? Six layers must reverse a sequence of eight tokens, of eight
+# kinds. A model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the
+# size of a step, is 0.001 or ten times that.
+#
+# **Predict:** which models are still near 2.08 after 100 steps?
+#
+# - [ ] None of them
+# - [x] Post-norm at 0.01
+# - [ ] Pre-norm at 0.01
+# - [ ] Both at 0.01
+
+# %%
+from course_lib.experiments import norms, record
+
+losses = {}
+for learning_rate in (0.001, 0.01):
+    for kind in ("post-norm", "pre-norm"):
+        loss = norms.final_loss(norms.train(kind, learning_rate, steps=100))
+        print(learning_rate, kind, "below 1.2" if loss < 1.2 else f"{loss:.1f}")
+        losses[learning_rate, kind] = loss
+assert 2 < losses[0.01, "post-norm"] < 2.2
+assert sum(loss < 1.2 for loss in losses.values()) == 3
+
+# %% [markdown]
+# At the start, post-norm's gradients are large for the parameters near the output, so
+# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
+# paper uses, helps: the learning rate rises from nearly 0 (below, during the first half
+# of the steps). Here are the medians of three seeds, trained beforehand for 150 steps (by
+# `python -m course_lib.experiments norms`; 100 stands for anything larger).
+
+# %%
+recorded, warmed = record.read("norms"), "post-norm, warm-up"
+kinds = ("norm only", "residual only", "post-norm", warmed, "pre-norm")
+middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
+print(f"{'learning rates':18}", *[f"{each:>7}" for each in norms.LEARNING_RATES])
+for kind, medians in middle.items():
+    print(f"{kind:18}", *[f"{loss:>7.3f}" for loss in medians])
+axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
+
+# %%
+alt = "The larger the learning rate, the farther apart are the losses of the kinds."
+figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
+
+# %% [markdown]
+# Notice four things:
+#
+# - norms without residual connections learn next to nothing, because all tokens end up
+#   the same;
+# - residual connections without norms learn slowly at the two smaller learning rates, and
+#   explode at the largest;
+# - post-norm learns only at the two smaller ones, and with warm-up at one more;
+# - pre-norm learns at all four, without warm-up.
+#
+# At the two smaller learning rates, all losses of post-norm and pre-norm are below 0.02.
+# So here the choice is about how easily a stack trains, not what it can do. (To keep
+# training stable, OLMo 2 also normalises queries and keys: *QK-norm*, [Henry et al.
+# 2020](https://arxiv.org/abs/2010.04245).)
+
+# %%
+# The losses above, of the runs that were trained beforehand:
+assert all(max(run["pre-norm"]) < 0.5 for run in recorded.runs)  # 0.17 was the worst
+assert all(max(run["post-norm"][:2]) < 0.02 for run in recorded.runs)
+assert all(max(run["pre-norm"][:2]) < 0.02 for run in recorded.runs)
+assert all(min(run["post-norm"][2:]) > 2 for run in recorded.runs)
+assert all(run[warmed][2] < 0.5 and run[warmed][3] > 2 for run in recorded.runs)
+assert all(min(run["norm only"]) > 1.7 for run in recorded.runs)
+assert all(run["residual only"][3] == "above 100" for run in recorded.runs)
+assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
+assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
+
+# %% [markdown]
+# ## Norms in detail
+#
+# What if a norm divides by `x.std()`?
 # PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the
 # formula above divides it by d.
 #
@@ -152,15 +963,9 @@ check(layer_norm)
 # - [ ] About 33 %
 
 # %%
-generator = torch.Generator().manual_seed(0)
-vectors = torch.randn(3, 4, generator=generator)  # three words
-theirs = nn.LayerNorm(4)(vectors).detach()
-yours = layer_norm(vectors, torch.ones(4), torch.zeros(4))
-print("same as nn.LayerNorm:", bool((yours - theirs).abs().max() < 1e-5))
 for d in (4, 512):
     row = torch.randn(d, generator=generator)
     print(f"d = {d:3}: std() is {row.std() / row.std(correction=0) - 1:+.1%} off")
-assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
 # `x.std()` estimates the spread of a population from a sample, which is why it divides by
@@ -231,965 +1036,3 @@ for name, norm in {"batch": nn.BatchNorm1d(4), "layer": nn.LayerNorm(4)}.items()
 # So the axis is not the only difference. Batch norm needs a batch to train with, and for
 # evaluation the running means and variances of many batches. Layer norm keeps no such
 # statistics, so it always computes the same thing, for one token or for a million.
-#
-# Layer norm is sometimes called a *regularisation technique*. One part of that claim can
-# be tested (`course_lib/experiments/norms.py`): do norms make it harder to memorise
-# random answers to random sequences? Two layers without norms know all answers after
-# about 40 steps.
-#
-# **Predict:** after how many steps do two layers *with* norms know them all?
-#
-# - [ ] After about 20 steps
-# - [x] After about 50 steps
-# - [ ] Not in 100 steps
-
-# %% tags=["nbval-ignore-output"]
-settings = {"no norms": ("residual only", 0.0), "norms": ("pre-norm", 0.0)}
-# "pre-norm" is explained below.
-settings["norms and dropout 0.3"] = ("pre-norm", 0.3)
-steps = {}
-for name, (kind, dropout) in settings.items():
-    tries = (norms.steps_to_memorise(kind, dropout=dropout, seed=s) for s in range(3))
-    steps[name] = list(tries)
-    print(f"{name + ':':23} steps {steps[name]}  (100: never)")
-assert 25 < sorted(steps["no norms"])[1] < sorted(steps["norms"])[1] < 75
-assert min(steps["norms and dropout 0.3"]) == 100  # not one in 100 steps
-
-# %% [markdown]
-# Norms slow memorising down a little: in ten runs (`seed=0` to `9`) by a fifth on
-# average. By this measure, which says nothing about *new* examples, they regularise only
-# slightly. *Dropout* (lesson 07), which the paper uses to regularise, prevents it in
-# these 100 steps. The main use of norms comes below: they let deep stacks learn at all.
-
-# %% [markdown]
-# ## Feed-forward: each token by itself
-#
-# Attention moves information between tokens. The other sublayer, the **feed-forward
-# network**, never does: two linear maps make each token's vector longer and then shorter
-# again, with a ReLU in between (negative numbers become 0):
-#
-# $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
-#
-# In the paper, a vector of 512 numbers becomes 2048 numbers and then 512 again. By hand,
-# with one number in, two in between and one out:
-
-# %%
-w_1, b_1 = torch.tensor([[1.0, -1.0]]), torch.zeros(2)
-w_2, b_2 = torch.tensor([[1.0], [1.0]]), torch.zeros(1)
-words = torch.tensor([[3.0], [-2.0], [0.5]])  # three words
-print("between:", torch.relu(words @ w_1 + b_1).tolist())
-
-# %% [markdown]
-# ### Exercise: feed_forward
-#
-# Apply two linear maps with a ReLU in between, for any leading axes.
-#
-# <details><summary>Hint 1</summary>
-#
-# `@` works on the last axis of x and leaves the leading axes alone.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# The ReLU comes once, after the first bias; the second map's result may be negative.
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import feed_forward  # exercise
-
-# %%
-check(feed_forward)
-
-# %% [markdown]
-# Back to the three words 3, −2 and 0.5.
-#
-# **Predict:** what does the whole network turn them into?
-#
-# - [ ] 3, −2 and 0.5
-# - [ ] 3, 0 and 0.5
-# - [x] 3, 2 and 0.5
-
-# %%
-print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
-
-# %% [markdown]
-# That is the absolute value. No matrix can compute it, because it would map −2 to the
-# opposite of what it maps 2 to. Without such networks, values would only go through
-# means, matrices and norms.
-#
-# The paper also describes this network as **two convolutions of kernel size 1**: filters
-# that slide over the sentence and see one token at a time. Is that true?
-
-# %%
-x = torch.randn(2, 5, 16, generator=generator)
-wide, narrow = nn.Conv1d(16, 64, 1), nn.Conv1d(64, 16, 1)
-with torch.no_grad():
-    slid = narrow(wide(x.mT).relu()).mT  # a convolution wants (batch, d_model, n)
-    here = [wide.weight[..., 0].T, wide.bias, narrow.weight[..., 0].T, narrow.bias]
-    gap = (slid - feed_forward(x, *here)).abs().max().item()
-print("same to 0.00001:", gap < 1e-5)
-assert gap < 1e-5  # 32-bit floats, sums of 64 terms
-
-# %% [markdown]
-# Which rows does one word reach? Change the third word:
-
-# %%
-other = x.clone()
-other[:, 2] += 1
-identities = [torch.eye(16)] * 4
-with torch.no_grad():
-    fed = feed_forward(other, *here) - feed_forward(x, *here)
-    attended = multi_head_attention(other, other, *identities, 4)
-    attended = attended - multi_head_attention(x, x, *identities, 4)
-for name, moved in (("feed-forward", fed), ("attention", attended)):
-    print(f"{name:12} moves rows", moved.abs().amax(dim=(0, 2)).nonzero().flatten())
-
-# %% [markdown]
-# Attention computes all tokens at once, but each result depends on all of them. Of the
-# two sublayers, only the feed-forward network treats each token by itself; hence its
-# name, *position-wise*.
-
-# %% [markdown]
-# ## Residual connections
-#
-# Each sublayer has a bypass: the input x is added to the result, x + sublayer(x). This is
-# a **residual connection**, and the reason why every sublayer returns vectors as long as
-# x. What is it for?
-#
-# Attention takes means. Means of means of means make the tokens of a sentence more and
-# more similar, until nobody can tell which word was where: *rank collapse*, which Dong,
-# Cordonnier and Loukas (2021) prove for attention alone. Here are untrained stacks, and
-# the **share** of the vectors that differs between the tokens of a sentence: ‖x − m‖ /
-# ‖x‖, where m is the tokens' mean.
-
-# %%
-through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
-depths = [1, 2, 3, 4, 8, 16, 32]
-chosen = ("norm only", "residual only", "post-norm", "pre-norm")
-apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
-
-# %% [markdown]
-# **Predict:** with norms but no residual connections, after how many layers does the share
-# first fall below a thousandth?
-#
-# - [x] After 3 layers
-# - [ ] After 16 layers
-# - [ ] After 32 layers
-
-# %%
-print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
-for kind, shares in apart.items():
-    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.2%}" for s in shares])
-labels = {"xlabel": "layers", "ylabel": "share that differs between tokens"}
-assert apart["norm only"][1] > 0.01 and apart["norm only"][2] < 1e-3
-assert apart["norm only"][3] < 1e-5 and apart["pre-norm"][-1] > 0.2
-assert max(apart["post-norm"][-1], apart["residual only"][-1]) < 0.05
-
-# %%
-alt = "Without residual connections all is gone after 4 layers; pre-norm keeps half."
-figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
-
-# %% [markdown]
-# Without residual connections, 0.04 % is left after three layers, and after **four** all
-# tokens are the same, up to rounding (the almost flat end). Residual connections only
-# delay this: without norms, and also in post-norm, little is left after 32 layers. In
-# pre-norm, half of the difference is left.
-#
-# The gradient says more. Take the loss of reversing the sequence, and divide the length
-# of its gradient at the input by its length at the top: a ratio near 1 means that it came
-# through.
-
-# %%
-ratio = {
-    kind: stack.gradient_norms[0] / stack.gradient_norms[32]
-    for kind, stack in through.items()
-}
-for kind in ("neither", *norms.KINDS_TRIED):
-    way = "below 1e-9" if ratio[kind] < 1e-9 else "above 10,000"
-    way = f"{ratio[kind]:.1g}" if 0.1 < ratio[kind] < 10 else way
-    print(f"{kind:13} {deep_stack.KINDS[kind]:22}", way)
-assert ratio["neither"] < 1e-9 and ratio["residual only"] > 10_000
-assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
-
-# %% [markdown]
-# With sublayers alone, the gradient vanishes (3e−14 here). With residual connections and
-# no norms, it explodes (6e7). With norms it comes through, somewhat smaller in post-norm,
-# somewhat larger in pre-norm. It also comes through with norms *alone*: such stacks fail
-# because their tokens become the same, not because gradients vanish.
-
-# %% [markdown]
-# ## Norm after, or norm first
-#
-# The norm can come after the sum or before the sublayer f.
-#
-# | name | formula | where |
-# |---|---|---|
-# | post-norm | $\text{norm}(x + f(x))$ | the paper |
-# | pre-norm | $x + f(\text{norm}(x))$ | most models since GPT-2 (2019) |
-# | norms around f | $x + \text{norm}(f(\text{norm}(x)))$ | [Gemma 2](https://arxiv.org/abs/2408.00118) |
-# | norm on the result | $x + \text{norm}(f(x))$ | [OLMo 2](https://arxiv.org/abs/2501.00656) |
-#
-# In all but the first, the residual connections have no norm, so the input arrives at the
-# top, plus what the sublayers added. In pre-norm, that sum is not normalised, so the
-# stack gets one more norm at its end.
-
-# %% [markdown]
-# Which of them learns? Six layers must reverse a sequence of eight tokens, of eight
-# kinds. A model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the
-# size of a step, is 0.001 or ten times that.
-#
-# **Predict:** which models are still near 2.08 after 100 steps?
-#
-# - [ ] None of them
-# - [x] Post-norm at 0.01
-# - [ ] Pre-norm at 0.01
-# - [ ] Both at 0.01
-
-# %%
-losses = {}
-for learning_rate in (0.001, 0.01):
-    for kind in ("post-norm", "pre-norm"):
-        loss = norms.final_loss(norms.train(kind, learning_rate, steps=100))
-        print(learning_rate, kind, "below 1.2" if loss < 1.2 else f"{loss:.1f}")
-        losses[learning_rate, kind] = loss
-assert 2 < losses[0.01, "post-norm"] < 2.2
-assert sum(loss < 1.2 for loss in losses.values()) == 3
-
-# %% [markdown]
-# At the start, post-norm's gradients are large for the parameters near the output, so
-# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
-# paper uses, helps: the learning rate rises from nearly 0 (below, during the first half
-# of the steps). Here are the medians of three seeds, trained beforehand for 150 steps (by
-# `python -m course_lib.experiments norms`; 100 stands for anything larger).
-
-# %%
-recorded, warmed = record.read("norms"), "post-norm, warm-up"
-kinds = ("norm only", "residual only", "post-norm", warmed, "pre-norm")
-middle = {kind: norms.median_losses(recorded.values(kind)) for kind in kinds}
-print(f"{'learning rates':18}", *[f"{each:>7}" for each in norms.LEARNING_RATES])
-for kind, medians in middle.items():
-    print(f"{kind:18}", *[f"{loss:>7.3f}" for loss in medians])
-axes = {"xlabel": "learning rate", "ylabel": "loss after 150 steps"}
-
-# %%
-alt = "The larger the learning rate, the farther apart are the losses of the kinds."
-figures.curves(norms.LEARNING_RATES, middle, **axes, logarithmic=True, alt=alt)
-
-# %% [markdown]
-# Notice four things:
-#
-# - norms without residual connections learn next to nothing, because all tokens end up
-#   the same;
-# - residual connections without norms learn slowly at the two smaller learning rates, and
-#   explode at the largest;
-# - post-norm learns only at the two smaller ones, and with warm-up at one more;
-# - pre-norm learns at all four, without warm-up.
-#
-# At the two smaller learning rates, all losses of post-norm and pre-norm are below 0.02.
-# So here the choice is about how easily a stack trains, not what it can do. (To keep
-# training stable, OLMo 2 also normalises queries and keys: *QK-norm*, [Henry et al.
-# 2020](https://arxiv.org/abs/2010.04245).)
-
-# %% [markdown]
-# Why do norms help? One explanation is that they reduce **internal covariate shift**:
-# while a layer learns, those below it learn too, so its inputs keep changing. Batch norm
-# was invented to prevent that ([Ioffe and Szegedy,
-# 2015](https://arxiv.org/abs/1502.03167)). Train for 100 steps. How far do the means of
-# the last feed-forward network's inputs move, in units of their standard deviation? (The
-# median of three runs.)
-
-# %%
-shifts, final = {}, {}
-for kind in ("residual only", "post-norm", "pre-norm"):
-    runs = torch.tensor([norms.input_shift(kind, 0.001, seed=s) for s in range(3)])
-    shifts[kind], final[kind] = runs.median(dim=0).values.tolist()
-
-# %% [markdown]
-# **Predict:** how far do the means move in post-norm, compared with no norms?
-#
-# - [x] Farther
-# - [ ] About as far
-# - [ ] Less than half as far
-
-# %% tags=["nbval-ignore-output"]
-for kind, shift in shifts.items():
-    print(f"{kind:13} moved by {shift:.1f}, loss {final[kind]:.2f}")
-assert max(shifts["residual only"], shifts["pre-norm"]) < 0.8 < shifts["post-norm"]
-assert max(final["post-norm"], final["pre-norm"]) < 0.5 and final["residual only"] > 1.5
-# The losses above, of the runs that were trained beforehand:
-assert all(max(run["pre-norm"]) < 0.5 for run in recorded.runs)  # 0.17 was the worst
-assert all(max(run["post-norm"][:2]) < 0.02 for run in recorded.runs)
-assert all(max(run["pre-norm"][:2]) < 0.02 for run in recorded.runs)
-assert all(min(run["post-norm"][2:]) > 2 for run in recorded.runs)
-assert all(run[warmed][2] < 0.5 and run[warmed][3] > 2 for run in recorded.runs)
-assert all(min(run["norm only"]) > 1.7 for run in recorded.runs)
-assert all(run["residual only"][3] == "above 100" for run in recorded.runs)
-assert all(run["residual only"][2] > 1.9 for run in recorded.runs)
-assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
-
-# %% [markdown]
-# Post-norm has the largest shift and still learns, so a small shift is not necessary. The
-# stack without norms barely learns, so its small shift says little. For batch norm,
-# Santurkar and others ([2018](https://arxiv.org/abs/1805.11604)) found that the shift is
-# no smaller, but the loss becomes a smoother function of the parameters.
-#
-# **Half of the lesson is done: a good moment for a break.** Next come the steps below and
-# above the stacks, then the layers.
-
-# %% [markdown]
-# ## Embed: tokens become vectors
-#
-# Each token has a **token id**, an integer from 0 up. Its vector is the row with that
-# number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
-# encoding of its position (lesson 05). The paper first multiplies the row by
-# $\sqrt{d_{model}}$, and doesn't say why. Take an embedding whose rows have length 1, at
-# $d_{model} = 512$.
-#
-# **Predict:** without the factor, which of the two vectors is longer?
-#
-# - [ ] The token's, 16 times
-# - [ ] They are about equally long
-# - [x] The position's, 16 times
-
-# %%
-from course_lib.positions import sinusoidal_encoding
-
-embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
-encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
-for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
-    size = (embedding * factor).norm(dim=-1).mean()
-    print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
-
-# %% [markdown]
-# With the factor, the token's vector is the longer one. The same embedding is used a
-# second time: at the top of the decoder, a norm gives a vector y per position, with
-# numbers around 1. `y @ embedding.T` gives the **logits**, one score for each token in
-# the vocabulary (the paper *ties* the two). A model that knows nothing should have a loss
-# near ln 1000 = 6.9, or a little more, as random logits differ.
-#
-# **Predict:** what is its loss if the embedding's rows are √512 times as long?
-#
-# - [ ] About 7
-# - [x] Far above 7
-# - [ ] Far below 7
-
-# %%
-y = torch.randn(500, 512, generator=generator)
-answers = torch.randint(1000, (500,), generator=generator)
-for name, factor in (("small", 1.0), ("large", 512**0.5)):
-    loss = nn.functional.cross_entropy(y @ (embedding * factor).T, answers)
-    print(f"{name} numbers: loss {loss:.1f}")
-
-# %% [markdown]
-# So small rows suit the logits, and the factor makes them large enough to be added to the
-# positions.
-
-# %% [markdown]
-# ### Exercise: embed
-#
-# Take rows of the embedding times √d_model, and add the encoding of the positions, which
-# has more rows than needed.
-#
-# <details><summary>Hint 1</summary>
-#
-# `embedding[token_ids]` takes a row for each token id, whatever the shape of token_ids.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Which of the two is multiplied? The positions are counted along the last axis of
-# token_ids.
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import embed  # exercise
-
-# %%
-check(embed)
-
-# %% [markdown]
-# ## Shift: read one behind
-#
-# The decoder must predict each target token without having read it. So it reads the
-# target shifted to the right by one position, after a **start** token. Here the targets
-# are *die*, *Katze*, *saß*:
-#
-# | position | reads | must write |
-# |---|---|---|
-# | 0 | *start* | die |
-# | 1 | die | Katze |
-# | 2 | Katze | saß |
-#
-# In lesson 04 you saw what happens if the shift is forgotten: a loss of 0, no leak to be
-# found, and output at chance.
-
-# %% [markdown]
-# ### Exercise: shift_right
-#
-# Return the start, then all targets but the last.
-#
-# <details><summary>Hint 1</summary>
-#
-# How long is the result? What has to go, so that the start fits in?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `torch.full_like` makes a tensor like another one, with the same number everywhere;
-# `torch.cat` joins two. Which part of `targets` has the shape of the start?
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import shift_right  # exercise
-
-# %%
-check(shift_right)
-
-# %% [markdown]
-# With *die*, *Katze*, *saß* as tokens 11, 12 and 13:
-
-# %%
-START = 1
-print(shift_right(torch.tensor([[11, 12, 13]]), START))
-
-# %% [markdown]
-# The last target (in training an **end** token, at which the decoder stops) is not read,
-# since nothing comes after it. With a causal mask, position i sees only the targets 0 … i
-# − 1.
-
-# %% [markdown]
-# ## The encoder's layer
-#
-# It has two sublayers: attention of the source to itself, then the feed-forward network.
-# Each has its residual connection and its norm. For post-norm:
-#
-# ```python
-# x = norm_1(x + attention(x))
-# x = norm_2(x + feed_forward(x))
-# ```
-#
-# And for pre-norm: `x = x + attention(norm_1(x))`, then
-# `x = x + feed_forward(norm_2(x))`. All parameters of the layer, including those of the
-# norms, arrive in one dictionary, as in PyTorch's `state_dict`. (The paper's dropout of
-# each sublayer's result is left out, hence the 0.0 below.)
-
-# %% [markdown]
-# ### Exercise: encoder_layer
-#
-# Use your `layer_norm` and `feed_forward`, and
-# `multi_head_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend)`. Here its
-# `memory` is the same as its `x`. It returns one tensor, without the weights.
-#
-# <details><summary>Hint 1</summary>
-#
-# Write post-norm first, in two lines; then see what moves for pre-norm.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Add x itself, not its norm. In pre-norm, the attention gets the normalised x twice: as
-# the tokens that attend, and as those attended to.
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import encoder_layer  # exercise
-
-# %%
-check(encoder_layer)
-
-# %% [markdown]
-# PyTorch has this layer as a module. `parameters_of` returns its parameters under our
-# names. (PyTorch's attention has biases, which are 0 at first; ours has none.)
-
-# %%
-from course_lib.nn.functional import parameters_of
-
-with torch.random.fork_rng():
-    torch.manual_seed(0)
-    layer = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True).double()
-x = torch.randn(2, 5, 16, generator=generator, dtype=torch.float64)
-source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
-same = []
-for norm_first in (False, True):
-    layer.norm_first = norm_first
-    theirs = layer(x, src_key_padding_mask=~source_mask[:, 0]).detach()
-    yours = encoder_layer(x, parameters_of(layer), 4, source_mask, norm_first)
-    same.append(torch.allclose(yours, theirs))
-print("same in post-norm and in pre-norm:", same)
-assert all(same)
-
-# %% [markdown]
-# ## A formula in circulation
-#
-# First, a test for any layer. Set all parameters of both sublayers to 0, so that each
-# sublayer returns 0. As the examples in the docstring show, your layer then returns x in
-# pre-norm, and x normalised in post-norm:
-
-# %%
-p = parameters_of(layer)
-norm_names = [f"{name}_{i}" for i in (1, 2) for name in ("gain", "bias")]
-idle = {k: v if k in norm_names else torch.zeros_like(v) for k, v in p.items()}
-
-# %%
-result = encoder_layer(x, idle, 4, norm_first=True)
-normalised = layer_norm(x, p["gain_1"], p["bias_1"])
-gap = (encoder_layer(x, idle, 4) - normalised).abs().max()
-print("pre-norm, x:", torch.equal(result, x), " post-norm, norm(x):", bool(gap < 1e-4))
-assert torch.equal(result, x) and gap < 1e-4  # a norm of a norm, with ε in both
-
-# %% [markdown]
-# A good layer passes its input on. Try the test on an encoder that looks much like yours:
-#
-# $$\text{layer}(x) = \text{norm}(x + \text{attention}(\text{norm}(x)))$$
-# $$\text{encoder}(x) = \text{FFN}(\text{layer}_N(\dots \text{layer}_1(x)))$$
-#
-# In code:
-
-
-# %%
-def faulty_encoder(x, layers):
-    for p in layers:
-        q, k, v, o = (p[f"w_{name}"] for name in "qkvo")
-        normalised = layer_norm(x, p["gain_1"], p["bias_1"])
-        attended = multi_head_attention(normalised, normalised, q, k, v, o, 4)
-        x = layer_norm(x + attended, p["gain_2"], p["bias_2"])
-    last = feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
-    return last
-
-
-# %% [markdown]
-# Apart from the missing mask, three things are wrong. Write down what you find, then run
-# the same test.
-#
-# **Predict:** what does this encoder return if its sublayers return 0?
-#
-# - [x] Zeros
-# - [ ] Its input, unchanged
-# - [ ] Its input, normalised
-
-# %%
-faulty = faulty_encoder(x, [idle])
-print(f"size of the input: {x.std():.2f}, of the result: {faulty.std():.2f}")
-assert not faulty.any()
-
-# %% [markdown]
-# Nothing arrives, for three reasons:
-#
-# - the feed-forward network has no residual connection, so everything that the encoder
-#   computed must pass through it;
-# - it comes only once, after all layers, whereas in the paper each layer has its own;
-# - each layer has one norm before its sublayer and another after the sum.
-#
-# What does the second cost?
-
-# %%
-six = 6 * one_attention
-linear_maps = nn.Sequential(nn.Linear(512, 2048), nn.Linear(2048, 512))
-one_network = sum(parameter.numel() for parameter in linear_maps.parameters())
-print(f"6 attentions {six:,}, feed-forward: 6 × {one_network:,}, or only once")
-print(f"missing of an encoder's: {5 * one_network / (six + 6 * one_network):.0%}")
-
-# %% [markdown]
-# What does the third cost? Here is the share that differs between tokens after 32
-# layers:
-
-# %%
-for kind in ("pre-norm", "post-norm", "both mixed"):
-    share = through[kind].token_variation[32]
-    print(f"{kind:10} {deep_stack.KINDS[kind]:28} {share:.1%}")
-assert share < 0.02 < through["pre-norm"].token_variation[32]
-
-# %% [markdown]
-# > **Common mistake: pre- and post-norm mixed in one formula,** norm(x +
-# > sublayer(norm(x))). Two norms seem safer than one. But the second one is on the
-# > residual connection, so little of the input arrives at the top, as in post-norm. (The
-# > two norms of Gemma 2 are both off it.)
-
-# %% [markdown]
-# ## The decoder's layer
-#
-# It has three sublayers: the target attends to itself, then **to the source**, and then
-# comes the feed-forward network. In the middle one, queries come from the target, and
-# keys and values from the encoder's output, the **memory**. This is **cross-attention**
-# (lesson 02).
-#
-# So the model has three kinds of attention, each with its mask. Take a source of three
-# words and two padding tokens, and a target of *start*, two words and one padding token.
-
-# %%
-english = ["the", "cat", "sat", "pad", "pad"]
-german = ["start", "die", "Katze", "pad"]
-source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
-target_only = masks.padding_mask([3], 4)[0]
-
-# %% [markdown]
-# In the picture below, queries run down, keys across, and blocked keys are hatched.
-#
-# **Predict:** in which attentions must the mask block the future?
-#
-# - [ ] In all three
-# - [ ] In both of the decoder's
-# - [x] In the decoder's own only
-
-# %%
-three_masks = {
-    "encoder": (source_only.repeat(5, axis=0), english, english),
-    "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
-    "decoder to source": (source_only.repeat(4, axis=0), german, english),
-}
-
-# %%
-alt = "Padding is blocked in all three; the decoder's own attention has a triangle too."
-figures.three_attentions(three_masks, alt=alt)
-
-# %% [markdown]
-# Cross-attention has no triangle, because the whole source is there from the start. In the
-# decoder's self-attention, the triangle already hides the padding from every word, so
-# `transformer`, below, passes only the causal mask there.
-
-# %% [markdown]
-# ### Exercise: decoder_layer
-#
-# Three sublayers, three norms. The memory gets no norm in this layer, because the encoder
-# ends with one.
-#
-# <details><summary>Hint 1</summary>
-#
-# Start with your `encoder_layer`; what comes between its two sublayers now?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# In pre-norm, `y` is normalised before it attends to the memory; the memory is not. Which mask
-# belongs to which attention?
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import decoder_layer  # exercise
-
-# %%
-check(decoder_layer)
-
-# %% [markdown]
-# Here is a decoder layer without a feed-forward network, which is not the worst of it:
-#
-# $$\text{layer}(y, \text{memory}) = \text{norm}(y + \text{attention}(\text{norm}(
-# \text{masked attention}(y))))$$
-#
-# In code:
-
-
-# %%
-def faulty_decoder_layer(y, memory, p, may_attend):
-    own = [p[f"w_{name}"] for name in "qkvo"]
-    second = [p[f"cross_{name}"] for name in "qkvo"]
-    attended = multi_head_attention(y, y, *own, 4, may_attend)
-    normalised = layer_norm(attended, p["gain_1"], p["bias_1"])
-    attended = multi_head_attention(normalised, normalised, *second, 4)
-    return layer_norm(y + attended, p["gain_2"], p["bias_2"])
-
-
-# %% [markdown]
-# Give both layers the same parameters. Then change the source, or the *last* word of the
-# target:
-
-# %%
-with torch.random.fork_rng():
-    torch.manual_seed(1)
-    decoder = nn.TransformerDecoderLayer(16, 4, 32, 0.0, dtype=torch.float64)
-parameters, causal = parameters_of(decoder), torch.tensor(masks.causal_mask(4))
-y, memory, another = torch.randn(3, 4, 16, generator=generator, dtype=torch.float64)
-changed_target = torch.cat([y[:3], another[:1]])  # another last word
-
-# %% [markdown]
-# **Predict:** in the faulty layer, what changes the *first* word's result?
-#
-# - [ ] Another source only
-# - [x] Another last word only
-# - [ ] Both
-
-# %%
-kinds = {
-    "yours ": lambda y, memory: decoder_layer(y, memory, parameters, 4, causal),
-    "faulty": lambda y, memory: faulty_decoder_layer(y, memory, parameters, causal),
-}
-moves = {}
-for name, f in kinds.items():
-    by_source = (f(y, another) - f(y, memory))[0].abs().max().item()
-    by_last_word = (f(changed_target, memory) - f(y, memory))[0].abs().max().item()
-    print(
-        f"{name} by the source: {by_source:.1f}, by the last word: {by_last_word:.1f}"
-    )
-    moves[name] = by_source > 0.1, by_last_word > 1e-9
-assert moves["yours "] == (True, False) and moves["faulty"] == (False, True)
-
-# %% [markdown]
-# > **Common mistake: a decoder without the encoder's keys and values.** The memory is an
-# > argument, so the code looks as if the attention used it. But it doesn't: this decoder
-# > writes the same German, whatever the English says. Its outer attention has no mask, so
-# > the future leaks although the inner one is masked. (And the inner one has no residual
-# > connection.)
-
-# %% [markdown]
-# ## The whole Transformer
-#
-# Now put all parts together: token ids go in, logits come out. The layers of a stack have
-# the same form, but each has parameters of its own. Each stack ends with a norm, as
-# PyTorch's do, even in post-norm.
-
-
-# %%
-def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
-    x = embedded = embed(source, embedding, encoding)
-    for layer in model.encoder.layers:
-        x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
-    memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
-    read = shift_right(target, START)
-    y = embed(read, embedding, encoding)
-    causal = torch.tensor(masks.causal_mask(target.shape[-1]))
-    for layer in model.decoder.layers:
-        y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
-    y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
-    between = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
-    return y @ embedding.T, between
-
-
-# %% [markdown]
-# PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
-# no shift. Give your function its parameters, and compare them on two sentences, one of
-# them padded:
-
-# %%
-with torch.random.fork_rng():
-    torch.manual_seed(2)
-    small = nn.Transformer(16, 4, 2, 2, 32, 0.0, batch_first=True, dtype=torch.float64)
-small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
-positions = torch.tensor(sinusoidal_encoding(10, 16))
-source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
-target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
-# source_mask is from the encoder's layer, START from the shift.
-arguments = (source, target, small_embedding, positions, small, 4, source_mask)
-logits, between = transformer(*arguments)
-print("logits:", tuple(logits.shape))
-
-# %% [markdown]
-# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
-# blocked):
-
-# %%
-blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
-blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
-x = embed(source, small_embedding, positions)
-y = embed(between["decoder input"], small_embedding, positions)
-theirs = small(x, y, **blocked).detach() @ small_embedding.T
-print("same as nn.Transformer:", torch.allclose(logits, theirs))
-assert torch.allclose(logits, theirs)
-
-# %% [markdown]
-# Lesson 10 trains the same parts as modules (`EncoderLayer`, `DecoderLayer` and
-# `Transformer`, in `course_lib/nn/`), in pre-norm, only on pairs of sentences. Most
-# models today are **pre-trained** first, on plain text, of which there is much more. BERT
-# is only an encoder, pre-trained to guess masked words; GPT is a decoder without
-# cross-attention, pre-trained to guess the next word.
-
-# %% [markdown]
-# ## Count
-#
-# Back to the question from the start. The paper's base model has six encoder layers and
-# six decoder layers, 512 numbers per token, and 2048 inside the feed-forward networks.
-# Six is a choice: the paper tries 2, 4 and 8 as well (table 3, rows C).
-#
-# **Predict:** how many attentions does it have?
-#
-# - [ ] 12
-# - [x] 18
-# - [ ] 24
-
-# %%
-base = nn.Transformer(512, 8, 6, 6, 2048, batch_first=True)
-attentions = [m for m in base.modules() if isinstance(m, nn.MultiheadAttention)]
-print("attentions:", len(attentions))
-assert len(attentions) == 18
-
-# %% [markdown]
-# ### Exercise: count_transformer
-#
-# From the sizes, count all parameters of a stack of encoder layers and a stack of decoder
-# layers.
-#
-# <details><summary>Hint 1</summary>
-#
-# Count an attention, a feed-forward network and a norm; then how many of each there are in
-# an encoder layer, in a decoder layer, and at the ends.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# At the paper's size there are 18 attentions and 12 networks. How many norms?
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import count_transformer  # exercise
-
-# %%
-check(count_transformer)
-
-# %% [markdown]
-# And PyTorch's own model?
-
-# %%
-counted = sum(parameter.numel() for parameter in base.parameters())
-print(f"yours {count_transformer(6, 512, 2048):,}, PyTorch's {counted:,}")
-assert counted == count_transformer(6, 512, 2048) == 44_140_544
-
-# %% [markdown]
-# With the paper's vocabulary of about 37,000 tokens, in the course's own module
-# (`device="meta"`: shapes without numbers):
-
-# %%
-from course_lib.nn import transformer as modules
-
-config = modules.TransformerConfig(37_000, 512, 8, 6, 2048)
-names = dict(modules.Transformer(config, device="meta").named_parameters())
-total = sum(parameter.numel() for parameter in names.values())
-print(f"{total:,}; of the positions: {[n for n in names if 'position' in n]}")
-assert total == count_transformer(6, 512, 2048, 37_000)
-
-# %% [markdown]
-# That is 63 million. The paper's table 3 says 65, but not how they were counted. The
-# positions have no parameters, because they are computed (lesson 05).
-#
-# What is the rest? The eighteen attentions make up less than half:
-
-# %%
-notes = {"attention": one_attention, "feed-forward": one_network, "norm": 2 * 512}
-part_of_all = {}
-times = {"attention": 6 + 12, "feed-forward": 6 + 6, "norm": 12 + 18 + 2}
-for name, number in notes.items():
-    part_of_all[name] = f"{times[name] * number / 44_140_544:.2%}"
-    print(f"{times[name]:2} × {name:12} {number:9,} = {part_of_all[name]}")
-assert sum(times[name] * notes[name] for name in notes) == 44_140_544
-
-# %% [markdown]
-# And which layer reads from which? Here is what you built, in the paper's size:
-
-# %%
-big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
-# source, target as above; encoding from the section on embeddings
-logits, between = transformer(source, target, big_embedding, encoding, base, 8)
-between |= {"source": source, "target": target, "logits": logits}
-drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
-drawn |= {name: f"{number:,}" for name, number in notes.items()}
-drawn["embedding"] = f"{big_embedding.numel():,}"
-totals = [f"{times[name]} × {name}: {part_of_all[name]}" for name in notes]
-totals += ["embedding: shared with embed,", "not in the 44,140,544"]
-
-# %% [markdown]
-# Each box shows its shapes or its number of parameters. Residual connections are orange
-# and the memory is blue. **Point at a box** for what goes in and comes out, or at *embed*
-# to see what shares its numbers:
-
-# %%
-alt = "Memory goes from the encoder's top to cross-attention in every decoder layer."
-figures.architecture(drawn, 6, totals, alt=alt)
-
-# %% [markdown]
-# An encoder layer has 1 attention and 1 feed-forward network, and a decoder layer has 2
-# and 1. All six decoder layers read the **same** memory, from the encoder's top. 57 % of
-# the parameters are in the feed-forward networks (40 % if the embedding is counted too).
-# And the norms, without which deep stacks barely train, make up less than one in a
-# thousand.
-#
-# Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
-# norms at the ends, and its formula no biases in the projections; PyTorch's model and
-# our count have both.
-
-# %% [markdown]
-# ## Do your own parts learn?
-#
-# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
-# with one layer on each side and 32 numbers per token, for words of six letters from a to
-# j. The next cell looks for your functions in this notebook, and uses the course's
-# version of each one that you haven't written yet:
-
-# %%
-from course_lib.lessons.own_parts import complete
-from course_lib.nn import functional
-
-parts = ["layer_norm", "feed_forward", "embed", "shift_right", "encoder_layer"]
-complete(globals(), functional, *parts, "decoder_layer", "count_transformer")
-
-# %% [markdown]
-# The parameters are in three dictionaries (`course_lib/lessons/own_transformer.py` draws them):
-
-# %%
-from course_lib.lessons import own_transformer
-
-six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
-causal_6 = torch.tensor(masks.causal_mask(6))
-
-
-def logits_of(source, target, p):
-    ends = p["ends"]
-    x = embed(source, ends["embedding"], six_positions)
-    x = encoder_layer(x, p["encoder"], 4)
-    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
-    y = embed(shift_right(target, START), ends["embedding"], six_positions)
-    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
-    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
-    return y @ ends["embedding"].T
-
-
-# %% [markdown]
-# Does your count agree? Your attentions have no biases, while `count_transformer` counts four
-# in each of the three.
-
-# %%
-own = own_transformer.make_parameters()
-n_own = sum(tensor.numel() for tensor in own_transformer.all_parameters(own))
-n_counted = count_transformer(1, 32, 64, own_transformer.VOCAB_SIZE)
-print(f"{n_own:,} parameters + {3 * 4 * 32} = {n_counted:,}")
-assert n_own + 3 * 4 * 32 == n_counted
-
-# %% [markdown]
-# The task is to write a word backwards. The model trains for 300 steps on random words,
-# and autograd goes through all of your functions.
-#
-# **Predict:** how many of 500 new words does it then write without an error?
-#
-# - [ ] About 50
-# - [ ] About half
-# - [x] Nearly all
-
-# %% tags=["nbval-ignore-output"]
-losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
-share = own_transformer.share_reversed(logits_of, own)
-print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
-print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
-assert share > 0.9  # 1.00 when the course was made
-
-# %% [markdown]
-# That took 21,504 numbers, and functions that you know line by line. What happens without
-# `six_positions` (zeros instead), or without `causal_6`? Try it, with new parameters.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
-#   x + sublayer(norm(x)), without a second norm on the sum.
-# - The decoder reads its own words so far, one position behind, and the encoder's memory;
-#   each of the three attentions has its mask.
-# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
-#   and together they let deep stacks learn.
-#
-# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
-# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
-# in the Transformer Architecture*.
-#
-# **An open question:** does it translate? Lesson 11.

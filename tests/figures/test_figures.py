@@ -60,6 +60,14 @@ def jacobians():
 
 
 KINDS = {
+    "choices": lambda: figures.curves_to_choose(
+        [0, 1, 2],
+        {"norms": ["without", "with"]},
+        {"size": numbers(2, 3), "share": numbers(2, 3)},
+        ["one", "two"],
+        xlabel="layers",
+        alt=ALT,
+    ),
     "backward": lambda: figures.backward_pass(
         1.5, 2.0, 7.0, learning_rate=0.05, alt=ALT
     ),

@@ -24,6 +24,7 @@ THEME = (
 VIEWS = {
     "attention": KINDS["weights_3"],
     "softmax": KINDS["softmax"],
+    "choices": KINDS["choices"],
     "steps": KINDS["six_steps"],
     "backward_pass": KINDS["backward"],
     "architecture": lambda: figures.lesson_map("01", alt=ALT),

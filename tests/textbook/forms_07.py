@@ -185,3 +185,14 @@ def loop_with_an_early_copy(
             best_loss = valid_losses[-1]
             best = {k: p.clone() for k, p in parameters.items()}
     return best, train_losses, valid_losses
+
+
+@FORMS("train_epoch", "PyTorch tutorials", before="full")
+def train_loop(gradient_of, parameters, batches, step, state):
+    losses = []
+    for _, batch in enumerate(batches):
+        zeros = {k: torch.zeros_like(p) for k, p in parameters.items()}
+        loss, gradients = gradient_of(parameters, batch, zeros)
+        parameters, state = step(parameters, gradients, state)
+        losses.append(loss)
+    return parameters, state, losses
