@@ -10,8 +10,8 @@ What they share is in ``course_lib.figures.drawing``.
 from course_lib.figures.alignments import alignment
 from course_lib.figures.backward import backward_pass
 from course_lib.figures.beam_search import beam_tree
-from course_lib.figures.chosen_heads import chosen_heads
 from course_lib.figures.choices import curves_to_choose
+from course_lib.figures.chosen_heads import chosen_heads
 from course_lib.figures.costs import costs_by_length
 from course_lib.figures.dot_product import draggable_query, six_steps, softmax
 from course_lib.figures.general import (

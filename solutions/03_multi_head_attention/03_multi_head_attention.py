@@ -132,7 +132,7 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 #
 # A head sees only d_k directions of a token: its **representation subspace**. Each head
 # has its own three matrices, and so its own subspace. Any attention would do inside a
-# head, for example with the additive scores of lesson 01, but the paper's heads use
+# head, for example with the additive scores (lesson 01, optional), but the paper's heads use
 # scaled dot products.
 
 # %% [markdown]

@@ -41,8 +41,8 @@ figures.backward_pass(1.5, 2.0, 7.0, learning_rate=0.05, alt=alt)
 # the loss smaller. Going back like this is called **backpropagation**, and it is all that
 # training needs.
 #
-# A real model only has more boxes. For one layer of self-attention, lesson 02 filled a
-# page with them, with three paths that meet in `x` and a sum that is easy to forget; the
+# A real model only has more boxes. For one layer of self-attention alone they fill a page
+# (lesson 02, *Backwards*, for those who like it), with three paths that meet in `x`; the
 # Transformer of *Attention Is All You Need* has 18 attention layers, with norms and
 # feed-forward networks between them. **Who computes its gradients, and how does the model
 # learn from them?**
@@ -866,7 +866,7 @@ print("now on", moved.device)
 # %% [markdown]
 # ## Measure a gradient
 #
-# Can we believe autograd? Ask `softmax_jacobian` from lesson 01 first. Autograd gives one row
+# Can we believe autograd? Ask `softmax_jacobian` from lesson 01 (optional there) first. Autograd gives one row
 # of it at a time, the gradient of one weight; `retain_graph=True` keeps the graph for the
 # next row.
 

@@ -380,8 +380,8 @@ assert all(same)
 # | 1 | die | Katze |
 # | 2 | Katze | saß |
 #
-# In lesson 04 you saw what happens if the shift is forgotten: a loss of 0, no leak to be
-# found, and output at chance.
+# Lesson 04 shows what happens if the shift is forgotten (*Counting days*, optional): a loss
+# of 0, no leak to be found, and output at chance.
 
 # %% [markdown]
 # ### Exercise: shift_right
