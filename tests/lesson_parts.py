@@ -150,7 +150,9 @@ def _used(cell: SourceCell) -> set[str]:
     if cell.kind == "exercise" and cell.exercise:
         own = free_names(solution(cell.exercise)) | {*cell.exercise.uses}
         return own - {cell.exercise.name}
-    return free_names(cell.text) - OF_NOTEBOOKS if cell.kind == "code" else set()
+    if cell.kind != "code":
+        return set()
+    return free_names(cell.text) - bound_names(cell.text) - OF_NOTEBOOKS
 
 
 def uneven_answers(sources: Sequence[LessonSource]) -> Iterator[str]:

@@ -16,7 +16,7 @@ def curves_to_choose(
     texts: Sequence[str],
     *,
     xlabel: str,
-    alt: str,
+    alt: str | None = None,
     logarithmic: Sequence[str] = (),
     start: Sequence[int] | None = None,
 ) -> LivingFigure:

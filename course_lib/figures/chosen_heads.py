@@ -16,7 +16,7 @@ def chosen_heads(
     values: Sequence[float] | np.ndarray,
     wanted: Mapping[str, float],
     *,
-    alt: str,
+    alt: str | None = None,
     start: Sequence[Sequence[str]],
     unit: str = "",
     factor: bool = False,
@@ -71,7 +71,7 @@ def chosen_heads(
 
 
 def _bars(
-    labels: Sequence[str], counts: np.ndarray, goals: np.ndarray, alt: str
+    labels: Sequence[str], counts: np.ndarray, goals: np.ndarray, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw a bar for each key, and a dashed frame for what it should count."""
     figure, axes = new_axes(5.2, 2.6)

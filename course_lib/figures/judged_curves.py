@@ -19,7 +19,7 @@ def judged_curves(
     ylabel: str,
     share_name: str,
     top: float,
-    alt: str,
+    alt: str | None = None,
 ) -> LivingFigure:
     """Draw one curve per model; its result is hidden until the reader asks for it.
 

@@ -125,7 +125,7 @@ def switchable_mask(
     queries: Sequence[str],
     keys: Sequence[str],
     *,
-    alt: str,
+    alt: str | None = None,
     may_attend: np.ndarray | None = None,
 ) -> LivingFigure:
     """Draw attention weights whose cells a reader blocks and allows.

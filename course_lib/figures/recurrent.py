@@ -250,7 +250,7 @@ Point = tuple[float, float]
 
 
 def gradient_paths(
-    source: Sequence[str], target: Sequence[str], *, alt: str
+    source: Sequence[str], target: Sequence[str], *, alt: str | None = None
 ) -> AccessibleFigure:
     """Draw the way of a gradient from the first target token to the first source token.
 

@@ -100,7 +100,7 @@ def merge_steps(
 
 
 def typed_word(
-    word: str, merges: Sequence[tuple[str, str, int]], *, alt: str
+    word: str, merges: Sequence[tuple[str, str, int]], *, alt: str | None = None
 ) -> LivingFigure:
     """Draw how one word becomes fewer tokens; where scripts run, the reader types it.
 

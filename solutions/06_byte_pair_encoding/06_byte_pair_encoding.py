@@ -807,6 +807,7 @@ assert loaded == merges
 # %%
 from collections import Counter
 
+from course_lib.bpe import word_counts
 from course_lib.preprocessing import Preprocessing, separate_punctuation
 
 learned_case = Preprocessing.learn(pairs.train)
@@ -1235,13 +1236,16 @@ assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 # %% [markdown]
 # ## Your own tokenizer
 #
-# Now put your four functions together, from a text to tokens and back: count the words,
-# learn 300 merges on the thousand most frequent ones, encode, decode. (*When it rains,
-# the skylight closes.* Try a sentence of your own.)
+# Now put it all together, from a text to tokens and back: count the words, learn 300
+# merges on the thousand most frequent ones, encode, decode. `train_bpe` and `encode_word`
+# are yours; take your own `word_counts` and `decode` too if you have written them. (*When
+# it rains, the skylight closes.* Try a sentence of your own.)
 
 # %%
+from course_lib import bpe
+
 new_sentence = "Wenn es regnet, schließt sich das Dachfenster"
-by_word = word_counts(german)
+by_word = bpe.word_counts(german)
 frequent = {spell(word): by_word[spell(word)] for word in known[:1000]}
 your_merges = train_bpe(frequent, 300)
 your_tokens = [
@@ -1250,8 +1254,8 @@ your_tokens = [
     for token in encode_word(spell(word), your_merges)
 ]
 print(*your_tokens)
-print(decode(your_tokens))
-assert decode(your_tokens) == new_sentence and new_sentence not in german
+print(bpe.decode(your_tokens))
+assert bpe.decode(your_tokens) == new_sentence and new_sentence not in german
 assert {"es</w>", "das</w>"} < set(your_tokens)
 
 # %% [markdown]
