@@ -55,6 +55,16 @@ def test_cover_is_what_the_course_draws():
     assert cover().alt in README
 
 
+def test_moving_picture_is_small_and_described():
+    path, alt = re.search(
+        r'<img src="(docs/\S+\.gif)"[^>]* alt="([^"]+)">', README
+    ).groups()
+    assert 1000 < (ROOT / path).stat().st_size <= 500_000
+    # What it says is what the page said when it was recorded.
+    assert re.search(r"Your dot products are not divided\.", alt)
+    assert "Your dot products are not divided." in no_scale_message()
+
+
 def test_table_of_lessons_counts_the_exercises():
     rows = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| (\d+) \|$", README, re.MULTILINE))
     assert list(rows) == Course.here().lessons, "README.md: a row for each lesson"
