@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from autograder.checking.call import plain_function
 from autograder.messages.report import sentence_html
-from autograder.messages.stopped import lasting_names, unreadable
+from autograder.messages.stopped import lasting_names, missing_package, unreadable
 
 
 class RunCell(NamedTuple):
@@ -45,6 +45,8 @@ def watch_cells(also: Callable[[str], None]) -> None:
 def _note(also: Callable[[str], None], result: Any) -> None:
     if isinstance(result.error_before_exec, SyntaxError):
         show(unreadable(result.error_before_exec))
+    elif sentence := missing_package(result.error_in_exec):
+        show(sentence)
     text = getattr(result.info, "raw_cell", None)
     if isinstance(text, str):
         cell = RunCell(text.strip(), time.time(), bool(result.success))

@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 
 from autograder import system
 from autograder.course import Course
+from course_lib.lessons import environment
+from course_lib.lessons.environment import NotReadyError, check_environment
 
 ROOT = Course.here().root
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -111,6 +113,17 @@ def test_first_layer_of_dependencies_lets_checks_run_without_the_others():
     assert not layer & {*map(canonicalize_name, needless)}
     done = run_python(code, *needless)
     assert "solved" in done.stdout and not done.returncode, done.stderr
+
+
+def test_environment_may_lack_torch_alone(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda n: None if n == "torch" else find(n)
+    )
+    assert "attention-course[torch]" in check_environment()
+    monkeypatch.setattr(environment, "MINIMUM_VERSIONS", {"numpy": (99, 0)})
+    with pytest.raises(NotReadyError, match=r"needs 99\.0"):
+        check_environment()
 
 
 def test_lock_names_no_address_and_no_build():

@@ -16,7 +16,8 @@ PORT, ADDRESS = 8888, "127.0.0.1"
 TORCH = (
     "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
     "'attention-course[torch]'` in this environment, or start with `uvx "
-    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 do without."
+    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 need it only "
+    "where something is trained."
 )
 Folder = Annotated[
     Path | None,

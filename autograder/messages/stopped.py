@@ -8,6 +8,7 @@ from autograder.checking.result import ExerciseResult
 from autograder.messages.description import one_line
 
 RUN_ABOVE = "run the cells above first (Run → Run All Above Selected Cell)"
+OF_TORCH = {"torch", "babel", "num2words", "sacrebleu", "safetensors"}
 MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
 
 # What Python says of a line that it cannot read, and what that most often means.
@@ -71,6 +72,24 @@ def _slip(words: str) -> str:
         if match := re.search(pattern, words):
             return sentence.format(*match.groups()) + " "
     return ""
+
+
+def missing_package(error: BaseException) -> str:
+    """Return what to do about a package that the first layer lacks, "" for others.
+
+    >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
+    "This cell trains something and needs `torch`, which is not installed: `pip install \
+'attention-course[torch]'`, then restart the kernel. In lessons 00 to 06 you can go on \
+below without it."
+    """
+    package = getattr(error, "name", None) or ""
+    if not isinstance(error, ModuleNotFoundError) or package not in OF_TORCH:
+        return ""
+    return (
+        f"This cell trains something and needs `{package}`, which is not installed: "
+        "`pip install 'attention-course[torch]'`, then restart the kernel. In lessons "
+        "00 to 06 you can go on below without it."
+    )
 
 
 def missing_name(result: ExerciseResult) -> str:

@@ -3,17 +3,22 @@
 Installing is ``make setup``'s task.
 """
 
+import importlib.util
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
-import torch
-
 # The oldest versions with which the lessons were tried.
 MINIMUM_PYTHON = (3, 11)
-MINIMUM_VERSIONS = {"numpy": (2, 3), "matplotlib": (3, 10), "torch": (2, 13)}
+MINIMUM_VERSIONS = {"numpy": (2, 3), "matplotlib": (3, 10)}
+MINIMUM_TORCH = (2, 13)  # from lesson 07 on, and for what trains before
+WITHOUT_TORCH = (
+    "Python, numpy and matplotlib are here and new enough. PyTorch is not: lessons 00 "
+    "to 06 need it only where something is trained, the others everywhere. `pip "
+    "install 'attention-course[torch]'` brings it."
+)
 
 
 class NotReadyError(RuntimeError):
@@ -22,6 +27,8 @@ class NotReadyError(RuntimeError):
 
 def check_environment() -> str:
     """Return a sentence if all is there; raise ``NotReadyError`` with what is not.
+
+    PyTorch may be missing, as whoever begins may have left it for later.
 
     >>> check_environment()
     'Python, numpy, matplotlib and torch are here and new enough.'
@@ -35,8 +42,10 @@ def check_environment() -> str:
         )
     for name, minimum in MINIMUM_VERSIONS.items():
         _require(name, minimum)
-    *first, last = MINIMUM_VERSIONS
-    return f"Python, {', '.join(first)} and {last} are here and new enough."
+    if importlib.util.find_spec("torch") is None:
+        return WITHOUT_TORCH
+    _require("torch", MINIMUM_TORCH)
+    return f"Python, {', '.join(MINIMUM_VERSIONS)} and torch are here and new enough."
 
 
 def _require(name: str, minimum: tuple[int, int]) -> None:
@@ -61,6 +70,8 @@ def one_thread() -> Iterator[None]:
 
     Afterwards it uses as many as before.
     """
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -72,6 +83,8 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Draw with a seed, on one thread, and leave PyTorch as it was before."""
+    import torch
+
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

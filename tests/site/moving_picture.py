@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _play(page: Page) -> list[tuple[bytes, int]]:
-    """Type a wrong answer, check it, mend it; return pictures and how long each stays."""
+    """Type a wrong answer, check it, mend it; return pictures and their times."""
     editor = page.locator(".live").first
     text, report = editor.locator("textarea"), editor.locator(".live-report")
     frames = []
