@@ -78,9 +78,9 @@ def missing_package(error: BaseException) -> str:
     """Return what to do about a package that the first layer lacks, "" for others.
 
     >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
-    "This cell trains something and needs `torch`, which is not installed: `pip install \
-'attention-course[torch]'`, then restart the kernel. In lessons 00 to 06 you can go on \
-below without it."
+    "This cell trains something and needs `torch`, which is not installed: `pip \
+install 'attention-course[torch]'`, then restart the kernel. In lessons 00 to 06 you \
+can go on below without it."
     """
     package = getattr(error, "name", None) or ""
     if not isinstance(error, ModuleNotFoundError) or package not in OF_TORCH:
