@@ -81,6 +81,11 @@ def older_version(name: str, answer: Any) -> str:
             f"The newest cell with `{name}` stopped with an error, so this is about "
             "the version before it. Fix that cell and run it, then this one."
         )
+    if newest.text == judged and not newest.succeeded:
+        return (
+            f"The cell with `{name}` stopped with an error, so only a part of it has "
+            "run. Fix that cell and run it, then this one."
+        )
     if newest.text == judged and _is_edited(definition, newest):
         return (
             f"The saved notebook holds a newer `{name}` that has not run yet: this is "

@@ -84,7 +84,7 @@ def losses_of_the_batches(student, rng):
 
 
 @exercise.case(
-    "The parameters that come in stay as they are, and the results are right",
+    "The parameters that come in are not modified, and the results are right",
     weight=0.5,
 )
 def arguments_stay(student, rng):

@@ -90,6 +90,18 @@ def test_press_on_the_last_word_takes_the_next_one(figure, tmp_path):
             assert_shows(page, row)
 
 
+def test_last_word_is_reached_first_and_switched_by_arrows(figure, tmp_path):
+    with opened(tmp_path, figure) as page:
+        page.locator(".lw-choice").last.focus()
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.matches('.lw-last')")
+        page.keyboard.press("ArrowDown")
+        assert_shows(page, 1)
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        assert_shows(page, 2)
+
+
 def test_words_are_reached_by_arrow_keys_and_told(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         page.locator("button.lw-word").first.focus()

@@ -211,14 +211,16 @@ function render({ model, el }) {
     said.textContent = `${name} at ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}. ${show.join(" / ")}: ${parts.join(", ")}.${mean}`;
   }
 
+  // Before the picture: from below, the keyboard reaches the arrow first.
   view.append(
+    element("div", { class: "controls" }, back),
     element("div", { class: "dq-parts" }, svg,
-      element("div", { class: "dq-side" }, where, numbers, ...(values ? [answer] : []), element("div", { class: "controls" }, back))),
+      element("div", { class: "dq-side" }, where, numbers, ...(values ? [answer] : []))),
     said,
   );
   el.append(view);
   draw();
-  said.textContent = `Drag the tip of \u201c${isolated(name)}\u201d, or click it and use the arrow keys.`;
+  said.textContent = `Drag the tip of \u201c${isolated(name)}\u201d, or reach it with Tab and use the arrow keys.`;
   return followTheme(view);
 }
 

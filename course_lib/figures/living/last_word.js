@@ -37,7 +37,18 @@ function render({ model, el }) {
   });
   const places = made.map(({ item }) => item);
   const reached = places.filter((item) => item.matches("button"));
+  // The last word is reached first, also from below, and the arrows up and down change it.
+  if (!typed) {
+    reached.at(-1).addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      choose((chosen + step + lastWords.length) % lastWords.length);
+    });
+  }
   arrowKeys(reached, { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }, point);
+  if (!typed) reached.forEach((each, i) => (each.tabIndex = i === reached.length - 1 ? 0 : -1));
   const lines = places.map((_, j) => shape("path", { class: "lw-line", "data-j": j }));
   const svg = shape("svg", { class: "lw-lines", "aria-hidden": "true" }, ...lines);
   const sentence = element(
