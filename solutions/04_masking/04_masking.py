@@ -385,9 +385,9 @@ for good in (-2.0, -9_999.0, -12_000.0):
 # > otherwise it leaks without a warning.
 
 # %% [markdown]
-# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. The mask M of
-# 0 and $-\infty$ is *added* to the scores. (To combine two such masks, add them too: a
-# product would contain $0 \cdot (-\infty)$, which is not a number.) So the formula is
+# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. So the mask is
+# *added* to the scores, as 0 and $-\infty$ (two such masks are added, too: in a product, 0
+# times $-\infty$ is not a number):
 #
 # $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
@@ -433,8 +433,8 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 # ### Exercise: masked_softmax
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
-# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
-# asks for it, but NaN spoils gradients, the slopes that training follows (lesson 07).
+# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: it spoils
+# gradients, the slopes that training follows (lesson 07).
 #
 # <details><summary>Hint 1</summary>
 #

@@ -787,7 +787,10 @@ assert np.allclose(by_rotary, turned(key, 9))
 # al. 2022) subtracts the distance times a number that is fixed for each head, and was
 # made for longer sequences than those in training. Or one adds nothing: Kazemnejad et al.
 # (2023) find that decoders without any encoding can do well on longer sequences, and Yang
-# et al. (2025) mix rotary layers with **layers without positions**. In some tasks, such as
+# et al. (2025) mix rotary layers with **layers without positions**.
+
+# %% [markdown]
+# In some tasks, such as
 # reinforcement learning, an added encoding may bring in the order too weakly ([Weng
 # 2018](https://lilianweng.github.io/posts/2018-06-24-attention/)).
 
