@@ -73,10 +73,8 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     Source: Vaswani et al. (2017), Attention Is All You Need, section 3.2.3, where
     blocked scores are −∞; the paper does not discuss padding.
 
-    >>> padding_mask([2, 0], 3)
-    array([[[ True,  True, False]],
-    <BLANKLINE>
-           [[False, False, False]]])
+    >>> padding_mask([2, 0], 3).tolist()
+    [[[True, True, False]], [[False, False, False]]]
     """
     m = arguments.whole("m ≥ 0", m)
     lengths = arguments.numbers("whole lengths (...)", lengths, between=(0, m))

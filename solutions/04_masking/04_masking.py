@@ -10,7 +10,7 @@
 #   the scores are;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 70 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`,
+# **About 80 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`,
 # scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%
@@ -29,7 +29,7 @@ from course_lib.lessons import decoder_variants
 # *the cat sat on it*: a model that learns to write has to say, at each word, which word
 # comes next. Each row below says how much attention a word gives to all five, before any
 # training. In the dashed cells, a word attends to a **later** one, where it can look up
-# what it should guess. **Press cells to block them, until no word sees a later one.**
+# what it should guess.
 #
 # **Predict:** block one cell, from *the* to *cat*. What happens to the other four numbers
 # in its row?
@@ -43,14 +43,16 @@ words = ["the", "cat", "sat", "on", "it"]
 x = np.random.default_rng(0).normal(size=(5, 4))  # a random vector for each word
 scores = attention.scaled_scores(x, x)  # (5, 5)
 
+# %% [markdown]
+# **Press cells to block them, until no word sees a later one.**
+
 # %%
 alt = "The to cat 0.28, and nothing is blocked: four of five words see a later one."
 figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
 
 # %% [markdown]
-# The weights of a row sum to 1, blocked or not. What is left is divided by its own sum, so
-# it keeps its proportions: 0.72 was left here, and each of the four weights is divided by
-# 0.72.
+# The weights of a row sum to 1, blocked or not. Here 0.72 was left, and each of the four
+# weights is divided by 0.72, so they keep their proportions.
 #
 # What if you block a whole row? Then there is nothing to divide by. This row will keep us
 # busy later.
@@ -60,9 +62,8 @@ figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
 #
 # Why hide anything? Roll a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
-# is to come next. After less than a minute of training, it was tested on new rolls. Here is
-# the probability that it gave, on average, to the roll that came next (a geometric mean,
-# and the median of three stored runs):
+# is to come next. After training, it was tested on new rolls. Here is the probability that
+# it gave, on average, to the roll that came next (a geometric mean):
 
 # %%
 runs = record.read("leak_canary")
@@ -75,8 +76,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A mask, the table of what is blocked, can keep a model from cheating. It makes one of the
-# Transformer's three kinds of attention *causal*, the one highlighted here:
+# A mask, the table of who may look where, can keep a model from cheating. It is what makes
+# one of the Transformer's three kinds of attention *causal*, the one lit up here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -97,12 +98,12 @@ figures.lesson_map("04", alt=alt)
 # | 3 | the cat sat on | it |
 #
 # With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
-# predict, and training will exploit that. It is the same in a translator: an **encoder**
-# reads the source, a **decoder** writes the translation, and in training the decoder is
-# given the whole correct translation (*teacher forcing*).
+# predict, and training will exploit that. In a translator, an **encoder** reads the
+# source, a **decoder** writes the translation, and in training the decoder is given the
+# whole correct translation (*teacher forcing*).
 
 # %% [markdown]
-# This lesson needs three words:
+# This lesson needs three terms:
 #
 # - **`may_attend`** is a table of booleans, with one row per query and one column per
 #   key: True = may attend (in some libraries, True means *blocked*);
@@ -121,9 +122,8 @@ for i in range(3):
     print(words[i], "may attend to", words[: i + 1])
 
 # %% [markdown]
-# Six are True, since a token may attend to **itself**. That is not cheating, because its
-# own word is input and the target is the next one. Otherwise the first token would have
-# nothing to attend to.
+# Six are True, since a token may attend to **itself**. That is not cheating: its own word
+# is input, and the target is the next one.
 
 # %% [markdown]
 # ### Exercise: causal_mask
@@ -172,18 +172,16 @@ print("np.tril allows in each row:", cornered.sum(axis=-1))
 assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 
 # %% [markdown]
-# `tril` alone is right only if there are as many queries as keys, and no offset. With
-# stored keys, its triangle is in the upper left corner, so the two *newest* tokens see
-# only the *oldest*: 1 and 2 keys instead of 6 and 7. `k=offset` moves the triangle to
-# where it belongs.
+# `tril` alone is right only without an offset. With stored keys, its triangle is in the
+# upper left corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead
+# of 6 and 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
 # With a causal mask, row i of one pass over the sentence should equal the result of a
-# pass over its first i + 1 words alone. If so, n tasks are trained at once, and the model
-# sees exactly the same while it writes as it saw in training. (Blocked scores become
-# $-\infty$, since $e^{-\infty} = 0$. More on that below.)
+# pass over its first i + 1 words alone. (Blocked scores become $-\infty$, since
+# $e^{-\infty} = 0$.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -196,17 +194,8 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# The n tasks share one pass, whereas a recurrent network has to read one token after
-# another. This is a large part of why Transformers train fast. The number of steps that
-# must wait for one another does not grow with n, which is what
-# "[O(1)](https://lena-voita.github.io/nlp_course/seq2seq_and_attention.html)" for a
-# training step means. The *work* does grow, with n², because all scores are computed,
-# including blocked ones.
-
-# %%
-for n in (10, 100, 1000):
-    allowed_cells = int(causal_mask(n).sum())
-    print(f"n = {n:4}: {n * n:9,} scores, {allowed_cells:7,} of them allowed")
+# No extra passes: the n tasks share one. Wasted scores, yes. The work grows with n². About
+# half of it is wasted here: the blocked scores are computed too.
 
 # %% [markdown]
 # ## Sentences of different lengths
@@ -230,16 +219,21 @@ print("padded:", shares.round(2))
 assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# Zeros look as if they changed nothing. But a key of zeros has the score 0, and $e^0 = 1$
-# is not nothing. *yes* has the score 2 with itself, so 3 of 3 + e² parts, 29 % of the
-# weight, go to the padding. Worse, this share depends on the longest sentence that happens
-# to be in the batch.
+# A key of zeros has the score 0, and $e^0 = 1$ is not nothing. *yes* has the score 2 with
+# itself, so 3 of 3 + e² parts, 29 % of the weight, go to the padding. Worse, this share
+# depends on the longest sentence in the batch.
 
 # %% [markdown]
 # So block the padding, for every query of its sentence, but mind the shapes. Here are two
-# pairs of sentences, where one sentence attends to another: two queries and three keys in
-# each pair. Of the second pair's keys, only the first is a token. The mask has the shape
-# (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
+# translations in a batch. In each, two target words (queries) attend to three source
+# positions (keys):
+#
+# | | keys | queries |
+# |---|---|---|
+# | pair 0 | three tokens | two |
+# | pair 1 | one token, two pads | two |
+#
+# The mask has the shape (pairs, keys), and NumPy stretches it to (pairs, queries, keys).
 #
 # **Predict:** for how many of the four queries is the stretched mask wrong?
 #
@@ -255,10 +249,14 @@ print("first pair: ", used[0].tolist())
 print("second pair:", used[1].tolist())
 
 # %% [markdown]
-# It is wrong for two of the four: the second query of the first pair has lost two good
-# keys, and the first query of the second pair attends to padding. There was no error,
-# because there are as many pairs as queries, and NumPy matches axes from the right. An
-# extra axis of length 1 for the queries keeps each row with its own pair.
+# It is wrong for two of the four: the second query of pair 0 has lost two good keys, and
+# the first of pair 1 attends to padding. There was no error, because there are as many
+# pairs as queries, and NumPy matches axes from the right. An extra axis of length 1 for
+# the queries keeps each row with its own pair. `np.newaxis` makes such axes:
+
+# %%
+lengths = np.array([3, 1])
+print(lengths[..., np.newaxis].tolist(), lengths[..., np.newaxis].shape)
 
 # %% [markdown]
 # ### Exercise: padding_mask
@@ -286,9 +284,8 @@ from course_lib.masks import padding_mask  # exercise
 check(padding_mask)
 
 # %% [markdown]
-# The mask blocks *keys*. What about padding as a query? It may go on attending, since
-# nothing attends to it and its losses are left out of the mean. Blocking its rows would
-# only leave them with nothing to attend to, and you will see what trouble that causes.
+# The mask blocks *keys*. As a query, padding may go on attending, since nothing attends to
+# it, and training ignores its predictions.
 
 # %% [markdown]
 # ## Several masks at once
@@ -301,8 +298,7 @@ check(padding_mask)
 # | decoder to its own sentence | causal **and** padding of the target |
 # | decoder to the encoder's sentence (*cross-attention*) | padding of the source |
 #
-# The third has no causal mask, because the whole source is there while the model
-# writes. The second has two masks.
+# The third has no causal mask, because the whole source is there while the model writes.
 #
 # **Predict:** of five positions, the first three are tokens. How many of the 25 cells do
 # both masks allow?
@@ -316,23 +312,12 @@ check(padding_mask)
 causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
 print("both allow:", (causal & padding).sum(), "cells")
 print("one of them allows:", (causal | padding).sum(), "cells")
-with np.errstate(invalid="ignore"):
-    product = np.where(causal, 0.0, -np.inf) * np.where(padding, 0.0, -np.inf)
-print("product of masks of 0 and −∞:", np.isnan(product).sum(), "times NaN,", end=" ")
-print((product == np.inf).sum(), "times +∞")
 assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
 
 # %% [markdown]
 # A key must be allowed by **both** masks. With "or", 18 cells get through, including
-# some of the future.
-#
-# Masks made of 0 and $-\infty$ are *added* to scores, and to each other. Multiplying them
-# gives NaN where one of them blocks, since $0 \cdot (-\infty)$ is not a number, and
-# $+\infty$ where both do.
-
-# %% [markdown]
-# Here are three words, padded to five positions. It doesn't matter what the two *pad*
-# rows contain; here they still hold the vectors of *on* and *it*.
+# some of the future. Here are both masks for three words, padded to five positions (the
+# two *pad* rows still hold the vectors of *on* and *it*):
 
 # %%
 both = causal & padding
@@ -353,7 +338,7 @@ figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 #
 # **Way 1:** multiply the scores by the mask.
 #
-# **Predict:** in this way, how much weight does the blocked key get?
+# **Predict:** done this way, how much weight does the blocked key get?
 #
 # - [x] Most of it
 # - [ ] About a third of it
@@ -381,44 +366,40 @@ with np.errstate(invalid="ignore"):
     print("next to a score of 1000:", (far / far.sum())[0])
 
 # %% [markdown]
-# The weights sum to 0.003, so the output shrinks to 0.3 % of its size. Dividing by the
-# sum repairs that on paper, but with floats it may fail: a large blocked score takes
-# everything, and what is left is 0 / 0.
+# The weights sum to 0.003. Dividing by the sum repairs that on paper, but with floats a
+# large blocked score takes everything, and what is left is 0 / 0.
 #
 # **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is
-# low enough? The original code of BERT, a well-known model of 2018 that reads sentences,
-# adds −10,000; −1e9 is common as well. Here −10,000 is added to a blocked score of 0,
-# next to scores that are low themselves:
+# low enough? The original code of BERT (2018) adds −10,000; −1e9 is common as well. Here
+# −10,000 is added to a blocked score of 0, next to scores that are low themselves:
 
 # %%
 for good in (-2.0, -9_999.0, -12_000.0):
     low = np.array([[good, good - 1, 0.0 - 10_000.0]])
     weight = attention.softmax(low)[0, 2]
     print(f"good scores around {good:7,.0f}: weight of the blocked key {weight:.2f}")
-print(f"largest float16: {int(np.finfo(np.float16).max):,}")
 
 # %% [markdown]
 # > **Is −1e9 as good as −∞?** It nearly always works, and much published code uses it.
 # > But a finite number blocks only as long as all other scores are far above it;
-# > otherwise it leaks without a warning. float16 ends at 65,504, so there an added −1e9
-# > becomes −∞, and PyTorch's `masked_fill` refuses it. And the next section shows a row
-# > in which −1e9 blocks nothing.
+# > otherwise it leaks without a warning.
 
 # %% [markdown]
-# $-\infty$ is below every number, and exact, since $e^{-\infty} = 0$. So the formula is
+# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. So the mask is
+# *added* to the scores, as 0 and $-\infty$ (two such masks are added, too: in a product, 0
+# times $-\infty$ is not a number):
 #
 # $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
-# It fails in one case, which you may have met on the first screen: a row in which
-# everything is blocked.
+# It fails in one case: a row in which everything is blocked.
 
 # %% [markdown]
 # ## A row with nothing to attend to
 #
 # An empty sentence gives such a row. So do a causal mask and a padding mask together, if
-# the padding comes *before* the tokens. Here are four ways to block all three of the
+# the padding comes *before* the tokens. Here are three ways to block all three of the
 # scores 1, 2 and 3:
 
 # %%
@@ -429,18 +410,14 @@ print(
     "replaced by −1e9:", attention.softmax(np.where(nothing, three, -1e9))[0].round(2)
 )
 print("added −1e9:      ", attention.softmax(three - 1e9)[0].round(2))
-narrow = three.astype(np.float32) + np.float32(-1e9)
-print("added in float32:", attention.softmax(narrow)[0].round(2))
-assert np.spacing(np.float32(1e9)) == 64
 
 # %% [markdown]
-# The four ways give three answers, and none is right:
+# They give three answers, and none is right:
 #
 # - $-\infty$ gives NaN, "not a number": the formula asks for 0 / 0.
 # - Replacing by −1e9 gives equal weights to keys that are all forbidden.
-# - Adding −1e9 in float64 gives **the weights without any mask**, since only differences
-#   between scores count. In float32, numbers near 1e9 are 64 apart, so the differences are
-#   rounded away, and the weights are equal again.
+# - Adding −1e9 (in float64) gives **the weights without any mask**, since only differences between
+#   scores count.
 #
 # At least NaN gets noticed. But it spreads: even a weight of exactly 0 doesn't stop it.
 
@@ -456,8 +433,8 @@ print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
 # ### Exercise: masked_softmax
 #
 # Return weights that are 0 wherever a query may not attend, however large the scores are,
-# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: no check
-# asks for it, but NaN spoils gradients.
+# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: it spoils
+# gradients, the slopes that training follows (lesson 07).
 #
 # <details><summary>Hint 1</summary>
 #
@@ -487,8 +464,7 @@ alt = "Each row's weights lie on allowed words and sum to 1; the padding gets no
 figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
 
 # %% [markdown]
-# Notice the first row: *the* may attend only to itself, so its weight is 1, whatever its
-# score. Now try your function on the rows from the three ways above:
+# Now try your function on the rows from the three ways above:
 
 # %%
 print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
@@ -503,16 +479,14 @@ assert masked_softmax(all_low, allowed)[0, 2] == 0
 #
 # Even with the right mask, a model can leak somewhere else. So test what the model *does*
 # instead of its masks: **change the future, and if the past of the result changes,
-# something leaks.** This needs no training, and the model may be anything that turns n
-# rows into n rows.
+# something leaks.** The model may be anything that turns n rows into n rows.
 
 # %% [markdown]
 # ### Exercise: leak
 #
 # Rows 0 … t are the past and the present; the rows after them are the future. Change
 # every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (Unlike random numbers, a fixed rule can be repeated, and this one changes every
-# number except ⅓.)
+# moves. (This rule changes every number except ⅓.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -534,8 +508,7 @@ from course_lib.masks import leak  # exercise
 check(leak)
 
 # %% [markdown]
-# Try it on a running sum, which is causal, and on subtracting the mean of everything,
-# which isn't:
+# Try it on a running sum and on subtracting the mean:
 
 # %%
 line = np.array([[1.0], [2.0], [4.0]])
@@ -547,8 +520,7 @@ print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
 #
 # A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
 # parameters: attention, then a normalisation, which subtracts a mean and divides by a
-# standard deviation. A and B normalise each token's own numbers, C each column over all
-# tokens. All three claim to be causal. First, the usual inspection: are there weights
+# standard deviation: in A and B for each row, in C for each column. All three claim to be causal. First, the usual inspection: are there weights
 # above the diagonal?
 
 # %%
@@ -561,12 +533,12 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
 # B is guilty: its mask is off by one, so every token sees its successor, the very token
 # that it must predict.
 #
-# **Predict:** what does the detector say about A and C?
+# **Predict:** A and C have no weight above the diagonal. Which of the two leaks?
 #
-# - [x] C leaks, and A doesn't
-# - [ ] A leaks, and C doesn't
-# - [ ] Both leak
-# - [ ] Neither leaks
+# - [x] Only C
+# - [ ] Only A
+# - [ ] Both
+# - [ ] Neither
 
 # %%
 leaks = {
@@ -588,20 +560,19 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # C leaks through its **normalisation**, because its mean and standard deviation include
 # future tokens. *Batch normalisation* leaks in the same way in training if it averages
 # over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
-# doesn't (lesson 09). So it isn't enough to inspect the weights: all of C's weights above
-# the diagonal are 0, and yet it leaks.
+# doesn't (lesson 09). So it isn't enough to inspect the weights.
 #
-# Notice t = 7: with no future left, every model passes. And a leak of 0 for one `x` and
-# one `t` proves little, so try several.
+# At t = 7, with no future left, every model passes. A leak of 0 for one `x` and one `t`
+# proves little, so try several.
 
 # %% [markdown]
 # ## The die again
 #
 # Back to the model that predicts a die. The small decoder reads 16 rolls, and at each
 # position it must predict the next one. The rolls are drawn afresh at each step, so
-# nothing can be memorised. The loss is $-\ln$ of the probability given to the true roll,
-# averaged over all positions (its unit is the *nat*). An honest model gives 1/10, so it
-# cannot get below ln 10 = 2.303.
+# nothing can be memorised. The **loss**, which training makes small, is $-\ln$ of the
+# probability given to the true roll, averaged over all positions. An honest model gives
+# 1/10, so it cannot get below ln 10 = 2.30.
 
 # %% [markdown]
 # The model is trained three times: with **your** causal mask, with the same mask off by
@@ -622,14 +593,13 @@ tried = {
     "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
 }
 for name, canary in tried.items():
-    print(f"{name:11} loss {canary.loss:.1f}")
+    print(f"{name:11} loss {canary.loss:.2f}")
 positions = [str(i) for i in range(16)]
 assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
-# Without a mask, and also with a mask that has one wrong cell in every row except the
-# last, the loss falls to about 0.1, but not to 0. What did the model without a mask learn
-# to attend to?
+# Without a mask, and also with one wrong cell in each row but the last, the loss falls to
+# 0.14, but not to 0. What did the model without a mask learn to attend to?
 
 # %%
 alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
@@ -641,34 +611,29 @@ figures.attention_weights(tried["no mask"].weights, positions, positions, alt=al
 # there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
 # and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
 #
-# The mask that is off by one does equally well. In every row it opens the one key worth
-# seeing, except in the last, which has no further key to open. The longer runs, with the
-# seeds 0, 1 and 2, are from `python -m course_lib.experiments leak_canary`:
+# The mask that is off by one does equally well: in every row but the last it opens the one
+# key worth seeing. Longer runs (`python -m course_lib.experiments leak_canary`) end the
+# same way:
 
 # %%
 print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
 last = tried["no mask"].loss_by_position[-1]
 print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
 for name in ("causal", "off_by_one", "none"):
-    print(
-        f"{name:10} three seeds, 500 steps:",
-        [f"{loss:.3f}" for loss in runs.values(name)],
-    )
+    print(f"{name:10} 500 steps:", f"{runs.median(name):.3f}")
 assert abs(runs.median("causal") - np.log(10)) < 0.02
 assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
 assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data with nothing to learn make a good alarm. We call such a test a *canary*, after the
-# birds that warned miners. It costs a training run, and it finds a leak only if the model
-# learns to use it. But it can catch leaks of any kind, because it tests the whole
-# training.
+# Data with nothing in them to learn make a good alarm. We call such a test a *canary*,
+# after the birds that warned miners. It finds a leak only if the model learns to use it,
+# but it can catch leaks of any kind, because it tests the whole training.
 
 # %% [markdown]
-# Here are all three trainings in one picture. The dashed line, ln 10, is the best that
-# an honest model can do; the dotted one, ln 10 / 16, is what a perfect cheat still pays
-# for the last position.
+# Here are all three trainings in one picture, with the loss of an honest model and that of
+# a perfect cheat.
 
 # %%
 curves = {name: canary.losses for name, canary in tried.items()}
@@ -680,9 +645,7 @@ alt = "With the causal mask the loss stays at ln 10; with the two others it fall
 figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
-# The model and the rolls are the same, and only the mask differs. A model that predicts a
-# fair die has seen it. None of the three gets below the dotted line, because the inputs
-# don't contain the last roll.
+# Only the mask differs. A model that predicts a fair die has seen it.
 
 # %% [markdown]
 # ## In three lines

@@ -9,10 +9,9 @@
 # - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
 #   its columns does;
 # - move an encoding by k positions with one matrix;
-# - say what rotary positions do instead of adding, and why they don't make a model read
-#   longer texts than it was trained on.
+# - say what rotary positions do instead of adding, and test how far they carry.
 #
-# **About 60 minutes, and 30 more in *Going further*.** You need lessons 01 to 04, and
+# **About 75 minutes, and 30 more in *Going further*.** You need lessons 01 to 04, and
 # sine and cosine as coordinates on a circle.
 
 # %%
@@ -45,11 +44,12 @@ figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=al
 
 # %% [markdown]
 # There is none. The first hand comes round every six positions or so, but by then the
-# slower ones point elsewhere. So four hands are enough to tell 64 positions apart.
+# slower ones point elsewhere. So four hands are enough to tell 64 positions apart: even
+# the nearest two differ by 1.05, in units of a hand's length.
 #
 # In the end, one head of attention will turn *stressed* into *desserts*, with parameters
-# made from what you write. The Transformer adds such positions right after the embedding,
-# on both sides:
+# built from the functions you are about to write. The Transformer adds such positions to
+# the token vectors (*embeddings*), on both sides:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is where positions are added."
@@ -58,8 +58,7 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# Attention without positions makes no difference between *stressed* and *desserts*. Give
-# each letter a random vector, and let two heads with random parameters attend: what do
+# Attention without positions cannot tell *stressed* from *desserts*. Give each letter a random vector, and let two heads with random parameters attend: what do
 # they say about the *t* of each word?
 
 # %%
@@ -80,9 +79,8 @@ assert np.allclose(attend(stressed)[1], attend(desserts)[6])
 
 # %% [markdown]
 # The same: *t* knows which letters there are, but not where they are. So no parameters,
-# however well trained, could let this layer read a word backwards. In *Mary saw a dog in
-# the window and wanted it*, the words alone suggest that *it* is the dog, but only the
-# order says whether Mary saw the dog or the dog saw Mary.
+# however well trained, could let this layer read a word backwards. The same holds for
+# words in a sentence: only the order says who bit in *The dog bit the man*.
 
 # %% [markdown]
 # In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
@@ -125,15 +123,9 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # Row t is $1/(t+1)$, which reveals its position. Decoders, the models that write token by
 # token, can learn their tokens' positions from the causal mask alone, without any
 # encoding (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no
-# such mask, so it needs to be told.
-
-# %% [markdown]
-# Older models have order built in. A recurrent network reads one token after another: it
-# can carry information over any distance, but its steps have to wait for each other. A
-# convolution works on small windows of tokens, all at once, but distant tokens meet only
-# after many layers. What a model assumes before it sees data is its *inductive bias*.
-# Attention assumes that order doesn't matter, and lets any two tokens meet in one layer.
-# (Lesson 14 counts the costs.)
+# such mask, so it needs to be told. (Older models have order built in: a recurrent
+# network reads one token after another, a convolution reads small windows; lesson 14
+# compares the costs.)
 
 # %% [markdown]
 # ## How would you number the positions?
@@ -170,7 +162,7 @@ for n in (5, 50):
 #
 # A clock does better. Its three **hands** tell apart all 43,200 seconds of half a day,
 # they never leave the dial, and every minute turns a hand by the same angle. To build one,
-# you need three words:
+# you need three terms:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -188,8 +180,7 @@ print("right, up, right, up\n", two_hands[:4].round(2))
 # %% [markdown]
 # Row 0 is 0, 1, 0, 1: both hands start at twelve, so sine is "right" and cosine is
 # "up". The wavelengths are 6.3 and 63 positions. With the fast hand alone, position 44
-# would be almost the same as position 0, since 44 is nearly seven times 2π. The slow
-# hand tells them apart, as the hour hand does when the minutes are the same.
+# would be almost the same as position 0. The slow hand tells them apart.
 
 # %%
 alt = "From position 0 to 7 the fast hand goes all the way round, the slow one a ninth."
@@ -210,10 +201,6 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
-
-# %% [markdown]
-# Many programs write all sines first, then all cosines. Dot products are the same, but
-# parameters trained with one order are wrong for the other.
 
 # %% [markdown]
 # ### Exercise: sinusoidal_encoding
@@ -286,12 +273,9 @@ assert np.isclose(nearest, np.linalg.norm(P[1] - P[0]))
 assert 0.25 < nearest / 32**0.5 < 0.27
 
 # %% [markdown]
-# No two of the 512 positions share a vector: the nearest ones are neighbours, and even
-# they are 1.47 apart, a quarter of a vector's length.
-#
-# Every hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root
-# of the number of hands: $\sqrt{d_\text{model}/2}$. Nothing grows, nothing is random,
-# and there is no last position.
+# No two of the 512 positions share a vector: even the nearest ones are 1.47 apart. Every
+# hand has length 1, since $\sin^2 + \cos^2 = 1$, so a vector's length is the root of the
+# number of hands: $\sqrt{d_\text{model}/2}$.
 
 # %% [markdown]
 # ## One step is one turn
@@ -348,10 +332,9 @@ print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
 assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal point
 
 # %% [markdown]
-# So it takes only one matrix of parameters to say "attend to three positions back": if
-# the query is $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why
-# the paper chose sinusoids: its authors expected that a model could "easily learn to
-# attend by relative positions".
+# So one matrix of parameters can say "attend to three positions back": if the query is
+# $P_t M_{-3}$, the best matching key is $P_{t-3}$, for every t. That is why the paper chose
+# sinusoids: a model could "easily learn to attend by relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
@@ -361,8 +344,7 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
 #
-# only the **difference** of the positions matters. A matrix whose entries depend only on
-# the difference of row and column is called a Toeplitz matrix.
+# only the **difference** of the positions matters.
 #
 # **Predict:** which has the larger dot product with position 30: position 25 or 35?
 #
@@ -392,47 +374,12 @@ figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
 # The fast hands separate at once and come round again, while the slow ones barely move
-# and keep the sum large. Here are all pairs of positions at once:
+# and keep the sum large. So "nearer means a larger dot product" is only a tendency:
 
 # %%
-alt = "A dark diagonal; the colour fades away from it, while faint stripes get clearer."
-figures.stripes(dots, ylabel="position", xlabel="position", alt=alt)
-
-# %% [markdown]
-# The colour fades away from the diagonal, but not evenly: there are faint stripes, most
-# of them clearer further out. So the dot product falls with the distance only by and
-# large. With these 64 columns, it falls at every step up to distance 5, but no further.
-#
-# **Predict:** with the paper's 512 columns there are eight times as many hands. Up to
-# which distance does the dot product then fall at every step?
-#
-# - [x] Up to a larger one than 5
-# - [ ] Up to 5, as with 64 columns
-# - [ ] Up to a smaller one than 5
-
-# %%
-monotone = {}
-for d_model in (64, 128, 256, 512):
-    falling = sinusoidal_encoding(100, d_model) @ sinusoidal_encoding(1, d_model)[0]
-    monotone[d_model] = int(np.argmax(np.diff(falling) >= 0))
-print("falls up to the distance:", monotone)
-dips = {6: 5, 18: 16, 32: 29}  # distance of a stripe: distance of the dip before it
-rises = [(dots[0, top] - dots[0, dip]) / 32 for top, dip in dips.items()]
-print("64 columns, rises to 6, 18 and 32:", np.round(rises, 3))
 axes = {"xlabel": "distance", "ylabel": "share of the largest"}
-assert monotone == {64: 5, 128: 11, 256: 24, 512: 43}
-assert rises == sorted(rises)
-
-# %%
 alt = "Dot products with position 0 fall to distance 5, then fall with ups and downs."
 figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
-
-# %% [markdown]
-# It falls at every step up to distance 5 with 64 columns, 11 with 128, and 43 with the
-# paper's 512, because more hands make a smoother sum. Beyond that it rises again and
-# again. With 64 columns it rises by 0.002 to the stripe 6 positions away, and by 0.12 to
-# the one 32 positions away. So "nearer means a larger dot product" is a tendency, with
-# exceptions at all four sizes.
 
 # %% [markdown]
 # ## Adding
@@ -493,16 +440,16 @@ assert new_gap > 0.1 and not np.allclose(*of_t)
 # learning word vectors that point in other directions than positions. It learns how much
 # the order matters, and in the next task nothing else does.
 #
-# (The sizes must fit, though. A row of P has length 16 at d_model 512. The paper
+# (The sizes have to match, though. A row of P has length 16 at d_model 512. The paper
 # multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
 
 # %% [markdown]
 # ## A task that is nothing but order
 #
 # Reverse a sequence of 16 digits: at position i the answer is the token at position 15 −
-# i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) is an
-# embedding, one head, and a linear layer that scores the ten digits. Here it trains
-# twice, without an encoding and with the sinusoids, in about ten seconds.
+# i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) has a
+# learned vector for each digit, one head, and a matrix that turns its output into ten
+# scores, one per digit. Here it trains twice, without an encoding and with the sinusoids.
 #
 # Without order, one can still guess the digit that occurs most often in the sequence.
 #
@@ -527,22 +474,21 @@ backwards, mirrored = trained["sinusoidal"].weights(16), np.arange(16)[::-1]
 positions = [str(position) for position in range(16)]
 assert accuracy["none"] < bound + 0.03 and accuracy["sinusoidal"] > 0.95
 assert (backwards.argmax(axis=-1) == mirrored).all()
+on_mirror = backwards[np.arange(16), mirrored].mean()
+print(f"mean weight on the right position: {on_mirror:.1f}")
 assert backwards[np.arange(16), mirrored].mean() > 0.5  # of each row, about 0.6
 
 # %% [markdown]
 # The best guess without order is right 24 % of the time, and training without an
-# encoding gets no further. With an encoding the model is nearly always right. (In other
-# tasks, such as reinforcement learning, an added encoding may bring in the order too
-# weakly: [Weng 2018](https://lilianweng.github.io/posts/2018-06-24-attention/).) Here
-# are the head's weights, averaged over 1,000 new sequences:
+# encoding gets no further. With an encoding the model is nearly always right. Here are the
+# head's weights, averaged over 1,000 new sequences:
 
 # %%
 alt = "Each position attends most to the one as far from the other end: a diagonal."
 figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
-# On average the right position gets a weight of about 0.6. Why is that enough to be right
-# nearly always? All the others together usually get less, so the right token has the
+# On average the right position gets a weight of about 0.6. Why is that enough? All the others together usually get less, so the right token has the
 # largest share of the head's output, and the guess follows the largest share.
 #
 # A good score doesn't prove an encoding right, though: a table of random numbers does
@@ -606,14 +552,11 @@ assert np.ptp(added) > 1
 # %% [markdown]
 # ## Learned positions
 #
-# The paper's encodings are computed, not learned (though [The Illustrated
-# Transformer](https://jalammar.github.io/illustrated-transformer/) can be read that way).
-# Its authors also tried learned ones, with "nearly identical results" (table 3, row E:
-# 25.7 instead of 25.8 BLEU, the usual score for translations), and kept the sinusoids
-# because they may work for longer sequences. BERT and GPT-2 learn theirs, so both kinds
-# are common.
+# The paper's encodings are computed, not learned. Its authors also tried learned ones,
+# with "nearly identical results", and kept the sinusoids because they may work for longer
+# sequences. BERT and GPT-2 learn theirs.
 #
-# Does either work at positions never trained? Here is another task
+# Does either work at positions never trained on? Here is another task
 # (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
 # positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for later
 # positions, and for 64 tokens at the positions 0 to 63.
@@ -644,18 +587,18 @@ assert min(map(min, rotated)) > 0.99 and max(map(max, learned)) < 0.4
 assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 
 # %% [markdown]
-# At the trained positions, all are perfect. Elsewhere the **learned** table guesses:
-# those rows were never used, so they are still what they were at the start. For the
+# At the trained positions, all are perfect. Elsewhere the **learned** table guesses, since
+# those rows were never used. (It gets 0.12 to 0.24, not 0.10: whatever it attends to
+# includes the right token, and the best guess without order gets 0.24.) For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
-# doesn't find it. (They do better at 100–115 than at 16–31, although 16–31 is nearer. We
-# cannot explain that.) **Rotary** is perfect at later positions, since it knows only
+# doesn't find it. (We cannot explain why 16–31, though nearer, is worse.) **Rotary** is perfect at later positions, since it knows only
 # differences.
 
 # %% [markdown]
 # The last row asks for 61 positions, 13 of them trained. The learned table gets these
 # right, and one in ten of the others by guessing, 0.29 in all. Rotary isn't perfect there
 # either: among 16 tokens, no two were more than 15 apart, and now they are up to 63 apart.
-# Unlike the table, it has no last position, so it can be tested on still longer sequences.
+# It has no last position, so test it on still longer sequences.
 #
 # **Predict:** how many of the tokens does rotary get right in sequences of 1,024 tokens?
 #
@@ -682,7 +625,7 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 # YaRN (Peng et al. 2023) slows only the slower hands.
 
 # %% [markdown]
-# Now train rotary yourself, for a third of the steps. At the positions 100 to 115 it is
+# Now train rotary yourself, for a third as many steps. At the positions 100 to 115 it is
 # right. But what does it attend to in a sequence of 128 tokens? Here is the mean weight at
 # each distance: three back is 3.
 
@@ -716,28 +659,51 @@ figures.curves(distances, parts, **axes, alt=alt)
 # ## Backwards, by hand
 #
 # Back to the first question. Training has found a head that reverses a sequence; here is
-# one whose parameters are **chosen by hand**. Each letter gets 58 numbers: the first 32
-# are for its position, and the last 26 say which letter it is. The key is the position,
+# one whose parameters are **chosen by hand**, for any word of small letters (try `lager`).
+# Each letter gets 58 numbers: the first 32 are for its position, and the last 26 say which
+# letter it is. The key is the position,
 # and the value is the letter. The query has to be the position from the other end.
 # Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
 # your `shift_matrix` moves it on by n − 1, to n − 1 − t.
 
 # %%
-letters = [*"stressed"]
-only_letters = np.eye(58)[[32 + ord(letter) - ord("a") for letter in letters]]
-wide_positions = np.hstack([sinusoidal_encoding(8, 32), np.zeros((8, 26))])
+word = "stressed"
+n = len(word)
+only_letters = np.eye(58)[[32 + ord(letter) - ord("a") for letter in word]]
+wide_positions = np.hstack([sinusoidal_encoding(n, 32), np.zeros((n, 26))])
 mirror = np.diag([-1.0, 1.0] * 16)  # sine, cosine, sine, …
-w_q = np.zeros((58, 32))
-w_q[:32] = 40 * mirror @ shift_matrix(8 - 1, 32)
 w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
-output, weights = self_attention(
-    add_positions(only_letters, wide_positions), w_q, w_k, w_v
-)
-print("".join(chr(ord("a") + column) for column in output.argmax(axis=-1)))
-assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
+
+
+def backwards_by_hand(factor):
+    w_q = np.zeros((58, 32))
+    w_q[:32] = factor * mirror @ shift_matrix(n - 1, 32)
+    x = add_positions(only_letters, wide_positions)
+    output = self_attention(x, w_q, w_k, w_v)[0]
+    return "".join(chr(ord("a") + column) for column in output.argmax(axis=-1))
+
+
+print(backwards_by_hand(40))
+assert word != "stressed" or backwards_by_hand(40) == "desserts"
 
 # %% [markdown]
-# The order was lost because attention treats all positions equally. It came back as 32
+# The factor 40 makes the scores 40 times as large, so that nearly all weight (0.98) is on
+# one key.
+#
+# **Predict:** what does the head write with a factor of 1?
+#
+# - [ ] `desserts`
+# - [ ] `stressed`
+# - [x] `ssssssss`
+
+# %%
+for factor in (1, 4):
+    print(f"factor {factor}:", backwards_by_hand(factor))
+assert word != "stressed" or backwards_by_hand(1) == "ssssssss"
+
+# %% [markdown]
+# With a factor of 1 the right key has the largest weight, but only about 0.2, so *s*, the
+# most frequent letter, wins. The order was lost because attention treats all positions equally. It came back as 32
 # numbers per position.
 
 # %% [markdown]
@@ -749,13 +715,13 @@ assert (weights.argmax(axis=-1) == np.arange(8)[::-1]).all()
 #   two encodings depend only on differences. Rotary positions turn queries and keys
 #   themselves.
 # - What is learned at some positions may not hold at others. Rotary knows only distances,
-#   and fails at those never trained.
+#   and fails at those never trained on, in our task.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # section 3; Haviv et al. (2022), on decoders without positions.
 #
-# **An open question:** all our tokens were whole words. But what is a token if a word has
-# never been seen before? Lesson 06.
+# **An open question:** our tokens were words, letters, digits, whatever suited us. What
+# should a token be? Lesson 06.
 
 # %% [markdown]
 # ## Going further
@@ -824,6 +790,11 @@ assert np.allclose(by_rotary, turned(key, 9))
 # et al. (2025) mix rotary layers with **layers without positions**.
 
 # %% [markdown]
+# In some tasks, such as
+# reinforcement learning, an added encoding may bring in the order too weakly ([Weng
+# 2018](https://lilianweng.github.io/posts/2018-06-24-attention/)).
+
+# %% [markdown]
 # ## Why 10,000?
 #
 # The paper doesn't say, but an experiment shows what the base does. Take the dot product
@@ -843,7 +814,7 @@ assert far[10000.0][1] - far[10000.0][2] > 0.2 > 0.05 > abs(far[10.0][1] - far[1
 # With base 10 all hands are fast, and being 100 positions away looks like being 1,000
 # away. With base 10,000 the slow hands are still on their first turn, so they tell the
 # two apart. That is also why models for very long texts raise the base: Llama 3, a
-# language model of 2024, uses 500,000 (with rotations, which come below).
+# language model of 2024, uses 500,000 (with rotations, as above).
 
 # %% [markdown]
 # ## Wrong formulas

@@ -10,7 +10,7 @@
 # - turn tokens back into text, and say what bytes change;
 # - see which languages a vocabulary shortchanges.
 #
-# **About 75 minutes, and 65 more in *Going further*.** You need Python's dictionaries,
+# **About 85 minutes, and 65 more in *Going further*.** You need Python's dictionaries,
 # tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
@@ -20,22 +20,24 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import figures, merges_file
+from course_lib import fast_bpe, figures, merges_file
 from course_lib.bpe import END_OF_WORD, decode, spell, vocabulary, word_counts
-from course_lib.lessons import play_merges, token_statistics
+from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
+from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # A word begins as its letters. **Press "merge"** until nothing is left to join, and then
 # **type a word of your own**.
-
 # %%
+from course_lib.lessons import play_merges
+
 alt = "Step by step, the letters of friendship become two parts: friend and ship."
 figures.typed_word("friendship", play_merges.load(), alt=alt)
 
 # %% [markdown]
-# What is left are **tokens**. *friendship* ends as *friend* and *ship*, though the program
-# knows no English: it has only counted letters in Shakespeare's plays. You
-# are going to write this program, which makes the numbers that go in at the bottom of the
+# The pieces that are left are **tokens**. *friendship* ends as *friend* and *ship*, though
+# the program knows no English: it has only counted which letters stand side by side in
+# Shakespeare's plays. You are going to write this program, which makes the numbers that go in at the bottom of the
 # Transformer:
 
 # %%
@@ -46,14 +48,15 @@ figures.lesson_map("06", alt=alt)
 # ## A question to carry through the lesson
 #
 # A model has an **embedding**: a table with one row of numbers for each word that it
-# knows. Here is German text to learn from: what the program Home Assistant shows to its
-# users (Apache-2.0 licence). You don't have to speak German, only to know that it likes
-# to glue words together.
+# knows. Here is German text to learn from: the German menus and messages of Home
+# Assistant, a program that runs lamps and heating. You don't have to speak German, only to
+# know that it likes to glue words together.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
 
 from course_lib.corpora.translations import translation_pairs
+from course_lib.lessons import token_statistics
 
 pairs = translation_pairs()
 german = "\n".join(pair.target for pair in pairs.train)
@@ -85,27 +88,21 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 # About one word in seven has no row, although the embedding has some 20,000. All these
 # words share one row, *unknown*, and whatever they said is lost.
 #
-# The other extreme is one row per **letter**. About a hundred rows are enough, and almost
-# nothing is unknown. But a word has about nine letters, including the space after it, so
-# attention computes about 9² = 81 times as many scores (lesson 04), and the model first
-# has to learn to spell.
+# The other extreme is one row per **letter**. Almost nothing is unknown then. But a word
+# has about nine letters, including the space after it, so attention computes about 9² = 81
+# times as many scores (lesson 04).
 
 # %% [markdown]
 # Between words and letters there are **subwords**, parts of words. But which parts?
 # Philip Gage (1994) made files smaller by replacing the two bytes that most often occur
-# next to each other by an unused byte, again and again. Sennrich, Haddow and Birch (2016)
-# brought the idea to translation. It needs four words:
+# next to each other with an unused byte, again and again. Sennrich, Haddow and Birch
+# (2016) brought the idea to translation. It needs four terms:
 #
 # - a **symbol** is one of the parts that a word has at the moment: at first, a letter;
 # - a **merge** joins two neighbouring symbols into one;
 # - **tokens** are the symbols that are left at the end;
 # - the **vocabulary** lists all tokens that can be left: the first symbols, and what
 #   each merge produces.
-
-# %%
-from course_lib import fast_bpe
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # ## Which pair is the most frequent?
@@ -154,7 +151,7 @@ print(pair_counts(toy_words))
 assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
-# (a, t) wins with 19, since every word has it. Now it becomes one symbol, everywhere.
+# (a, t) wins with 19. Now it becomes one symbol, everywhere.
 #
 # **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
 #
@@ -167,9 +164,7 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 print("aaa".replace("aa", "[aa]"))
 
 # %% [markdown]
-# It gives `aa a`: the first two are joined and the third is left over, since a symbol
-# that has been joined cannot be joined again in the same merge. Python's `replace`
-# agrees.
+# It gives `aa a`: the first two are joined, and the third is left over.
 
 # %% [markdown]
 # ### Exercise: merge_pair
@@ -208,16 +203,8 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# (m, a) had 10; now it is gone, and (m, at) has 10 instead, so that is merge 2. It also
-# uses up the (at, e) in *mate*. As *mate* occurs 3 times, only 3 of the 6 (at, e) remain,
-# so merge 3 is (c, at), with 4.
-#
-# **Predict:** which pair leads after merge 3?
-#
-# - [x] (mat, e) and (at, e), equally
-# - [ ] (mat, e)
-# - [ ] (at, e)
-# - [ ] (at, e) and (e, at), equally
+# Now (m, at) has 10, so that is merge 2. It also uses up the (at, e) in *mate*. As *mate* occurs 3 times, only 3 of the 6 (at, e) remain,
+# so merge 3 is (c, at), with 4. Which pair leads after that?
 
 # %%
 for pair in [("m", "at"), ("c", "at")]:
@@ -273,10 +260,7 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. Now
-# make the five merges in other words, one after another. **Press "merge"** below the
-# cells, and guess each time what comes next.
-# <span class="in-notebook">(Then change the list `chosen`, and run both cells.)</span>
+# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3.
 #
 # **Predict:** the corpus has no *matte*. How many tokens is it after all five merges?
 #
@@ -293,21 +277,24 @@ for pair in merges:
     words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
     for steps in splits.values():
         steps.append([*merge_pair(tuple(steps[-1]), pair)])
+print(*splits["matte"][-1] if "matte" in splits else "")
+
+# %% [markdown]
+# Now make the merges in other words. **Press "merge"**, and guess each time what comes
+# next. <span class="in-notebook">(Then change the list `chosen`, and run both
+# cells.)</span>
 
 # %%
 alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
 figures.merge_steps(splits, merges, frequencies, alt=alt)
 
 # %% [markdown]
-# A merge does nothing in a word that lacks its pair, and letters that no merge joins
-# remain letters: *matte* is `mat t e`.
+# Letters that no merge joins remain letters: *matte* is `mat t e`.
 
 # %% [markdown]
 # ## Using the merges on a new word
 #
-# *meat* was not in the corpus. The learned merges join its symbols, but which merge comes
-# first? Three letters are enough to see why the order matters. In training, *bc* was more
-# frequent than *ab*:
+# In *abc*, should *ab* be joined first, or *bc*? In training, *bc* was more frequent:
 
 # %%
 text = "ab ab abc"
@@ -334,9 +321,8 @@ print("the library:", library_bpe.encode(text).tokens)
 assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
-# Encoding repeats the merges from training in the same order: by **rank**. What is
-# frequent in the text at hand doesn't matter; otherwise the tokens of a word would depend
-# on its neighbours.
+# Encoding repeats the merges in the order of training: by **rank**. What is frequent in
+# the text at hand doesn't matter.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -363,7 +349,7 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# Now split the three letters and *meat* by rank:
+# Now split the three letters, and *meat*, a word that the corpus lacks, by rank:
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -373,17 +359,10 @@ assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 # %% [markdown]
 # ## Back to text
 #
-# A model reads and writes tokens as one sequence, and a program must turn what it writes
-# into text. Where does a word end? What does this say?
-
-# %%
-print(list("nowhere"))
-
-# %% [markdown]
-# It could be *nowhere*, *now here* or *no where*. So in training, the last letter of each
-# word carries a mark, `</w>`, for the end of the word. With the mark, it is a symbol of
-# its own, different from the same letter inside a word. Turned back into text, the mark
-# becomes a space:
+# A model writes tokens, and a program turns them into text. But *n ow he re* could be
+# *nowhere*, *now here* or *no where*. So in training, the last letter of each word carries
+# a mark, `</w>`. With the mark, it is a symbol of its own, different from the same letter
+# inside a word. Turned back into text, the mark becomes a space:
 
 # %%
 print(spell("now"), spell("here"))
@@ -394,9 +373,9 @@ assert decode(["n", "ow</w>", "he", "re</w>"]) == "now here"
 # ## The word from the beginning
 #
 # Now learn 4,000 merges from the German text, with marks. Your `train_bpe` counts all
-# pairs again for every merge, which would take many minutes, but `train_bpe_fast`
-# (`course_lib/fast_bpe.py`) keeps the counts up to date and learns the **same merges** in
-# seconds. (`word_counts` is the course's, and an exercise further below.)
+# pairs again for every merge, which would take many minutes; `train_bpe_fast`
+# (`course_lib/fast_bpe.py`) learns the **same merges** in seconds. (`word_counts` is the
+# course's, and an exercise further below.)
 
 # %%
 counts = word_counts(german)
@@ -423,44 +402,42 @@ figures.merge_trees(new_trees, alt=alt)
 # %% [markdown]
 # That is how a model reads a word that it has never seen: all four tokens are known from
 # *other* words. *wahrscheinlichkeit* was learned from words such as
-# *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about rain helps
-# with fog. But the fog itself falls apart into N, eb and el, which mean nothing.
+# *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about rain can
+# help with fog. But the fog itself falls apart into N, eb and el, which mean nothing.
 
 # %% [markdown]
 # ## Unknown words
 #
-# On the held-out text, compare our vocabulary with a word vocabulary of the same size,
-# made of the most frequent words.
+# How many tokens of the held-out text have no row?
 
 # %%
-size = len(tokens_known)
-words_unknown = token_statistics.share_out_of_vocabulary(held_out, known[:size])
 subwords = [token for word in held_out.split() for token in encode(word)]
 tokens_unknown = [token for token in subwords if token not in tokens_known]
-print(f"words, a vocabulary as large:      {words_unknown:.0%} unknown")
-print(f"words, all of the training text:   {unknown:.0%} unknown")
-print("byte-pair encoding, 4,000 merges: ", len(tokens_unknown), "tokens unknown")
-assert 0.2 < words_unknown < 0.33 and len(tokens_unknown) == 0
+print(len(tokens_unknown), "of", f"{len(subwords):,}", "tokens are unknown")
+assert len(tokens_unknown) == 0
 
 # %% [markdown]
-# No token is unknown. Now take two words that the training text lacks: *Regenxylophon* (a rain xylophone) and ☂.
+# None, where words left 15 % unknown. Now take two words that the training text lacks: *Iraq* and
+# *Regenxylophon* (a rain xylophone).
 #
 # **Predict:** which of them gives a token that has no row?
 #
 # - [ ] Neither of them
-# - [x] Only ☂
+# - [x] Only *Iraq*
 # - [ ] Only *Regenxylophon*
 # - [ ] Both of them
 
 # %%
-for word in ("Regenxylophon", "☂"):
+for word in ("Iraq", "Regenxylophon", "☂"):
     print(encode(word), [token in tokens_known for token in encode(word)])
 assert tokens_known.issuperset(encode("Regenxylophon"))
 assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
+assert "q" in tokens_known and encode("Iraq")[-1] == "q</w>" not in tokens_known
 
 # %% [markdown]
 # So byte-pair encoding on letters does have unknown tokens: a *letter* that training never
-# saw has no row, be it ☂, 雨 or a Greek letter.
+# saw, such as ☂ or 雨, has no row, and neither has one that it never saw at the end of a
+# word, such as *q*.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -469,7 +446,7 @@ assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 # character takes one to four of them:
 
 # %%
-for character in ["a", "ä", "Ω", "雨", "☂", "🙂"]:
+for character in ["a", "ä", "雨", "🙂"]:
     print(character, list(character.encode()))
 assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 
@@ -477,22 +454,14 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
 # start, there is no text that you cannot write. White space is bytes too, and belongs to
 # the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like this.
-# A space is written Ġ, and ä is its two bytes, each as one visible character:
-
-# %%
-print([spell_bytes(each) for each in pre_tokens("Ein Gerät")])
-assert spell_bytes(" mä") == ("Ġ", "m", "Ã", "¤")
-
-# %% [markdown]
-# Pairs of these characters are counted, joined and ranked as before. The 256 bytes come
-# first in the vocabulary, then what each merge makes, and a token's index there is its
-# **token id**, which is what a model gets. (In *Going further* you write both directions.)
+# The 256 bytes come first in the vocabulary, then what each merge makes, and a token's
+# index there is its **token id**, which is what a model gets. (In *Going further* you
+# write both directions.)
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# With bytes, nothing is unknown. But does that serve all languages equally well? Here are
-# the same texts in six languages.
+# Do bytes serve all languages equally well? Here are the same texts in six of them.
 
 # %%
 from course_lib.byte_bpe import pre_token_counts
@@ -544,17 +513,14 @@ for label, row in times.items():
 on_english = n_tokens["tokens, learned on English"]
 price = n_tokens["tokens, learned on all six"]["en"] / on_english["en"]
 print(f"English, learned on all six instead of English: {price:.1f} times the tokens")
-shrinks = {k: n_tokens["bytes"][k] / on_english[k] for k in ("en", "el")}
-print(
-    "bytes per token, learned on English:", *(f"{k} {shrinks[k]:.1f}" for k in shrinks)
-)
 greek = [row[3] for row in times.values()]
 assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
 assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
-assert 3.5 < shrinks["en"] < 4.3 and shrinks["el"] < 1.15
+assert 3.5 < n_tokens["bytes"]["en"] / on_english["en"] < 4.3
+assert n_tokens["bytes"]["el"] / on_english["el"] < 1.15
 
 # %% [markdown]
-# English is 1 in each row. The table as a picture:
+# The table as a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
@@ -564,12 +530,12 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # > **Bytes treat all languages equally? They don't.** They can write any text, but a
 # > Greek letter takes two, so these Greek texts have 2.3 times the bytes. Merges learned
 # > from English turn about four English bytes into one token, but join almost no Greek
-# > ones. Who pays per token would pay over **eight times** as much, for over 60 times the
-# > scores. (Among tokenizers of published models, Petrov et al. 2023 found differences of
-# > up to 15 times.)
+# > ones. Anyone who pays per token would pay over **eight times** as much, for over 60
+# > times the scores. (Among tokenizers of published models, [Petrov et al.
+# > 2023](https://arxiv.org/abs/2305.15425) found differences of up to 15 times.)
 #
-# It helps to learn from all languages that will be served: then Greek needs 1.3 times as
-# many tokens as English, and English 1.4 times as many as before.
+# Learned on all six, Greek needs 1.3 times as many tokens as English, and English 1.4
+# times as many as before.
 
 # %% [markdown]
 # ## In three lines
@@ -682,13 +648,7 @@ print("longest match:", token_statistics.longest_match("abc", {"ab", "bc"}))
 print("frequency now:", token_statistics.most_frequent_first("abc", abc_merges, text))
 
 # %% [markdown]
-# Does the rule matter on real text? Split the held-out words by the longest match.
-#
-# **Predict:** how many of them come out differently?
-#
-# - [ ] About one in eighty
-# - [x] About one in eight
-# - [ ] About one in two
+# Does the rule matter on real text? Split the held-out words by the longest match:
 
 # %%
 other = [
@@ -917,7 +877,7 @@ assert [word in german for word in compounds] == [True, False, False]
 # two are not. *Haustürschlüssel* is cut right through *Haus*, and the last letter of
 # *Spülmaschine* is a token of its own.
 #
-# So in general, tokens are not the parts that carry meaning, as the first word suggests.
+# The first word is misleading: in general, tokens are not the parts that carry meaning.
 # Training only counts, so the two often agree for frequent parts, but not elsewhere.
 
 # %% [markdown]
@@ -925,13 +885,7 @@ assert [word in german for word in compounds] == [True, False, False]
 #
 # More merges mean shorter sentences and fewer scores. But every token has a row of
 # d_model numbers that must be learned, so from 4,000 to 16,000 merges, the embedding
-# becomes almost four times as large.
-#
-# **Predict:** how many of the tokens does that step save?
-#
-# - [ ] Fewer than a tenth
-# - [x] Between a tenth and a half
-# - [ ] More than a half
+# becomes almost four times as large. How many of the tokens does that step save?
 
 # %%
 n_merges = [125, 250, 500, 1000, 2000, 4000, 8000, 16_000]
@@ -963,13 +917,8 @@ figures.length_and_size(n_merges, lengths, millions, alt=alt)
 
 # %% [markdown]
 # A row can be learned only from text in which its token occurs. Encode the training
-# text with all 16,000 merges and take the tokens that occur in it.
-#
-# **Predict:** what share of them occurs fewer than five times in the whole text?
-#
-# - [ ] Under 10 %
-# - [ ] About 25 %
-# - [x] Over 60 %
+# text with all 16,000 merges and take the tokens that occur in it. How many of them occur
+# fewer than five times?
 
 # %%
 for n in (1000, 4000, 16_000):
@@ -1036,13 +985,7 @@ check(encode_bytes)
 
 # %% [markdown]
 # Now for the way back. *ä* is the two bytes 195 and 164, and a model may write only the
-# first one.
-#
-# **Predict:** what does Python's `bytes([195]).decode()` do?
-#
-# - [x] It raises an error
-# - [ ] It returns an empty string
-# - [ ] It returns the letter *a*
+# first one:
 
 # %%
 print(bytes([195, 164]).decode())
