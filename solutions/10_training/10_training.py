@@ -105,9 +105,8 @@ for name, rows in {"target": batch.target, "reads": batch.decoder_input}.items()
 print("padding in the targets:", f"{(batch.target == PADDING_ID).float().mean():.0%}")
 expected = shift_right(batch.target, START_ID)
 counts = batch.target != PADDING_ID
-is_shifted = torch.equal(expected[counts], batch.decoder_input[counts])
-print("shifted:", is_shifted)
-assert is_shifted
+print("shifted:", torch.equal(expected[counts], batch.decoder_input[counts]))
+assert torch.equal(expected[counts], batch.decoder_input[counts])
 
 # %% [markdown]
 # The decoder reads the start, and then the target without its last token. Without the
@@ -328,6 +327,8 @@ smoothed = label_smoothing(torch.tensor([7]), 4000, 0.1)
 floor = -(smoothed * smoothed.log()).sum().item()
 print(f"the smallest loss with a smoothing of 0.1 and 4,000 tokens: {floor:.2f}")
 
+
+# %%
 logits = torch.randn(1, 4000)
 theirs = torch.nn.functional.cross_entropy(
     logits, torch.tensor([7]), label_smoothing=0.1
@@ -349,10 +350,10 @@ assert round(floor, 2) == 1.15 and torch.allclose(ours, theirs)
 # %% [markdown]
 # ## How fast may it move?
 #
-# The paper begins with a tiny learning rate, which grows linearly for a number of steps,
+# The paper begins with a tiny learning rate, which grows linearly in
 # the **warm-up**, and then falls in proportion to $1/\sqrt{\text{step}}$. Why so small at
-# first? Adam divides by averages over the gradients so far. At the start these rest on a few
-# gradients only, so large steps may go astray
+# first? Adam divides by averages over the gradients so far. These rest on few gradients at
+# first, so large steps may go astray
 # ([Liu et al., 2020](https://arxiv.org/abs/1908.03265)).
 #
 # $$\text{learning rate} = d_{model}^{-0.5} \cdot \min(\text{step}^{-0.5},\
@@ -584,12 +585,14 @@ assert abs(few.losses[0] / even - 1) < 0.05 and few.losses[-1] < 0.1
 # - [ ] In both
 # - [ ] In neither
 
-# %% tags=["nbval-ignore-output"]
+# %%
 from course_lib.masks import leak
 
 x = np.random.default_rng(0).normal(size=(7, 128))
 decoder = small_translator.decoder_of(real, pairs[0].source)
 encoder = small_translator.encoder_of(real)
+
+# %% tags=["nbval-ignore-output"]
 leaks = {}
 for name, half in {"encoder": encoder, "decoder": decoder}.items():
     leaks[name] = [leak(half, x, t) for t in range(6)]
@@ -640,6 +643,8 @@ readers = [small_translator.token_encoder_of(each) for each in (real, other_padd
 gaps = [padding_gap(reader, sequences, PADDING_ID) for reader in readers]
 shortest = min(sequences, key=len)
 of_real, of_copy = (reader(np.array([shortest])) for reader in readers)
+
+# %% tags=["nbval-ignore-output"]
 print(f"alone, the models differ by {np.abs(of_real - of_copy).max():.5f}")
 print(
     f"alone and in a batch: gap of the model {gaps[0]:.5f}, of its copy {gaps[1]:.5f}"
