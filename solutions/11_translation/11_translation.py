@@ -10,7 +10,7 @@
 # - read BLEU and chrF, and say what these numbers leave out;
 # - compare three systems after equal training time, and ours with the paper's.
 #
-# **About 75 minutes, and 25 more in *Going further*.** You need lesson 10 and what it
+# **About 85 minutes, and 30 more in *Going further*.** You need lesson 10 and what it
 # needs, and the data: `make data` prepares it.
 
 # %%
@@ -66,9 +66,8 @@ print(f"{'reference':18} {sample['target']}")
 assert sample["source"] == "Reloads filters from the YAML-configuration."
 
 # %% [markdown]
-# The system without attention has to squeeze the whole text into one vector, and loses
-# the filters. The Transformer makes up a *Filterkonfiguration*, and only the recurrent
-# system with attention is exactly right. One text cannot show whether that is typical.
+# Only the recurrent system with attention is exactly right. One text cannot show whether that
+# is typical.
 #
 # **Does a trained Transformer translate, and which system is best?** To find out, you
 # build two ways of decoding, and measure. At the end, you type a number in words and
@@ -210,8 +209,6 @@ source_ids = [*task.tokenizer.encode(text), END_ID]
 next_logits = translation_trace.next_log_probabilities(small, source_ids)
 decoded = greedy_decode(next_logits, START_ID, END_ID, 60)
 print(task.tokenizer.decode(decoded))
-batched = small_translator.translate(small, task.tokenizer, [text])[0]
-assert task.tokenizer.decode(decoded) == batched
 
 # %% [markdown]
 # Now watch it, with the three likeliest tokens at each step:
@@ -230,6 +227,7 @@ watched.show(pause=0.1)
 # %% tags=["nbval-ignore-output"]
 best = np.exp(max(next_logits([START_ID, *decoded[:1]])))
 three, tens = watched.weights[2, 5], watched.weights[3, 3:5].sum()
+print(f"the likeliest second token has {best:.0%}")
 print(f"drei attends to three with {three:.0%}, und to the tens with {tens:.0%}")
 assert 0.8 < best < 0.95 and three > 0.4 and tens > 0.3
 
@@ -358,14 +356,13 @@ print("other translations with four beams:", others, "of 20")
 assert others <= 5
 
 # %% [markdown]
-# For few, because at nearly every step one token has about 90 %. On the real texts below, four
+# For one, when the course was made: at nearly every step one token has about 90 %. On the real texts below, four
 # beams gain 2 to 4 BLEU.
 
 # %% [markdown]
-# > **Does beam search find the likeliest sequence?** That is what it searches for, but
-# > what it finds is the best of the few hypotheses that it kept. And the likeliest
-# > sequence isn't always the best translation: with very many beams, translations often
-# > become worse, and too short (Koehn and Knowles, 2017).
+# > **Does beam search find the likeliest sequence?** It finds the best of the few hypotheses
+# > that it kept. And the likeliest isn't always the best translation: with very many beams,
+# > translations often become worse, and too short (Koehn and Knowles, 2017).
 
 # %% [markdown]
 # ## How good is a translation?
@@ -404,7 +401,7 @@ assert compared.counts == [6, 4, 3, 2] and round(compared.score) == 64
 # %% [markdown]
 # Now compare a right translation with a wrong one. The right one is spelled differently:
 # *der Batterie-Status der Maus ist nun gut* for *der Batteriestatus der Maus ist nun
-# gut*. The other says the *opposite* of what was meant: *die Tür der Garage ist jetzt
+# gut*. The other says the opposite of what was meant: *die Tür der Garage ist jetzt
 # nicht offen* for *die Tür der Garage ist jetzt offen*.
 #
 # **Predict:** which of them has the better BLEU?
@@ -435,8 +432,7 @@ assert marks["a synonym"][1] < marks["another spelling"][1]
 # n-grams knows what a word means.
 
 # %% [markdown]
-# Now the small translator: more than three quarters of its numbers are exactly right. (In
-# German, a number is *one* word, however long.)
+# Now the small translator: more than three quarters of its numbers are exactly right.
 #
 # **Predict:** what is its BLEU?
 #
@@ -455,8 +451,8 @@ print("BLEU:", of_numbers["bleu"], " chrF above 90:", of_numbers["chrf"] > 90)
 assert of_numbers["bleu"] == 0 and of_numbers["chrf"] > 90
 
 # %% [markdown]
-# One word has no 4-gram, so a BLEU of 0 doesn't mean that nothing is right. (If a $p_n$ is 0, so is BLEU by the formula. `sacrebleu` then counts a
-# fraction of a match, unless the translations have no n-grams of that length.)
+# In German a number is one word, however long, and one word has no 4-gram. Here no 4-gram
+# counts as $p_4$ = 0, so BLEU is 0 although most numbers are right.
 #
 # BLEU is made for whole test sets of longer texts. For single sentences it is almost useless, and
 # the mean over sentences is not the BLEU of the set:
@@ -470,43 +466,36 @@ print(f"mean of the two: {mean:.0f}  BLEU of both together: {whole:.0f}")
 assert abs(mean - whole) > 5
 
 # %% [markdown]
-# BLEU also depends on how texts are split into words, so say which program measured it.
-# Here it is sacrebleu with its usual settings (Post, 2018). And BLEU is no longer the
-# field's first choice. A trained network such as COMET ([Rei et al.
-# 2020](https://arxiv.org/abs/2009.09025)) compares meanings, and such networks agree
-# better with people than BLEU and chrF do: the WMT22 report on measures is entitled
-# [*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2) (Freitag et al.). They need a
-# large model of their own, so this lesson stays with counts that you can write.
+# BLEU also depends on how texts are split into words, so say which program measured it: here
+# sacrebleu with its usual settings (Post, 2018). And it is no longer the field's first
+# choice. Trained networks such as COMET ([Rei et al.
+# 2020](https://arxiv.org/abs/2009.09025)) agree better with people than BLEU and chrF do
+# ([*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2), Freitag et al. 2022), but need
+# a large model of their own.
 
 # %% [markdown]
 # ## The real thing
 #
 # This command trains the large Transformer (two layers on each side, d_model 128) on the
-# real pairs. It takes about six minutes on two processor cores, saves its state (a
-# **checkpoint**) every half minute, resumes after a break with `--resume`, and measures
-# at the end:
+# real pairs. It takes about six minutes on two processor cores, and saves its state (a
+# **checkpoint**), from which `--resume` goes on:
 #
 # ```
 # python -m course_lib.nn.train --task translation
 # ```
 #
-# With `--system additive` or `--system fixed` it trains the recurrent systems. For the
-# tables below, each of the three was trained on one core
-# (`course_lib/experiments/translation.py`), with three seeds (random draws), for a number
-# of steps that takes about equal time. All else is the same: the preprocessing, the
-# pairs, the start (*What made it better*, below), and no dropout (lesson 07).
+# `--system additive` trains the recurrent system with attention, `--system fixed` the one
+# without. For the tables below, each of the three was trained on one core
+# (`course_lib/experiments/translation.py`), with three seeds, for about equal time. All else
+# is the same: the pairs, the way the embeddings begin, and no dropout (lesson 07).
 
 # %%
 print(translation_tables.trainings(runs))
-print("share of the full training:", runs.median("share of the steps"))
-print("seeds", runs.values("seed"), "by", runs.command)
-print(", ".join(map(" ".join, runs.environment.items())))
 
 # %% [markdown]
 # ## Three systems, one table
 #
-# Here are the losses of the three systems on their training batches, over the minutes
-# (seed 0, smoothed targets):
+# Here are their training losses over the minutes (seed 0, smoothed targets):
 
 # %%
 curves = translation_tables.losses(runs)
@@ -522,29 +511,34 @@ alt = "All losses fall, the Transformer's furthest; no attention ends highest."
 figures.losses_by_time(curves, alt=alt)
 
 # %% [markdown]
-# At the end, the recurrent system with attention has a loss 0.2 below the one without,
-# and the Transformer is another 0.3 lower. Now they translate 1,000 pairs, drawn once
-# from the 1,340 test pairs. Does the larger step in the loss bring more BLEU?
+# At the end, attention has brought the recurrent system's loss down by 0.2, and the
+# Transformer is another 0.3 lower. Now they translate 1,000 pairs, drawn once from the
+# 1,340 test pairs.
+#
+# **Predict:** which of the two steps brings more BLEU?
+#
+# - [x] The one from no attention to attention
+# - [ ] The one from there to the Transformer
+# - [ ] Both bring about the same
 
 # %%
 print(translation_tables.scores(runs))
 bleu_of = {name: runs.median(f"{name}, bleu") for name in translation.SYSTEM_NAMES}
 gains_of_systems = np.diff([*bleu_of.values()])  # in the order of the table
+print("gains in BLEU:", *gains_of_systems.round(1))
 assert 13 < gains_of_systems[0] < 14 and 3 < gains_of_systems[1] < 5
 
 # %% [markdown]
-# It doesn't: attention brings nearly 14 BLEU, and the Transformer 4 more. The losses
-# predict the order of the systems, but not the gains. (Medians of three runs. The systems also differ
-# in their numbers of parameters.) Compare "greedy" with "BLEU", which uses four beams. Is
-# the difference between two systems larger than the spread between seeds?
+# Attention brings nearly 14 BLEU, and the Transformer 4 more. The losses predict the order
+# of the systems, but not the gains. (Medians of three runs, with four beams except in
+# "greedy".)
 
 # %% [markdown]
 # ## Twenty translations, not chosen
 #
-# Here are the first twenty of the 1,000 drawn (seed 0, four beams), each with its
-# reference, the words that never occurred in training, and the kind of error, which
-# letters alone can tell (`course_lib/lessons/translation_errors.py`). Take your time:
-# they say more than one number for 1,000 texts.
+# Here are the first twenty of the 1,000 drawn, not hand-picked (seed 0, four beams), each
+# with its reference, the words that never occurred in training, and the kind of error, as
+# far as a program can tell from the letters. Read as many as you like: which would you accept?
 
 # %%
 from course_lib.corpora.more_pairs import larger_translation_pairs
@@ -558,13 +552,9 @@ assert len(samples) == 20
 assert len(texts.train) == 31_335 and len(texts.test) == 1_340  # as said above
 
 # %% [markdown]
-# How often does each kind occur in all 1,000 (greedy)? The first kind that fits counts:
-#
-# - *cut otherwise*: the same letters, with other spaces, hyphens or capitals;
-# - *other order*: the same words, in another order or with other punctuation;
-# - *repeats*: a word more than once, and more often than in the reference;
-# - *too short*: less than 60 % of the letters;
-# - *partly other words*: at least one word is right.
+# How often does each kind occur in all 1,000 (greedy)? The first that fits counts.
+# *Cut otherwise* is the same letters with other spaces, hyphens or capitals; *too short*,
+# less than 60 % of the letters.
 
 # %%
 print(translation_tables.error_types(runs))
@@ -574,27 +564,19 @@ assert repeats == [223, 121]
 assert translation_errors.MIN_LENGTH_RATIO == 0.6
 
 # %% [markdown]
-# With attention, twice as many are right, and repeats fall from 223 to 121. What may cause the
-# errors?
-#
-# - **A word that never occurred in training** is spelled from subwords, and may be
-#   translated like one with the same beginning.
-# - **Cut otherwise**: a compound may be one word or have a hyphen; the reference has one form.
-# - **Other words** may mean the same, or be invented: only a reader can tell.
-# - **Repeats** may come from a decoder that loses track of what it has translated.
-# - **A short text says too little.** *Open* is *offen*, *öffnen*, *geöffnet*: only the program
-#   shows what is meant.
-#
-# The first can be measured: is BLEU lower for texts with such a word?
+# With attention, twice as many are right, and repeats fall from 223 to 121. A decoder may
+# lose track of what it has translated. Other words may mean the same, or be invented: only a
+# reader can tell. And a word that never occurred in training is spelled from subwords, and
+# may be translated like one with the same beginning. Is BLEU lower for texts with such a word?
 
 # %%
 print(translation_tables.known_words(runs))
 drops = [runs.median(f"transformer, {each} bleu") for each in ("seen", "unseen")]
+print(f"the Transformer loses {drops[0] - drops[1]:.1f} BLEU")
 assert drops[0] - drops[1] > 10
 
 # %% [markdown]
-# Yes, above all for the Transformer: 20.4 instead of 34.1. (These texts may differ in
-# other ways too, for instance be longer.)
+# Yes, above all for the Transformer. (These texts may differ in other ways too.)
 
 # %% [markdown]
 # ## What did it attend to?
@@ -607,20 +589,17 @@ assert drops[0] - drops[1] > 10
 print(translation_tables.greedy_and_beam(runs))
 
 # %% [markdown]
-# Here, both searches wrote the same. *Startet* attends to *starts*, *Wiedergabe* to
+# Here, both searches wrote the same sentence. *Startet* attends to *starts*, *Wiedergabe* to
 # *play*, and *neu*, the last word, to *loads*, a piece of the first.
 #
-# These weights say what *this* layer attended to, not why it wrote a word. The encoder
-# has already mixed the vectors, and a large weight on the end token or a full stop often
-# means "nothing to find". To see what a head does, take it out (Voita et al. 2019).
+# These weights say what *this* layer attended to, not why it wrote a word. To see what a head
+# does, take it out (Voita et al. 2019).
 
 # %% [markdown]
 # ## The answer
 #
-# Here are BLEU by the number of words in the source, and chrF as a picture. BLEU counts
-# 4-grams, so for the shortest texts it depends on the few translations that have any. And
-# each range holds different texts, some of them easier, so compare systems *within* a
-# range, not ranges.
+# Here are BLEU by the number of words in the source, and chrF as a picture. Each range holds
+# different texts, some of them easier, so compare systems *within* a range, not ranges.
 #
 # **Predict:** where is the system without attention furthest behind the Transformer, in chrF?
 #
@@ -633,6 +612,7 @@ print(translation_tables.lengths(runs, "bleu"))
 ranges = translation_tables.length_ranges(runs)
 by_words = translation_tables.by_length(runs, "chrf")
 fixed, _, transformer = (np.median(by_words[each], axis=0) for each in by_words)
+print("behind in chrF, by range:", *(transformer - fixed).round())
 assert (np.diff(transformer - fixed) > 0).all()
 assert (transformer - fixed)[[0, -1]].round().tolist() == [12, 22]
 
@@ -646,14 +626,18 @@ figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 # Is the difference between the best two larger than the spread between their seeds?
 
 # %%
-print(translation_tables.rankings(runs, "chrf"))
-print()
-print(translation_tables.rankings(runs, "bleu"))
+chrf_rows = translation_tables.rankings(runs, "chrf").splitlines()
+bleu_rows = translation_tables.rankings(runs, "bleu").splitlines()
+print(*chrf_rows[:2], *bleu_rows[:2], sep="\n")
+overlapping = [row for row in bleu_rows if row.endswith("overlap")]
+print(*overlapping, sep="\n")
+assert len(overlapping) == 1 and not any("overlap" in row for row in chrf_rows)
 
 # %% [markdown]
-# So on these data, in about equal time, the Transformer is best for short texts and for long
-# ones. (Where the ranges of two systems overlap, these runs cannot tell.) **Does it translate?**
-# This many of 1,000 texts, none of them seen before, are exactly right:
+# So on these data, in about equal time, the Transformer is best in chrF for short texts and
+# for long ones. (In BLEU, the ranges overlap for the shortest, so these runs cannot tell.)
+# **Does it translate?** How many of the 1,000 texts, none of them seen before, are exactly
+# right?
 
 # %%
 finest = max(translation.SYSTEM_NAMES, key=lambda name: runs.median(f"{name}, bleu"))
@@ -663,10 +647,9 @@ print(f"{name}: {exact:.0%} exactly right, BLEU {of_all:.1f}")
 assert finest == "transformer"
 
 # %% [markdown]
-# The best of a table isn't the best everywhere. This ranking is for about equal *time*, on
-# one core, with small models and 31,000 short pairs. On a GPU, a Transformer makes many
-# more steps in the same time, because its positions don't have to wait for each other
-# (lesson 08). So with every ranking, say what was held equal.
+# This ranking is for about equal *time*, on one core, with small models and 31,000 short
+# pairs. On a GPU, a Transformer makes many more steps in the same time, because its positions
+# don't have to wait for each other (lesson 08). So with every ranking, say what was held equal.
 
 # %% [markdown]
 # ## The paper's numbers next to ours
@@ -681,34 +664,28 @@ from course_lib.lessons import paper_results
 n_steps, seconds = (runs.median(f"transformer, {key}") for key in ("steps", "seconds"))
 print(paper_results.table(of_all, n_steps, seconds))
 without_copies = runs.median("transformer, bleu without near copies")
+print(f"ours without near copies: {without_copies:.1f}")
 assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) == 26
 
 # %% [markdown]
-# 28.4 for German was the best result by 2 BLEU. The best earlier ones, ensembles (several models
-# together) of recurrent or convolutional networks, had cost three times as many
-# operations or more (table 2). The base model needed at most a sixth of the operations of
-# any recurrent one in that table, and its BLEU for German is better. Google's
-# announcement says that the Transformer speeds up training "by up to an order of
-# magnitude" ([Uszkoreit
-# 2017](https://research.google/blog/transformer-a-novel-neural-network-architecture-for-language-understanding/)).
+# 28.4 for German beat the best earlier result by 2 BLEU. The base model needed at most a sixth
+# of the operations of any recurrent one in the paper's table 2, and its BLEU for German is
+# better.
 
 # %% [markdown]
-# Ours is higher, which says nothing, because you cannot compare BLEU between test sets.
-# The paper translates news, we translate short texts from one program, and without near
-# copies even ours falls to 26. The measure differs too: the same translations by a base
-# model had 29.0 with the authors' script and 27.5 with sacrebleu ([tensor2tensor, issue
+# Ours is higher, 34.9, which says nothing, because you cannot compare BLEU between test sets.
+# The paper translates news, we translate short texts from one program. Without near copies
+# (test texts that differ by one word from a training text) even ours falls to 26. The program
+# that measures matters too: the same translations by a base model had 29.0 with the authors'
+# script and 27.5 with sacrebleu ([tensor2tensor, issue
 # 317](https://github.com/tensorflow/tensor2tensor/issues/317)).
-#
-# (For French, the paper's section 6.1 has 41.0, its table 2 has 41.8.)
 
 # %% [markdown]
 # What came next was **pre-training**: a Transformer first learns from large amounts of plain
-# text, by predicting the next word
-# ([Radford et al. 2018](https://openai.com/index/language-unsupervised/)) or words that were left
+# text, by predicting the next word (lesson 12;
+# [Radford et al. 2018](https://openai.com/index/language-unsupervised/)) or words that were left
 # out ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)). The task itself then needs far
-# fewer examples, because the model already knows much about the language. By 2024, language
-# models (lesson 12) that had read many languages led most of the field's annual comparison, whose
-# report is entitled
+# fewer examples. By 2024, language models led most of the field's annual comparison, entitled
 # [*The LLM Era Is Here but MT Is Not Solved Yet*](https://aclanthology.org/2024.wmt-1.1)
 # (Kocmi et al.).
 
@@ -729,14 +706,7 @@ print(watched.translation)
 watched.show(pause=0.1)
 
 # %% [markdown]
-# And what it attended to:
-
-# %%
-alt = "The tokens of the number that you typed, and each output token's weights."
-figures.attention_lines(watched.weights, watched.target, watched.source, alt=alt)
-
-# %% [markdown]
-# Once you have run the command in *The real thing*, the last code cell below translates
+# Once you have run the command in *The real thing*, the last cell of this section translates
 # real texts with the large model; until then it says what is missing. Begin with texts
 # like those that it learned, and then type a different one: *The children are sleeping.*
 # What will it make of that? How often did these words occur in training?
@@ -757,9 +727,7 @@ assert (counts["children"], counts["sleeping"]) == (0, 4)
 # %% [markdown]
 # A word that never occurs in 31,335 texts, like *children*, or only a few times, like
 # *sleeping*, can barely be learned: its subwords mean something else. No loss, schedule
-# or search can fix that, but other pairs would. (Characters that are new to it become an
-# unknown token. A text may have 256 tokens at most. <span class="in-notebook">To see what
-# the model attended to, run the cell under *And what it attended to* once more.</span>)
+# or search can fix that, but other pairs would.
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.nn.training.checkpoints import CheckpointError

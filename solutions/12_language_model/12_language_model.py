@@ -11,7 +11,7 @@
 # - in *Going further*: build the block used in today's models, and say what each change
 #   since 2017 buys.
 #
-# **About 75 minutes, and 55 more in *Going further*.** You need lessons 05 to 07 and 09
+# **About 80 minutes, and 75 more in *Going further*.** You need lessons 05 to 07 and 09
 # to 11, and the data: `make data` prepares it.
 
 # %%
@@ -55,7 +55,7 @@ figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
 
 # %% [markdown]
 # A translator writes a text that says the same as its source. Take the source away, and
-# what is left is this. GPT and LLaMA are nothing else, only much larger. They need no
+# this is what is left. GPT and LLaMA are exactly that, only much larger. They need no
 # pairs of texts, so anything ever written can teach them. We take Shakespeare.
 #
 # **How much of the Transformer does a language model need, and how well can it guess?**
@@ -82,7 +82,8 @@ causal = torch.tensor(causal_mask(5))
 without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 
 # %% [markdown]
-# What is left is self-attention and a feed-forward network.
+# What is left is self-attention and a feed-forward network. (The decoder layer's third norm is
+# an encoder layer's second.)
 #
 # **Predict:** which other layer of lesson 09 computes the same thing?
 #
@@ -127,16 +128,15 @@ assert total == 124_439_808 and round(share, 2) == 0.31
 # %% [markdown]
 # Nearly a third: a row of 768 numbers for each of 50,257 tokens. In a larger model the
 # share is smaller, because the layers grow with the square of d_model and the embedding
-# only with d_model. (The paper's table 2 says 117 million, but the published parameters
-# add up to 124 million.)
+# only with d_model.
 
 # %% [markdown]
 # ## One long sequence
 #
 # There are no pairs now, so what is an example? Take eight plays, one after another, as
 # **one sequence** of token ids. The tokens are bytes and merges of bytes, as in lesson
-# 06, 512 in all. (`course_lib/lessons/eight_plays.py`; the long training, below, uses 36
-# plays.)
+# 06, 512 in all. The first 1,000 lines of a ninth play, *The Tempest*, are held out.
+# (`course_lib/lessons/eight_plays.py`.)
 
 # %%
 from course_lib.lessons import eight_plays
@@ -227,7 +227,8 @@ figures.token_boxes(boxes, in_columns=True, alt=alt)
 #
 # - **perplexity** is $e^{\text{loss}}$: a model with perplexity 30 is as unsure as if it had to
 #   guess among 30 equally probable tokens;
-# - **bits**: −log₂ p, the loss divided by ln 2. A token with probability ⅛ costs 3 bits.
+# - **bits**: −log₂ p, the loss (in *nats*, units of the natural logarithm) divided by
+#   ln 2. A token with probability ⅛ costs 3 bits.
 #
 # Both count per *token*, and what a token is depends on the tokenizer. Here is a very
 # simple model with three vocabularies: the **unigram**, which knows only how frequent
@@ -290,16 +291,16 @@ assert perplexities[256] < 30 < 400 < perplexities[2048]
 assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 
 # %% [markdown]
-# > **A lower perplexity is not always a better model.** It is as long as the tokenizer is
+# > **A lower perplexity is not always a better model.** It is, as long as the tokenizer stays
 # > the same. But here the model with fifteen times the perplexity needs 1.4 bits *less*
 # > for each byte, because its tokens are longer: each is harder to guess, but there are
 # > fewer of them. Bytes are the same for everybody.
 
 # %% [markdown]
 # Bits per byte also say how small a file could become: with arithmetic coding, a token of
-# probability p takes −log₂ p bits. So programs that compress files are language models of
-# a kind, and a baseline. An uncompressed text takes 8 bits per byte. How many does
-# `xz -9e` need for the held-out lines of *The Tempest*, alone, and if it has compressed
+# probability p takes −log₂ p bits. So compressors are language models of a kind, and a
+# baseline. An uncompressed text takes 8 bits per byte. How many does
+# `xz -9e`, a program that compresses files, need for the held-out lines of *The Tempest*, alone, and if it has compressed
 # the eight plays first?
 
 # %%
@@ -322,7 +323,7 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
 # letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. His alphabet had 27
 # symbols, the letters without case and the space, so his bits are not quite ours, which also pay for
-# capitals, punctuation and line ends. Still, they show how far there is to go.
+# capitals, punctuation and line ends.
 
 # %% [markdown]
 # ## Trained before your eyes
@@ -364,8 +365,8 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 # %% [markdown]
 # Now for the held-out lines, which the model has never read. At the start of a window, it
 # has little to predict a token from. So windows overlap by half, and only their second
-# half counts (`eight_plays.token_losses`): every token after the first 32 is predicted
-# from 32 tokens or more.
+# half counts (`eight_plays.token_losses`): every token after the first 33 is predicted
+# from 33 tokens or more.
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
@@ -409,9 +410,9 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 
 # %% [markdown]
 # A Transformer of 122,000 parameters loses to counting two tokens back. But in 900 steps
-# it has read every token only about one and a half times, and counts cannot go on like
+# it has read every token only one and a half times on average, and counts cannot go on like
 # this: most contexts of three tokens occurred once or never, so 4-grams of these plays do
-# worse than trigrams. A model can grow. The long training, below, shows what that brings.
+# worse than trigrams (*Going further* shows it). A model can grow. The long training, below, shows what that brings.
 
 # %% [markdown]
 # ## From logits to text
@@ -565,71 +566,11 @@ assert 0.3 < of_top_10 < 0.5
 # So ten tokens are far too few, at least for this model. But sometimes they are too many.
 # **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
 # instead of tokens: it keeps the most probable tokens until together they have
-# probability p.
-
-# %% [markdown]
-# ### Exercise: top_p_filter
-#
-# Keep the most probable tokens that together have probability p, including the one that crosses p.
-#
-# <details><summary>Hint 1</summary>
-#
-# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
-# tokens? For which of the four is this sum less than p?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)`
-# minus the probability itself is the sum before each token. Your mask is now in sorted
-# order: `scatter` along `order` brings each entry back to its token.
-#
-# </details>
+# probability p. It comes from the course here (`sampling.top_p_filter`); *Going further* has
+# it as an exercise.
 
 # %%
-from course_lib.nn.sampling import top_p_filter  # exercise
-
-# %%
-check(top_p_filter)
-
-# %% [markdown]
-# A text goes on after `**HAM`, and another one after *the queen of*.
-#
-# **Predict:** with p = 0.9, after which of them does the filter leave more of the 512
-# tokens?
-#
-# - [ ] After `**HAM`
-# - [x] After *the queen of*
-# - [ ] About as many after both
-
-# %% tags=["nbval-ignore-output"]
-stay = {}
-for context in ("**HAM", "the queen of"):
-    logits = next_logits(tokenizer.encode(context))
-    stay[context] = int((top_p_filter(logits.softmax(dim=-1), 0.9) > 0).sum())
-print(stay)
-assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
-
-# %% [markdown]
-# In these plays, `**HAM` goes on with *LET*, and a queen may be *of* anything. Top-p
-# adapts, so is it the better of the two? Give both the same number of tokens on average,
-# and count again what they forbid:
-
-# %% tags=["nbval-ignore-output"]
-nucleus = top_p_filter(predicted, 0.9)
-mean_size = (nucleus > 0).float().sum(dim=-1).mean().item()
-costs = {"p": forbidden_share(nucleus)}
-costs["k"] = forbidden_share(top_k_filter(predicted, round(mean_size)))
-print(f"p = 0.9: {mean_size:.0f} tokens on average, {costs['p']:.1%} forbidden")
-print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
-assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
-
-# %% [markdown]
-# For this model and this measure, p = 0.9 and k = 46 forbid about equally many of the
-# true tokens, 12 %. (Holtzman et al. had a large model and judged whole texts.) The
-# question is open for *min-p* too, which keeps all tokens with a certain share of the
-# largest probability: [Nguyen et al. (2024)](https://arxiv.org/abs/2407.01082) found it
-# better, [Schaeffer et al. (2025)](https://arxiv.org/abs/2506.13681) did not.
+from course_lib.nn import sampling
 
 # %% [markdown]
 # ## The draw
@@ -637,7 +578,6 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # A test must know which token is right, so a function that draws cannot make its own
 # random number: u, at least 0 and below 1, comes in as an argument. Lay the tokens'
 # probabilities end to end on a line of length 1, and see whose stretch u falls on.
-
 # %% [markdown]
 # ### Exercise: sample
 #
@@ -657,7 +597,6 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # first, in float64.
 #
 # </details>
-
 # %%
 from course_lib.nn.sampling import sample  # exercise
 
@@ -690,7 +629,7 @@ def write(n_tokens: int, seed: int, temperature=1.0, k=512, p=1.0) -> list[int]:
     generator, ids = torch.Generator().manual_seed(seed), [*prompt]
     for _ in range(n_tokens):
         probabilities = apply_temperature(next_logits(ids), temperature)
-        probabilities = top_p_filter(top_k_filter(probabilities, k), p)
+        probabilities = sampling.top_p_filter(top_k_filter(probabilities, k), p)
         u = torch.rand((), generator=generator, dtype=torch.float64)
         ids.append(int(sample(probabilities, u)))
     return ids
@@ -699,19 +638,18 @@ def write(n_tokens: int, seed: int, temperature=1.0, k=512, p=1.0) -> list[int]:
 drawn = {t: [write(250, seed, t) for seed in range(6)] for t in (0.3, 1.0, 2.0)}
 
 # %% tags=["nbval-ignore-output"]
-for temperature in (0.3, 1.0):
-    print(f"temperature {temperature}:", tokenizer.decode(drawn[temperature][0][:110]))
+for temperature in (0.3, 1.0, 2.0):
+    print(f"temperature {temperature}:", tokenizer.decode(drawn[temperature][0][:60]))
 
 # %% [markdown]
-# Does the model invent words? In the held-out lines, 9 % of the words do not occur in the
-# eight plays.
+# Does the model invent words? Of the held-out words, 9 % do not occur in the eight plays.
 #
 # **Predict:** how many of the words that the model writes at temperature 1 do not occur
 # there?
 #
-# - [x] More: its tokens are pieces of words, and it may join them wrongly
-# - [ ] About 9 %: it has learned how often a new word comes
-# - [ ] Fewer than 9 %: it knows nothing but the eight plays
+# - [x] More than 9 %
+# - [ ] About 9 %
+# - [ ] Fewer than 9 %
 
 # %% tags=["nbval-ignore-output"]
 known = set(eight_plays.words(texts.training))
@@ -725,10 +663,10 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# A high temperature is often called creative, and the texts do become more surprising.
-# But all that it does is give improbable tokens a larger share, and one bad token spoils
-# a word of several tokens. At temperature 2, about half of this model's words are in none
-# of the eight plays, and most of those are no words at all.
+# Its tokens are pieces of words, and one bad token spoils the whole word. A high temperature
+# gives improbable tokens a larger share: at 2, about half of this model's words are in none
+# of the eight plays, and most of those are no words at all. (The held-out text's 9 % are
+# Shakespeare's own words; the same share at 0.3 is no proof of quality.)
 
 # %% [markdown]
 # ## What a longer training reaches
@@ -782,8 +720,8 @@ figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 # of seconds. Here n-grams of bytes do worse than n-grams of tokens, for each n and at
 # their best.
 #
-# Here are all twenty samples from the first seed: each has 40 tokens, at temperature 1
-# and p = 0.9. (/ is the end of a line.)
+# Here are all twenty samples from the first seed: each is cut after 40 tokens, at temperature
+# 1 and p = 0.9. (/ is the end of a line.)
 
 # %%
 samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
@@ -804,18 +742,19 @@ assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
 assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 
 # %% [markdown]
-# These are short phrases that any writer would repeat. A small model that reads each text
-# once or twice memorises almost nothing. Large models do memorise: hundreds of texts from
+# These are short phrases that any writer would repeat. This one, which read each text once or
+# twice, memorised almost nothing. Large models do memorise: hundreds of texts from
 # its training data were extracted word for word from the largest GPT-2 (Carlini and
 # others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
-# Back to the question from the start. A language model needs one column of the
-# Transformer, without its middle. How well can it guess? After four minutes on one core,
+# Back to the question from the start. A language model needs only the decoder, without
+# cross-attention. How well can it guess? After four minutes on one core,
 # ours needs 2.2 bits for each byte of a play that it never read, where the best counts need
 # 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
-# words, but not for sense. What separates this model from the ones that you know is,
-# above all, size: of the text, of the model, of the training.
+# words, but not for sense. What separates this model from the ones that you know is, above
+# all, size (of the text, of the model, of the training), and further training on answers and
+# on people's judgements.
 
 # %% [markdown]
 # ## In three lines
@@ -835,9 +774,17 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # ## Going further
 #
 # Each section below stands alone and can be skipped; no later lesson's core needs it.
-# *The baseline: counting* is for those who want to know what a model has to beat. The
-# others take today's models apart: three parts to build, a speech by your own functions,
-# and two measurements of what the parts and their size bring.
+# *The baseline: counting* is for those who want to know what a model has to beat; *The most
+# probable tokens, by their sum* for those who draw texts.
+#
+# The others take today's models apart and measure what their parts and their size bring. The
+# five changes since 2017:
+#
+# - **pre-norm** (lesson 09);
+# - **RMSNorm**, a norm without a mean;
+# - **SwiGLU**, a gated feed-forward network;
+# - **rotary** positions (lesson 05);
+# - **grouped queries**, of which several share keys and values.
 
 # %% [markdown]
 # ## The baseline: counting
@@ -923,12 +870,81 @@ assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 # context once says little. Trigrams even beat `xz`, and it took a second to count them.
 
 # %% [markdown]
+# ## The most probable tokens, by their sum
+#
+# Top-p (*From logits to text*) keeps the most probable tokens until together they have
+# probability p.
+
+# %% [markdown]
+# ### Exercise: top_p_filter
+#
+# Keep the most probable tokens that together have probability p, including the one that crosses p.
+#
+# <details><summary>Hint 1</summary>
+#
+# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
+# tokens? For which of the four is this sum less than p?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Sort as for top-k; `gather` puts the probabilities in that order, and `cumsum(dim=-1)`
+# minus the probability itself is the sum before each token. Your mask is now in sorted
+# order: `scatter` along `order` brings each entry back to its token.
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import top_p_filter  # exercise
+
+# %%
+check(top_p_filter)
+
+# %% [markdown]
+# A text goes on after `**HAM`, and another one after *the queen of*.
+#
+# **Predict:** with p = 0.9, after which of them does the filter leave more of the 512
+# tokens?
+#
+# - [ ] After `**HAM`
+# - [x] After *the queen of*
+# - [ ] About as many after both
+
+# %% tags=["nbval-ignore-output"]
+stay = {}
+for context in ("**HAM", "the queen of"):
+    logits = next_logits(tokenizer.encode(context))
+    stay[context] = int((top_p_filter(logits.softmax(dim=-1), 0.9) > 0).sum())
+print(stay)
+assert stay["**HAM"] < 10 < 40 < stay["the queen of"]
+
+# %% [markdown]
+# In these plays, `**HAM` goes on with *LET*, and a queen may be *of* anything. Top-p
+# adapts, so is it the better of the two? Give both the same number of tokens on average,
+# and count again what they forbid:
+
+# %% tags=["nbval-ignore-output"]
+nucleus = top_p_filter(predicted, 0.9)
+mean_size = (nucleus > 0).float().sum(dim=-1).mean().item()
+costs = {"p": forbidden_share(nucleus)}
+costs["k"] = forbidden_share(top_k_filter(predicted, round(mean_size)))
+print(f"p = 0.9: {mean_size:.0f} tokens on average, {costs['p']:.1%} forbidden")
+print(f"k = {mean_size:.0f}: {costs['k']:.1%} forbidden")
+assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
+
+# %% [markdown]
+# For this model and this measure, p = 0.9 and k = 46 forbid about equally many of the
+# true tokens, 12 %. (Holtzman et al. had a large model and judged whole texts.) The
+# question is open for *min-p* too, which keeps all tokens with a certain share of the
+# largest probability: [Nguyen et al. (2024)](https://arxiv.org/abs/2407.01082) found it
+# better, [Schaeffer et al. (2025)](https://arxiv.org/abs/2506.13681) did not.
+
+# %% [markdown]
 # ## A norm without a mean
 #
 # The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023) has
-# another norm, another feed-forward network and other positions, and in the large Llama
-# 2, heads share keys and values. (The fifth change, pre-norm, you know from lesson 09.)
-# Most open models since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
+# four of the five changes, and the large Llama 2 has grouped queries too. Most open models
+# since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
 # several networks of which each token uses a few ([Shazeer et al.
 # 2017](https://arxiv.org/abs/1701.06538)).
 
