@@ -680,10 +680,12 @@ def train_and_write(name):
     return last, right
 
 
-causal_6, kept = torch.ones(6, 6, dtype=torch.bool), causal_6
+both = causal_6, six_positions
+causal_6 = torch.ones(6, 6, dtype=torch.bool)
 no_mask = train_and_write("the mask")
-causal_6, six_positions = kept, torch.zeros(6, 32)
+causal_6, six_positions = both[0], torch.zeros(6, 32)
 no_positions = train_and_write("positions")
+causal_6, six_positions = both
 assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
 assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
 
