@@ -474,7 +474,8 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # You have all the parts, and only the loop is missing before the model can spell.
 # **Training** repeats three calls for each batch: set the gradients to zero, compute them,
 # make a step. One pass through all batches is an **epoch**.
-#
+
+# %% [markdown]
 # Your loop knows neither the model nor the optimizer. Both come in as functions. So
 # that you meet trap 1 yourself, `gradient_of` adds to the gradients it gets, as
 # `backward` does.
