@@ -12,7 +12,7 @@
 # - write the training loop, and train a model with it;
 # - in *Going further*: say which tensors share memory, measure a gradient, and write Adam.
 #
-# **About 55 minutes, and 35 more in *Going further*.** You need lessons 01, 02 and 05.
+# **About 70 minutes, and 35 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -56,8 +56,8 @@ assert w.grad.item() == -16
 
 # %% [markdown]
 # PyTorch draws the boxes while it computes, and goes back through them when you ask. By
-# the end of this lesson a small model will spell *attention* backwards. PyTorch computes
-# its gradients; you write the loss, the optimizer's step and the training loop.
+# the end of this lesson a small model will spell *attention* backwards. PyTorch
+# computes its gradients; you write the loss, the step and the training loop.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -107,10 +107,11 @@ except RuntimeError as error:
 # %% [markdown]
 # ## Who computes the gradients?
 #
-# PyTorch records a tensor with `requires_grad=True`: it notes each operation on it and on
-# its results. The record is called the **graph**, in which a tensor's `grad_fn` is the
-# operation that made it. `backward()` goes through the graph from the end and applies the
-# chain rule at each step. This is **automatic differentiation**, or autograd.
+# PyTorch keeps a record for a tensor with `requires_grad=True`: every operation on it,
+# and on what comes of it. The record is called the **graph**, in which a tensor's
+# `grad_fn` is the operation that made it. `backward()` goes through the graph from the
+# end and applies the chain rule at each step. This is **automatic differentiation**, or
+# autograd.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -221,7 +222,8 @@ except RuntimeError as error:
 # overwritten. With `y = y + 1` all is well, because it makes a new tensor.
 #
 # But a training step *is* a change in place, to a recorded tensor. PyTorch refuses that
-# too, unless you tell it not to record the change:
+# too, unless you tell it not to record the change. (It calls p a *leaf*: a tensor that no
+# recorded operation made.)
 
 # %%
 p.exp().sum().backward()
@@ -243,8 +245,9 @@ assert abs(p[0].item() - (1 - 0.1 * np.e)) < 1e-6
 # ## Picking one number per position
 #
 # You can get gradients, but gradients of what? The model that spells backwards needs a
-# loss. At each position it gives a row of 26 log-probabilities, one per letter, and from
-# each row the loss takes the right letter's. Here are three positions and five letters.
+# loss. At each position it gives a row of 26 log-probabilities, one per letter, and
+# from each row the loss takes the entry of the right letter. Here are three positions
+# and five letters.
 
 # %%
 log_p = torch.randn(3, 5).log_softmax(dim=-1)
@@ -266,7 +269,7 @@ assert log_p[:, targets].shape == (3, 3)
 # per row, but it is as large as `log_p` itself:
 
 # %%
-mask = torch.arange(5) == targets.unsqueeze(-1)  # (3, 5)
+mask = torch.arange(5) == targets[:, None]  # (3, 5)
 print(mask.int().tolist(), tuple(log_p[mask].shape))
 
 # %% [markdown]
@@ -321,8 +324,8 @@ assert torch.allclose(mean, cross_entropy(log_p, targets))
 # other way: it subtracts the gradient times a number, the **learning rate**. With batches
 # drawn at random it is called *stochastic* gradient descent, or SGD.
 #
-# A model has many parameters. From here on they are a dictionary of tensors by name, and so
-# are their gradients.
+# A model has many parameters. From here on we keep them in a dictionary, by name, and
+# their gradients too.
 
 # %% [markdown]
 # ### Exercise: sgd_step
@@ -366,8 +369,10 @@ assert torch.allclose(new, w)
 #
 # Where do the parameters of a model live? In a **module**: an object that knows its
 # parameters by name. Here is your attention as a module. Its `__init__` draws the
-# parameters and its `forward` uses them. You call a module like a function, and it calls
-# `forward`.
+# parameters and its `forward` uses them. You call a module like a function, and it
+# calls `forward`. (If you have never written a class: `__init__` runs once, when you
+# make the object, `self` is the object itself, and `super().__init__()` prepares what
+# every module needs.)
 
 
 # %%
@@ -428,8 +433,8 @@ assert len(list(InAParameterList().parameters())) == 3
 # %% [markdown]
 # A Python list hides its parameters. The model still runs, and its loss may even fall,
 # since other parameters learn, but these three keep the numbers that they were drawn
-# with. What is registered follows the module everywhere: to another dtype or device, and
-# into its `state_dict`, the dictionary that is saved to a file.
+# with. What is registered follows the module everywhere: to another dtype, to a GPU,
+# and into its `state_dict`, the dictionary that is saved to a file.
 
 # %%
 layer.to(torch.float64)
@@ -469,16 +474,19 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # You have all the parts, and only the loop is missing before the model can spell.
 # **Training** repeats three calls for each batch: set the gradients to zero, compute them,
 # make a step. One pass through all batches is an **epoch**.
-#
-# Your loop knows neither the model nor the optimizer. Both come in as functions:
+
+# %% [markdown]
+# Your loop knows neither the model nor the optimizer. Both come in as functions. So
+# that you meet trap 1 yourself, `gradient_of` adds to the gradients it gets, as
+# `backward` does.
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
 # | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 #
-# Like `backward`, `gradient_of` adds. The `state` is what an optimizer remembers from one
-# step to the next. Gradient descent remembers nothing, so its state is None all the time.
+# The `state` is what an optimizer remembers from one step to the next. Gradient descent
+# remembers nothing, so its state is always None.
 
 # %% [markdown]
 # ### Exercise: train_epoch
@@ -508,10 +516,10 @@ check(train_epoch)
 # %% [markdown]
 # After each epoch the model is tested on **held-out** data, on which it is never trained.
 #
-# A model has two modes, which differ if it has *dropout*. In **training mode** a random
-# share of the numbers is set to 0 (and the others are scaled up), so that no single
-# number becomes indispensable. In **evaluation mode** nothing is dropped. `model.train()`
-# and `model.eval()` switch between the two.
+# A model has two modes, which differ if it has *dropout*. In **training mode** some of
+# the numbers, chosen at random, are set to 0 (and the others are scaled up), so that no
+# single number becomes indispensable. In **evaluation mode** nothing is dropped.
+# `model.train()` and `model.eval()` switch between the two.
 #
 # So one more function comes in: `loss_of(parameters, batch, training)` returns a batch's
 # loss and no gradients. `training` says which mode the model is in.
@@ -540,6 +548,10 @@ from course_lib.nn.training_loop import train  # exercise
 
 # %%
 check(train)
+
+# %% [markdown]
+# And the copy of the best? It needs no `clone()` here, because `sgd_step` returns new
+# tensors and leaves the old ones alone.
 
 # %% [markdown]
 # ## Attention, backwards
@@ -692,13 +704,16 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 # - [ ] clearly below 3.3
 
 # %%
-few = [tuple(each[:8] for each in batches[0])]
+letters, targets = batches[0]
+few = [(letters[:8], targets[:8])]  # one batch of eight words
 torch.manual_seed(1)
-_, *of_few = train(gradient_of, start, few, step, loss_of, held_out, epochs=60)
-curves = dict(zip(("training", "held out"), of_few, strict=True))
+_, of_few, of_others = train(
+    gradient_of, start, few, step, loss_of, held_out, epochs=60
+)
+curves = {"training": of_few, "held out": of_others}
 print({name: round(values[-1]) for name, values in curves.items()})
-assert of_few[0][-1] < 1.5 < 5 < of_few[1][-1]  # 0.9 and 6.0 in the trial
-assert int(np.argmin(of_few[1])) < 5
+assert of_few[-1] < 1.5 < 5 < of_others[-1]  # 0.9 and 6.0 in the trial
+assert int(np.argmin(of_others)) < 5
 
 # %% [markdown]
 # Both losses, epoch by epoch:
@@ -1073,9 +1088,9 @@ print("gradient descent:", [round(loss, 3) for loss in held_out_losses])
 assert min(of_adam) < 0.05  # we got 0.001
 
 # %% [markdown]
-# Here both learn the task. In a deep Transformer the gradients of different parameters
-# differ far more in size, and plain gradient descent falls behind: nearly all Transformers
-# are trained with Adam or a relative of it.
+# Here both learn the task. In a deep Transformer, plain gradient descent falls behind,
+# for reasons still debated: nearly all Transformers are trained with Adam or a relative
+# of it.
 #
 # **What you can read now:** Kingma and Ba (2015), *Adam*, algorithm 1; Loshchilov and Hutter
 # (2019), *Decoupled Weight Decay Regularization*.

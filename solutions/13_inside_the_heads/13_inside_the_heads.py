@@ -257,10 +257,11 @@ alt = "One head is marked P, one N, many S from layer 1 on; the others have no r
 figures.wall_of_heads(weights.numpy(), tokens, tokens, roles=names, alt=alt)
 
 # %% [markdown]
-# More than half of the heads have no mark: they do something that these five words don't
-# describe. Other models have more of such heads. In BERT, with 144 heads, Clark et al.
-# (2019) found four that give more than half of their weight to the previous token, and
-# five to the next; in a translator, Voita et al. (2019) found one that prefers rare words.
+# More than half of the heads have no mark: they do something that these five words
+# don't describe. Other models have more heads with a role. In BERT, with 144 heads,
+# Clark et al. (2019) found four that give more than half of their weight to the
+# previous token, and five to the next; in a translator, Voita et al. (2019) found one
+# that prefers rare words.
 
 # %% [markdown]
 # ## Induction
@@ -405,10 +406,10 @@ assert induction_head.score < 0.06
 assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 
 # %% [markdown]
-# It has none: it learned to compare texts, never to say what comes next. But layer 2 head 9 attends from
-# a token's second occurrence to its first, with 0.65. In a picture it would look much
-# like an induction head, whose diagonal is next to it: one position is the whole
-# difference.
+# It has none. It was trained to compare texts, not to say what comes next. But layer 2
+# head 9 attends from a token's second occurrence to its first, with 0.65. In a picture
+# it would look much like an induction head, whose diagonal is next to it: one position
+# is the whole difference.
 
 # %% [markdown]
 # ## It
@@ -607,7 +608,7 @@ for name in induction.MODELS:
 assert min(values[-1] for values in induced.values("one wide layer, second")) > 2.5
 
 # %% [markdown]
-# More heads side by side don't help.
+# Here, more heads side by side don't help.
 
 # %% [markdown]
 # ## Which sentences are alike?

@@ -55,8 +55,9 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), 
 # as much, but up to a thousand tokens or so, it isn't even the largest part.
 
 # %% [markdown]
-# And yet, attention was what made long texts slow. On one GPU, GPT-2's attention took 42
-# milliseconds. Rewritten, it took 7, with the same result (Dao et al. 2022).
+# And yet, attention was what made long texts slow. Already at 1,024 tokens, GPT-2
+# medium's attention took 42 milliseconds in a test on a GPU, forward and backward.
+# Rewritten, it took 7, with the same result (Dao et al. 2022).
 #
 # **What does attention really cost, and how is it made fast?** By the end, your own
 # function will read two thousand tokens without ever making the table of weights.
@@ -506,11 +507,11 @@ print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
 assert held["table"] > 8 * held["tiles"]
 
 # %% [markdown]
-# Back to the question from the start. What has changed since 2017 is not the formula. The
-# table was never needed, and is no longer made. (Heads also share the cache, and distant
-# tokens are left out where a model can do without them: *Going further*.) What attention
-# costs depends on what you count, and the seconds depend more on the numbers moved than
-# on the operations.
+# Back to the question from the start. What has changed since 2017 is not the formula.
+# The table was never needed, and today's programs mostly don't make it. (Heads also
+# share the cache, and distant tokens are left out where a model can do without them:
+# *Going further*.) What attention costs depends on what you count, and the seconds
+# often depend more on the numbers moved than on the operations.
 
 # %% [markdown]
 # ## In three lines
@@ -711,8 +712,8 @@ assert [path for path, _ in table.values()] == [1, 1023, 512]
 
 # %% [markdown]
 # The O(1) in attention's row is sometimes quoted as the cost of a training step, but it
-# stands for steps that *wait*. The operations grow with n², and would take O(1) time only
-# on a machine with unlimited processors.
+# stands for steps that *wait*. The operations grow with n², and even unlimited
+# processors would need about log n steps for the sums, which the table does not count.
 
 # %% [markdown]
 # Your functions draw all this. **Move n and d:** where do the lines of attention and
@@ -1257,7 +1258,8 @@ assert losses["a window of 64"] < losses["everything before"] - 0.4
 # 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same
 # time. *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a
 # mask that you write in PyTorch into a kernel. *Latent attention*, MLA ([DeepSeek-V2,
-# 2024](https://arxiv.org/abs/2405.04434)), caches one short vector per token, from which
-# all heads' keys and values are computed. And *state-space models* such as Mamba ([Gu and Dao
+# 2024](https://arxiv.org/abs/2405.04434)), caches one short vector per token (and a
+# small rotary part that all heads share), from which all heads' keys and values are
+# computed. And *state-space models* such as Mamba ([Gu and Dao
 # 2023](https://arxiv.org/abs/2312.00752)) replace the cache by a state of fixed size,
 # often with some layers of attention in between.

@@ -754,10 +754,10 @@ figures.architecture(parts=complete, alt=alt)
 # %% [markdown]
 # ## Going further
 #
-# You can skip each of these sections, in any order. Eight broken models are left to hunt,
-# for those who enjoyed the first six; *Four more tests* is for those who want to write them
-# for positions, a whole layer, merges and decoding; *What about other people's tests?*
-# puts ideas from four well-known projects before our judge.
+# You can skip each of these sections, in any order. Eight broken models are left to
+# hunt, for those who enjoyed the first six; *Four more tests* is for those who want to
+# write them for positions, a whole layer, merges and decoding; *What about other
+# people's tests?* puts ideas from three well-known projects before our judge.
 
 # %% [markdown]
 # ## Model 2: it begins at 2.5, below ln V
