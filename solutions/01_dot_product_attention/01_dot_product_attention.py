@@ -756,8 +756,8 @@ print(yours.round(3))
 # | general, or bilinear | $q_i\, W\, k_j^\mathsf{T}$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
-# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean don't
-# change, and any of these scores would do inside the heads of lesson 03.
+# Here $v$ is a vector of parameters, not a value. Any of these
+# scores would do in a head of lesson 03.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores

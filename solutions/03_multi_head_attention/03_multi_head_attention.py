@@ -579,8 +579,8 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # %% [markdown]
 # ## In three lines
 #
-# - A head is one attention of several. The outputs of all heads are put side by side and
-#   multiplied by `w_o`: a sum of one contribution per head.
+# - The outputs of all heads are put side by side and multiplied by
+#   `w_o`: a sum of one contribution per head.
 # - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
 #   right shape.
 # - Each head asks its own question and divides by the root of its own d_k. In the same
