@@ -12,8 +12,8 @@
 # above: each time, one cell runs. Then</span> **switch the last word**.
 # <span class="in-notebook">(Without a mouse, Shift + Tab goes back to the picture.)</span>
 #
-# **About 35 minutes.** You need some Python, and you should have multiplied two matrices
-# before. You don't have to know anything about attention.
+# **About 40 minutes.** You need some Python, and you should have multiplied two
+# matrices before. You don't have to know anything about attention.
 
 # %%
 from course_lib import figures
@@ -33,8 +33,9 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 
 # %% [markdown]
 # Whatever the last word is, the eleven weights add up to 1 (the ones you see are
-# rounded). What if the last word fits neither *animal* nor *street*? *… because it was too
-# late.*
+# rounded). Now end the sentence in *… because it was too late.* Here *it* stands for
+# nothing, as in *it is raining*. So it asks for nothing, and no word fits better than
+# another.
 #
 # **Predict:** where do the lines of *it* go now?
 #
@@ -112,8 +113,8 @@ print(check_environment())
 # ## Shares from scores, by hand
 #
 # Where does a weight come from? First, each word gets a **score** that says how well it
-# fits. Lesson 01 shows how scores are computed; for now, take three of them for granted:
-# *animal* 2, *street* 1, *because* −1.
+# fits. Lesson 01 shows how scores are computed; for now, take three made-up ones:
+# *animal* 2, *street* 1, *because* −1. (Those behind the picture are others.)
 #
 # Then the scores become **shares**: positive numbers that add up to 1, larger where the
 # score is larger. A natural first idea is to divide each score by the sum of all scores.
@@ -151,11 +152,11 @@ assert round(1 / 0.22, 1) == 4.5 and round(np.exp(4.5)) == 90
 # In the picture below, all three scores are divided by the same positive number before
 # they enter the softmax.
 #
-# **Predict:** which divisors give *street* a larger share than *animal*?
+# **Predict:** which divisors give *animal* a larger share than it has now?
 #
-# - [ ] Numbers below 1
+# - [x] Numbers below 1
 # - [ ] Numbers above 1
-# - [x] None at all
+# - [ ] None at all
 
 # %%
 alt = "The scores 2, 1 and −1 become the shares 0.71, 0.26 and 0.04."
@@ -367,13 +368,13 @@ check(pairwise_sums)
 #
 # You have now written every tool that lesson 01 needs to build attention. These are the
 # names that all lessons use. You don't have to learn them now: come back when you meet
-# one you don't know.
+# one you don't know. A **token** is a word or part of a word.
 
 # %% [markdown]
 # | name | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys |
-# | `d_model` | how many numbers describe one token (a word or part of a word) |
+# | `d_model` | how many numbers describe one token |
 # | `d_k`, `d_v` | how many numbers a query or key has, and a value |
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
 # | `k (..., m, d_k)` | keys, one per row: what each entry is filed under |
@@ -383,6 +384,8 @@ check(pairwise_sums)
 # | `output (..., n, d_v)` | `weights @ v` |
 
 # %% [markdown]
+# <details><summary>Names that you will meet later</summary>
+#
 # | name | meaning |
 # |---|---|
 # | `n_heads`, `n_layers` | number of attention heads (lesson 03), of layers (09) |
@@ -392,6 +395,8 @@ check(pairwise_sums)
 # | `w_q (d_model, d_k)` | a matrix of **parameters**, learned: `q = x @ w_q` |
 # | `may_attend` | a **mask**: a table of `True` ("may attend") and `False` |
 #
+# </details>
+#
 # Three habits: tokens are **rows**. Leading axes (sentences, heads) are carried along
 # unchanged. *Weights* always means attention weights; what is learned is called
 # *parameters*.
@@ -399,7 +404,8 @@ check(pairwise_sums)
 # %% [markdown]
 # ## In three lines
 #
-# - Softmax turns any scores into positive shares that add up to 1, even if no score is good.
+# - Softmax turns any scores into positive shares that add up to 1, even when no
+#   score is any good.
 # - `keepdims=True` keeps the summed axis with length 1, and broadcasting stretches it.
 # - Tokens are rows: an array of tokens ends with the axes (rows, numbers per row), and any
 #   leading axes are batch axes.

@@ -13,7 +13,7 @@
 # - say what queries, keys and values do, step by step;
 # - show with an experiment why scores are divided by the square root of d_k.
 #
-# **About 75 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
+# **About 80 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
 # `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
@@ -59,6 +59,9 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # key matches. To match a query with a key, multiply their numbers pair by pair and add
 # up: that is the **dot product**.
 
+# %%
+print("kitten · cat = 3.2 · 3 + 0.1 · 0.5 =", (q[0] @ k[0]).round(2))
+
 # %% [markdown]
 # The cat's arrow points 9° upwards, and the bird's 50°. The kitten's starts almost flat,
 # at 2°. Turn it upwards, and at 11° the bird's dot product is already as large as the
@@ -73,14 +76,15 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # %%
 for scale in (1.0, 0.8):
     cat, bird = k[0], scale * k[1]
+    # A query that scores both equally is at right angles to cat - bird.
     level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
     print(f"bird times {scale}: level with the cat at {level:.0f}°")
 assert 27.5 < level < 28.5
 
 # %% [markdown]
 # At 11° the kitten still points almost exactly where the cat does, and yet the bird's dot
-# product is as large, because its arrow is **longer**. A shorter one wins later. A longer
-# kitten makes all dot products larger by the same factor, so it changes no winner. And the
+# product is as large, because its arrow is **longer**. Shorten it, and the bird overtakes later.
+# A longer kitten makes all dot products larger by the same factor, so it changes no winner. And the
 # car's arrow lies closer to the kitten's than the bird's does, but it is too short to
 # matter.
 
@@ -120,9 +124,9 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 #
 # You knew at once what *it* means in each, so something in you looked back from *it* to
 # another word, and the last word decided which. By the end of this lesson, your own code
-# finds both answers, and others for last words that you choose. The vectors that it
-# compares are still made **by hand**, even the query of *it*, which matters most. In
-# lesson 02, parameters that start as random numbers learn to make them.
+# finds both answers, and others for last words that you choose from a list. The vectors
+# that it compares are still made **by hand**, even the query of *it*, which matters most.
+# In lesson 02, parameters that start as random numbers are trained to make them.
 
 # %% [markdown]
 # Below is the Transformer, the neural network from which today's language models
@@ -208,8 +212,8 @@ assert 3.8 < (weights @ v).item() < 4
 # If the scores double, so do the differences between them, and the winner takes nearly
 # everything, as it did when you divided by a small number in lesson 00.
 #
-# Three and a half legs: no biologist would agree, but it beats the `None` of a
-# dictionary. Notice two differences from one. Every entry gets a little weight, even the
+# Three and a half legs: no biologist would agree, but it beats a `KeyError`.
+# It differs from a dictionary in two ways. Every entry gets a little weight, even the
 # car. And the answer changes *smoothly* with the query, so it has a derivative, and what
 # has a derivative can be trained.
 #
@@ -245,8 +249,6 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 # `x`, the weights are a **probability distribution** over the words of `y`.
 
 # %% [markdown]
-# You may also see $o_i = \sum_j w_{ij}\, x_j$: there, `y` is `x`, as in lesson 02.
-#
 # One thing about NumPy before you write this: for a batch of sentences, `@` multiplies
 # the tables in the last two axes, sentence by sentence. `y.T`, however, reverses *all*
 # axes:
@@ -379,11 +381,14 @@ root = {"divisor": 64**0.5, "divided_by": "√d_k", "jacobian": False}
 figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 
 # %% [markdown]
-# So without the root, a Transformer would start its training with weights that almost
-# nothing can move: the gradients would **vanish**. *Attention Is All You Need* (2017),
+# That was shown for random vectors, and a Transformer's training starts with random
+# numbers. So without the root, it would start with tables most of whose weights almost
+# nothing can move. Training nudges each number along a derivative (a **gradient**), and
+# where the derivative is 0, nothing is learned: the gradients would **vanish**. *Attention Is All You Need* (2017),
 # "the paper" from here on, suspects the same: for large d_k, the softmax is pushed "into
 # regions where it has extremely small gradients" (section 3.2.1).
-#
+
+# %% [markdown]
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
 # dividing by the root brings the *typical size* of a score back to 1.
 
@@ -537,7 +542,7 @@ assert gap < 1e-14, "one of your two functions changes its arguments, or is not 
 #
 # - [ ] Its rows are shuffled in the same way.
 # - [ ] Its numbers change.
-# - [x] Nothing: not one of its numbers changes.
+# - [x] Nothing changes, up to rounding.
 
 # %%
 output = attention(queries, keys, values)[0]
@@ -564,9 +569,11 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # %% [markdown]
 # ## What is *it*?
 #
-# Back to the sentence. Each word's key has four numbers: how much the word is a thing,
-# alive, a location, a description. The query of *it* asks for a thing, and the last word
-# decides what kind of thing: *tired* needs something alive, *wide* a location.
+# Back to the sentence. Each word's key has four numbers: how far the word is a thing,
+# something alive, a location, or a description. The query of *it* asks for a thing, and
+# the last word decides what kind of thing: *tired* needs something alive, *wide* a
+# location. Only after a word like *late* does *it* stand for nothing, as in *it is
+# raining*, so its query asks for nothing: four zeros.
 #
 # All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
 # last word into the query of *it* ourselves. Your code does the lookup.
@@ -749,8 +756,8 @@ print(yours.round(3))
 # | general, or bilinear | $q_i\, W\, k_j^\mathsf{T}$ | Luong et al. 2015 |
 # | additive | $v \cdot \tanh(q_i W_q + k_j W_k)$ | Bahdanau et al. 2015 |
 #
-# Here $v$ is a vector of parameters, not a value. Softmax and the weighted mean don't
-# change.
+# Here $v$ is a vector of parameters, not a value. Any of these
+# scores would do in a head of lesson 03.
 
 # %% [markdown]
 # ### Exercise: bilinear_scores

@@ -3,15 +3,18 @@
 #
 # **Why attend several times at once?**
 #
+# *How much warmer was Thursday than Monday?* You would look up two days and keep them
+# apart: 18 **minus** 11. Can attention do that?
+#
 # After this lesson you can
 #
 # - say what a second *head* (one attention of several) adds to the first, and show it
 #   with a number;
 # - split tokens into heads and merge them again without mixing tokens;
 # - write multi-head attention for self- and cross-attention, with a mask;
-# - take a layer apart into what each head adds to its output.
+# - say what each head adds to a layer's output.
 #
-# **About 65 minutes, and 25 more in *Going further*.** You need lessons 01 and 02.
+# **About 70 minutes, and 25 more in *Going further*.** You need lessons 01 and 02.
 
 # %%
 import numpy as np
@@ -23,12 +26,8 @@ from course_lib.attention import attention, scaled_scores, softmax
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *How much warmer was Thursday than Monday?*
-#
-# You would look up two days and keep them apart: 18 **minus** 11. Let attention try.
-# Below, one **head** attends to the days that you press, equally, and answers with the
-# mean of their temperatures. **Press days until the answer is 7°.** Then do it again with
-# two heads.
+# Let attention answer. Below, one **head** gives equal weight to the days you press, and
+# answers with the mean of their temperatures. Thursday's 18° minus Monday's 11° is 7°.
 #
 # **Predict:** can one head give 7°?
 #
@@ -40,6 +39,9 @@ from course_lib.attention import attention, scaled_scores, softmax
 week = dict(Mon=11, Tue=12, Wed=14, Thu=18, Fri=17, Sat=15, Sun=13)
 days, degrees, asked_for = [*week], np.array([*week.values()]), {"Thu": 1, "Mon": -1}
 degrees_of_week = {"unit": "°", "start": [["Thu"]]}
+
+# %% [markdown]
+# **Press days until the answer is 7°.** Then do it again with two heads.
 
 # %%
 alt = "One head attends to Thursday: it counts 1, and Monday counts 0 instead of −1."
@@ -94,9 +96,9 @@ figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
 
 # %% [markdown]
 # You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a
-# negative $c$ turns all bars down, but a difference needs one of each. Longer values
-# don't help, and a matrix after the head doesn't either: $c$ is then a matrix, but all
-# days still share it.
+# negative $c$ turns all bars down, but a difference needs one of each. Nor do longer
+# values help, or a matrix after the head: $c$ is then a matrix, but all days still share
+# it.
 
 # %% [markdown]
 # ## Attending twice
@@ -130,17 +132,16 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 # values themselves. Our code calls the sequences `x` (it attends) and `memory` (it is
 # attended to, and appears in the formula twice, as $K$ and as $V$).
 #
-# A head sees only d_k directions of a token: its **representation subspace**. Each head
-# has its own three matrices, and so its own subspace. Any attention would do inside a
-# head, for example with the additive scores (lesson 01, optional), but the paper's heads use
-# scaled dot products.
+# A head compares tokens by d_k numbers only, which its own matrices make from each token.
+# So each head sees another side of a token: the paper calls it a **representation
+# subspace**.
 
 # %% [markdown]
 # ## Heads are columns
 #
 # The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and
 # keys have $d_k = 64$ numbers, and its values $d_v = 64$. They don't *have* to be smaller
-# than the token: $512 / 8$ is a choice, and below you count its cost.
+# than the token: $512 / 8$ is a choice; *Going further* counts its cost.
 #
 # Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So one product,
 # `x @ w_q`, makes the queries of all heads, and then **head 0 has the first 64 columns,
@@ -403,85 +404,51 @@ assert np.allclose(
 # kicked. The paper (section 3.2.2) wants several heads so that they can attend to
 # different subspaces at different positions: "With a single attention head, averaging
 # inhibits this." A well-known picture shows a trained model reading the sentence that
-# opens lesson 01: from *it*, one head attends mostly to *the animal*, another to *tired*
+# opens lesson 00: from *it*, one head attends mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
 # So heads are an inductive bias (lesson 02): they assume in advance that a token has
 # several questions to ask.
-#
-# Another trap: by default, `nn.MultiheadAttention` returns the **mean** of its heads'
-# weights. Here the mean hides what the heads do:
-
-# %%
-print("mean of two heads:", role_weights[:, 1].mean(axis=0).round(2))
-assert np.abs(role_weights[:, 1].mean(axis=0) - one_head[0, 1]).max() < 0.02
 
 # %% [markdown]
 # ## Three facts about heads
 #
-# First, a single head computes the self-attention of lesson 02, times `w_o`:
-
-# %%
-from course_lib.self_attention import self_attention
-
-rng = np.random.default_rng(3)
-drawn = rng.normal(size=(5, 12))  # five tokens
-w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
-single = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=1)[0]
-by_self = self_attention(drawn, w_q, w_k, w_v)[0]
-print("equal to self_attention(x, …) @ w_o:", np.allclose(single, by_self @ w_o))
-assert np.abs(single - by_self @ w_o).max() < 1e-12
-
-# %% [markdown]
-# Second, do heads have an order? Make the last of three heads the first in all four
-# matrices: its *columns* move in `w_q`, `w_k` and `w_v`, its *rows* in `w_o`.
+# Do heads have an order? Take five random tokens and random matrices for three heads. Make
+# the last head the first in `w_q`, `w_k` and `w_v`, by moving its *columns*, and leave
+# `w_o` as it is.
 #
 # **Predict:** what happens to the output?
 #
-# - [x] Nothing: it is the same.
+# - [ ] Nothing: it is the same.
+# - [x] Its numbers change.
 # - [ ] Its columns move, too.
-# - [ ] Its rows move, too.
 
 # %%
+rng = np.random.default_rng(3)
+drawn = rng.normal(size=(5, 12))  # five tokens
+w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
 columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
-print("columns:", columns)
 three = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[0]
-in_order = [w[:, columns] for w in (w_q, w_k, w_v)]
-all_four = multi_head_attention(drawn, drawn, *in_order, w_o[columns], n_heads=3)[0]
-without_w_o = multi_head_attention(drawn, drawn, *in_order, w_o, n_heads=3)[0]
-print("all four moved, same output:", np.allclose(all_four, three))
+moved_qkv = [w[:, columns] for w in (w_q, w_k, w_v)]
+all_four = multi_head_attention(drawn, drawn, *moved_qkv, w_o[columns], n_heads=3)[0]
+without_w_o = multi_head_attention(drawn, drawn, *moved_qkv, w_o, n_heads=3)[0]
 print("w_o left as it was, same output:", np.allclose(without_w_o, three))
+print("rows of w_o moved, too, same output:", np.allclose(all_four, three))
 assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
 
 # %% [markdown]
-# Heads have no order, as long as each head meets its own rows of `w_o`. So "head 3" of
-# one trained model has nothing to do with "head 3" of another.
+# Each head met the rows of `w_o` that belong to another. Move these *rows* along with the
+# columns, and the output is the same: heads have no order. So "head 3" of one trained model
+# has nothing to do with "head 3" of another.
 #
-# Third, do heads side by side, times `w_o`, give more than a sum? Multiply each head by
-# its own rows of `w_o`, and add up the results.
-
-# %%
-weights = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[1]
-mixed = weights @ split_heads(drawn @ w_v, 3)  # (3, 5, 4): each head's output
-contributions = mixed @ w_o.reshape(3, 4, 12)  # (3, 5, 12): rows of w_o, by head
-gap = np.abs(contributions.sum(axis=0) - three).max()
-print("sum of three contributions is the output:", bool(gap < 1e-12))
-assert gap < 1e-12
+# Second, the output is a sum: each head adds its own output times its own rows of `w_o`.
+# Third, a single head is the self-attention of lesson 02, times `w_o`.
 
 # %% [markdown]
-# It is a sum: each head adds its own contribution of d_model numbers, made with its own
-# weights. So you can take out a single head to see what the model loses. Michel, Levy and
-# Neubig (2019), *Are Sixteen Heads Really Better than One?*, did so with trained models.
-#
-# (For `w_o`, reshape alone is right, because there the heads are *rows*.)
-
-# %% [markdown]
-# Voita et al. (2019) studied the heads of models that translate. A few heads did most of
-# the work: in one model, 38 of the encoder's 48 heads could be pruned (removed, while
-# training went on), and the translations were barely worse. The important heads had
-# roles. Some attended to the token before or after, some followed the syntax, from a verb
-# to its subject or object, and one, in the first layer, attended to the rarest tokens in
-# the sentence. Lesson 13 examines such heads.
+# So you can take out a head to see what a model loses, as Michel, Levy and Neubig (2019)
+# did. In Voita et al. (2019), a translator hardly missed 38 of its encoder's 48 heads. Those
+# that mattered attended to neighbours, to rare tokens (in the first layer) or along the
+# syntax, from a verb to its subject or object. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Thursday and Monday
@@ -560,7 +527,7 @@ assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) 
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
-# parameters on the week from the start. In training, temperatures were around 0, so we
+# parameters on the week at the top of this lesson. In training, temperatures were around 0, so we
 # write them as differences from 14°, in units of 5°; multiplying the answer by 5 gives
 # degrees again.
 
@@ -602,7 +569,7 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 
 # %% [markdown]
 # Notice that the two heads also give weight to other days. This does no harm, because
-# both give them about the same weight, which the difference cancels out. Weights say what
+# both give them about the same weight, so they cancel in the difference. Weights say what
 # a head attends to, but not what happens to it afterwards.
 #
 # In fairness to the single head, this was *one layer with nothing after it*. A second
@@ -612,12 +579,12 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # %% [markdown]
 # ## In three lines
 #
-# - A head is one attention of several. The outputs of all heads are put side by side and
-#   multiplied by `w_o`: a sum of one contribution per head.
+# - The outputs of all heads are put side by side and multiplied by
+#   `w_o`: a sum of one contribution per head.
 # - Heads are blocks of columns: reshape, **then** swap axes. Wrong splits can have the
 #   right shape.
-# - Each head asks its own question and divides by the root of its own d_k. More heads need
-#   no more parameters.
+# - Each head asks its own question and divides by the root of its own d_k. In the same
+#   total width, more heads need no more parameters.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.2 and table 3, rows
 # (A); the documentation of `torch.nn.MultiheadAttention`.
@@ -792,8 +759,9 @@ output, weights = multi_head_attention(with_one, with_one, *below, loaded["w_o"]
 output = output + loaded["b_o"]
 
 # %% [markdown]
-# Compare the outputs, and the weights head by head. `average_attn_weights=False` avoids
-# the trap of *Who kicked whom?*
+# Compare the outputs, and the weights head by head. By default, PyTorch returns the
+# **mean** of the heads' weights, which hides what each head does;
+# `average_attn_weights=False` asks for all of them.
 
 # %%
 thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
