@@ -94,7 +94,7 @@ def test_pins_install_on_the_oldest_python_promised():
             assert SpecifierSet(needs).contains(python), f"{name} {version}: {needs}"
 
 
-def test_first_layer_of_dependencies_lets_checks_run_without_the_others():
+def test_checks_run_with_the_first_layer_of_dependencies_alone():
     layer = {canonicalize_name(Requirement(x).name) for x in PROJECT["dependencies"]}
     others = PROJECT["optional-dependencies"]
     needless = [Requirement(x).name for n in ("torch", "grade") for x in others[n]]

@@ -81,12 +81,12 @@ def test_release_is_tried_from_the_wheel_and_keeps_no_secret():
     assert "secrets." not in (WORKFLOWS / "release.yml").read_text(encoding="utf-8")
     runs = [step for step in job["steps"] if "run" in step]
     order = ["uv build", "attention-course new-course", "sigstore sign", "uv publish"]
-    places = [
+    positions = [
         next(i for i, step in enumerate(runs) if words in step["run"])
         for words in order
     ]
-    assert places == sorted(places)
-    for step in runs[places[2] :]:
+    assert positions == sorted(positions)
+    for step in runs[positions[2] :]:
         assert step["if"] == "github.ref_type == 'tag'"
 
 

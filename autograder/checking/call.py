@@ -231,7 +231,7 @@ class _Watch(threading.Thread):
 
 @contextlib.contextmanager
 def _limit_by_thread(seconds: float) -> Iterator[None]:
-    """As by an alarm, for Windows: in Python's own steps, not inside one of NumPy's."""
+    """Limit time on Windows: between Python's own steps, not inside one of NumPy's."""
     watch, outer = _Watch(seconds), _Watch.current
     before = signal.getsignal(signal.SIGINT)
 

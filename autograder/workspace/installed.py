@@ -19,7 +19,7 @@ SHARED = f"share/{PROJECT}"  # where the wheel's files go, below the environment
 MARK = ".attention-course"
 SETTINGS, RELEASES, NOTEBOOKS = "nbgrader_config.py", "releases.json", "notebooks"
 # What may lie in a folder that becomes a course: a learner's answers, from elsewhere.
-KEPT = {"work", ".DS_Store", "Thumbs.db", "desktop.ini"}
+LEARNERS_OWN = {"work", ".DS_Store", "Thumbs.db", "desktop.ini"}
 
 
 def version() -> str:
@@ -73,7 +73,7 @@ def open_folder(folder: Path) -> Made:
     except OSError as error:
         raise CourseError(
             f"{error.filename or folder} cannot be written ({error.strerror}): nothing "
-            "is half made. Choose another place with --folder"
+            "is half made. Choose another folder with --folder"
         ) from None
 
 
@@ -82,7 +82,7 @@ def _require_room(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file: choose a folder with --folder")
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
-    if others := sorted(names - KEPT):
+    if others := sorted(names - LEARNERS_OWN):
         raise CourseError(
             f"{folder} holds {others[0]} and is no course folder: choose an empty one, "
             "or one that does not exist yet, with --folder"

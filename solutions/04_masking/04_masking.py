@@ -76,7 +76,7 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A mask, the table of who may look where, can keep a model from cheating. It is what makes
+# A mask, the table of who may attend to whom, can keep a model from cheating. It is what makes
 # one of the Transformer's three kinds of attention *causal*, the one lit up here:
 
 # %%

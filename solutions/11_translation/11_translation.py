@@ -685,7 +685,7 @@ assert round(paper_results.PAPER["big"].german) == 28 and round(without_copies) 
 # text, by predicting the next word (lesson 12;
 # [Radford et al. 2018](https://openai.com/index/language-unsupervised/)) or words that were left
 # out ([Devlin et al. 2019](https://arxiv.org/abs/1810.04805)). The task itself then needs far
-# fewer examples. By 2024, language models led most of the field's annual comparison, entitled
+# fewer examples. In the year 2024, language models led most of the field's annual comparison, entitled
 # [*The LLM Era Is Here but MT Is Not Solved Yet*](https://aclanthology.org/2024.wmt-1.1)
 # (Kocmi et al.).
 

@@ -5,7 +5,7 @@
 #
 # After this lesson you can
 #
-# - say why few operations can take long, and what a processor waits for;
+# - say why a few operations can take a long time, and what a processor waits for;
 # - compute attention exactly, but without its n × n matrix, as FlashAttention does;
 # - say what that saves, in memory and on a GPU;
 # - in *Going further*: count what attention, recurrence and convolution cost, read a GPU
@@ -323,11 +323,6 @@ assert max(gaps.values()) < 1e-13
 # - [x] With n in the first, not at all in the second
 # - [ ] With n² in the first, with n in the second
 
-# %% [markdown]
-# One block of keys has n × 128 scores, and one tile 128 × 128. NumPy's peak was measured
-# for lengths up to 16,384 (`course_lib/experiments/attention_memory.py`), first with all
-# queries at once:
-
 # %%
 from course_lib.lessons.measuring import fitted_exponent, numpy_peak
 
@@ -345,7 +340,9 @@ assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
 assert 0.97 < growth["blocks of keys"] < 1.03
 
 # %% [markdown]
-# The plain way grows with exponent 2, blocks of keys with 1. (16 times less and not 128,
+# One block of keys has n × 128 scores, and one tile 128 × 128. This is NumPy's peak for
+# lengths up to 16,384 (recorded by `course_lib/experiments/attention_memory.py`), with all
+# queries at once: the plain way grows with exponent 2, blocks of keys with 1. (16 times less and not 128,
 # because as many exponents and exponentials follow the scores, partly in float64.) If the
 # queries come in blocks of 128 too, you need little more memory than for the output:
 

@@ -1,4 +1,4 @@
-"""``attention-course``: the command, and the wheel that brings it to a stranger."""
+"""``attention-course``: the command, and the wheel with which it is installed."""
 
 import json
 import os
@@ -43,7 +43,7 @@ print(json.dumps([copied, autograder.__file__, out.getvalue()]))
 
 @pytest.fixture
 def opened(monkeypatch, tmp_path):
-    """What would be opened, in an empty current folder."""
+    """Return what would be opened, in an empty current folder."""
     calls = []
     monkeypatch.setattr(
         "autograder.workspace.lab.open_lab",
@@ -111,7 +111,7 @@ def test_wheel_lists_every_lesson():
 
 
 @pytest.mark.thorough
-def test_wheel_alone_makes_a_folder_and_names_a_mistake(tmp_path):
+def test_wheel_alone_makes_a_folder_and_diagnoses_an_answer(tmp_path):
     wheels = tmp_path / "wheels"
     built = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     built += [

@@ -1,7 +1,7 @@
-"""Record the README's moving picture: a mistake that is made, named and mended.
+"""Record the README's moving picture: an error that is made, named and mended.
 
 After ``make site PYODIDE=build/pyodide``, ``python -m tests.site.moving_picture``
-writes ``docs/mistake.gif``.
+writes ``docs/misconception.gif``.
 """
 
 import io
@@ -16,7 +16,7 @@ from tests.browser import CHROMIUM_OPTIONS
 from tests.site.test_answering_in_a_browser import served
 
 ROOT = Course.here().root
-PICTURE = ROOT / "docs" / "mistake.gif"
+PICTURE = ROOT / "docs" / "misconception.gif"
 PAGE = "exercises/scaled_scores.html"
 WINDOW = {"width": 720, "height": 620}
 FIRST = "def scaled_scores(q, k):\n    "
