@@ -20,10 +20,8 @@
 from itertools import pairwise
 
 from autograder import check
-from course_lib import fast_bpe, figures, merges_file
+from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, decode, spell, vocabulary, word_counts
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
-from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # A word begins as its letters. **Press "merge"** until nothing is left to join, and then
@@ -43,6 +41,12 @@ figures.typed_word("friendship", play_merges.load(), alt=alt)
 # %%
 alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
 figures.lesson_map("06", alt=alt)
+
+# %%
+# For real text, and for the bytes of *Going further*.
+from course_lib import fast_bpe
+from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, split_special
+from course_lib.fast_bpe import pre_tokens, spell_bytes
 
 # %% [markdown]
 # ## A question to carry through the lesson

@@ -470,7 +470,7 @@ assert abs(mean - whole) > 5
 # sacrebleu with its usual settings (Post, 2018). And it is no longer the field's first
 # choice. Trained networks such as COMET ([Rei et al.
 # 2020](https://arxiv.org/abs/2009.09025)) agree better with people than BLEU and chrF do
-# ([*Stop Using BLEU*](https://aclanthology.org/2022.wmt-1.2), Freitag et al. 2022), but need
+# ([Freitag et al. 2022](https://aclanthology.org/2022.wmt-1.2), *Stop Using BLEU*), but need
 # a large model of their own.
 
 # %% [markdown]

@@ -35,13 +35,13 @@ COURSE = Course.here()
 LESSONS = [name for name in COURSE.built_lessons if name[:2] <= LAST]
 # Code cells that run and that do not, but those of exercises.
 COUNTS = {
-    "00": (13, 1),
-    "01": (28, 2),
-    "02": (26, 14),
-    "03": (25, 8),
+    "00": (14, 0),
+    "01": (30, 2),
+    "02": (28, 14),
+    "03": (26, 8),
     "04": (29, 15),
     "05": (29, 9),
-    "06": (23, 36),
+    "06": (18, 35),
 }
 EXERCISES_THAT_DO_NOT = {"load_torch_parameters", "encode_bytes", "decode_bytes"}
 SOFTMAX = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"
