@@ -20,7 +20,7 @@ def say_version(wanted: bool) -> None:
     if wanted:
         from autograder.workspace.installed import PROJECT, version
 
-        print(f"{PROJECT} {version()}")
+        terminal.say(f"{PROJECT} {version()}")
         raise typer.Exit
 
 
