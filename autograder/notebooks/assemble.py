@@ -39,8 +39,8 @@ METADATA = {
 TITLE = re.compile(r"^##? (.+)", re.MULTILINE)
 SOURCE_TITLE = re.compile(r"^# # (.+)", re.MULTILINE)
 PICTURE_TAG = "nbval-ignore-output"
-# Whether releases say which exercises are optional: in a class their points then come on
-# top. The lessons' releases of today count them like all others.
+# Whether releases say which exercises are optional: then their points come on top in a
+# class. The lessons' releases of today count them like all others.
 RELEASES_SAY_OPTIONAL = False
 
 
