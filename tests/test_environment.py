@@ -116,10 +116,7 @@ def test_checks_run_with_the_first_layer_of_dependencies_alone():
 
 
 def test_environment_may_lack_torch_alone(monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda n: None if n == "torch" else find(n)
-    )
+    monkeypatch.setattr(environment, "torch", None)
     assert "attention-course[torch]" in check_environment()
     monkeypatch.setattr(environment, "MINIMUM_VERSIONS", {"numpy": (99, 0)})
     with pytest.raises(NotReadyError, match=r"needs 99\.0"):

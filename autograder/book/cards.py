@@ -15,19 +15,19 @@ MAX_BYTES = 30_000
 # Of each lesson, the cell whose picture says most about it; of others, the first one.
 PICTURES = {
     "00_start_here": "shares-from-scores-by-hand-6",
-    "01_dot_product_attention": "looking-something-up-7",
+    "01_dot_product_attention": "looking-something-up-3",
     "02_self_attention": "learning-what-a-pronoun-refers-to-14",
     "03_multi_head_attention": "can-reshape-do-it-alone-3",
-    "04_masking": "every-position-is-a-task-8",
+    "04_masking": "every-position-is-a-task-7",
     "05_positional_encoding": "the-formula-5",
-    "06_byte_pair_encoding": "the-word-from-the-beginning-3",
+    "06_byte_pair_encoding": "the-word-from-the-beginning-5",
     "07_from_numpy_to_pytorch": "attention-backwards-17",
     "08_sequence_to_sequence": "numbers-written-in-another-order-8",
     "09_transformer": "a-question-to-carry-through-the-lesson-5",
     "10_training": "how-fast-may-it-move-7",
     "11_translation": "several-beams-11",
     "12_language_model": "one-long-sequence-10",
-    "13_inside_the_heads": "the-wall-of-heads-8",
+    "13_inside_the_heads": "a-question-to-carry-through-the-lesson-3",
     "14_fast_attention": "tiles-4",
     "15_bug_hunt": "too-good-to-be-true-3",
 }

@@ -3,12 +3,17 @@
 Installing is ``make setup``'s task.
 """
 
-import importlib.util
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+try:
+    import torch
+except ModuleNotFoundError:  # whoever begins may have left it for later
+    torch: Any = None  # type: ignore[no-redef]
 
 # The oldest versions with which the lessons were tried.
 MINIMUM_PYTHON = (3, 11)
@@ -42,7 +47,7 @@ def check_environment() -> str:
         )
     for name, minimum in MINIMUM_VERSIONS.items():
         _require(name, minimum)
-    if importlib.util.find_spec("torch") is None:
+    if torch is None:
         return WITHOUT_TORCH
     _require("torch", MINIMUM_TORCH)
     return f"Python, {', '.join(MINIMUM_VERSIONS)} and torch are here and new enough."
@@ -70,8 +75,6 @@ def one_thread() -> Iterator[None]:
 
     Afterwards it uses as many as before.
     """
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -83,8 +86,6 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Draw with a seed, on one thread, and leave PyTorch as it was before."""
-    import torch
-
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

@@ -93,8 +93,11 @@ def train(
 ) -> tuple[dict[str, Tensor], list[float], list[float]]:
     """Train for some epochs; return the parameters with the best held-out loss.
 
-    gradient_of, parameters, batches, step : as in ``train_epoch``; the state is None at
-        first, and goes on from epoch to epoch
+    gradient_of : as in ``train_epoch``
+    parameters : as in ``train_epoch``
+    batches : as in ``train_epoch``
+    step : as in ``train_epoch``; the state is None at first, and goes on from epoch to
+        epoch
     loss_of : loss_of(parameters, batch, training) returns the batch's loss; training is
         False in evaluation mode, without dropout
     held_out : batches that are never trained on

@@ -370,7 +370,7 @@ with np.errstate(invalid="ignore"):
 # large blocked score takes everything, and what is left is 0 / 0.
 #
 # **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is
-# low enough? The original code of BERT (2018) adds −10,000; −1e9 is common as well. Here
+# low enough? The original code of BERT adds −10,000; −1e9 is common as well. Here
 # −10,000 is added to a blocked score of 0, next to scores that are low themselves:
 
 # %%

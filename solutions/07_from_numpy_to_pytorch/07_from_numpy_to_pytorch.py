@@ -108,7 +108,7 @@ except RuntimeError as error:
 # ## Who computes the gradients?
 #
 # PyTorch keeps a record for a tensor with `requires_grad=True`: every operation on it,
-# and on what comes of it. The record is called the **graph**, in which a tensor's
+# and on its results. The record is called the **graph**, in which a tensor's
 # `grad_fn` is the operation that made it. `backward()` goes through the graph from the
 # end and applies the chain rule at each step. This is **automatic differentiation**, or
 # autograd.

@@ -13,10 +13,11 @@ from autograder.course import Course, CourseError
 from autograder.grading.reading import SubmittedCell, read_submission
 from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
 from autograder.grading.release import Cell, Release, load_release, with_retired
+from autograder.releases import Points
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)
-IMPORTS, DEMO = "dot-product-attention-2", "looking-something-up-7"
+IMPORTS, DEMO = "dot-product-attention-2", "looking-something-up-8"
 STUB = next(cell.source for cell in RELEASE.cells if cell.id == "softmax")
 
 
@@ -553,7 +554,7 @@ def test_lesson_without_a_notebook_is_named(tmp_path: Path) -> None:
 def _without(*names: str) -> Release:
     """Return the lesson without some exercises."""
     cells = [cell for cell in RELEASE.cells if cell.exercise not in names]
-    points = {n: worth for n, worth in RELEASE.points.items() if n not in names}
+    points = Points((n, p) for n, p in RELEASE.points.items() if n not in names)
     return Release(LESSON, tuple(cells), points)
 
 

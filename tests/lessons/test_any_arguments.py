@@ -34,7 +34,10 @@ N_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "40"))
 ELSEWHERE = {  # with properties of their own
     "beam_tree": "tests/lessons/test_beam_tree.py",
     "eight_plays": "tests/lessons/test_eight_plays.py",
+    "first_letter": "tests/lessons/test_first_letter.py",
     "learned_pronoun": "tests/lessons/test_learned_pronoun.py",
+    "play_merges": "tests/lessons/test_play_merges.py",
+    "two_meanings": "tests/lessons/test_two_meanings.py",
     "patients": "tests/lessons/test_patients.py",
     "paper_results": "tests/lessons/test_paper_results.py",
     "long_reader": "tests/lessons/test_long_reader.py",
@@ -53,6 +56,7 @@ LEFT_OUT = {
     "pronoun": "sentences of known last words; any other word is refused by name",
     "stories": "draws stories of its own words for one experiment",
     "decoder_variants": "three decoders of lesson 04, called through leak",
+    "learning_rates": "trains one small model at rates of its own",
     "deep_stack": "makes its stacks and token ids itself, of six kinds by name",
     "single_head_model": "draws its sequences itself, for two experiments",
     "own_decoder": "runs functions of the reader on one trained model",
