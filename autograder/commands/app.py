@@ -24,15 +24,16 @@ def say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", help="Print the version", callback=say_version, is_eager=True
+    ),
+]
+
+
 @app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version", callback=say_version, is_eager=True
-        ),
-    ] = False,
-) -> None:
+def _options(version: Version = False) -> None:
     """Build the lessons, check the exercises, grade a class."""
 
 

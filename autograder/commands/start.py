@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.commands.app import say_version
+from autograder.commands.app import Version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
@@ -41,12 +41,7 @@ def begin(
     port: Port = PORT,
     browser: Browser = True,
     address: Address = ADDRESS,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Print the version", callback=say_version, is_eager=True
-        ),
-    ] = False,
+    version: Version = False,
 ) -> None:
     """Make the course's folder, if it is not there yet, and open Home in JupyterLab."""
     if context.invoked_subcommand is None:

@@ -15,21 +15,11 @@ from autograder.gradebook.export import export
 from autograder.gradebook.grades import Person
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
-from tests.submissions import EXERCISES, LESSON, MAX_POINTS, open_course
+from tests.submissions import EXERCISES, LESSON, MAX_POINTS
 
 SOFTMAX, ATTENTION = load("softmax").points, load("attention").points
 ADDED, WORTH = "pairwise_sums", SOFTMAX  # after whose cells it is made
 ALL = MAX_POINTS
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path):
-    return shutil.copytree(original, tmp_path / "course")
 
 
 def test_added_exercise_counts_for_its_own_release_only(root):

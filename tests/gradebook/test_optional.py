@@ -1,7 +1,6 @@
 """Optional exercises of a class: extra credit, required, or left out."""
 
 import json
-import shutil
 import sqlite3
 
 import pytest
@@ -24,20 +23,10 @@ from autograder.gradebook.summaries import student_summary
 from autograder.releases import kept_releases
 from tests.gradebook.classes import agreed, grade_class, hand_in, numbers, read_csv
 from tests.gradebook.opened import change_lesson, configure
-from tests.submissions import LESSON, MAX_POINTS, open_course
+from tests.submissions import LESSON, MAX_POINTS
 
 SOFTMAX = load("softmax").points
 ALL, REST = MAX_POINTS, MAX_POINTS - SOFTMAX
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path):
-    return shutil.copytree(original, tmp_path / "course")
 
 
 @pytest.fixture

@@ -20,21 +20,11 @@ from autograder.notebooks.build import removed
 from autograder.releases import keep_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
-from tests.submissions import COURSE, EXERCISES, LESSON, MAX_POINTS, open_course
+from tests.submissions import COURSE, EXERCISES, LESSON, MAX_POINTS
 
 REMOVED = "bilinear_scores"
 WORTH = load(REMOVED).points
 ALL, REST = MAX_POINTS, MAX_POINTS - WORTH
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path):
-    return shutil.copytree(original, tmp_path / "course")
 
 
 def test_maximum_is_that_of_the_release_whenever_graded(root):
