@@ -22,6 +22,9 @@ FOCUS = """i => {
     first.focus();
     return document.activeElement === first;
 }"""
+# Before its first frame Chromium drops the keys that a page is given.
+PAINTED = """() => new Promise(
+    done => requestAnimationFrame(() => requestAnimationFrame(done)))"""
 STAYS = """i => document.querySelectorAll(".living-view")[i].contains(
     document.activeElement)"""
 
@@ -50,6 +53,7 @@ def opened(
     with page_of(path.as_uri(), **options) as page, recorded(page) as requests:
         page.reload()
         page.wait_for_selector('.living[data-live="yes"]')
+        page.evaluate(PAINTED)
         yield page
         assert {each.split(":")[0] for each in requests} <= {"file", "data"}
 

@@ -114,6 +114,24 @@ def test_query_is_moved_by_arrow_keys(figure, tmp_path):
         assert_shows(page, QUERY)
 
 
+def test_arrow_is_reached_first_from_both_sides(figure, tmp_path):
+    is_reached = "document.activeElement.classList.contains('dq-handle')"
+    with opened(tmp_path, figure) as page:
+        page.evaluate(
+            """() => ["afterbegin", "beforeend"].forEach(
+                each => document.body.insertAdjacentHTML(each, "<button>b</button>"))"""
+        )
+        for button, keys in (("first", "Tab"), ("last", "Shift+Tab")):
+            getattr(page.get_by_role("button", name="b", exact=True), button).focus()
+            page.keyboard.press(keys)
+            assert page.evaluate(is_reached), keys
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert_shows(page, QUERY)
+        assert page.evaluate(is_reached)  # the button is no stop any more
+
+
 def test_query_is_dragged_and_brought_back(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         box = page.locator(".dq-tip").bounding_box()

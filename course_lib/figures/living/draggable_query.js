@@ -158,7 +158,11 @@ function render({ model, el }) {
   numbers.style.setProperty("--columns", show.length);
   const answer = element("p", { class: "dq-answer" });
   const where = element("p", { class: "dq-where" });
-  const back = button("back to the start", () => move(...start));
+  // At the start it is no stop, so that Tab reaches the arrow first, from above and below.
+  const back = button("back to the start", () => {
+    handle.focus();
+    move(...start);
+  });
 
   function computed() {
     const dots = keys.map(([x, y]) => x * query[0] + y * query[1]);
@@ -198,6 +202,7 @@ function render({ model, el }) {
     const angle = (Math.atan2(query[1], query[0]) * 180) / Math.PI;
     where.textContent = `${name}: ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}; angle ${rounded(angle, 0)}\u00b0`;
     where.dataset.value = angle;
+    back.disabled = query.every((each, i) => Math.abs(each - start[i]) < STEP / 2);
     if (values) {
       const mean = total(all.weight.map((weight, j) => weight * values[j]));
       answer.replaceChildren(`${valueName} of ${name}: `, element("b", { "data-value": mean }, rounded(mean)));
@@ -211,11 +216,9 @@ function render({ model, el }) {
     said.textContent = `${name} at ${axes[0]} ${plain(query[0])}, ${axes[1]} ${plain(query[1])}. ${show.join(" / ")}: ${parts.join(", ")}.${mean}`;
   }
 
-  // Before the picture: from below, the keyboard reaches the arrow first.
   view.append(
-    element("div", { class: "controls" }, back),
     element("div", { class: "dq-parts" }, svg,
-      element("div", { class: "dq-side" }, where, numbers, ...(values ? [answer] : []))),
+      element("div", { class: "dq-side" }, where, numbers, ...(values ? [answer] : []), element("div", { class: "controls" }, back))),
     said,
   );
   el.append(view);
