@@ -441,7 +441,7 @@ exercise.option(
     "blocked_scores_of_minus_100",
     "Your blocked tokens have a score of −100: other scores may be smaller.",
     "How small may the score of a token be that may be attended to?",
-    why="−100 looks small enough beside scores that lie between −1 and 1.",
+    why="−100 looks small enough next to scores that lie between −1 and 1.",
     blocked="−100",
 )
 for _name, _text in (
@@ -469,7 +469,7 @@ exercise.option(
 exercise.option(
     "divided_again_after_the_mask",
     "Your softmax is taken over all tokens, and what is not blocked is divided by its "
-    "sum afterwards: beside a blocked token that scores far higher, that is 0 / 0.",
+    "sum afterwards: next to a blocked token that scores far higher, that is 0 / 0.",
     "Which token has the largest score in your softmax, if a blocked one may have it?",
     why="weights * mask / sum is equal on paper, and right for scores that are close.",
     blocked="after the softmax, divided",
@@ -477,7 +477,7 @@ exercise.option(
 exercise.option(
     "divided_again_with_a_little_added",
     "Your softmax is taken over all tokens, and what is not blocked is divided by its "
-    "sum and a little more: beside a blocked token that scores far higher, weights "
+    "sum and a little more: next to a blocked token that scores far higher, weights "
     "become too small.",
     "What do your weights sum to, if a blocked token has by far the largest score?",
     why="AllenNLP's masked_softmax does so, with 1e-13.",
@@ -493,14 +493,14 @@ exercise.option(
 )
 exercise.option(
     "weights_masked_alone",
-    "Your context is not mixed with the weights beside it: a mask does not reach it.",
+    "Your context is not mixed with the weights next to it: a mask does not reach it.",
     "Which weights is your context computed with?",
     why="The mask is applied last, to what is returned.",
     masked="weights",
 )
 exercise.option(
     "context_masked_alone",
-    "Your context is not mixed with the weights beside it: those know of no mask.",
+    "Your context is not mixed with the weights next to it: those know of no mask.",
     "Which of your variables is returned as the weights?",
     why="Two tensors of weights with similar names, and the earlier one is returned.",
     masked="context",
@@ -517,7 +517,7 @@ exercise.option(
 exercise.option(
     "softmax_along_axis_one",
     "Your softmax runs along axis 1, which holds the source tokens only with one "
-    "batch axis in front.",
+    "leading batch axis.",
     "From which end is the axis of the source tokens counted in the docstring?",
     why="Softmax(dim=1) is what tutorials with a batch show.",
     axis=1,

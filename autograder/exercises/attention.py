@@ -133,7 +133,7 @@ def pairs_reordered(student, rng):
     student.expect(after, before, what="the output after the change")
 
 
-@exercise.case("Beside a long query, the rows of all queries are right", weight=0.5)
+@exercise.case("Next to a long query, the rows of all queries are right", weight=0.5)
 def one_long_query(student, rng):
     q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
     q[2] *= 5000.0  # e to the power of the other rows' scores minus its own is 0

@@ -397,7 +397,7 @@ exercise.option(
     "output_of_one_row",
     "Your output is a table of one row: its shape is (1, d_v).",
     "Which shape does the docstring promise for the output?",
-    why="keepdims=True, or weights[np.newaxis] @ v, leaves an axis in front.",
+    why="keepdims=True, or weights[np.newaxis] @ v, leaves a leading axis.",
     output="one row",
 )
 exercise.option(

@@ -643,7 +643,7 @@ for brevity, name, diagnosis, question, why in (
         "exp(−r/c)",
         "one_left_out_of_the_exponent",
         "Your brevity penalty is exp(−r / c).",
-        "What should the penalty be where c is r minus a tiny bit?",
+        "What should the penalty be where c is r minus a tiny amount?",
         "The 1 in the exponent is overlooked; without it the penalty jumps.",
     ),
     (

@@ -242,7 +242,7 @@ exercise.option(
     "offset_added_to_the_number_of_keys",
     "Your mask has m + offset columns where m is given.",
     "Does m count the keys at the positions before the first query?",
-    why="m is taken for the number of new keys, beside those that were kept.",
+    why="m is taken for the number of new keys, apart from those that were kept.",
     columns="m + offset",
 )
 exercise.option(

@@ -473,7 +473,7 @@ exercise.option(
 exercise.option(
     "factor_returned",
     "Your second result is the factor.",
-    "What does the docstring promise beside the gradients?",
+    "What does the docstring promise besides the gradients?",
     why="The factor is the number that was computed last.",
     returned="factor",
 )

@@ -291,14 +291,14 @@ exercise.option(
 )
 exercise.option(
     "first_mask_left_out",
-    "Your first mask plays no part beside others.",
+    "Your first mask plays no part where there are others.",
     "With which mask does your loop begin?",
     why="masks[1:] is gone through, and masks[0] is not put in before.",
     which="all but the first",
 )
 exercise.option(
     "last_mask_left_out",
-    "Your last mask plays no part beside others.",
+    "Your last mask plays no part where there are others.",
     "With which mask does your loop end?",
     why="range(len(masks) - 1) ends one too early.",
     which="all but the last",

@@ -240,7 +240,7 @@ for biases, name, diagnosis, question, why in (
     (
         "none of w_o",
         "no_bias_beside_w_o",
-        "Your count has no bias beside w_o.",
+        "Your count has no bias for w_o.",
         "How many projections are there, with the last one?",
         "The output projection is kept apart: add_bias_kv, qkv_bias and the like "
         "speak of the first three.",

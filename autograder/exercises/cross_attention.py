@@ -93,7 +93,7 @@ def batch_of_sequences(student, rng):
 
 
 @exercise.case(
-    "The memory may be the shorter one, with any number of axes in front", weight=2
+    "The memory may be the shorter one, with any number of leading axes", weight=2
 )
 def shorter_memory(student, rng):
     x = np.swapaxes(rng.normal(size=(2, 3, 12, 7)), -1, -2)  # rows apart in memory
@@ -368,7 +368,7 @@ exercise.option(
 )
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes reversed: with axes in front, your code raises an "
+    "Your keys have all their axes reversed: with leading axes, your code raises an "
     "error or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 7, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",

@@ -359,7 +359,7 @@ exercise.option(
     "x_not_read",
     "Your unit reads zeros instead of x.",
     "Would your new state change if the token before were another one?",
-    why="The context is what is new in this lesson, and x is forgotten beside it.",
+    why="The context is what is new in this lesson, and makes one forget x.",
     read="zeros, context",
 )
 exercise.option(

@@ -188,7 +188,7 @@ exercise.option(
 exercise.option(
     "divided_by_the_root",
     "Your vectors are divided by √d_model.",
-    "Are the learned vectors to become longer or shorter beside the positions?",
+    "Are the learned vectors to become longer or shorter compared with the positions?",
     why="Scores are divided by a root: pytorch/tutorials, issue 2849, asks for it "
     "here as well.",
     scale="1 / √d_model",

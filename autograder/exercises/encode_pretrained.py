@@ -696,7 +696,7 @@ exercise.option(
     "sequences_taken_for_heads",
     "Your mask (batch, n, n) meets the heads: its first axis is taken for theirs, or "
     "does not fit.",
-    "Which axis does broadcasting put beside the first one of (batch, n, n), if the "
+    "Which axis does broadcasting put next to the first one of (batch, n, n), if the "
     "scores have (batch, n_heads, n, n)?",
     why="For a mask (n, n) nothing has to be done, and both look alike.",
     mask="without heads",

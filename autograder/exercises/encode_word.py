@@ -395,7 +395,7 @@ exercise.option(
     "first_pair_left_out",
     "Your tokens never have the first pair of the list joined.",
     "Which rank does the first pair have, and what does your code do with 0?",
-    why="`if rank:` and `merges[1:]` leave out the one of rank 0.",
+    why="`if rank:` and `merges[1:]` leave out the merge of rank 0.",
     ranked="all but one",
 )
 exercise.option(

@@ -564,7 +564,7 @@ exercise.option(
     "always_causal",
     "Your tokens attend to no later ones, whatever `may_attend` says.",
     "Which tokens of the source may a token attend to, according to `may_attend`?",
-    why="The decoder's causal mask is built into the attention, beside any other.",
+    why="A decoder's causal mask is built into its attention, and easily copied along.",
     mask="causal",
 )
 exercise.option(

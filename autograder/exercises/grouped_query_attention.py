@@ -502,7 +502,7 @@ exercise.option(
     "sequences_taken_for_heads",
     "Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or "
     "does not fit.",
-    "Which axis does broadcasting put beside the first one of (batch, n, m), if the "
+    "Which axis does broadcasting put next to the first one of (batch, n, m), if the "
     "scores have (batch, n_heads, n, m)?",
     why="For a mask (n, m) nothing has to be done, and both look alike.",
     mask_axes="as they are",

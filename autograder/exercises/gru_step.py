@@ -232,7 +232,7 @@ exercise.option(
     "Your new state has the whole candidate in it, besides a part of the old state.",
     "If the update gate keeps all of the old state, how much of the candidate should "
     "come in?",
-    why="Long short-term memory has two gates for this, and they need not sum to 1.",
+    why="Long short-term memory has two gates for this, which do not have to sum to 1.",
     between="n + z h",
 )
 exercise.option(
@@ -347,7 +347,7 @@ exercise.option(
 exercise.option(
     "cut_along_axis_one",
     "Your sums are cut in three along axis 1, which holds the parameters' columns only "
-    "with one batch axis in front.",
+    "with one leading batch axis.",
     "From which end is the axis of length 3 d_h counted?",
     why="dim=1 is what tutorials with a batch show.",
     axis=1,
@@ -369,7 +369,7 @@ exercise.option(
 )
 exercise.option(
     "no_tanh",
-    "Your candidate is a plain sum: it need not lie between −1 and 1.",
+    "Your candidate is a plain sum: it does not have to lie between −1 and 1.",
     "What keeps the numbers of a state between −1 and 1, however many tokens follow?",
     why="The two gates have an activation, and the candidate's is forgotten.",
     candidate_is="none",

@@ -354,7 +354,7 @@ exercise.option(
     "missing_neighbour_counted_as_zero",
     "Your means count a query without a neighbour as 0.",
     "By how many queries is your sum divided where one has no token in front?",
-    why="A diagonal beside the main one is summed and divided by all queries.",
+    why="A diagonal next to the main one is summed and divided by all queries.",
     edges="as 0",
 )
 exercise.option(

@@ -58,7 +58,7 @@ def small_example_by_hand(student, rng):
     student.agrees(draw_weights(rng, period=2), 2)
 
 
-@exercise.case("A head that always attends so scores 1, one that attends beside it 0")
+@exercise.case("A head that always attends so scores 1, one that attends next to it 0")
 def perfect_head(student, rng):
     for period in (3, 5):
         heads = [attends_back(period - 1 + shift, period) for shift in (0, 1, -1)]

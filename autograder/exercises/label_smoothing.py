@@ -257,7 +257,7 @@ exercise.option(
 )
 exercise.option(
     "axes_flattened",
-    "Your rows stand in one long table: the axes in front are gone.",
+    "Your rows stand in one long table: the leading axes are gone.",
     "Which shape does the docstring promise for targets of shape (2, 3)?",
     why="Losses flatten with view(-1) before they smooth.",
     axes="flattened",

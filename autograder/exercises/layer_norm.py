@@ -308,7 +308,7 @@ exercise.option(
     "axis_not_kept",
     "Your means lose the axis over which they are taken: they meet rows that are not "
     "their own, or the shapes do not fit.",
-    "Which shape has a mean over the last axis, and which should it have beside x?",
+    "Which shape has a mean over the last axis, and which should it have next to x?",
     why="keepdim=True is left out; for a single vector nothing is missing.",
     axes_kept=False,
 )

@@ -376,7 +376,7 @@ exercise.option(
 exercise.option(
     "divided_again_with_a_little_added",
     "Your softmax is taken over all keys, and what is not blocked is divided by its "
-    "sum and a little more: beside a blocked key that scores far higher, weights "
+    "sum and a little more: next to a blocked key that scores far higher, weights "
     "become too small.",
     "What do your weights sum to, if a blocked key has by far the largest score?",
     why="1e-13 in the sum keeps 0 / 0 away, in AllenNLP's masked_softmax for one.",
@@ -530,7 +530,7 @@ exercise.option(
 exercise.option(
     "mask_of_the_first_sequence",
     "All your sequences obey the mask of the first.",
-    "What do the axes in front of n and m say?",
+    "What do the axes before n and m say?",
     why="The mask is cut down to a table (n, m) that all share.",
     mask_is="that of the first sequence",
 )
@@ -566,7 +566,7 @@ exercise.option(
     "zeroed_and_divided_anew",
     "A blocked key counts as one with the score 0, its weight is removed and the rest "
     "divided by its sum: where the allowed ones are far below 0, nothing is left.",
-    "What is e to the power of 0 beside e to the power of −1000?",
+    "What is e to the power of 0 next to e to the power of −1000?",
     why="AllenNLP's masked_softmax multiplies by the mask before and after, and "
     "divides by the sum.",
     blocked="as 0, divided, 0 / 0 is 0",

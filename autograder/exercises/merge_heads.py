@@ -182,7 +182,7 @@ exercise.option(
     "first_two_axes_swapped",
     "Your first two axes are swapped: those are heads and tokens only if no axis comes "
     "in front.",
-    "From which end can you count so that axes in front make no difference?",
+    "From which end can you count so that leading axes make no difference?",
     why="swapaxes(0, 1) is right for the single sequence that is tried first.",
     swapped="0 and 1",
 )
@@ -277,7 +277,7 @@ for heads, name, diagnosis, question, why in (
     (
         "along the first axis",
         "first_axis_taken_for_the_heads",
-        "Your result joins along the first axis of x: with axes in front, sequences "
+        "Your result joins along the first axis of x: with leading axes, sequences "
         "are side by side, not heads.",
         "What does one step along the first axis of x give when there is a batch?",
         "np.concatenate(x, axis=-1) is the paper's Concat by name, and right without "

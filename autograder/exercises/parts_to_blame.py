@@ -435,7 +435,7 @@ exercise.option(
     "step_for_the_rate",
     "You blame the optimizer's step for a learning rate that hardly grows.",
     "By what is the learning rate judged, and by what the optimizer's step?",
-    why="A model that hardly moves seems to have no optimizer.",
+    why="A model that barely moves seems to have no optimizer.",
     schedule="update",
 )
 exercise.option(
@@ -528,7 +528,7 @@ exercise.option(
     "small_leaks_accepted",
     "You accept differences above 0.001 where 0 is expected.",
     "Up to which number does the docstring allow rounding?",
-    why="0.1 looks small beside logits of size 10.",
+    why="0.1 looks small next to logits of size 10.",
     exact=0.1,
 )
 exercise.option(

@@ -229,7 +229,7 @@ def variants(
 
 exercise.option(
     "all_axes_turned",
-    "Your keys have all their axes reversed: with axes in front, your code raises an "
+    "Your keys have all their axes reversed: with leading axes, your code raises an "
     "error or queries meet keys of other sequences.",
     "What is the shape of k.T if k has the shape (2, 5, 4)?",
     why="q @ k.T is the formula as written, and for a matrix it is right.",

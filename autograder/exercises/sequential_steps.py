@@ -222,7 +222,7 @@ exercise.option(
     "one_token_after_another",
     "Your attention, window and convolution take n steps.",
     "Is the input of all positions there from the beginning, by the docstring?",
-    why="A decoder writes one token after another; in training it need not.",
+    why="A decoder writes one token after another; in training it does not have to.",
     at_once="n",
 )
 exercise.option(

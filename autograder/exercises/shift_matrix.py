@@ -239,7 +239,7 @@ exercise.option(
 )
 exercise.option(
     "sine_and_cosine_exchanged",
-    "Your blocks have sines on the diagonal and cosines beside it.",
+    "Your blocks have sines on the diagonal and cosines next to it.",
     "Which matrix moves by 0 positions?",
     why="The encoding has the sine first, and so the block is begun with it.",
     waves="sine, cosine",
@@ -247,7 +247,7 @@ exercise.option(
 exercise.option(
     "halves_paired",
     "Your matrix turns column i together with column i + d_model / 2.",
-    "In which column of an encoding does the cosine beside the first sine stand?",
+    "In which column of an encoding does the cosine next to the first sine stand?",
     why="It belongs to encodings with all sines first: tensor2tensor and fairseq.",
     pairs_are="halves",
 )
@@ -322,7 +322,7 @@ exercise.option(
     "other columns.",
     "What has to move by k here: the numbers within a row, or the position that the "
     "row stands for?",
-    why="In mathematics a shift matrix is one with ones beside the diagonal.",
+    why="In mathematics a shift matrix is one with ones next to the diagonal.",
     moved="columns",
 )
 exercise.option(

@@ -169,7 +169,7 @@ exercise.option(
     "last_token_kept",
     "Your result has one token too many: the last target is still there.",
     "How long are the targets, and how many positions does the decoder write?",
-    why="'Put the start in front' is half of the shift.",
+    why="'Put the start first' is half of the shift.",
     order="one too many",
 )
 exercise.option(
@@ -263,8 +263,8 @@ exercise.option(
 )
 exercise.option(
     "shifted_along_axis_one",
-    "Your tokens move along axis 1, which holds the positions only with one axis in "
-    "front.",
+    "Your tokens move along axis 1, which holds the positions only with one "
+    "leading axis.",
     "From which end is the axis of the positions counted in the docstring?",
     why="targets[:, 1:] and dim=1 are right for a table of sequences.",
     axis=1,

@@ -68,7 +68,7 @@ def another_base(student, rng):
         student.agrees(5, 6, base=base)
 
 
-@exercise.fine_point("An odd d_model ends with a sine that has no cosine beside it")
+@exercise.fine_point("An odd d_model ends with a sine that has no cosine next to it")
 def odd_size(student, rng):
     student.agrees(5, 7)
     student.agrees(5, 2 * int(rng.integers(4, 40)) + 1)

@@ -383,7 +383,7 @@ exercise.option(
 )
 exercise.option(
     "recipe_for_one_row",
-    "Your answer is for one row of weights: with axes in front it stops, or your "
+    "Your answer is for one row of weights: with leading axes it stops, or your "
     "result lacks them.",
     "What do np.diag and np.outer make of an array of shape (2, 5)?",
     why="np.diag(p) - np.outer(p, p) is the usual recipe, and it is for a single row.",

@@ -253,7 +253,7 @@ exercise.option(
     "first_two_axes_swapped",
     "Your first two axes are swapped: those are tokens and heads only if no axis comes "
     "before x's tokens.",
-    "From which end can you count so that axes in front make no difference?",
+    "From which end can you count so that leading axes make no difference?",
     why="swapaxes(0, 1) is right for the single sequence that is tried first.",
     swapped="0 and 1",
 )

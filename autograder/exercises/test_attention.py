@@ -65,7 +65,7 @@ exercise.catches_of(
         "scaled_twice": "A division by d_k in place of √d_k is caught",
         "divided_by_root_of_m": "A division by √m in place of √d_k is caught",
         "softmax_over_axis_one": "A softmax that is wrong in a batch only is caught",
-        "one_maximum_for_everything": "Rows that are NaN beside a row of far larger "
+        "one_maximum_for_everything": "Rows that are NaN next to a row of far larger "
         "scores are caught",
         "axes_of_length_1_dropped": "An axis lost with a single query is caught",
     },

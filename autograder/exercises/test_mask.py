@@ -75,7 +75,7 @@ exercise.catches_of(
         "is caught",
         "filled_with_minus_a_hundred_beside_keys": "Blocked keys that count with the "
         "score −100 are caught",
-        "one_maximum_for_all_rows": "Rows that are NaN beside a row of far larger "
+        "one_maximum_for_all_rows": "Rows that are NaN next to a row of far larger "
         "scores are caught",
         "mask_of_the_first_sequence": "The mask of the first sequence for all of a "
         "batch is caught",

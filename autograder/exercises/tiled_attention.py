@@ -172,7 +172,7 @@ def scores_of_any_size(student, rng):
     student.expect(student(q[3:], k, v, 3), expected[3:])
 
 
-@exercise.case("Blocked keys play no part beside scores of any size")
+@exercise.case("Blocked keys play no part next to scores of any size")
 def blocked_scores_of_any_size(student, rng):
     scores = np.array(
         [
@@ -584,7 +584,7 @@ exercise.option(
 )
 exercise.option(
     "mask_not_cut",
-    "Your mask is the whole one, beside scores of one block: where sizes differ, that "
+    "Your mask is the whole one, for scores of one block: where sizes differ, that "
     "stops.",
     "Which columns of the mask belong to the keys of one block?",
     why="Keys and values are cut into blocks, and the mask is forgotten.",
@@ -663,7 +663,7 @@ exercise.option(
     "sums_returned_as_well",
     "Your result is a tuple: the output, and a number for each query.",
     "How many results does the docstring promise?",
-    why="FlashAttention returns the logarithms of the sums beside the output.",
+    why="FlashAttention returns the logarithms of the sums along with the output.",
     returned="sums as well",
 )
 

@@ -125,7 +125,7 @@ def test_home_counts_what_is_solved_and_leads_on(site, chromium, width, theme):
             and "softmax · solved" in words
         )
         assert "scaled_scores · begun, 2 of 5 claims hold, 10 min" in words
-        assert "bilinear_scores · open" in words
+        assert "bilinear_scores · optional · open" in words
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.evaluate(
             "Promise.all(document.getAnimations().map(each => each.finished))"
