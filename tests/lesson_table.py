@@ -1,0 +1,80 @@
+"""Count what each lesson holds, in one checkout or in two.
+
+    python -m tests.lesson_table [BEFORE]
+
+BEFORE is the folder of an earlier checkout, whose lessons may have no core: then all
+that they hold counts as core. Reads the text sources alone.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+MINUTES = re.compile(r"\*\*About (\d+) minutes(?:, and (\d+) more)?")
+FURTHER = re.compile(r"^# ## Going further", re.MULTILINE)
+EXERCISE = re.compile(r"^# ### Exercise: .*$", re.MULTILINE)
+PREDICTION = re.compile(r"^# - \[x\]", re.MULTILINE)
+BOX = re.compile(r"^# > \*\*", re.MULTILINE)
+CELL = re.compile(r"^# %% ?", re.MULTILINE)
+
+
+class Counts(NamedTuple):
+    """What a lesson holds.
+
+    core, further : minutes
+    words : of its prose, formulas and code in it included
+    boxes : quoted blocks that begin in bold, as those of common mistakes do
+    """
+
+    core: int
+    further: int
+    required: int
+    optional: int
+    words: int
+    predictions: int
+    boxes: int
+
+    @classmethod
+    def of(cls, text: str) -> "Counts":
+        minutes = MINUTES.search(text.replace("\n# ", " "))
+        core, further = minutes.groups(default=0) if minutes else (0, 0)
+        parts = FURTHER.split(text)
+        required, *optional = (len(EXERCISE.findall(each)) for each in parts)
+        prose = (each for each in CELL.split(text) if each.startswith("[markdown]"))
+        return cls(
+            int(core),
+            int(further),
+            required,
+            sum(optional),
+            sum(len(each.replace("#", "").split()) - 1 for each in prose),
+            len(PREDICTION.findall(text)),
+            len(BOX.findall(text)),
+        )
+
+
+def counted(root: Path) -> dict[str, Counts]:
+    """Count the lessons of a checkout by their numbers."""
+    sources = sorted(root.glob("solutions/*/*.py"))
+    return {each.stem[:2]: Counts.of(each.read_text("utf-8")) for each in sources}
+
+
+def table_of(lessons: dict[str, Counts], title: str) -> Table:
+    """Return a table with a row for each lesson and one for their sum."""
+    table = Table("lesson", *Counts._fields, title=title)
+    for number, counts in lessons.items():
+        table.add_row(number, *map(str, counts))
+    total = [sum(each) for each in zip(*lessons.values(), strict=True)]
+    table.add_row("all", *map(str, total))
+    return table
+
+
+if __name__ == "__main__":
+    console = Console(width=100)
+    for folder in [*map(Path, sys.argv[1:]), ROOT]:
+        title = "today" if folder == ROOT else "before"
+        console.print(table_of(counted(folder), title))
