@@ -27,14 +27,15 @@ class Counts(NamedTuple):
     """What a lesson holds.
 
     core, further : minutes
-    words : of its prose, formulas and code in it included
-    boxes : quoted blocks that begin in bold, as those of common mistakes do
+    core_words, words : of the core's and all prose, formulas and code in it included
+    boxes : quoted blocks that begin in bold, as those of popular errors do
     """
 
     core: int
     further: int
     required: int
     optional: int
+    core_words: int
     words: int
     predictions: int
     boxes: int
@@ -45,16 +46,22 @@ class Counts(NamedTuple):
         core, further = minutes.groups(default=0) if minutes else (0, 0)
         parts = FURTHER.split(text)
         required, *optional = (len(EXERCISE.findall(each)) for each in parts)
-        prose = (each for each in CELL.split(text) if each.startswith("[markdown]"))
         return cls(
             int(core),
             int(further),
             required,
             sum(optional),
-            sum(len(each.replace("#", "").split()) - 1 for each in prose),
+            words_of(parts[0]),
+            sum(map(words_of, parts)),
             len(PREDICTION.findall(text)),
             len(BOX.findall(text)),
         )
+
+
+def words_of(text: str) -> int:
+    """Count the words of a source's prose cells."""
+    prose = [each for each in CELL.split(text) if each.startswith("[markdown]")]
+    return sum(len(each.replace("#", "").split()) - 1 for each in prose)
 
 
 def counted(root: Path) -> dict[str, Counts]:
