@@ -31,9 +31,9 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 # lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
 # same lines inside a model that other people trained.
 #
-# What can the lines *not* do? Make a guess: choose an answer below<span
-# class="in-notebook"> (or Tab to it, use the arrow keys, and leave with Escape) and run
-# the cell after it</span>. Only then does the explanation appear.
+# What can the lines *not* do? Make a guess: choose an answer below
+# <span class="in-notebook">(or Tab to it, use the arrow keys, and leave with Escape) and
+# run the cell after it</span>. Only then does the explanation appear.
 
 # %% [markdown]
 # Whatever the last word is, the eleven weights add up to 1 (the ones you see are
