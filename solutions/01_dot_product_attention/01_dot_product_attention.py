@@ -61,7 +61,7 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 
 # %%
 alt = "The kitten's dot product is 9.65 with the cat, 8.3 with the bird, 1.62 with the car."
-products = {"xlabel": "alive", "ylabel": "flies", "show": ("dot product", "cosine")}
+products = {"xlabel": "alive", "ylabel": "flies", "show": ("dot product",)}
 figures.draggable_query("kitten", q[0], keys_by_name, **products, alt=alt)
 
 # %% [markdown]
@@ -69,7 +69,7 @@ figures.draggable_query("kitten", q[0], keys_by_name, **products, alt=alt)
 # bird's 50°. **Turn the kitten's arrow slowly upwards:** at 11° already, the *bird* has the
 # larger dot product, although the kitten still points almost exactly where the cat does.
 #
-# **Predict:** which change would make the bird overtake the cat later?
+# **Predict:** which change would make the bird overtake the cat only further up?
 #
 # - [ ] The kitten's arrow gets twice as long.
 # - [x] The bird's arrow gets a fifth shorter.
@@ -85,21 +85,23 @@ assert 19 < np.degrees(np.arctan2(turned[1], turned[0])) < 21
 assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 # A query that scores both equally is at right angles to cat - bird.
 assert round(np.degrees(np.arctan2(*(k[0] - k[1]) * [1, -1]))) == 11
+assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
 
 # %% [markdown]
-# The bird was ahead because its arrow is **longer**: with a shorter one, the cat is ahead
-# again. A longer kitten makes all dot products larger by the same factor, so it changes
-# no winner, and the car's arrow changes only the car's own dot product.
+# At 20° the bird is ahead, because its arrow is **longer** than the cat's. Shorten it, and
+# the cat stays ahead, up to 28°. A longer kitten makes all dot products larger by the same
+# factor, so it changes no winner, and the car's arrow changes only the car's own dot
+# product.
 
 # %% [markdown]
 # What if only the direction should count? Divide a dot product by the lengths of both
-# arrows, and what remains is the **cosine** of the angle between them. It is in the picture,
-# too: by cosine the bird overtakes much later, halfway between the two arrows.
+# arrows, and what remains is the **cosine** of the angle between them. By cosine, the bird
+# overtakes the cat only halfway between their two arrows, at 30°. (You can see it in the
+# next picture of the kitten.)
 #
-# Attention uses the dot product all the same, so a key can count for more by being
-# longer. And don't mistake a dot product for a similarity between −1 and 1: only the
-# cosine stays in that range. The dot product, the cosine times both lengths, can be any
-# number.
+# Attention uses the dot product all the same, so a key can count for more by being longer.
+# And don't take a dot product for a similarity between −1 and 1: only the cosine stays in
+# that range, while the dot product, the cosine times both lengths, can be any number.
 
 # %% [markdown]
 # ## A question to carry through the lesson

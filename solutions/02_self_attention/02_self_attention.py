@@ -40,10 +40,10 @@ from course_lib.attention import attention, softmax, softmax_jacobian
 # %% [markdown]
 # ## One word, two meanings
 #
-# What happened to *bank*? A table of word vectors (an **embedding**) has one row
-# for *bank*, so the word begins with the same vector in every sentence. Of its two
-# numbers, the first says how much it has to do with water, and the second how much with
-# money. *bank* is halfway between the two.
+# What happened to *bank*? A table of word vectors (an **embedding**) has one row for
+# *bank*, so the word begins with the same vector in every sentence. Of its two numbers, the
+# first says how much it has to do with water, and the second how much with money. *bank* is
+# halfway between the two.
 
 # %%
 river, loan, bank = np.array([[3.0, 0.0], [0.0, 3.0], [1.5, 1.5]])
@@ -133,10 +133,10 @@ figures.lesson_map("02", alt=alt)
 
 # %% [markdown]
 # Here is a case that is small enough to compute: *a red queen and a blue kite: what colour
-# is it?* We take *red queen* and *blue kite* as one **token** each (a word or part of a word), and
-# give each token five numbers. The first two say whether it **is** a person or a thing, the
-# next two whether it **asks for** a person or a thing, and the fifth is a colour, 1 for red
-# and −1 for blue.
+# is it?* We take *red queen* and *blue kite* as one **token** each (a token is a word or
+# part of a word, but here we choose), and give each token five numbers. The first two say
+# whether it **is** a person or a thing, the next two whether it **asks for** a person or a
+# thing, and the fifth is a colour, 1 for red and −1 for blue.
 
 # %%
 x = np.array(
