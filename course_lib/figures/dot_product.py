@@ -145,7 +145,7 @@ def six_steps(
     q1: np.ndarray,
     k: np.ndarray,
     v: np.ndarray,
-    steps: Mapping[str, np.ndarray],
+    steps: Mapping[str, np.ndarray] | None = None,
     *,
     alt: str | None = None,
     names: Sequence[str] | None = None,
@@ -156,11 +156,12 @@ def six_steps(
     k : (m, d_k), one key per row, at most 6 of at most 6 numbers
     v : (m, d_v), one value per row, at most 6 numbers each
     steps : what ``attention_step_by_step`` returned for them: "scores", "scaled" and
-        "weights" (m,), "weighted_values" (m, d_v), "output" (d_v,)
+        "weights" (m,), "weighted_values" (m, d_v), "output" (d_v,); right ones if none
+        are passed
     names : m labels of the keys; "key 1", "key 2", … if none are passed
 
     Where scripts run, the reader goes through the six steps. The numbers are those of
-    ``steps``, right or wrong; nothing is computed anew.
+    ``steps``, right or wrong.
     Raises ``ValueError`` if a step is missing, or if shapes do not fit, numbers are not
     finite, or there are too many of them to draw.
     """
@@ -178,16 +179,23 @@ def six_steps(
         name: (m,) for name in ("scores", "scaled", "weights")
     }
     shapes |= {"weighted_values": (m, d_v), "output": (d_v,)}
-    if missing := shapes.keys() - steps.keys():
-        raise ValueError(f"steps lacks {', '.join(sorted(missing))}")
-    names = [f"key {j + 1}" for j in range(m)] if names is None else [*map(str, names)]
-    if len(names) != m:
-        raise ValueError(f"{len(names)} names for {m} keys")
     vectors = {
         "query": _finite("q1", q1, (d_k,)),
         "keys": _finite("k", k, (m, d_k)),
         "values": _finite("v", v, (m, d_v)),
     }
+    if steps is None:
+        scores = vectors["keys"] @ vectors["query"]
+        weights = softmax_weights(scores / d_k**0.5)
+        steps = {"scores": scores, "scaled": scores / d_k**0.5, "weights": weights}
+        weighted_values = weights[:, np.newaxis] * vectors["values"]
+        steps |= {"weighted_values": weighted_values}
+        steps |= {"output": weighted_values.sum(axis=0)}
+    if missing := shapes.keys() - steps.keys():
+        raise ValueError(f"steps lacks {', '.join(sorted(missing))}")
+    names = [f"key {j + 1}" for j in range(m)] if names is None else [*map(str, names)]
+    if len(names) != m:
+        raise ValueError(f"{len(names)} names for {m} keys")
     results = {
         name: _finite(f"steps[{name!r}]", steps[name], shape)
         for name, shape in shapes.items()

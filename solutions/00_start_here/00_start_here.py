@@ -30,6 +30,10 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 # Don't be too impressed yet: nothing here was trained. We chose the numbers behind the
 # lines by hand. In lesson 02 they will be learned, and in lesson 13 you will look for the
 # same lines inside a model that other people trained.
+#
+# What can the lines *not* do? Make a guess: choose an answer below
+# <span class="in-notebook">(or Tab to it, use the arrow keys, and leave with Escape) and
+# run the cell after it</span>. Only then does the explanation appear.
 
 # %% [markdown]
 # Whatever the last word is, the eleven weights add up to 1 (the ones you see are
@@ -62,36 +66,13 @@ figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=
 #
 # After this lesson you can
 #
-# - work through any exercise of this course and read what its check tells you;
-# - read the notation that all lessons share;
-# - turn scores into shares by hand, keep an axis while you sum over it, and let NumPy
-#   combine every row of one array with every row of another.
-
-# %% [markdown]
-# ## How a lesson works
+# - turn scores into shares by hand, as attention does;
+# - divide rows by their sums and combine every row of one array with every row of
+#   another, without a loop;
+# - work through any exercise of this course and read what its check tells you.
 #
-# - <span class="in-notebook">**Run** a cell with Shift + Enter, and again if you edit it.
-#   On a touch screen, tap the cell and then ▶ in the toolbar.</span>
-# - **Make a prediction** where a lesson asks for one: the explanation appears once you have
-#   chosen an answer<span class="in-notebook"> and run the cell</span>.
-# - An **exercise** is a function that you write. The dots in its heading say how hard it is.
-# - The **check** below it says more than *wrong*: if it recognises a typical
-#   misconception in your answer, it says which, and asks a question that helps you find
-#   the error.
-# - Each exercise has two **hints**, folded away until you want them.
-
-# %% [markdown]
-# <span class="in-notebook">Five buttons in the toolbar are the course's own: *Check* (Alt +
-# Shift + Enter) and *Hint* (Alt + Shift + H) for the exercise you are working on, *Start
-# over* and *Restore* for your answer, and *Home*, which shows what you have solved.</span>
-#
-# <span class="in-notebook">Without a mouse, **Tab** takes you to a prediction or a
-# picture, the arrow keys choose or move, Escape takes you out again, and Shift + Enter
-# goes on.</span>
-#
-# <span class="in-notebook">Nothing you type can break the course: this notebook is your
-# own copy, and a newer version of the lesson keeps your answers. If something looks odd,
-# use the menu **Kernel → Restart Kernel and Run up to Selected Cell**.</span>
+# At the end, the lines above are drawn once more, with weights that your own code
+# computes. <span class="in-notebook">First, two cells that get everything ready.</span>
 
 # %%
 import math
@@ -107,7 +88,8 @@ print(check_environment())
 
 # %% [markdown]
 # <span class="in-notebook">If that cell printed an error instead of a sentence, the error
-# says what to do. Otherwise you are ready to build whatever moved the lines.</span>
+# says what to do. Otherwise you are ready to build what moved the lines. Nothing you type
+# can break the course: this notebook is your own copy.</span>
 
 # %% [markdown]
 # ## Shares from scores, by hand
@@ -180,10 +162,11 @@ figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 # %% [markdown]
 # ### Exercise: softmax_by_hand
 #
-# Write the recipe for a list of any length, in plain Python without NumPy: `math.exp`
-# gives the powers of e. The text in quotes under the first line is the contract: it says
-# what goes in and what comes out, and gives an example. Replace the line
-# `raise NotImplementedError` with your answer.
+# Now it is your turn. Write the recipe for a list of any length, in plain Python without
+# NumPy: `math.exp` gives the powers of e. The text in quotes under the first line is the
+# contract: it says what goes in and what comes out, and gives an example. Replace the
+# line `raise NotImplementedError` with your answer<span class="in-notebook">, run the
+# cell, and then run the check below it</span>. If you get stuck, there are two hints.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -209,8 +192,14 @@ check(softmax_by_hand)
 #
 # <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave
 # out the exponential, run your cell and the check again, and read the message. The line
-# with the arrow, at the top, names the misconception. Open a ✗ to see what your
-# function was given, what it returned and what was expected. Then fix it.</span>
+# with the arrow, at the top, says which typical misconception your answer shows. Open a ✗
+# to see what your function was given, what it returned and what was expected. Then fix
+# it.</span>
+
+# %% [markdown]
+# <span class="in-notebook">The toolbar has *Check* and *Hint* for the exercise you are
+# in, *Start over* and *Restore* for your answer, and *Home*, which shows what you have
+# solved.</span>
 #
 # Your function turns one list of scores into weights. A whole sentence needs a list for
 # every word, and for that you need arrays.
@@ -364,27 +353,68 @@ from course_lib.warm_up import pairwise_sums  # exercise
 check(pairwise_sums)
 
 # %% [markdown]
-# ## The notation of all lessons
-#
-# You have now written every tool that lesson 01 needs to build attention. These are the
-# names that all lessons use. You don't have to learn them now: come back when you meet
-# one you don't know. A **token** is a word or part of a word.
+# Attention begins with such a table, of every row with every row, and ends with rows that
+# are divided by their sums. Between the two is the exponential, and you know all three.
 
 # %% [markdown]
+# ## Back to *it*
+#
+# Here are the scores that were behind the first picture: three sentences, *tired*, *wide*
+# and *late*, with eleven words each. (Lesson 01 says how `pronoun` computed them, and why
+# they are halved.) You can turn all three rows into weights at once: take the
+# exponential of every score, and let your `normalise_rows` do the rest.
+
+# %%
+ends = ["tired", "wide", "late"]
+of_it = [pronoun.keys(word) @ pronoun.query_of_it(word)[0] / 2 for word in ends]
+weights = normalise_rows(np.exp(of_it))
+print("scores:", np.shape(of_it), " weights of animal:", weights[:, 1].round(2))
+assert np.allclose(weights, pronoun.choice(*ends)["weights"], rtol=0, atol=1e-12)
+
+# %%
+alt = "It attends to animal when tired, to street when wide, to all equally when late."
+figures.last_word(**(pronoun.choice(*ends) | {"weights": weights}), alt=alt)
+
+# %% [markdown]
+# **Switch the last word again.** These are the lines from the start, but this time the
+# weights are yours. For *tired*, the scores of *animal* and *street* are 4 and 2, so
+# *animal* gets $e^{2} \approx 7.4$ times as much as *street*. And for *late*, all scores
+# are 0: eleven equal numbers, eleven equal shares.
+
+# %% [markdown]
+# ## The notation of all lessons
+#
+# Three habits hold everywhere: tokens (words, or parts of words) are **rows**; leading axes
+# are carried along unchanged; and *weights* always means attention weights, while what is
+# learned is called *parameters*. Each name is explained where it first appears. If you
+# forget one, come back and open this list.
+#
+# <details><summary>Sizes</summary>
+#
 # | name | meaning |
 # |---|---|
 # | `n`, `m` | number of queries, number of keys |
 # | `d_model` | how many numbers describe one token |
 # | `d_k`, `d_v` | how many numbers a query or key has, and a value |
+#
+# </details>
+
+# %% [markdown]
+# <details><summary>Arrays</summary>
+#
+# | name and shape | meaning |
+# |---|---|
 # | `q (..., n, d_k)` | queries, one per row: what is looked for |
 # | `k (..., m, d_k)` | keys, one per row: what each entry is filed under |
 # | `v (..., m, d_v)` | values, one per row: what is handed out |
 # | `scores (..., n, m)` | how well query i matches key j |
 # | `weights (..., n, m)` | softmax of the scores over the keys: each **row** sums to 1 |
 # | `output (..., n, d_v)` | `weights @ v` |
+#
+# </details>
 
 # %% [markdown]
-# <details><summary>Names that you will meet later</summary>
+# <details><summary>Names in later lessons</summary>
 #
 # | name | meaning |
 # |---|---|
@@ -396,10 +426,6 @@ check(pairwise_sums)
 # | `may_attend` | a **mask**: a table of `True` ("may attend") and `False` |
 #
 # </details>
-#
-# Three habits: tokens are **rows**. Leading axes (sentences, heads) are carried along
-# unchanged. *Weights* always means attention weights; what is learned is called
-# *parameters*.
 
 # %% [markdown]
 # ## In three lines

@@ -4,16 +4,16 @@
 # **How can a vector look something up in a table of vectors?**
 #
 # Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. Below, all
-# four are arrows. **Drag the tip of the kitten's** (or use Tab and the arrow keys), and
-# watch how many legs it gets.
+# four are arrows. **Drag the tip of the kitten's arrow** (or use Tab and the arrow keys),
+# and watch how many legs it gets.
 #
 # After this lesson you can
 #
 # - write softmax and attention for any shapes and any scores;
 # - say what queries, keys and values do, step by step;
-# - show with an experiment why scores are divided by the square root of d_k.
+# - show why scores are divided by the square root of d_k.
 #
-# **About 80 minutes, and 50 more in *Going further*.** You need lesson 00 (softmax by hand,
+# **About 75 minutes, and 65 more in *Going further*.** You need lesson 00 (softmax by hand,
 # `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
@@ -27,8 +27,8 @@ from course_lib.lessons.scale import scale_effect
 # %% [markdown]
 # ## Looking something up
 #
-# Each word has two numbers: how **alive** it is, and how well it **flies**. That makes it
-# an arrow, and arrows can be close.
+# Each word has two numbers, how **alive** it is and how well it **flies**, so it can be
+# drawn as an arrow.
 
 # %%
 k = np.array([[3.0, 0.5], [2.5, 3.0], [0.5, 0.2]])  # keys: cat, bird, car
@@ -60,62 +60,48 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # up: that is the **dot product**.
 
 # %%
-print("kitten · cat = 3.2 · 3 + 0.1 · 0.5 =", (q[0] @ k[0]).round(2))
+alt = "The kitten's dot product is 9.65 with the cat, 8.3 with the bird, 1.62 with the car."
+products = {"xlabel": "alive", "ylabel": "flies", "show": ("dot product",)}
+figures.draggable_query("kitten", q[0], keys_by_name, **products, alt=alt)
 
 # %% [markdown]
-# The cat's arrow points 9° upwards, and the bird's 50°. The kitten's starts almost flat,
-# at 2°. Turn it upwards, and at 11° the bird's dot product is already as large as the
-# cat's.
+# With the cat, it is 3.2 · 3 + 0.1 · 0.5 = 9.65. The cat's arrow points 9° upwards, the
+# bird's 50°. **Turn the kitten's arrow slowly upwards:** at 11° already, the *bird* has the
+# larger dot product, although the kitten still points almost exactly where the cat does.
 #
-# **Predict:** which change raises this angle, from 11° to 28°?
+# **Predict:** which change would make the bird overtake the cat only further up?
 #
 # - [ ] The kitten's arrow gets twice as long.
 # - [x] The bird's arrow gets a fifth shorter.
 # - [ ] The car's arrow gets twice as long.
 
 # %%
-for scale in (1.0, 0.8):
-    cat, bird = k[0], scale * k[1]
-    # A query that scores both equally is at right angles to cat - bird.
-    level = np.degrees(np.arctan2(cat[0] - bird[0], bird[1] - cat[1]))
-    print(f"bird times {scale}: level with the cat at {level:.0f}°")
-assert 27.5 < level < 28.5
-
-# %% [markdown]
-# At 11° the kitten still points almost exactly where the cat does, and yet the bird's dot
-# product is as large, because its arrow is **longer**. Shorten it, and the bird overtakes later.
-# A longer kitten makes all dot products larger by the same factor, so it changes no winner. And the
-# car's arrow lies closer to the kitten's than the bird's does, but it is too short to
-# matter.
-
-# %% [markdown]
-# What if only the direction should count? Divide a dot product by both lengths, and what
-# remains is the **cosine** of the angle between the two arrows. Go back to the kitten
-# that barely flies, and make the bird's key 1.5 times as long.
-#
-# **Predict:** which key has the largest dot product with the kitten's query, and which the
-# largest cosine?
-#
-# - [ ] Dot product: cat. Cosine: cat.
-# - [ ] Dot product: bird. Cosine: bird.
-# - [ ] Dot product: cat. Cosine: bird.
-# - [x] Dot product: bird. Cosine: cat.
-
-# %%
-longer = k * np.array([[1.0], [1.5], [1.0]])
-lengths = np.linalg.norm(q) * np.linalg.norm(longer, axis=-1)
-cosines = (q @ longer.T) / lengths
-print("dot products:", (q @ longer.T).round(2), "cosines:", cosines.round(2))
-assert (q @ longer.T).argmax() == 1 and cosines.argmax() == 0
-assert (q @ longer.T).max() > 1.0  # no similarity between −1 and 1
+turned = np.array([3.0, 1.1])  # the kitten, about 20° above the axis
+print("cat:", turned @ k[0], " bird:", turned @ k[1])
+print("kitten twice as long: cat", 2 * turned @ k[0], " bird", 2 * turned @ k[1])
+print("bird a fifth shorter: cat", turned @ k[0], " bird", turned @ (0.8 * k[1]))
+assert turned @ k[1] > turned @ k[0] > 0.8 * turned @ k[1]
+assert 19 < np.degrees(np.arctan2(turned[1], turned[0])) < 21
 assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
+# A query that scores both equally is at right angles to cat - bird.
+assert round(np.degrees(np.arctan2(*(k[0] - k[1]) * [1, -1]))) == 11
+assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
 
 # %% [markdown]
-# The dot product now prefers the bird; the cosine, which ignores lengths, still prefers
-# the cat. By direction alone even the car, with 0.94, is nearly a kitten: only its short
-# arrow sets it apart. Attention uses the dot product all the same, so a learned key can
-# count for more by being longer. (It is the cosine that lies between −1 and 1. The dot
-# product, the cosine times both lengths, can be any number.)
+# At 20° the bird is ahead, because its arrow is **longer** than the cat's. Shorten it, and
+# the cat stays ahead, up to 28°. A longer kitten makes all dot products larger by the same
+# factor, so it changes no winner, and the car's arrow changes only the car's own dot
+# product.
+
+# %% [markdown]
+# What if only the direction should count? Divide a dot product by the lengths of both
+# arrows, and what remains is the **cosine** of the angle between them. By cosine, the bird
+# overtakes the cat only halfway between their two arrows, at 30°. (You can see it in the
+# next picture of the kitten.)
+#
+# Attention uses the dot product all the same, so a key can count for more by being longer.
+# And don't take a dot product for a similarity between −1 and 1: only the cosine stays in
+# that range, while the dot product, the cosine times both lengths, can be any number.
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -124,9 +110,8 @@ assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
 #
 # You knew at once what *it* means in each, so something in you looked back from *it* to
 # another word, and the last word decided which. By the end of this lesson, your own code
-# finds both answers, and others for last words that you choose from a list. The vectors
-# that it compares are still made **by hand**, even the query of *it*, which matters most.
-# In lesson 02, parameters that start as random numbers are trained to make them.
+# finds both answers, and others for last words that you type. The vectors that it
+# compares are still made **by hand**; in lesson 02 they are learned.
 
 # %% [markdown]
 # Below is the Transformer, the neural network from which today's language models
@@ -191,8 +176,9 @@ from course_lib.attention import softmax  # exercise
 check(softmax)
 
 # %% [markdown]
-# Back to the kitten. Cat, bird and car have the scores 9.65, 8.3 and 1.62; the softmax of
-# these scores is the weights, and they gave the kitten 3.6 legs.
+# Now you have what the first picture computed. The kitten's dot products with cat, bird and
+# car are its scores, 9.65, 8.3 and 1.62. Their softmax gives the weights, and these gave
+# the kitten 3.6 legs.
 #
 # **Predict:** what if its arrow is twice as long, and points in the same direction?
 #
@@ -227,26 +213,23 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 
 # %% [markdown]
 # A longer query is more decisive, although no cosine changes. At the origin all dot
-# products are 0, so all weights are equal, as they were for *too late* in lesson 00.
-#
-# *Dive into Deep Learning* calls such a weighted mean [attention
-# pooling](https://d2l.ai/chapter_attention-mechanisms-and-transformers/attention-pooling.html).
-# It is a mean of **values**, not of the words' vectors: here each word has two numbers,
-# and the answer has one, like a value.
+# products are 0, so all weights are equal, as they were for *too late* in lesson 00. And
+# the answer is a mean of **values**, not of the words' vectors: a word has two numbers
+# here, but the answer has one, like a value.
 
 # %% [markdown]
 # ## From one sentence to another
 #
-# The simplest form of attention learns nothing. Take two sentences, with one vector per
-# word. Each word of `x` **attends to** all words of `y`: it is a query, which is matched
-# with their keys and receives a weighted mean of their values. The vectors of `y` serve
-# as keys and as values:
+# So far, one query met a table. Now let a whole sentence ask. Take two sentences, with one
+# vector per word. Each word of `x` **attends to** all words of `y`: it is a query, matched
+# with their keys, and receives a weighted mean of their values. The vectors of `y` serve as
+# keys and as values:
 #
 # $$\begin{aligned} \text{scores} &= x y^\mathsf{T} \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
 #
-# Row i of the output is word i of `x`, rebuilt as a mix of the words of `y`. For each word of
-# `x`, the weights are a **probability distribution** over the words of `y`.
+# Row i of the output is word i of `x`, rebuilt from the words of `y`. Its weights are a
+# **probability distribution** over these words.
 
 # %% [markdown]
 # One thing about NumPy before you write this: for a batch of sentences, `@` multiplies
@@ -301,12 +284,11 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # %% [markdown]
 # Notice that the lines of *red* and *car* cross: each word attends to its translation,
 # wherever that is. The printed rows are nearly the vectors of *la*, *rouge* and
-# *voiture*.
+# *voiture*: a few lines of your code have translated, if only three words.
 #
-# What if two words belong together without being similar? The words *it* and *animal*
-# have little meaning in common, so a dot product of their meanings will barely connect
-# them. That is why queries and keys become vectors of their own, made by learned
-# parameters in lesson 02.
+# But *it* and *animal* have little meaning in common, so a dot product of their meanings
+# would barely connect them. That is why queries and keys become vectors of their own,
+# made by learned parameters in lesson 02.
 
 # %% [markdown]
 # ## How large may a score be?
@@ -320,7 +302,7 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # and about 23 for 512, so the scores lie further apart.
 
 # %% [markdown]
-# Does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
+# Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
 # a little. Now multiply all three by 16, and then raise the middle one by 0.1.
 #
 # **Predict:** how far do the weights move this time?
@@ -361,19 +343,14 @@ assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 
 # With raw scores, the variance is about d_k, and the largest weight approaches 1. With
 # scaled scores, the variance remains near 1, and the largest weight is always below 0.3.
 #
-# Here is the same comparison for one query of 64 random numbers and six keys of the same
-# kind.
+# Try it for one query of 64 random numbers and six random keys. **Move the slider** from 8
+# down to 1, and watch the weights.
 
 # %%
 rng_64 = np.random.default_rng(5)
 q_64, k_64 = rng_64.normal(size=64), rng_64.normal(size=(6, 64))
 six_keys = [f"key {j}" for j in range(6)]
-for divisor in (1, 8):
-    share_of_best = softmax(k_64 @ q_64 / divisor).max()
-    print(f"divided by {divisor}: the best key gets {share_of_best:.3f}")
-
-# %% [markdown]
-# **Move the slider** from 8 down to 1 and watch the weights.
+assert softmax(k_64 @ q_64 / 8).max() < 0.5 and softmax(k_64 @ q_64).max() > 0.99
 
 # %%
 alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
@@ -381,12 +358,14 @@ root = {"divisor": 64**0.5, "divided_by": "√d_k", "jacobian": False}
 figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 
 # %% [markdown]
-# That was shown for random vectors, and a Transformer's training starts with random
-# numbers. So without the root, it would start with tables most of whose weights almost
-# nothing can move. Training nudges each number along a derivative (a **gradient**), and
-# where the derivative is 0, nothing is learned: the gradients would **vanish**. *Attention Is All You Need* (2017),
-# "the paper" from here on, suspects the same: for large d_k, the softmax is pushed "into
-# regions where it has extremely small gradients" (section 3.2.1).
+# Divided by 8, the best key gets less than half of the weight; undivided, it gets
+# practically all of it, and the others might as well not be there.
+#
+# A Transformer's training starts with random numbers, too. Training nudges each number
+# along a derivative (a **gradient**), and where a nudge changes almost nothing, the
+# gradient is almost 0, so almost nothing is learned: the gradient **vanishes**. *Attention
+# Is All You Need* (2017), "the paper" from here on, suspects the same: for large d_k, the
+# softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
 
 # %% [markdown]
 # Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
@@ -431,49 +410,20 @@ check(scaled_scores)
 # 6. Add up the weighted values.
 
 # %% [markdown]
-# ### Exercise: attention_step_by_step
-#
-# Write steps 2 to 6 for one query, and return the result of each under the name that the
-# docstring gives it.
-#
-# <details><summary>Hint 1</summary>
-#
-# A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
-# per row.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# In step 5 each row of v is multiplied by one number. Which shape must the weights have to
-# fit `(m, d_v)`?
-#
-# </details>
-
-# %%
-from course_lib.attention import attention_step_by_step  # exercise
-
-# %%
-check(attention_step_by_step)
-
-# %% [markdown]
-# Run the steps for one query, four keys, and four values of three numbers.
+# Here they are for one query, four keys, and four values of three numbers. **Press
+# "next"** to go through them, and point at a number to see where it came from.
 
 # %%
 rng = np.random.default_rng(0)
 queries, keys, values = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
-steps = attention_step_by_step(queries[0], keys[:4], values[:4, :3])
-print("weights:", steps["weights"].round(2), "output:", steps["output"].round(2))
-
-# %% [markdown]
-# **Press "next"** to go through them, and point at a number to see where it came from.
 
 # %%
 alt = "Four scores, halved, made weights that sum to 1, times four values: the output."
-figures.six_steps(queries[0], keys[:4], values[:4, :3], steps, alt=alt)
+figures.six_steps(queries[0], keys[:4], values[:4, :3], alt=alt)
 
 # %% [markdown]
 # Notice that after step 2 each key has been reduced to one number, its score, and that no
-# value is read before step 5.
+# value is read before step 5. (In *Going further* you can write these steps yourself.)
 
 # %% [markdown]
 # ## Attention
@@ -512,30 +462,15 @@ from course_lib.attention import attention  # exercise
 check(attention)
 
 # %% [markdown]
-# Does that give the same result as the six steps, one query at a time? Compare the
-# numbers and the time.
+# Does it agree with the picture of the six steps? Give it the same query, keys and values:
 
 # %%
-import timeit
-
-many, k_16, v_16 = (rng.normal(size=(rows, 64)) for rows in (500, 16, 16))
-
-
-def one_by_one():
-    return [attention_step_by_step(row, k_16, v_16)["output"] for row in many]
-
-
-gap = np.abs(np.array(one_by_one()) - attention(many, k_16, v_16)[0]).max()
-slow = timeit.timeit(one_by_one, number=3)
-fast = timeit.timeit(lambda: attention(many, k_16, v_16), number=3)
-print("differ by less than 1e-14:", bool(gap < 1e-14))
-print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
-assert gap < 1e-14, "one of your two functions changes its arguments, or is not right"
+of_one, its_weights = attention(queries[:1], keys[:4], values[:4, :3])
+print("weights:", its_weights.round(2), "output:", of_one.round(2))
 
 # %% [markdown]
-# The numbers are the same, almost to the last digit of a float, and if your `attention`
-# multiplies whole matrices, it needs only a fraction of the time. That is why attention is
-# written as a formula for whole matrices.
+# These are the picture's weights and its output. But the formula answers any number of
+# queries at once, and whole matrices are what computers multiply fastest.
 
 # %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?
@@ -619,8 +554,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 #
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
-# - Scores are dot products divided by $\sqrt{d_k}$, because otherwise, with random vectors
-#   and large d_k, most gradients vanish.
+# - Scores are dot products divided by $\sqrt{d_k}$: otherwise those of random vectors
+#   grow with d_k, one key gets nearly all the weight, and its score can hardly be moved.
 # - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
 #   reordered, as long as they move together.
 #
@@ -633,11 +568,67 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 # %% [markdown]
 # ## Going further
 #
-# You can skip each of these sections, in any order; no later lesson's core needs them. *The
-# Jacobian of softmax* measures how fast its gradients vanish, for readers who know partial
+# You can skip each of these sections, in any order; no later lesson's core needs them. *One
+# query at a time* has the six steps as a function, and what they cost. *The Jacobian of softmax* measures how fast its gradients vanish, for readers who know partial
 # derivatives. *Other ways to score* has the two scores that are older than the Transformer,
 # for readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
 # already.
+
+# %% [markdown]
+# ## One query at a time
+#
+# To be sure that you know what each step does, write them as code.
+
+# %% [markdown]
+# ### Exercise: attention_step_by_step
+#
+# Write steps 2 to 6 for one query, and return the result of each under the name that the
+# docstring gives it.
+#
+# <details><summary>Hint 1</summary>
+#
+# A single query is a vector `(d_k,)`. A table `(m, d_k)` times a vector gives one number
+# per row.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# In step 5 each row of v is multiplied by one number. Which shape must the weights have to
+# fit `(m, d_v)`?
+#
+# </details>
+
+# %%
+from course_lib.attention import attention_step_by_step  # exercise
+
+# %%
+check(attention_step_by_step)
+
+# %% [markdown]
+# Does that give the same result as the six steps, one query at a time? Compare the
+# numbers and the time.
+
+# %%
+import timeit
+
+many, k_16, v_16 = (rng.normal(size=(rows, 64)) for rows in (500, 16, 16))
+
+
+def one_by_one():
+    return [attention_step_by_step(row, k_16, v_16)["output"] for row in many]
+
+
+gap = np.abs(np.array(one_by_one()) - attention(many, k_16, v_16)[0]).max()
+slow = timeit.timeit(one_by_one, number=3)
+fast = timeit.timeit(lambda: attention(many, k_16, v_16), number=3)
+print("differ by less than 1e-14:", bool(gap < 1e-14))
+print("matrix form at least 3 times as fast:", bool(slow > 3 * fast))
+assert gap < 1e-14, "one of your two functions changes its arguments, or is not right"
+
+# %% [markdown]
+# The numbers are the same, almost to the last digit of a float, and if your `attention`
+# multiplies whole matrices, it needs only a fraction of the time. That is why attention is
+# written as a formula for whole matrices.
 
 # %% [markdown]
 # ## The Jacobian of softmax
@@ -724,8 +715,8 @@ figures.softmax(k_64 @ q_64, six_keys, divisor=64**0.5, divided_by="√d_k", alt
 
 # %% [markdown]
 # > **Common mistake: "the scaling avoids exploding gradients".** Large scores sound like
-# > large gradients. But in the table above most of these gradients **vanish**, which is
-# > what the paper suspects, too.
+# > large gradients. But in the table above, the typical Jacobian shrinks more than
+# > 1,000-fold: without scaling, gradients **vanish**, as the paper suspects.
 #
 # You may also see softmax(QKᵀ)V, without the root, for tables of queries, keys and values.
 # With random numbers as above and d_k = 64, one of ten keys then gets 95 % of a typical

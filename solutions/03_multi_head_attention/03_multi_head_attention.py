@@ -14,7 +14,7 @@
 # - write multi-head attention for self- and cross-attention, with a mask;
 # - say what each head adds to a layer's output.
 #
-# **About 70 minutes, and 25 more in *Going further*.** You need lessons 01 and 02.
+# **About 70 minutes, and 35 more in *Going further*.** You need lessons 01 and 02.
 
 # %%
 import numpy as np
@@ -65,45 +65,27 @@ figures.lesson_map("03", alt=alt)
 # %% [markdown]
 # ## Attending once
 #
-# Now with numbers instead of presses. Take three days. Each has a key that says which day
-# it is, and a value, its temperature. A query can ask for one day, or for two at once. (The
-# 4 makes the softmax sharp: the key that fits gets nearly all of the weight.)
+# Why can't one head do it? Take three days. Each has a key that says which day it is, and a
+# value, its temperature. A query can ask for one day, or for two at once. (The 4 makes the
+# softmax sharp: the key that fits gets nearly all of the weight.)
 
 # %%
 k, v = 4 * np.eye(3), np.array([[11.0], [12.0], [18.0]])  # Monday, Tuesday, Thursday
 asks = {"Thursday": [0, 0, 4], "both": [4, 0, 4], "Thursday more": [3, 0, 4]}
-
-# %%
 for name, numbers in asks.items():
     output, weights = attention(np.array([numbers]), k, v)
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so 7 is out of reach.
-
-# %% [markdown]
-# Would other values help, say temperatures times some number $c$? All days share this
-# $c$, as all tokens share `w_v`. **Move c, and press other days:** can you fill both
-# dashed frames? (Now and then the answer is 7° all the same, but by chance: next week it
-# won't be.)
-
-# %%
-frames = {"unit": "°", "start": [["Mon", "Thu"]], "factor": True}
-
-# %%
-alt = "One head with c = 1: Monday and Thursday both count +0.5; wanted are −1 and +1."
-figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
-
-# %% [markdown]
-# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a
-# negative $c$ turns all bars down, but a difference needs one of each. Nor do longer
-# values help, or a matrix after the head: $c$ is then a matrix, but all days still share
-# it.
+# The output is a **weighted mean** of the values, so it lies between the smallest and the
+# largest of them, and 7 is out of reach. A mean can't subtract, because weights are never
+# negative. (Other values, or a matrix after the head, don't help either: see *Going
+# further*.)
 
 # %% [markdown]
 # ## Attending twice
 #
-# Now attend twice to the same three days, put the two outputs **side by side**, and
+# So attend twice to the same three days, put the two outputs **side by side**, and
 # multiply them by one more matrix of parameters. Call it `w_o`, with o for output. It
 # also gives the result the length that the next layer expects.
 
@@ -225,22 +207,16 @@ for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
     moved = np.argwhere((after[name] != before).any(axis=-1)).tolist()
     print(f"{name:11} rows that change, (head, row): {moved}")
 assert moved == [[1, 1], [1, 2]]
+assert np.sum(
+    np.arange(5120).reshape(8, 10, 64)
+    == split_heads(np.arange(5120).reshape(10, 512), 8)
+) == (2 * 64)
 
 # %% [markdown]
 # With `split_heads`, row 2 of both heads changes, because that is where token 2 is. With
 # reshape alone, rows 1 and 2 of head 1 change and nothing in head 0 does, because both
-# halves of token 2 are in one head. In a layer of the paper's size, how much is then in
-# the right position?
-
-# %%
-numbered = np.arange(10 * 512).reshape(10, 512)  # 10 tokens, 8 heads of 64
-share = (numbered.reshape(8, 10, 64) == split_heads(numbered, 8)).mean()
-print(f"in the right position: {share:.1%}")
-assert share == 2 / 80
-
-# %% [markdown]
-# Only two of 80 rows are: the first head of the first token, and the last head of the
-# last token.
+# halves of token 2 are in one head. In a layer of the paper's size (10 tokens, 8 heads of
+# 64), only two of 80 rows would be in the right position.
 
 # %% [markdown]
 # ## The way back
@@ -339,9 +315,9 @@ check(multi_head_attention)
 # what it was done to: two questions about one word. (The word itself answers a third:
 # *did what?*)
 #
-# Each word takes part in several relations at once, and a translator needs them for
-# reading and for writing. In the German *Bob trat **den** Ball*, the subject decides the
-# verb's form, and the verb decides the case of its object: *den Ball*, not *der Ball*.
+# Each word takes part in several relations at once, and a translator needs them: in the
+# German *Bob trat **den** Ball*, the subject decides the verb's form, and the verb decides
+# the case of its object (*den Ball*, not *der Ball*).
 #
 # Let head 0 ask "who?" and head 1 "whom?", with parameters **chosen by hand**. *kicked*
 # asks in both heads, *Bob* answers in head 0, and *ball* in head 1.
@@ -411,44 +387,17 @@ assert np.allclose(
 # several questions to ask.
 
 # %% [markdown]
-# ## Three facts about heads
+# ## A sum of heads
 #
-# Do heads have an order? Take five random tokens and random matrices for three heads. Make
-# the last head the first in `w_q`, `w_k` and `w_v`, by moving its *columns*, and leave
-# `w_o` as it is.
-#
-# **Predict:** what happens to the output?
-#
-# - [ ] Nothing: it is the same.
-# - [x] Its numbers change.
-# - [ ] Its columns move, too.
-
-# %%
-rng = np.random.default_rng(3)
-drawn = rng.normal(size=(5, 12))  # five tokens
-w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
-columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
-three = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[0]
-moved_qkv = [w[:, columns] for w in (w_q, w_k, w_v)]
-all_four = multi_head_attention(drawn, drawn, *moved_qkv, w_o[columns], n_heads=3)[0]
-without_w_o = multi_head_attention(drawn, drawn, *moved_qkv, w_o, n_heads=3)[0]
-print("w_o left as it was, same output:", np.allclose(without_w_o, three))
-print("rows of w_o moved, too, same output:", np.allclose(all_four, three))
-assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
+# What does a head add to the output? The outputs side by side, times `w_o`, are a **sum**:
+# each head adds its own output times its own rows of `w_o`. (And a single head is the
+# self-attention of lesson 02, times `w_o`.)
 
 # %% [markdown]
-# Each head met the rows of `w_o` that belong to another. Move these *rows* along with the
-# columns, and the output is the same: heads have no order. So "head 3" of one trained model
-# has nothing to do with "head 3" of another.
-#
-# Second, the output is a sum: each head adds its own output times its own rows of `w_o`.
-# Third, a single head is the self-attention of lesson 02, times `w_o`.
-
-# %% [markdown]
-# So you can take out a head to see what a model loses, as Michel, Levy and Neubig (2019)
-# did. In Voita et al. (2019), a translator hardly missed 38 of its encoder's 48 heads. Those
-# that mattered attended to neighbours, to rare tokens (in the first layer) or along the
-# syntax, from a verb to its subject or object. Lesson 13 examines such heads.
+# So you can take one head out of the sum to see what a model loses, as Michel, Levy and
+# Neubig (2019) did. In Voita et al. (2019), a translator hardly missed 38 of its encoder's
+# 48 heads! Those that mattered attended to neighbours, to rare tokens (in the first layer)
+# or along the syntax, from a verb to its subject or object. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Thursday and Monday
@@ -482,48 +431,10 @@ print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# Where does the half come from? Temperatures are random with variance 1, so the answer, a
-# difference, has variance 2. A head that attends only to the first day gets that day's
-# part right and misses the second's, which is 1 of 2. Other fixed weights do worse: with
-# equal weights, the difference is lost.
-#
-# Was that luck? We trained for longer beforehand, with three seeds
-# (`python -m course_lib.experiments two_heads`), and added a layer of four heads and an
-# *ensemble*: three separately trained layers of one head each, whose answers are
-# averaged.
-#
-# **Predict:** what is the error of the ensemble?
-#
-# - [ ] Below 0.25, close to two heads.
-# - [x] Between 0.25 and 0.6.
-# - [ ] Above 0.6, worse than one head.
-
-# %%
-from course_lib.experiments import record
-
-runs = record.read("two_heads")
-for name in ("error_1", "error_2", "error_4", "error_ensemble"):
-    print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
-at_first = runs.values("ensemble_at_first")
-print("members (of 3) that attend to the first day, per seed:", at_first)
-different, *others = runs.values("error_ensemble")
-assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
-assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
-assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
-
-# %% [markdown]
-# > **Are several heads an ensemble?** People say so, because both combine several answers.
-# > But all members of an ensemble get the same question, and
-# > their answers are averaged. Heads ask **different** questions, and `w_o` treats each
-# > answer in its own way. The ensembles have an error of 0.29 to 0.51, the two-head
-# > layers of less than 0.001.
-
-# %% [markdown]
-# Why is one ensemble better than the others? With seed 0, two members attend to the first
-# day of the question and one to the second. The mean of their answers has two thirds of
-# one day and one third of the other, so it misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of
-# the variance. With the other seeds, all three members attend mostly to the second day,
-# so they all make the same error, and so does their mean.
+# Where does the half come from? The answer is made of two equally varying parts, the first
+# day's number and the second's. A head that attends only to the first day gets one part
+# right and misses the other, which is half of the variance. Other fixed weights do worse:
+# with equal weights, the difference is lost.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
@@ -595,9 +506,102 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # %% [markdown]
 # ## Going further
 #
-# What follows can be skipped, section by section; no later lesson's core needs it. *Which
-# root?* is for those who want to see a wrong scale, *What heads cost* for those who choose
-# the number of heads, and *The same in PyTorch* for those who will use PyTorch's own layer.
+# What follows can be skipped, section by section; no later lesson's core needs it. *Can
+# other values help?*, *Do heads have an order?* and *Are several heads an ensemble?* answer
+# three questions that readers ask. *Which root?* is for those who want to see a wrong
+# scale, *What heads cost* for those who choose the number of heads, and *The same in
+# PyTorch* for those who will use PyTorch's own layer.
+
+# %% [markdown]
+# ## Can other values help?
+#
+# One head's answer is a mean of the values. What if these are other numbers, say the
+# temperatures times some $c$? All days share this $c$, as all tokens share `w_v`. **Move c,
+# and press other days:** can you fill both dashed frames? (Now and then the answer is 7°
+# all the same, but by chance: next week it won't be.)
+
+# %%
+frames = {"unit": "°", "start": [["Mon", "Thu"]], "factor": True}
+
+# %%
+alt = "One head with c = 1: Monday and Thursday both count +0.5; wanted are −1 and +1."
+figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
+
+# %% [markdown]
+# You cannot. Weights are never negative, so a positive $c$ turns all bars up, and a
+# negative $c$ turns all bars down, but a difference needs one of each. Nor do longer
+# values help, or a matrix after the head: $c$ is then a matrix, but all days still share
+# it.
+
+# %% [markdown]
+# ## Do heads have an order?
+#
+# Take five random tokens and random matrices for three heads. Make the last head the first
+# in `w_q`, `w_k` and `w_v`, by moving its *columns*, and leave `w_o` as it is.
+#
+# **Predict:** what happens to the output?
+#
+# - [ ] Nothing: it is the same.
+# - [x] Its numbers change.
+# - [ ] Its columns move, too.
+
+# %%
+rng = np.random.default_rng(3)
+drawn = rng.normal(size=(5, 12))  # five tokens
+w_q, w_k, w_v, w_o = rng.normal(size=(4, 12, 12)) / 12**0.5
+columns = np.arange(12).reshape(3, 4)[[2, 0, 1]].ravel()  # whole heads move
+three = multi_head_attention(drawn, drawn, w_q, w_k, w_v, w_o, n_heads=3)[0]
+moved_qkv = [w[:, columns] for w in (w_q, w_k, w_v)]
+all_four = multi_head_attention(drawn, drawn, *moved_qkv, w_o[columns], n_heads=3)[0]
+without_w_o = multi_head_attention(drawn, drawn, *moved_qkv, w_o, n_heads=3)[0]
+print("w_o left as it was, same output:", np.allclose(without_w_o, three))
+print("rows of w_o moved, too, same output:", np.allclose(all_four, three))
+assert np.abs(all_four - three).max() < 1e-12 < 0.1 < np.abs(without_w_o - three).max()
+
+# %% [markdown]
+# Each head met the rows of `w_o` that belong to another. Move these *rows* along with the
+# columns, and the output is the same: heads have no order. So "head 3" of one trained model
+# has nothing to do with "head 3" of another.
+
+# %% [markdown]
+# ## Are several heads an ensemble?
+#
+# An *ensemble* is a group of separately trained models whose answers are averaged. Take
+# three layers of one head each. We trained them, and layers of one, two and four heads, for
+# longer beforehand, with three seeds (`python -m course_lib.experiments two_heads`).
+#
+# **Predict:** what is the error of the ensemble?
+#
+# - [ ] Below 0.25, close to two heads.
+# - [x] Between 0.25 and 0.6.
+# - [ ] Above 0.6, worse than one head.
+
+# %%
+from course_lib.experiments import record
+
+runs = record.read("two_heads")
+for name in ("error_1", "error_2", "error_4", "error_ensemble"):
+    print(f"{name:15}", [f"{value:.2f}" for value in runs.values(name)])
+at_first = runs.values("ensemble_at_first")
+print("members (of 3) that attend to the first day, per seed:", at_first)
+different, *others = runs.values("error_ensemble")
+assert min(runs.values("error_1")) > 0.5 and min(runs.values("error_ensemble")) > 0.29
+assert max(runs.values("error_2") + runs.values("error_4")) < 0.001
+assert at_first == [2, 0, 0] and abs(different - 5 / 18) < 0.02 and min(others) > 0.5
+
+# %% [markdown]
+# So no. People say that heads are an ensemble because both combine several answers. But all
+# members of an ensemble get the same question, and their answers are averaged, whereas
+# heads ask **different** questions, and `w_o` treats each answer in its own way. The
+# ensembles have an error of 0.29 to 0.51, the two-head layers of less than 0.001.
+
+# %% [markdown]
+# Why is one ensemble better than the others? With seed 0, two members attend to the first
+# day of the question and one to the second. The mean of their answers has two thirds of
+# one day and one third of the other, so it misses $(\tfrac19 + \tfrac49) / 2 = 0.28$ of
+# the variance. With the other seeds, all three members attend mostly to the second day,
+# so they all make the same error, and so does their mean.
+
 
 # %% [markdown]
 # ## Which root?
@@ -606,7 +610,7 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # product has d_k terms. Try √d_k and √d_model with 8 heads of 64 numbers.
 
 # %%
-q, k = rng.normal(size=(2, 8, 16, 64))
+q, k = np.random.default_rng(3).normal(size=(2, 8, 16, 64))
 for name, root in {"√d_k": 64**0.5, "√d_model": 512**0.5}.items():
     scores = q @ np.swapaxes(k, -1, -2) / root  # (8, 16, 16)
     print(f"{name:8} deviation {scores.std():.2f}")
@@ -747,13 +751,14 @@ check(load_torch_parameters)
 # $$x W + b = [x, 1] \begin{bmatrix} W \\ b \end{bmatrix}$$
 #
 # So append a 1 to every token and a row `b_q` to `w_q`, and so on; `b_o` is added at the
-# end. The tokens are `drawn`, the five from *Three facts about heads*.
+# end. We take five random tokens.
 
 # %%
+five = np.random.default_rng(3).normal(size=(5, 12))
 for part in theirs.parameters():
     torch.nn.init.normal_(part)
 loaded = load_torch_parameters(theirs.state_dict())
-with_one = np.concatenate([drawn, np.ones((5, 1))], axis=-1)  # (5, 13)
+with_one = np.concatenate([five, np.ones((5, 1))], axis=-1)  # (5, 13)
 below = [np.vstack([loaded[f"w_{name}"], loaded[f"b_{name}"]]) for name in "qkv"]
 output, weights = multi_head_attention(with_one, with_one, *below, loaded["w_o"], 3)
 output = output + loaded["b_o"]
@@ -764,7 +769,7 @@ output = output + loaded["b_o"]
 # `average_attn_weights=False` asks for all of them.
 
 # %%
-thrice = [torch.from_numpy(drawn)] * 3  # query, key and value: PyTorch projects them
+thrice = [torch.from_numpy(five)] * 3  # query, key and value: PyTorch projects them
 with torch.no_grad():
     expected = theirs(*thrice, average_attn_weights=False)
     by_default = theirs(*thrice)[1].numpy()
@@ -775,7 +780,7 @@ for (name, mine), tensor in zip(yours.items(), expected, strict=True):
     assert gap < 1e-10
 print("by default the mean of heads:", np.allclose(by_default, weights.mean(axis=0)))
 matrices = [loaded[f"w_{name}"] for name in "qkvo"]
-no_bias = multi_head_attention(drawn, drawn, *matrices, 3)[0]
+no_bias = multi_head_attention(five, five, *matrices, 3)[0]
 print("without the biases, same output:", np.allclose(no_bias, output))
 assert np.abs(no_bias - output).max() > 0.1
 

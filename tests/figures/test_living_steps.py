@@ -202,6 +202,11 @@ def test_six_keys_fit_on_a_phone(tmp_path):
         becomes_true(page, lambda: page.evaluate(TOO_WIDE) == [])
 
 
+def test_steps_of_the_course_are_drawn_if_none_are_passed(figure):
+    own = figures.six_steps(Q, K, V, alt=ALT, names=NAMES)
+    assert own.data == figure.data and own.data["output"] != [0.0, 0.0]
+
+
 def test_name_of_html_stays_text(figure):
     assert "<b>it" not in page_text(figure)
 

@@ -20,7 +20,7 @@ from tests.site.test_in_a_browser import AXE
 __all__ = ["answering", "chromium"]  # fixtures
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
-KEYS, PICTURE = "looking-something-up-4", "looking-something-up-7"
+KEYS, PICTURE = "looking-something-up-2", "looking-something-up-6"
 SOFTMAX_USED = "from-scores-to-weights-6"
 SEVENS = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"
 FORGED_HTML = """class Forged:
@@ -76,7 +76,6 @@ def test_changed_cell_feeds_a_living_picture(answering, chromium, viewport):
     with visited(chromium, f"{answering}{LESSON}", viewport=viewport) as page:
         keys, picture = cell_of(page, KEYS), cell_of(page, PICTURE)
         stored = picture.locator(".cell_output").first
-        # Behind a prediction.
         expect(stored.locator("figure.living[data-live='yes']")).to_be_attached()
         button(picture, "Run all above").press("Enter")
         finished(keys)
