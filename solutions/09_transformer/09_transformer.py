@@ -346,7 +346,7 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # | 2 | Katze | saß |
 #
 # If the shift is forgotten, the loss falls to 0 and the model is useless, because it has only
-# learned to copy what it reads.
+# learned to copy what it reads (lesson 04).
 
 # %% [markdown]
 # ### Exercise: shift_right
@@ -380,14 +380,14 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
 # The last target (in training an **end** token, at which the decoder stops) is not read,
-# since nothing comes after it. Together with a causal mask, the shift makes one training
-# sentence into as many exercises as it has tokens: each position predicts its token from the
-# tokens before it.
+# since nothing comes after it. Together with a causal mask, the shift turns one sentence into as
+# many training examples as it has tokens: each position predicts its token from those before.
 
 # %% [markdown]
 # ## The decoder's layer
 #
-# It has three sublayers: the target attends to itself, then **to the source**, and then
+# The encoder reads one sentence; the decoder has to read two, its own and the source. So its
+# layer has three sublayers: the target attends to itself, then **to the source**, and then
 # comes the feed-forward network. In the middle one, queries come from the target, and
 # keys and values from the encoder's output, the **memory**. This is **cross-attention**
 # (lesson 02).
@@ -453,8 +453,8 @@ check(decoder_layer)
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# The layers take vectors and return vectors, so two things are missing: a way in, and a way
-# out. Each token has a **token id**, an integer from 0 up. Its vector is the row with that
+# Now all layers are written. They take vectors and return vectors, so two things are missing: a
+# way in, and a way out. Each token has a **token id**, an integer from 0 up. Its vector is the row with that
 # number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
 # encoding of its position (lesson 05). The paper first multiplies the row by
 # $\sqrt{d_{model}}$; *Going further* shows what for, and there you can write `embed`.
@@ -490,18 +490,16 @@ from course_lib.nn.functional import parameters_of
 
 
 def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
-    x = embedded = functional.embed(source, embedding, encoding)
+    x = functional.embed(source, embedding, encoding)
     for layer in model.encoder.layers:
         x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
     memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
-    read = shift_right(target, START)
-    y = functional.embed(read, embedding, encoding)
+    y = functional.embed(shift_right(target, START), embedding, encoding)
     causal = torch.tensor(masks.causal_mask(target.shape[-1]))
     for layer in model.decoder.layers:
         y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
     y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
-    between = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
-    return y @ embedding.T, between
+    return y @ embedding.T
 
 
 # %% [markdown]
@@ -519,7 +517,7 @@ source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
 target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
 source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
 arguments = (source, target, small_embedding, positions, small, 4, source_mask)
-logits, between = transformer(*arguments)
+logits = transformer(*arguments)
 print("logits:", tuple(logits.shape))
 
 # %% [markdown]
@@ -531,14 +529,15 @@ causal = torch.tensor(masks.causal_mask(4))
 blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
 blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
 x = functional.embed(source, small_embedding, positions)
-y = functional.embed(between["decoder input"], small_embedding, positions)
+y = functional.embed(shift_right(target, START), small_embedding, positions)
 theirs = small(x, y, **blocked).detach() @ small_embedding.T
 print("same as nn.Transformer:", torch.allclose(logits, theirs))
 assert torch.allclose(logits, theirs)
 
 # %% [markdown]
-# Number for number the same, out of functions of a few lines each. Most models today are **pre-trained** first, on plain text, of which there
-# is much more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
+# Number for number the same, out of functions of a few lines each. It is trained on pairs of
+# sentences; most models today are **pre-trained** first, on plain text, of which there is much
+# more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
 # decoder without cross-attention, pre-trained to guess the next word.
 
 # %% [markdown]
@@ -546,8 +545,8 @@ assert torch.allclose(logits, theirs)
 #
 # Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
 # with one layer on each side and 32 numbers per token (`embed` is the course's), for words of
-# six letters from a to j. The next cell looks for your functions in this notebook, and uses the course's
-# version of each one that you haven't written yet:
+# six letters from a to j. The next cell looks for your functions in this notebook, and uses the
+# course's version of each one that you haven't written yet:
 
 # %%
 from course_lib.lessons.own_parts import complete
@@ -795,8 +794,11 @@ assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
 # source, target as above; encoding from the section on embeddings
-logits, between = transformer(source, target, big_embedding, encoding, base, 8)
-between |= {"source": source, "target": target, "logits": logits}
+logits = transformer(source, target, big_embedding, encoding, base, 8)
+read = shift_right(target, START)
+x, y = (functional.embed(ids, big_embedding, encoding) for ids in (source, read))
+between = {"source": source, "target": target, "decoder input": read, "logits": logits}
+between |= {"x": x, "memory": x, "y": y}  # a stack's result is as long as what it reads
 drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
 drawn |= {name: f"{number:,}" for name, number in notes.items()}
 drawn["embedding"] = f"{big_embedding.numel():,}"
