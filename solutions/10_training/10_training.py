@@ -188,19 +188,16 @@ check(cross_entropy)
 # ## The first check: ln V
 #
 # A model with random parameters knows nothing. If it also favours no token, its loss is
-# ln V before any training. Here are the two recurrent translators of lesson 08, without
-# and with attention, and a Transformer as in lesson 09, with the sizes and texts of the
-# long training in lesson 11. `seeded_model` draws their parameters:
+# ln V before any training. Here is a Transformer as in lesson 09, with the sizes and texts of
+# the long training in lesson 11. `seeded_model` draws its parameters:
 
 # %%
-from course_lib.experiments.translation import SYSTEM_NAMES
 from course_lib.nn.training.loop import seeded_model
 from course_lib.nn.training.tasks import SYSTEMS
 
-sizes, cpu, models = {"vocab_size": len(subwords)}, torch.device("cpu"), {}
-for name in SYSTEM_NAMES:
-    make = SYSTEMS[name].make
-    models[name] = seeded_model(lambda make=make: make(sizes, cpu), seed=0).eval()
+sizes, cpu = {"vocab_size": len(subwords)}, torch.device("cpu")
+make = SYSTEMS["transformer"].make
+real = seeded_model(lambda: make(sizes, cpu), seed=0).eval()
 
 # %% [markdown]
 # The loss on our batch, before any step. `reads` is what the decoder reads:
@@ -214,16 +211,14 @@ def first_loss(model: torch.nn.Module, reads: Tensor) -> float:
 
 
 even = np.log(len(subwords))
-print(f"ln V = {even:.2f}")
-for name, model in models.items():
-    loss = first_loss(model, batch.decoder_input)
-    print(f"{SYSTEM_NAMES[name]:18} first loss {loss:.2f}")
-    assert abs(loss / even - 1) < 0.05
+loss = first_loss(real, batch.decoder_input)
+print(f"ln V = {even:.2f}; first loss {loss:.2f}")
+assert abs(loss / even - 1) < 0.05
 
 # %% [markdown]
-# All three begin within 5 % of ln V. The logits are products with the rows of the embedding
-# (lesson 09), and PyTorch's `nn.Embedding` draws its numbers with a standard deviation of
-# 1.
+# It begins within 5 % of ln V, but not by itself: the logits are products with the rows of the
+# embedding (lesson 09), which have a length of about 1 here. PyTorch's `nn.Embedding` draws its
+# numbers with a standard deviation of 1, so a row of 128 numbers is about 11 times as long.
 #
 # **Predict:** where is the Transformer's first loss with such an embedding?
 #
@@ -234,7 +229,6 @@ for name, model in models.items():
 # %% tags=["nbval-ignore-output"]
 import copy
 
-real = models["transformer"]
 large = copy.deepcopy(real)
 torch.manual_seed(0)
 torch.nn.init.normal_(large.embedding.weight)
@@ -486,7 +480,7 @@ assert gaps[0] < 1e-4 and gaps[1] > 0.01
 # %% [markdown]
 # ## A small one learns before your eyes
 #
-# The checks are done, so train. The long training in lesson 11 takes minutes; here are a
+# The code has passed its checks, so train. The long training in lesson 11 takes minutes; here are a
 # small Transformer, with one layer on each side and 127,000 parameters, and a smaller task:
 # writing English number words in German (`course_lib/lessons/small_translator.py`). In
 # German, units come before tens (*drei-und-siebzig*), so the order changes. It learns from
@@ -674,7 +668,8 @@ check(padding_gap)
 # ## What the first loss misses
 #
 # The first loss is the only one whose value you know beforehand. Does it also show a forgotten
-# shift? Let the three models of the first check read the target as it is.
+# shift? Take the Transformer of the first check and the two recurrent translators of lesson 08,
+# without and with attention, and let them read the target as it is.
 #
 # **Predict:** which of them then start far from ln V?
 #
@@ -684,9 +679,12 @@ check(padding_gap)
 # - [ ] None
 
 # %% tags=["nbval-ignore-output"]
-for name, model in models.items():
-    loss = first_loss(model, batch.target)  # not shifted
-    print(f"{SYSTEM_NAMES[name]:18} first loss {loss:.2f}")
+from course_lib.experiments.translation import SYSTEM_NAMES
+
+for name, label in SYSTEM_NAMES.items():
+    model = seeded_model(lambda name=name: SYSTEMS[name].make(sizes, cpu), seed=0)
+    loss = first_loss(model.eval(), batch.target)  # not shifted
+    print(f"{label:18} first loss {loss:.2f}")
     assert (loss < even / 2) == (name == "transformer")
     assert name == "transformer" or abs(loss / even - 1) < 0.05
 
