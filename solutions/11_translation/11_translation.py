@@ -650,13 +650,9 @@ from course_lib.nn.decoding import beam_search  # exercise
 check(beam_search)
 
 # %% [markdown]
-# The example from above, where only the newest token decides what may come next:
+# The example of the core, where only the newest token decides what may come next:
 
 # %%
-log_p = np.log(
-    [[0.05, 0.5, 0.4, 0.05], [0.2, 0.25, 0.3, 0.25], [0.03, 0.03, 0.04, 0.9]]
-)
-words = ["(start)", "der", "ein", "(end)"]
 for beam_size in (1, 2):
     result = beam_search(lambda token_ids: log_p[token_ids[-1]], 0, 3, beam_size, 9)
     print("beams:", beam_size, "→", *(words[token_id] for token_id in result))
@@ -832,6 +828,17 @@ assert drops[0] - drops[1] > 10
 
 # %% [markdown]
 # Yes, above all for the Transformer. (These texts may differ in other ways too.)
+#
+# Last, the picture at the beginning of the lesson. It has the first two of the twenty with at
+# least five words, and the Transformer's cross-attention for its *greedy* translation (last
+# layer, mean over four heads). Did four beams write something else?
+
+# %%
+print(translation_tables.greedy_and_beam(runs))
+
+# %% [markdown]
+# Here, both searches wrote the same. To see what a head does, and not only what it attends to,
+# take it out (Voita et al. 2019; lesson 13).
 
 # %% [markdown]
 # ## The large model
