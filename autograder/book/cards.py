@@ -25,7 +25,7 @@ PICTURES = {
     "08_sequence_to_sequence": "numbers-written-in-another-order-8",
     "09_transformer": "a-question-to-carry-through-the-lesson-5",
     "10_training": "how-fast-may-it-move-7",
-    "11_translation": "several-beams-11",
+    "11_translation": "several-beams-6",
     "12_language_model": "one-long-sequence-10",
     "13_inside_the_heads": "a-question-to-carry-through-the-lesson-3",
     "14_fast_attention": "tiles-4",

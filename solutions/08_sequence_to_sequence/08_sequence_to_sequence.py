@@ -10,7 +10,7 @@
 # - write Bahdanau's attention, and one step of a decoder that uses it;
 # - read an alignment off its weights.
 #
-# **About 70 minutes, and 30 more in *Going further*.** You need lessons 01, 02, 04 and
+# **About 65 minutes, and 35 more in *Going further*.** You need lessons 01, 02, 04 and
 # 07.
 
 # %%
@@ -154,23 +154,8 @@ from course_lib.nn.sequence_to_sequence import gru_step  # exercise
 check(gru_step)
 
 # %% [markdown]
-# Compare it with PyTorch's own unit, whose matrices are the transposes of ours, as in
-# `nn.Linear`.
-
-# %%
-torch.manual_seed(0)
-unit = torch.nn.GRUCell(3, 4)
-x, state = torch.randn(5, 3), torch.randn(5, 4)
-ours = unit.weight_ih.T, unit.weight_hh.T, unit.bias_ih, unit.bias_hh
-gap = (gru_step(x, state, *ours) - unit(x, state)).abs().max()
-print("equal to nn.GRUCell:", bool(gap < 1e-6))
-assert gap < 1e-6  # 32-bit floats: seven digits
-
-# %% [markdown]
-# (Some papers, such as Chung et al. 2014, and the appendix of Bahdanau et al. 2015, swap u
-# and 1 − u. Both are called GRU, but parameters trained for one are wrong for the other.)
-#
-# Does it remember the first letter?
+# Now the same ten letters once more, with your unit's formulas. Does the network remember the
+# first one?
 
 # %%
 share = first_letter.share_right("gated", 10)
@@ -178,10 +163,10 @@ print(f"10 letters in between: right in {share:.0%} of the words")
 assert share > 0.9
 
 # %% [markdown]
-# Where the update gate stays near 1, the old state is handed on almost unchanged, and so is
-# the gradient. (A plain state can hold as much, but it is harder to train: Collins et al.
-# 2017.) `nn.GRU` takes all the steps of a sequence: row t of its result is the state after
-# token t.
+# It does. Where the update gate stays near 1, the old state is handed on almost unchanged, and
+# so is the gradient. (A plain state can hold as much, but it is harder to train: Collins et al.
+# 2017.) PyTorch's `nn.GRU` takes all the steps of a sequence: row t of its result is the state
+# after token t. (Some papers, such as Bahdanau et al. 2015, swap u and 1 − u.)
 #
 # The **LSTM** (long short-term memory) of Hochreiter and Schmidhuber (1997) is older and
 # equally common. It was made for the same purpose, hands on two vectors, and nowadays has
@@ -394,25 +379,23 @@ assert accuracy > shares[12] + 0.1  # 0.82 in the trial; 0.73 and 0.74 for seeds
 # %% [markdown]
 # Two hundred steps are too few to learn where to attend for every letter. The **full
 # version**, with up to 20 letters, more steps and three seeds, was run beforehand
-# (`python -m course_lib.experiments bottleneck`). Each row has the share of right letters
-# in words of 4, 8, 12, 16 and 20:
+# (`python -m course_lib.experiments bottleneck`). Here is the share of right letters, its
+# mean over the seeds:
 
 # %%
 copy_runs = record.read("bottleneck")
-for kind in bottleneck.ATTENTION_KINDS:
-    for run in copy_runs.runs:
-        print(f"{kind:14} seed {run['seed']}:", run[kind])
-by_kind = {kind: copy_runs.values(kind) for kind in bottleneck.ATTENTION_KINDS}
+by_kind = {kind: copy_runs.values(kind) for kind in ("none", "additive")}
 means = {kind: torch.tensor(values).mean(0) for kind, values in by_kind.items()}
 
 # %%
-alt = "The share of right letters by length: without attention it falls the farthest."
+alt = (
+    "With attention the share stays near 1 at all lengths; without it falls under 0.4."
+)
 figures.curves(bottleneck.LENGTHS, means, xlabel="letters", ylabel="right", alt=alt)
 
 # %% [markdown]
-# With additive attention, the length barely matters; without attention, longer words have
-# a smaller share of right letters. (*multiplicative* uses a product as the score, and
-# learns this task more slowly.)
+# With attention, the length barely matters. Without it, longer words have a smaller share of
+# right letters: of 20 letters, little more than a third come out of the one vector in order.
 
 # %% [markdown]
 # ## Which state is the query?
@@ -451,26 +434,10 @@ from course_lib.nn.sequence_to_sequence import decoder_step  # exercise
 check(decoder_step)
 
 # %% [markdown]
-# Take the parameters of the trained translator, go step by step with *your* function,
-# and compare. `decoder_input` shifts the target, and `decoder_parameters` names the
-# parameters as you do. (The module multiplies embeddings by 8 = √64, and so does the
-# cell; lesson 09 says why.)
-
-# %%
-from course_lib.lessons.small_seq2seq import decoder_input, decoder_parameters
-
-word = torch.tensor([[5, 9, 3, 9, 12]])
-vectors = attentive.encode(word).vectors.detach()  # (1, 5, 128), keys and values
-state = attentive.initial_state(attentive.encode(word)).hidden.detach()
-parameters, rows = decoder_parameters(attentive), []
-target_ids = decoder_input(word)
-for token in (attentive.embedding(target_ids) * 8).detach().unbind(dim=1):
-    state, _, weights = decoder_step(token, state, vectors, vectors, parameters)
-    rows.append(weights)
-expected = attentive.attention_weights(word, target_ids)
-gap = (torch.stack(rows, dim=1) - expected).abs().max()
-print("your steps = the module:", bool(gap < 1e-5))
-assert gap < 1e-5  # 32-bit floats, after five steps
+# That is Bahdanau's decoder: attend with the state that you have, then move on to the next. It
+# makes this step once for each target token.
+#
+# And each step needs the state of the one before. What does that cost in training?
 
 # %% [markdown]
 # ## What has to wait in a training step?
@@ -635,10 +602,50 @@ assert all(
 # %% [markdown]
 # ## Going further
 #
-# You can skip any section below: no later lesson's core needs it. Read about product
-# scores if you want to know how lesson 02's score came into translation, about measuring
+# You can skip any section below: no later lesson's core needs it. In the first, your functions
+# replace a trained translator's. Read about product scores if you want to know how lesson 02's score came into translation, about measuring
 # alignments and about dates before you trust a picture of weights, and about a network
 # that reads its own letters if you will train one.
+
+# %% [markdown]
+# ## Your functions in a trained network
+#
+# First the unit: is `gru_step` PyTorch's? Its matrices are the transposes of ours, as in
+# `nn.Linear`.
+
+# %%
+torch.manual_seed(0)
+unit = torch.nn.GRUCell(3, 4)
+x, state = torch.randn(5, 3), torch.randn(5, 4)
+ours = unit.weight_ih.T, unit.weight_hh.T, unit.bias_ih, unit.bias_hh
+gap = (gru_step(x, state, *ours) - unit(x, state)).abs().max()
+print("equal to nn.GRUCell:", bool(gap < 1e-6))
+assert gap < 1e-6  # 32-bit floats: seven digits
+
+# %% [markdown]
+# (Chung et al. 2014 swap u and 1 − u, too. Both are called GRU, but parameters trained for one
+# are wrong for the other.)
+#
+# Now the decoder. Take the parameters of the trained translator, go step by step with *your* function,
+# and compare. `decoder_input` shifts the target, and `decoder_parameters` names the
+# parameters as you do. (The module multiplies embeddings by 8 = √64, and so does the
+# cell; lesson 09 says why.)
+
+# %%
+from course_lib.lessons.small_seq2seq import decoder_input, decoder_parameters
+
+word = torch.tensor([[5, 9, 3, 9, 12]])
+vectors = attentive.encode(word).vectors.detach()  # (1, 5, 128), keys and values
+state = attentive.initial_state(attentive.encode(word)).hidden.detach()
+parameters, rows = decoder_parameters(attentive), []
+target_ids = decoder_input(word)
+for token in (attentive.embedding(target_ids) * 8).detach().unbind(dim=1):
+    state, _, weights = decoder_step(token, state, vectors, vectors, parameters)
+    rows.append(weights)
+expected = attentive.attention_weights(word, target_ids)
+gap = (torch.stack(rows, dim=1) - expected).abs().max()
+print("your steps = the module:", bool(gap < 1e-5))
+assert gap < 1e-5  # 32-bit floats, after five steps
 
 # %% [markdown]
 # ## Product scores
@@ -833,7 +840,8 @@ assert all(run["numbers, additive, mass"] < 0.88 for run in runs.runs)
 # ## Reading one's own letters
 #
 # When copying, the models have read the letters that they wrote themselves. Now let the
-# same models read the right letters instead, with teacher forcing.
+# same models read the right letters instead, with teacher forcing. (*additive* is Bahdanau's
+# attention; *multiplicative* has a product as its score.)
 #
 # **Predict:** without attention, 0.36 of 20 letters are right if the model reads its own.
 # What is the share with teacher forcing?

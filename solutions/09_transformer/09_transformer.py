@@ -8,10 +8,10 @@
 # - build the encoder and the decoder of *Attention Is All You Need* out of your own parts;
 # - say what norms and residual connections are there for, and show it with numbers;
 # - give each of the three attentions the mask that it needs;
-# - train a Transformer in which you know every line;
+# - train a Transformer of your own parts;
 # - in *Going further*: count its parameters to the last one, and choose where norms go.
 #
-# **About 85 minutes, and 25 more in *Going further*.** You need lessons 02 to 05 and
+# **About 75 minutes, and 45 more in *Going further*.** You need lessons 02 to 05 and
 # 07.
 
 # %%
@@ -54,8 +54,8 @@ alt = "The Transformer: attentions are done; norms, feed-forward and the rest ar
 figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
-# Here you write the orange boxes: first feed-forward and norm, of which the layers are made;
-# then shift, and embed with the logits, which lead in and out.
+# The orange boxes are this lesson's: first feed-forward and norm, of which the layers are
+# made; then shift, and embed with the logits, which lead in and out.
 #
 # From lesson 03 you have `multi_head_attention`. The one imported above, from
 # `course_lib.nn.functional`, is in PyTorch and returns **only the output**, without the
@@ -122,34 +122,19 @@ print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 # That is the absolute value. No matrix can compute it, because it would map −2 to the
 # opposite of what it maps 2 to.
 #
-# Which rows of a result does one word reach? Change the third word of five, and see what
-# moves:
-
-# %%
-generator = torch.Generator().manual_seed(0)
-x = torch.randn(5, 16, generator=generator)
-other = x.clone()
-other[2] += 1  # another third word
-wide, narrow = torch.randn(16, 64, generator=generator), torch.ones(64, 16)
-maps, identities = (wide, torch.zeros(64), narrow, torch.zeros(16)), [torch.eye(16)] * 4
-fed = feed_forward(other, *maps) - feed_forward(x, *maps)
-attended = multi_head_attention(other, other, *identities, 4)
-attended = attended - multi_head_attention(x, x, *identities, 4)
-for name, moved in (("feed-forward", fed), ("attention", attended)):
-    print(f"{name:12} moves rows", moved.abs().amax(dim=1).nonzero().flatten().tolist())
-assert fed.abs().amax(dim=1).nonzero().flatten().tolist() == [2]
-
-# %% [markdown]
-# Attention computes all tokens at once, but each result depends on all of them. Of the
-# two sublayers, only the feed-forward network treats each token by itself; hence its
-# name, *position-wise*.
+# The three words did not meet: each result depends on its own word alone, and so the paper
+# calls this network *position-wise*. Attention also computes all tokens at once, but there
+# each result depends on all of them. So the two share the work: one brings information to a
+# token, and the other computes with what has arrived. The second takes more room: of the
+# paper's model without its embedding, the feed-forward networks are 57 % (*Count*).
 
 # %% [markdown]
 # ## A first layer that runs
 #
 # Two sublayers make a layer. Each of them gets a bypass: its input is added to its result,
 # x + sublayer(x). This is a **residual connection**, the arrow at the side of the map, and
-# the reason why every sublayer returns vectors as long as x.
+# the reason why every sublayer returns vectors as long as x. (`p` holds a layer's parameters
+# by name; 4 is the number of heads.)
 
 # %%
 from course_lib.lessons import own_transformer
@@ -196,13 +181,14 @@ assert share < 1e-3
 # layers nobody can tell which word was where. With the residual connections, each token's own
 # vector stays in the sum.
 #
-# The numbers explode, as in the picture above.
+# But then the numbers grow, as in the picture above. Suppose each layer made them 1.7 times
+# as large.
 #
-# **Predict:** by about what factor does each of the 32 layers multiply them?
+# **Predict:** how large would they be after 32 layers, if they are about 1 at first?
 #
-# - [ ] 1.05
-# - [x] 1.7
-# - [ ] 10
+# - [ ] About 50
+# - [ ] About 2,000
+# - [x] More than ten million
 
 # %%
 print("with residual connections")
@@ -210,21 +196,20 @@ size, _ = climb(first_layer, [1, 2, 3, 4, 8, 32])
 assert size > 1e5
 
 # %% [markdown]
-# More of the difference survives the first layers, but the numbers explode: a
-# sublayer's result grows with its input, so each layer multiplies them. At such sizes a
-# softmax puts all its weight on one token and learns next to nothing (lesson 01), while
-# other gradients explode (*Going further*). Something has to bring the vectors back to
-# their size.
+# More of the difference survives the first layers, but the numbers explode: a sublayer's
+# result grows with its input, so each layer multiplies them, by about 1.7 here. With such
+# numbers a softmax puts all its weight on one token and learns next to nothing (lesson 01).
 #
-# And after 32 layers, 0.0 % differs. What attention adds is nearly the same for all
-# tokens, and it grows until it drowns each token's own vector.
+# And after 32 layers, 0.0 % differs, because what attention adds is nearly the same for all
+# tokens, and it grows until it drowns each token's own vector. What brings the vectors back
+# to their size?
 
 # %% [markdown]
 # ## Layer normalisation
 #
-# **Layer normalisation** brings each token's vector back within bounds: subtract
-# its mean, divide by its standard deviation, then multiply by a learned `gain` and add a
-# learned `bias`:
+# **Layer normalisation** brings each token's vector back to its size: subtract its mean,
+# divide by its standard deviation, then multiply by a learned `gain` and add a learned
+# `bias`:
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
@@ -276,16 +261,6 @@ from course_lib.nn.functional import layer_norm  # exercise
 
 # %%
 check(layer_norm)
-
-# %% [markdown]
-# Is it PyTorch's?
-
-# %%
-vectors = torch.randn(3, 4, generator=generator)  # three words
-theirs = nn.LayerNorm(4)(vectors).detach()
-yours = layer_norm(vectors, torch.ones(4), torch.zeros(4))
-print("same as nn.LayerNorm:", torch.allclose(yours, theirs, atol=1e-5))
-assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
 # ## The encoder's layer
@@ -356,27 +331,6 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # With post-norm even this stack loses its words. But the paper has six layers, not 32
 # (after six, 14 % is left here), and pre-norm is why deeper stacks work. (What the two
 # mean for learning is in *Going further*.)
-#
-# PyTorch has this layer as a module. `parameters_of` returns its parameters under our
-# names. (PyTorch's attention has biases, which are 0 at first; ours has none. The 0.0 is the
-# paper's dropout, which we leave out.)
-
-# %%
-from course_lib.nn.functional import parameters_of
-
-with torch.random.fork_rng():
-    torch.manual_seed(0)
-    layer = nn.TransformerEncoderLayer(16, 4, 32, 0.0, batch_first=True).double()
-x = torch.randn(2, 5, 16, generator=generator, dtype=torch.float64)
-source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
-same = []
-for norm_first in (False, True):
-    layer.norm_first = norm_first
-    theirs = layer(x, src_key_padding_mask=~source_mask[:, 0]).detach()
-    yours = encoder_layer(x, parameters_of(layer), 4, source_mask, norm_first)
-    same.append(torch.allclose(yours, theirs))
-print("same in post-norm and in pre-norm:", same)
-assert all(same)
 
 # %% [markdown]
 # ## Shift: read one behind
@@ -391,9 +345,8 @@ assert all(same)
 # | 1 | die | Katze |
 # | 2 | Katze | saß |
 #
-# Lesson 04 shows what happens if the shift is forgotten (*Counting days*, optional): a
-# loss of 0, no leak to be found, and output at chance, because the model has only
-# learned to copy what it reads.
+# If the shift is forgotten, the loss falls to 0 and the model is useless, because it has only
+# learned to copy what it reads (lesson 04).
 
 # %% [markdown]
 # ### Exercise: shift_right
@@ -419,7 +372,7 @@ from course_lib.nn.functional import shift_right  # exercise
 check(shift_right)
 
 # %% [markdown]
-# With *die*, *Katze*, *saß* as tokens 11, 12 and 13:
+# With *die*, *Katze*, *saß* as tokens 11, 12 and 13, and the start as token 1:
 
 # %%
 START = 1
@@ -427,13 +380,14 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 
 # %% [markdown]
 # The last target (in training an **end** token, at which the decoder stops) is not read,
-# since nothing comes after it. With a causal mask, position i sees only the targets 0 … i
-# − 1.
+# since nothing comes after it. Together with a causal mask, the shift turns one sentence into as
+# many training examples as it has tokens: each position predicts its token from those before.
 
 # %% [markdown]
 # ## The decoder's layer
 #
-# It has three sublayers: the target attends to itself, then **to the source**, and then
+# The encoder reads one sentence; the decoder has to read two, its own and the source. So its
+# layer has three sublayers: the target attends to itself, then **to the source**, and then
 # comes the feed-forward network. In the middle one, queries come from the target, and
 # keys and values from the encoder's output, the **memory**. This is **cross-attention**
 # (lesson 02).
@@ -499,11 +453,178 @@ check(decoder_layer)
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# Each token has a **token id**, an integer from 0 up. Its vector is the row with that
+# Now all layers are written. They take vectors and return vectors, so two things are missing: a
+# way in, and a way out. Each token has a **token id**, an integer from 0 up. Its vector is the row with that
 # number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
 # encoding of its position (lesson 05). The paper first multiplies the row by
-# $\sqrt{d_{model}}$, and doesn't say why. Take an embedding whose rows have length 1, at
-# $d_{model} = 512$.
+# $\sqrt{d_{model}}$; *Going further* shows what for, and there you can write `embed`.
+
+# %%
+from course_lib.nn import functional
+from course_lib.positions import sinusoidal_encoding
+
+generator = torch.Generator().manual_seed(0)
+embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
+encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
+token_ids = torch.tensor([[1, 11, 12]])  # start, die, Katze
+y = functional.embed(token_ids, embedding, encoding)
+print("in: ", tuple(y.shape))
+print("out:", tuple((y @ embedding.T).shape))
+
+# %% [markdown]
+# On the way out, the same embedding is used once more: `y @ embedding.T` is the dot product
+# of each position's vector with every row of the table, one score for each token in the
+# vocabulary. These are the **logits**. (The paper *ties* the two in this way.) So a
+# Transformer ends as lesson 01 began: a vector is compared with a table of vectors.
+
+# %% [markdown]
+# ## The whole Transformer
+#
+# Now put all parts together: token ids go in, logits come out. The layers of a stack have
+# the same form, but each has parameters of its own; `parameters_of` returns those of
+# PyTorch's layers under our names. Each stack ends with a norm, as PyTorch's do, even in
+# post-norm.
+
+# %%
+from course_lib.nn.functional import parameters_of
+
+
+def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
+    x = functional.embed(source, embedding, encoding)
+    for layer in model.encoder.layers:
+        x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
+    memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
+    y = functional.embed(shift_right(target, START), embedding, encoding)
+    causal = torch.tensor(masks.causal_mask(target.shape[-1]))
+    for layer in model.decoder.layers:
+        y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
+    y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
+    return y @ embedding.T
+
+
+# %% [markdown]
+# PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
+# no shift. Give your function its parameters, and compare them on two sentences, one of
+# them padded. (The 0.0 is the paper's dropout, which we leave out.)
+
+# %%
+with torch.random.fork_rng():
+    torch.manual_seed(2)
+    small = nn.Transformer(16, 4, 2, 2, 32, 0.0, batch_first=True, dtype=torch.float64)
+small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
+positions = torch.tensor(sinusoidal_encoding(10, 16))
+source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
+target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
+source_mask = torch.tensor(masks.padding_mask([5, 3], 5))  # (2, 1, 5)
+arguments = (source, target, small_embedding, positions, small, 4, source_mask)
+logits = transformer(*arguments)
+print("logits:", tuple(logits.shape))
+
+# %% [markdown]
+# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
+# blocked):
+
+# %%
+causal = torch.tensor(masks.causal_mask(4))
+blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
+blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
+x = functional.embed(source, small_embedding, positions)
+y = functional.embed(shift_right(target, START), small_embedding, positions)
+theirs = small(x, y, **blocked).detach() @ small_embedding.T
+print("same as nn.Transformer:", torch.allclose(logits, theirs))
+assert torch.allclose(logits, theirs)
+
+# %% [markdown]
+# Number for number the same, out of functions of a few lines each. It is trained on pairs of
+# sentences; most models today are **pre-trained** first, on plain text, of which there is much
+# more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
+# decoder without cross-attention, pre-trained to guess the next word.
+
+# %% [markdown]
+# ## Do your own parts learn?
+#
+# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
+# with one layer on each side and 32 numbers per token (`embed` is the course's), for words of
+# six letters from a to j. The next cell looks for your functions in this notebook, and uses the
+# course's version of each one that you haven't written yet:
+
+# %%
+from course_lib.lessons.own_parts import complete
+
+parts = ["layer_norm", "feed_forward", "shift_right", "encoder_layer"]
+complete(globals(), functional, *parts, "decoder_layer")
+
+# %% [markdown]
+# The parameters are in three dictionaries (`course_lib/lessons/own_transformer.py` draws them):
+
+# %%
+six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
+causal_6 = torch.tensor(masks.causal_mask(6))
+
+
+def logits_of(source, target, p):
+    ends = p["ends"]
+    x = functional.embed(source, ends["embedding"], six_positions)
+    x = encoder_layer(x, p["encoder"], 4)
+    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
+    read = shift_right(target, START)
+    y = functional.embed(read, ends["embedding"], six_positions)
+    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
+    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
+    return y @ ends["embedding"].T
+
+
+# %% [markdown]
+# The task is to write a word backwards. The model trains for 300 steps on random words,
+# and autograd goes through all of your functions. Then it writes 500 new words.
+
+# %% tags=["nbval-ignore-output"]
+own = own_transformer.make_parameters()
+losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
+share = own_transformer.share_reversed(logits_of, own)
+print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
+print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
+assert share > 0.9  # 1.00 when the course was made
+
+# %% [markdown]
+# One layer on each side is enough for that, with 21,504 parameters and functions that you
+# know line by line.
+#
+# And why did the words at the beginning of this lesson arrive at the top of 32 layers only
+# with both parts? Residual connections carry each token's own vector upwards, so that
+# attention's means don't make all tokens the same; norms, there in front of each sublayer,
+# keep what is added at a size that doesn't drown it.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
+#   x + sublayer(norm(x)).
+# - The decoder reads its own words so far, one position behind, and the encoder's memory;
+#   each of the three attentions has its mask.
+# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
+#   and together they bring the words through deep stacks.
+#
+# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
+# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
+# in the Transformer Architecture*.
+#
+# **An open question:** does it translate? Lesson 11.
+# %% [markdown]
+# ## Going further
+#
+# Six sections follow, and no later lesson needs them. The first two complete the core: you
+# write `embed`, and take the mask and the positions away from your own Transformer. *Count*
+# is for those who want to know where the parameters of such a model are; *Residual
+# connections* and *Norm after, or norm first* for those who will design or debug deep stacks;
+# *Norms in detail* for those who write one.
+
+# %% [markdown]
+# ## The way in: a row of a table
+#
+# Why does the paper multiply the row by $\sqrt{d_{model}}$? It doesn't say. Take the
+# embedding of the core, whose rows have length 1, at $d_{model} = 512$. Each number of a
+# position's encoding is a sine or a cosine (lesson 05).
 #
 # **Predict:** without the factor, which of the two vectors is longer?
 #
@@ -512,20 +633,14 @@ check(decoder_layer)
 # - [ ] The token's, 16 times
 
 # %%
-from course_lib.positions import sinusoidal_encoding
-
-embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
-encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
 for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
     size = (embedding * factor).norm(dim=-1).mean()
     print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
 
 # %% [markdown]
-# With the factor, the token's vector is the longer one. The same embedding is used a
-# second time: at the top of the decoder, a norm gives a vector y per position, and
-# `y @ embedding.T` gives the **logits**, one score for each token in
-# the vocabulary (the paper *ties* the two). For that, rows of length 1 are right: longer ones
-# would make an untrained model sure of its guesses (lesson 10).
+# With the factor, the token's vector is the longer one. And why not make the rows longer
+# from the start? Because the same table gives the logits, and for that, rows of length 1 are
+# right: longer ones would make an untrained model sure of its guesses (lesson 10).
 
 # %% [markdown]
 # ### Exercise: embed
@@ -552,117 +667,14 @@ from course_lib.nn.functional import embed  # exercise
 check(embed)
 
 # %% [markdown]
-# ## The whole Transformer
+# To let the Transformer of the core use it, put `embed` for `functional.embed` in `logits_of`,
+# and train once more.
+
+# %% [markdown]
+# ## Without the mask, without positions
 #
-# Now put all parts together: token ids go in, logits come out. The layers of a stack have
-# the same form, but each has parameters of its own. Each stack ends with a norm, as
-# PyTorch's do, even in post-norm.
-
-
-# %%
-def transformer(source, target, embedding, encoding, model, n_heads, source_mask=None):
-    x = embedded = embed(source, embedding, encoding)
-    for layer in model.encoder.layers:
-        x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
-    memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
-    read = shift_right(target, START)
-    y = embed(read, embedding, encoding)
-    causal = torch.tensor(masks.causal_mask(target.shape[-1]))
-    for layer in model.decoder.layers:
-        y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
-    y = layer_norm(y, model.decoder.norm.weight, model.decoder.norm.bias)
-    between = {"x": embedded, "decoder input": read, "y": y, "memory": memory}
-    return y @ embedding.T, between
-
-
-# %% [markdown]
-# PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
-# no shift. Give your function its parameters, and compare them on two sentences, one of
-# them padded:
-
-# %%
-with torch.random.fork_rng():
-    torch.manual_seed(2)
-    small = nn.Transformer(16, 4, 2, 2, 32, 0.0, batch_first=True, dtype=torch.float64)
-small_embedding = torch.randn(20, 16, generator=generator, dtype=torch.float64) / 4
-positions = torch.tensor(sinusoidal_encoding(10, 16))
-source = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, 0, 0]])
-target = torch.tensor([[11, 12, 13, 14], [15, 16, 17, 18]])
-# source_mask is from the encoder's layer, START from the shift.
-arguments = (source, target, small_embedding, positions, small, 4, source_mask)
-logits, between = transformer(*arguments)
-print("logits:", tuple(logits.shape))
-
-# %% [markdown]
-# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
-# blocked):
-
-# %%
-causal = torch.tensor(masks.causal_mask(4))
-blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
-blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
-x = embed(source, small_embedding, positions)
-y = embed(between["decoder input"], small_embedding, positions)
-theirs = small(x, y, **blocked).detach() @ small_embedding.T
-print("same as nn.Transformer:", torch.allclose(logits, theirs))
-assert torch.allclose(logits, theirs)
-
-# %% [markdown]
-# Lesson 10 trains the same parts as modules (`EncoderLayer`, `DecoderLayer` and
-# `Transformer`, in `course_lib/nn/`), in pre-norm, and on nothing but pairs of
-# sentences. Most models today are **pre-trained** first, on plain text, of which there
-# is much more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
-# decoder without cross-attention, pre-trained to guess the next word.
-
-# %% [markdown]
-# ## Do your own parts learn?
-#
-# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
-# with one layer on each side and 32 numbers per token, for words of six letters from a to
-# j. The next cell looks for your functions in this notebook, and uses the course's
-# version of each one that you haven't written yet:
-
-# %%
-from course_lib.lessons.own_parts import complete
-from course_lib.nn import functional
-
-parts = ["layer_norm", "feed_forward", "embed", "shift_right", "encoder_layer"]
-complete(globals(), functional, *parts, "decoder_layer")
-
-# %% [markdown]
-# The parameters are in three dictionaries (`course_lib/lessons/own_transformer.py` draws them):
-
-# %%
-six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
-causal_6 = torch.tensor(masks.causal_mask(6))
-
-
-def logits_of(source, target, p):
-    ends = p["ends"]
-    x = embed(source, ends["embedding"], six_positions)
-    x = encoder_layer(x, p["encoder"], 4)
-    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
-    y = embed(shift_right(target, START), ends["embedding"], six_positions)
-    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
-    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
-    return y @ ends["embedding"].T
-
-
-# %% [markdown]
-# The task is to write a word backwards. The model trains for 300 steps on random words,
-# and autograd goes through all of your functions. Then it writes 500 new words.
-
-# %% tags=["nbval-ignore-output"]
-own = own_transformer.make_parameters()
-losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
-share = own_transformer.share_reversed(logits_of, own)
-print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
-print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
-assert share > 0.9  # 1.00 when the course was made
-
-# %% [markdown]
-# That took 21,504 numbers, and functions that you know line by line. Now train new
-# parameters without the causal mask, and others without positions.
+# What is each part good for? Take it away, and see what fails. Train new parameters of the
+# core's small Transformer without the causal mask, and others without positions.
 #
 # **Predict:** what does the model without the causal mask do after 300 steps?
 #
@@ -693,29 +705,6 @@ assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
 # Without the mask, each position reads its own target at the next one, where the shift put
 # it: the loss is low, but while writing there is nothing there to copy. Without positions,
 # the model knows which letters there are, but not their order.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
-#   x + sublayer(norm(x)).
-# - The decoder reads its own words so far, one position behind, and the encoder's memory;
-#   each of the three attentions has its mask.
-# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
-#   and together they bring the words through deep stacks.
-#
-# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
-# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
-# in the Transformer Architecture*.
-#
-# **An open question:** does it translate? Lesson 11.
-# %% [markdown]
-# ## Going further
-#
-# Four sections follow, and no later lesson needs them. *Count* is for those who want to know
-# where the parameters of such a model are; *Residual connections* and *Norm after, or norm
-# first* for those who will design or debug deep stacks; *Norms in detail* for those who write
-# one.
 
 # %% [markdown]
 # ## Count
@@ -805,8 +794,11 @@ assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
 # source, target as above; encoding from the section on embeddings
-logits, between = transformer(source, target, big_embedding, encoding, base, 8)
-between |= {"source": source, "target": target, "logits": logits}
+logits = transformer(source, target, big_embedding, encoding, base, 8)
+read = shift_right(target, START)
+x, y = (functional.embed(ids, big_embedding, encoding) for ids in (source, read))
+between = {"source": source, "target": target, "decoder input": read, "logits": logits}
+between |= {"x": x, "memory": x, "y": y}  # a stack's result is as long as what it reads
 drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
 drawn |= {name: f"{number:,}" for name, number in notes.items()}
 drawn["embedding"] = f"{big_embedding.numel():,}"
@@ -988,7 +980,17 @@ assert all(min(run["residual only"][:2]) > 0.03 for run in recorded.runs)
 # %% [markdown]
 # ## Norms in detail
 #
-# What if a norm divides by `x.std()`?
+# Is your norm PyTorch's?
+
+# %%
+vectors = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))  # three words
+theirs = nn.LayerNorm(4)(vectors).detach()
+yours = layer_norm(vectors, torch.ones(4), torch.zeros(4))
+print("same as nn.LayerNorm:", torch.allclose(yours, theirs, atol=1e-5))
+assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
+
+# %% [markdown]
+# It is. And what if a norm divides by `x.std()`?
 # PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the
 # formula above divides it by d.
 #
