@@ -76,8 +76,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A mask, the table of who may attend to whom, can keep a model from cheating. It is what makes
-# one of the Transformer's three kinds of attention *causal*, the one lit up here:
+# A **mask**, a table of who may attend to whom, can keep a model from cheating. It is what
+# makes one of the Transformer's three kinds of attention *causal*, the one lit up here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -123,9 +123,9 @@ for i in range(3):
 # %% [markdown]
 # ### Exercise: causal_mask
 #
-# Key j is at position j, and query i at position i + offset. For a whole sentence the
-# offset is 0. It matters when a model writes: having stored the keys of five words (a
-# *KV cache*), it has a single new query, which is number 0 but at position 5.
+# Make the mask for n queries and m keys. Key j is at position j, query i at position i +
+# offset. The offset is 0 for a whole sentence, but not while writing: if a model has
+# stored the keys of five words (a *KV cache*), query 0 is at position 5.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -204,10 +204,10 @@ assert 0.28 < shares[1:].sum() < 0.3
 # depends on the longest sentence in the batch, so the same sentence would mean something
 # else in other company.
 #
-# A **padding mask** prevents that. `padding_mask` makes it from the length of each
-# sentence and the number of keys (*Padding in a batch*, in *Going further*, has it as an
-# exercise). It blocks *keys*; as a query, padding may go on attending, since nothing
-# attends to it, and training ignores its predictions.
+# A **padding mask** prevents that: it blocks the *keys* that are padding, for all queries
+# of the sentence. `padding_mask` makes it from the lengths of the sentences and the number
+# of keys (an exercise in *Going further*). As a *query*, padding may go on attending,
+# since nothing attends to it, and training ignores its predictions.
 
 # %% [markdown]
 # ## Several masks at once

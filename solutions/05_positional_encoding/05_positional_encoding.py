@@ -120,13 +120,13 @@ assert gap < 1e-14 and causal_gap > 0.5
 # Each position needs a vector, which is added to the token's. Four wishes for it, after
 # [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
-# 1. **unique**: in one sentence, two positions never get the same vector;
+# 1. **unique**: two positions never get the same vector;
 # 2. **a step is a step**: moving on by one position means the same in every sentence;
 # 3. **bounded**: a late position doesn't drown out its word;
-# 4. **computed**: a formula gives the vector of any position, even one not seen in training.
+# 4. **computed**: a formula gives the vector of any position, seen in training or not.
 #
-# The number t itself breaks the third wish. Another choice, for n tokens, is the fraction
-# t/(n − 1).
+# The number t itself breaks the third wish: 500 drowns out a word. Another choice, for n
+# tokens, is the fraction t/(n − 1).
 #
 # **Predict:** which wish does the fraction break?
 #
@@ -136,13 +136,12 @@ assert gap < 1e-14 and causal_gap > 0.5
 # - [ ] Computed
 
 # %%
-print("number: position 500, added to a word of size 1:", 500.0)
 for n in (5, 50):
-    print(f"fraction: position 1 of {n}: {1 / (n - 1):.2f}")
+    print(f"position 1 of {n}: {1 / (n - 1):.2f}")
 
 # %% [markdown]
-# The number 500 drowns out a word of size 1. With the fraction, the left-hand neighbour
-# is 0.25 away in one sentence and 0.02 in another.
+# With the fraction, a neighbour is 0.25 away in one sentence and 0.02 in another, so no
+# number could mean "the word before".
 
 # %% [markdown]
 # ## Clock hands
@@ -176,15 +175,15 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # %% [markdown]
 # ## The formula
 #
-# The Transformer of *Attention Is All You Need* has 256 hands. Its section 3.5 writes them
-# as follows, for position t and hand i:
+# The Transformer has 256 hands. This is section 3.5 of *Attention Is All You Need*, for
+# position t and hand i:
 #
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of position t, and columns 2i and 2i + 1 belong to hand i, so there
-# are half as many hands as columns. The first hand has frequency 1, and each further one
-# is slower by the same factor.
+# Row t of the table P is the encoding of position t. Of its d_model columns, 2i and 2i + 1
+# belong to hand i, whose frequency is $\omega_i$. The first hand has frequency 1, and each
+# further one is slower by the same factor.
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
