@@ -101,12 +101,13 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 # Between words and letters there are **subwords**, parts of words. But which parts?
 # Philip Gage (1994) made files smaller by replacing the two bytes that most often occur
 # next to each other with an unused byte, again and again. Sennrich, Haddow and Birch
-# (2016) brought the idea to translation. It needs three terms:
+# (2016) brought the idea to translation. It needs four terms:
 #
 # - a **symbol** is one of the parts that a word has at the moment: at first, a letter;
 # - a **merge** joins two neighbouring symbols into one;
-# - **tokens** are the symbols that are left at the end, and all that can be left are the
-#   **vocabulary**.
+# - **tokens** are the symbols that are left at the end;
+# - the **vocabulary** lists all tokens that can be left: the first symbols, and what
+#   each merge produces.
 
 # %% [markdown]
 # ## Which pair is the most frequent?
@@ -164,7 +165,7 @@ assert merge_pair(("m", "a", "t", "s"), ("a", "t")) == ("m", "at", "s")
 assert sum(pair_counts(toy_words).values()) == 43
 
 # %% [markdown]
-# (It is the course's here, and an exercise in *Going further*.)
+# (It comes from the course; in *Going further* you can write it.)
 
 # %% [markdown]
 # ## Training: count, join, repeat
