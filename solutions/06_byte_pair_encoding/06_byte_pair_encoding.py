@@ -10,7 +10,7 @@
 # - say what bytes change, and which languages a vocabulary shortchanges;
 # - make a tokenizer of your own, from a text to tokens and back.
 #
-# **About 75 minutes, and 85 more in *Going further*.** You need Python's dictionaries,
+# **About 75 minutes, and 100 more in *Going further*.** You need Python's dictionaries,
 # tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
