@@ -10,7 +10,7 @@
 #   the scores are;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 80 minutes, and 20 more in *Going further*.** You need lessons 01 (`softmax`,
+# **About 75 minutes, and 40 more in *Going further*.** You need lessons 01 (`softmax`,
 # scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%
@@ -76,8 +76,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A mask, the table of who may attend to whom, can keep a model from cheating. It is what makes
-# one of the Transformer's three kinds of attention *causal*, the one lit up here:
+# A **mask**, a table of who may attend to whom, can keep a model from cheating. It is what
+# makes one of the Transformer's three kinds of attention *causal*, the one lit up here:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -86,9 +86,8 @@ figures.lesson_map("04", alt=alt)
 # %% [markdown]
 # ## Every position is a task
 #
-# A model that writes produces one token after another: at the third, the fourth doesn't
-# exist yet. But in training, the whole sentence is known and is fed in at once, so each
-# position becomes a task of its own:
+# While a model writes, the next token doesn't exist yet. But in training, the whole
+# sentence is fed in at once, so each position becomes a task of its own:
 #
 # | position | has read | must predict |
 # |---|---|---|
@@ -97,19 +96,15 @@ figures.lesson_map("04", alt=alt)
 # | 2 | the cat sat | on |
 # | 3 | the cat sat on | it |
 #
-# With nothing blocked, *the* gives 28 % of its weight to *cat*, the word that it must
+# With nothing blocked, *the* gave 28 % of its weight to *cat*, the very word that it must
 # predict, and training will exploit that. In a translator, an **encoder** reads the
-# source, a **decoder** writes the translation, and in training the decoder is given the
-# whole correct translation (*teacher forcing*).
+# source and a **decoder** writes the translation. In training, the decoder is given the
+# whole correct translation (*teacher forcing*), so it could cheat in the same way.
 
 # %% [markdown]
-# This lesson needs three terms:
-#
-# - **`may_attend`** is a table of booleans, with one row per query and one column per
-#   key: True = may attend (in some libraries, True means *blocked*);
-# - a **causal mask** blocks the future: no token attends to a later one;
-# - a **padding mask** keeps tokens from attending to the **padding**, which makes all
-#   sequences equally long.
+# The remedy is a table of booleans, **`may_attend`**, with one row per query and one
+# column per key: True = may attend. (In some libraries, True means *blocked*.) The one
+# that blocks the future is called a **causal mask**: no token attends to a later one.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
 #
@@ -128,9 +123,9 @@ for i in range(3):
 # %% [markdown]
 # ### Exercise: causal_mask
 #
-# Query i is at position i + offset, key j at position j. The offset is for a model that
-# writes token by token: it has only a few new queries, but it has stored the keys of all
-# earlier tokens (a *KV cache*).
+# Make the mask for n queries and m keys. Key j is at position j, query i at position i +
+# offset. The offset is 0 for a whole sentence, but not while writing: if a model has
+# stored the keys of five words (a *KV cache*), query 0 is at position 5.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -153,35 +148,19 @@ from course_lib.masks import causal_mask  # exercise
 check(causal_mask)
 
 # %% [markdown]
-# Here is the whole mask as a picture, with the blocked cells hatched.
+# Here is the mask for five words as a picture, with the blocked cells hatched:
 
 # %%
 alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
 figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 
 # %% [markdown]
-# Now suppose a model is writing: it has stored the keys of five words, and two new words
-# arrive, so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made
-# triangle.
-
-# %%
-both_new = causal_mask(2, offset=5)
-print(both_new.shape, "allowed in each row:", both_new.sum(axis=-1))
-cornered = np.tril(np.ones((2, 7), dtype=bool))
-print("np.tril allows in each row:", cornered.sum(axis=-1))
-assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
-
-# %% [markdown]
-# `tril` alone is right only without an offset. With stored keys, its triangle is in the
-# upper left corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead
-# of 6 and 7. `k=offset` moves it to where it belongs.
-
-# %% [markdown]
 # ## Does it cost anything to train all positions at once?
 #
-# With a causal mask, row i of one pass over the sentence should equal the result of a
-# pass over its first i + 1 words alone. (Blocked scores become $-\infty$, since
-# $e^{-\infty} = 0$.)
+# Must a model read *the*, then *the cat*, then *the cat sat*, one after another? With a
+# causal mask, one pass over the whole sentence should do: its row i should equal the
+# result of a pass over the first i + 1 words alone. (Here blocked scores are replaced by
+# $-\infty$, since $e^{-\infty} = 0$.)
 
 # %%
 blocked = np.where(causal_mask(5), scores, -np.inf)
@@ -194,14 +173,15 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# No extra passes: the n tasks share one. Wasted scores, yes. The work grows with n². About
-# half of it is wasted here: the blocked scores are computed too.
+# They are equal, so all n tasks share a single pass. The only waste is that about half of
+# the n² scores are computed and then blocked. For that price, a sentence of a thousand
+# words gives a thousand lessons at once.
 
 # %% [markdown]
 # ## Sentences of different lengths
 #
-# A batch is one array, so its sentences must be equally long. The short ones are
-# therefore **padded**, here with rows of zeros.
+# The future is not all that has to be hidden. A batch is one array, so its sentences must
+# be equally long. The short ones get **padding** at the end, here rows of zeros.
 #
 # **Predict:** the one-word sentence *yes*, with the vector (2, 0, 0, 0), is padded with
 # three rows of zeros. How much of the weight of *yes* goes to the zeros?
@@ -221,11 +201,380 @@ assert 0.28 < shares[1:].sum() < 0.3
 # %% [markdown]
 # A key of zeros has the score 0, and $e^0 = 1$ is not nothing. *yes* has the score 2 with
 # itself, so 3 of 3 + e² parts, 29 % of the weight, go to the padding. Worse, this share
-# depends on the longest sentence in the batch.
+# depends on the longest sentence in the batch, so the same sentence would mean something
+# else in other company.
+#
+# A **padding mask** prevents that: it blocks the *keys* that are padding, for all queries
+# of the sentence. `padding_mask` makes it from the lengths of the sentences and the number
+# of keys (an exercise in *Going further*). As a *query*, padding may go on attending,
+# since nothing attends to it, and training ignores its predictions.
 
 # %% [markdown]
-# So block the padding, for every query of its sentence, but mind the shapes. Here are two
-# translations in a batch. In each, two target words (queries) attend to three source
+# ## Several masks at once
+#
+# How do the two masks go together? A Transformer uses attention in three ways, each with
+# its own mask:
+#
+# | who attends to what | mask |
+# |---|---|
+# | encoder to its own sentence | padding of the source |
+# | decoder to its own sentence | causal **and** padding of the target |
+# | decoder to the encoder's sentence (*cross-attention*) | padding of the source |
+#
+# The third has no causal mask, because the whole source is there while the model writes.
+#
+# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do
+# both masks allow?
+#
+# - [ ] 9
+# - [x] 12
+# - [ ] 15
+# - [ ] 18
+
+# %%
+from course_lib.masks import padding_mask
+
+causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
+print("both allow:", (causal & padding).sum(), "cells")
+print("one of them allows:", (causal | padding).sum(), "cells")
+assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
+
+# %% [markdown]
+# A key must be allowed by **both** masks: 1 + 2 + 3 cells in the first three rows, and 3 in
+# each of the last two. With "or", 18 cells get through, including some of the future. Here
+# are both masks for three words, padded to five positions:
+
+# %%
+both = causal & padding
+tokens = ["the", "cat", "sat", "pad", "pad"]  # the pads have the rows of on and it
+three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
+print("allowed in each row:", both.sum(axis=-1))
+
+# %%
+alt = "Both masks together allow the first three columns of the triangle."
+figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
+
+# %% [markdown]
+# ## From a mask to weights
+#
+# You have the table; how does it change the weights? Take one query and three keys, the
+# last of which is blocked. The scores are −2, −3 and 4, so the right weights are the
+# softmax of the first two, and 0 for the third key. Here are three ways one might try.
+#
+# **Way 1:** multiply the scores by the mask.
+#
+# **Predict:** done this way, how much weight does the blocked key get?
+#
+# - [x] Most of it
+# - [ ] About a third of it
+# - [ ] None of it
+
+# %%
+row = np.array([[-2.0, -3.0, 4.0]])
+allowed = np.array([[True, True, False]])
+print("right: ", attention.softmax(row[:, :2])[0].round(2), "and 0")
+print("way 1: ", attention.softmax(row * allowed)[0].round(2))
+assert attention.softmax(row * allowed)[0, 2] > 0.8
+
+# %% [markdown]
+# The blocked score becomes 0, but a score of 0 does not mean "no interest". Here it is
+# the *largest* of the three and gets 84 % of the weight.
+#
+# **Way 2:** take the softmax of all three scores, then multiply the *weights* by the mask.
+
+# %%
+weights = attention.softmax(row) * allowed
+print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
+print("divided by the sum:", (weights / weights.sum())[0].round(2))
+far = attention.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
+with np.errstate(invalid="ignore"):
+    print("next to a score of 1000:", (far / far.sum())[0])
+
+# %% [markdown]
+# The weights sum to 0.003. Dividing by the sum repairs that on paper, but with floats a
+# large blocked score takes everything, and what is left is 0 / 0.
+#
+# **Way 3:** before the softmax, give the blocked scores a value so low that their weight
+# vanishes. Much published code uses −1e9 (the original code of BERT adds −10,000), which
+# nearly always works. But a finite number blocks only as long as all other scores are far
+# above it; otherwise it leaks without a warning.
+
+# %% [markdown]
+# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. Written as a
+# formula, a table M of 0 and $-\infty$ is *added* to the scores:
+#
+# $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
+# M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
+# -\infty & \text{otherwise.} \end{cases}$$
+#
+# It fails in one case, the one left over from the first picture: a row in which everything
+# is blocked.
+
+# %% [markdown]
+# ## A row with nothing to attend to
+#
+# An empty sentence gives such a row, and so do a causal mask and a padding mask together,
+# if the padding comes *before* the tokens. Here all three of the scores 1, 2 and 3 are
+# blocked, with $-\infty$ and with −1e9:
+
+# %%
+three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
+with np.errstate(invalid="ignore"):
+    print("added −∞:  ", attention.softmax(three - np.inf)[0])
+print("added −1e9:", attention.softmax(three - 1e9)[0].round(2))
+
+# %% [markdown]
+# Neither is right. $-\infty$ gives NaN, "not a number", because the formula asks for
+# 0 / 0. And −1e9 gives **the weights without any mask** (in float64), since only
+# differences between scores count. At least NaN gets noticed; but it spreads, as even a weight of exactly 0
+# doesn't stop it (0 times NaN is NaN).
+#
+# We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
+# nothing gets nothing, a row of zeros.
+
+# %% [markdown]
+# ### Exercise: masked_softmax
+#
+# Return weights that are 0 wherever a query may not attend, however large the scores are,
+# and rows of zeros where it may attend to nothing.
+#
+# <details><summary>Hint 1</summary>
+#
+# Start from your softmax from lesson 01, with $-\infty$ in the blocked cells. It
+# subtracts the largest score: the largest of which scores? What is that in a row that is
+# all blocked, and what is $-\infty - (-\infty)$?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `np.where(condition, this, that)` can fix two things: the largest score of a blocked
+# row, and its total, before you divide by it. The powers of such a row are all 0.
+#
+# </details>
+
+# %%
+from course_lib.masks import masked_softmax  # exercise
+
+# %%
+check(masked_softmax)
+
+# %% [markdown]
+# Here are the three words with both masks, as weights:
+
+# %%
+alt = "Each row's weights lie on allowed words and sum to 1; the padding gets none."
+figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
+
+# %% [markdown]
+# And the two rows that went wrong above:
+
+# %%
+print("last key blocked:", masked_softmax(row, allowed)[0].round(2))
+print("all blocked:     ", masked_softmax(three, nothing)[0])
+assert (masked_softmax(three, nothing) == 0).all()
+assert masked_softmax(row, allowed)[0, 2] == 0
+
+# %% [markdown]
+# ## A detector for leaks
+#
+# Your mask is right. Is the model? Even with the right mask, it can leak somewhere else. So
+# don't inspect its masks, test what it *does*: **change the future, and if the past of the
+# result changes, something leaks.** The model may be anything that turns n rows into n
+# rows.
+
+# %% [markdown]
+# ### Exercise: leak
+#
+# Rows 0 … t are the past and the present; the rows after them are the future. Change
+# every number z of the future to 1 − 2z, and measure how far the past of the result
+# moves. (This rule changes every number except ⅓.)
+#
+# <details><summary>Hint 1</summary>
+#
+# Call f twice: with x and with a changed copy. Which rows of the two results should be
+# equal if nothing leaks?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
+# t, not only in row t, and a number may go up or down.
+#
+# </details>
+
+# %%
+from course_lib.masks import leak  # exercise
+
+# %%
+check(leak)
+
+# %% [markdown]
+# You have a test for any model, whatever is inside. A running sum reads only the past,
+# whereas a mean reads everything:
+
+# %%
+line = np.array([[1.0], [2.0], [4.0]])
+print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
+print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
+
+# %% [markdown]
+# ## Three models under suspicion
+#
+# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
+# parameters, and all three claim to be causal. In each, attention is followed by a
+# normalisation, which subtracts a mean and divides by a standard deviation: those of a
+# row (one token) in A and B, those of a column (all tokens) in C. First, the usual
+# inspection: are there weights above the diagonal?
+
+# %%
+sequence = np.random.default_rng(1).normal(size=(8, 6))
+for name, model in decoder_variants.DECODER_VARIANTS.items():
+    above = np.triu(model.weights(sequence), 1).max()
+    print(name, "largest weight above the diagonal:", above.round(2))
+
+# %% [markdown]
+# B is guilty: its mask is off by one, so every token sees its successor, the very token
+# that it must predict.
+#
+# **Predict:** A and C have no weight above the diagonal. Which of the two leaks?
+#
+# - [x] Only C
+# - [ ] Only A
+# - [ ] Both
+# - [ ] Neither
+
+# %%
+leaks = {
+    f"model {name}": [leak(model, sequence, t) for t in range(8)]
+    for name, model in decoder_variants.DECODER_VARIANTS.items()
+}
+for name, measured in leaks.items():
+    leaky = [t for t in range(8) if measured[t] > 1e-9]
+    print(name, "leaks at t =", leaky or "no position")
+assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
+assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
+axes = {"xlabel": "t, the present", "ylabel": "leak"}
+
+# %%
+alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
+figures.curves(range(8), leaks, **axes, alt=alt)
+
+# %% [markdown]
+# C leaks through its **normalisation**, because its mean and standard deviation include
+# future tokens. *Batch normalisation* leaks in the same way in training if it averages
+# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
+# doesn't (lesson 09). So it isn't enough to inspect the weights.
+#
+# At t = 7, with no future left, every model passes. A leak of 0 for one `x` and one `t`
+# proves little, so try several.
+
+# %% [markdown]
+# ## The die again
+#
+# Back to the model that predicts a die. The small decoder reads 16 rolls, drawn afresh at
+# each step, and at each position it must predict the next one. The **loss**, which
+# training makes small, is $-\ln$ of the probability given to the true roll, averaged over
+# all positions. An honest model gives 1/10, so it cannot get below ln 10 = 2.30.
+
+# %% [markdown]
+# The model is trained three times: with **your** causal mask, with the same mask off by
+# one, so that each query sees one key too many, and without a mask.
+#
+# **Predict:** how low does the loss get with the mask that is off by one?
+#
+# - [ ] To about ln 10, as with the right mask
+# - [ ] About halfway to 0
+# - [x] About as low as without a mask
+
+# %%
+from course_lib.experiments import leak_canary
+
+tried = {
+    "causal mask": leak_canary.train(causal_mask(16)),
+    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
+    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
+}
+for name, canary in tried.items():
+    print(f"{name:11} loss {canary.loss:.2f}")
+positions = [str(i) for i in range(16)]
+assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
+
+# %% [markdown]
+# Without a mask, and equally with a single wrong cell in each row, the loss falls to 0.14,
+# but not to 0. What did the model without a mask learn to attend to?
+
+# %%
+alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
+figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
+
+# %% [markdown]
+# Each position attends to the next one, the roll that it must predict. Only the last
+# position has no next one: its target is not in the input, so the model has to guess
+# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
+# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
+#
+# The mask that is off by one does equally well, because the one key too many is the one
+# worth seeing. Longer runs (`python -m course_lib.experiments leak_canary`) end the same
+# way:
+
+# %%
+print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
+last = tried["no mask"].loss_by_position[-1]
+print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
+for name in ("causal", "off_by_one", "none"):
+    print(f"{name:10} 500 steps:", f"{runs.median(name):.3f}")
+assert abs(runs.median("causal") - np.log(10)) < 0.02
+assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
+assert abs(runs.median("none") - np.log(10) / 16) < 0.01
+assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
+
+# %% [markdown]
+# Data with nothing in them to learn make a good alarm. We call such a test a *canary*,
+# after the birds that warned miners. It can catch leaks of any kind, because it tests the
+# whole training. Here are all three trainings in one picture, with the loss of an honest
+# model and that of a perfect cheat:
+
+# %%
+curves = {name: canary.losses for name, canary in tried.items()}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
+steps = tried["no mask"].steps
+
+# %%
+alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
+figures.losses(steps, curves, bounds=bounds, alt=alt)
+
+# %% [markdown]
+# The models differ in nothing but the mask, the cells that you pressed in the first
+# picture. A model that predicts a fair die has seen it.
+
+# %% [markdown]
+# ## In three lines
+#
+# - `may_attend` says which query may attend to which key; masks are combined with "and",
+#   and blocked scores become $-\infty$ **before** the softmax.
+# - A row with nothing to attend to gives zeros. Libraries differ in what True means, so
+#   look it up when you pass a mask on, and never guess.
+# - A low loss can be a leak: change the future and measure the past, or train on a die.
+#
+# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
+# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
+#
+# **An open question:** with a causal mask, does a model still need to be told the
+# position of a word? Lesson 05.
+
+# %% [markdown]
+# ## Going further
+#
+# What follows can be skipped, section by section; no later lesson's core needs it. *Padding
+# in a batch* is for those who will write a model that reads batches, *A mask while writing*
+# for those who will store keys, *Counting days* for those who will train models of their
+# own, and *The same in PyTorch, twice* for those who will pass masks to PyTorch.
+
+# %% [markdown]
+# ## Padding in a batch
+#
+# A padding mask blocks the padding for every query of its sentence. Mind the shapes: here
+# are two translations in a batch. In each, two target words (queries) attend to three source
 # positions (keys):
 #
 # | | keys | queries |
@@ -284,394 +633,6 @@ from course_lib.masks import padding_mask  # exercise
 check(padding_mask)
 
 # %% [markdown]
-# The mask blocks *keys*. As a query, padding may go on attending, since nothing attends to
-# it, and training ignores its predictions.
-
-# %% [markdown]
-# ## Several masks at once
-#
-# A Transformer uses attention in three ways, each with its own mask:
-#
-# | who attends to what | mask |
-# |---|---|
-# | encoder to its own sentence | padding of the source |
-# | decoder to its own sentence | causal **and** padding of the target |
-# | decoder to the encoder's sentence (*cross-attention*) | padding of the source |
-#
-# The third has no causal mask, because the whole source is there while the model writes.
-#
-# **Predict:** of five positions, the first three are tokens. How many of the 25 cells do
-# both masks allow?
-#
-# - [ ] 9
-# - [x] 12
-# - [ ] 15
-# - [ ] 18
-
-# %%
-causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
-print("both allow:", (causal & padding).sum(), "cells")
-print("one of them allows:", (causal | padding).sum(), "cells")
-assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
-
-# %% [markdown]
-# A key must be allowed by **both** masks. With "or", 18 cells get through, including
-# some of the future. Here are both masks for three words, padded to five positions (the
-# two *pad* rows still hold the vectors of *on* and *it*):
-
-# %%
-both = causal & padding
-tokens = ["the", "cat", "sat", "pad", "pad"]
-three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
-print("allowed in each row:", both.sum(axis=-1))
-
-# %%
-alt = "Both masks together allow the first three columns of the triangle."
-figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
-
-# %% [markdown]
-# ## From a mask to weights
-#
-# Take one query and three keys, the last of which is blocked. The scores are −2, −3 and
-# 4, so the right weights are the softmax of the first two scores, and 0 for the third
-# key. Here are three ways one might try.
-#
-# **Way 1:** multiply the scores by the mask.
-#
-# **Predict:** done this way, how much weight does the blocked key get?
-#
-# - [x] Most of it
-# - [ ] About a third of it
-# - [ ] None of it
-
-# %%
-row = np.array([[-2.0, -3.0, 4.0]])
-allowed = np.array([[True, True, False]])
-print("right: ", attention.softmax(row[:, :2])[0].round(2), "and 0")
-print("way 1: ", attention.softmax(row * allowed)[0].round(2))
-assert attention.softmax(row * allowed)[0, 2] > 0.8
-
-# %% [markdown]
-# The blocked score becomes 0, but a score of 0 does not mean "no interest". Here it is
-# the *largest* of the three and gets 84 % of the weight.
-#
-# **Way 2:** take the softmax of all three scores, then multiply the *weights* by the mask.
-
-# %%
-weights = attention.softmax(row) * allowed
-print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
-print("divided by the sum:", (weights / weights.sum())[0].round(2))
-far = attention.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
-with np.errstate(invalid="ignore"):
-    print("next to a score of 1000:", (far / far.sum())[0])
-
-# %% [markdown]
-# The weights sum to 0.003. Dividing by the sum repairs that on paper, but with floats a
-# large blocked score takes everything, and what is left is 0 / 0.
-#
-# **Way 3:** give the blocked scores a value so low that their weight vanishes. How low is
-# low enough? The original code of BERT adds −10,000; −1e9 is common as well. Here
-# −10,000 is added to a blocked score of 0, next to scores that are low themselves:
-
-# %%
-for good in (-2.0, -9_999.0, -12_000.0):
-    low = np.array([[good, good - 1, 0.0 - 10_000.0]])
-    weight = attention.softmax(low)[0, 2]
-    print(f"good scores around {good:7,.0f}: weight of the blocked key {weight:.2f}")
-
-# %% [markdown]
-# > **Is −1e9 as good as −∞?** It nearly always works, and much published code uses it.
-# > But a finite number blocks only as long as all other scores are far above it;
-# > otherwise it leaks without a warning.
-
-# %% [markdown]
-# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. So the mask is
-# *added* to the scores, as 0 and $-\infty$ (two such masks are added, too: in a product, 0
-# times $-\infty$ is not a number):
-#
-# $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
-# M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
-# -\infty & \text{otherwise.} \end{cases}$$
-#
-# It fails in one case: a row in which everything is blocked.
-
-# %% [markdown]
-# ## A row with nothing to attend to
-#
-# An empty sentence gives such a row. So do a causal mask and a padding mask together, if
-# the padding comes *before* the tokens. Here are three ways to block all three of the
-# scores 1, 2 and 3:
-
-# %%
-three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
-with np.errstate(invalid="ignore"):
-    print("replaced by −∞:  ", attention.softmax(np.where(nothing, three, -np.inf))[0])
-print(
-    "replaced by −1e9:", attention.softmax(np.where(nothing, three, -1e9))[0].round(2)
-)
-print("added −1e9:      ", attention.softmax(three - 1e9)[0].round(2))
-
-# %% [markdown]
-# They give three answers, and none is right:
-#
-# - $-\infty$ gives NaN, "not a number": the formula asks for 0 / 0.
-# - Replacing by −1e9 gives equal weights to keys that are all forbidden.
-# - Adding −1e9 (in float64) gives **the weights without any mask**, since only differences between
-#   scores count.
-#
-# At least NaN gets noticed. But it spreads: even a weight of exactly 0 doesn't stop it.
-
-# %%
-print(np.array([1.0, 0.0]) @ np.array([2.0, np.nan]))
-
-# %% [markdown]
-# We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
-# nothing gets nothing. (Lesson 09 adds the output to the token itself, which a row of
-# zeros doesn't change.)
-
-# %% [markdown]
-# ### Exercise: masked_softmax
-#
-# Return weights that are 0 wherever a query may not attend, however large the scores are,
-# and rows of zeros where it may attend to nothing. Try to avoid NaN on the way: it spoils
-# gradients, the slopes that training follows (lesson 07).
-#
-# <details><summary>Hint 1</summary>
-#
-# Start from your softmax from lesson 01, with $-\infty$ in the blocked cells. It
-# subtracts the largest score: the largest of which scores? What is that in a row that is
-# all blocked, and what is $-\infty - (-\infty)$?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `np.where(condition, this, that)` can fix two things: the largest score of a blocked
-# row, and its total, before you divide by it. The powers of such a row are all 0.
-#
-# </details>
-
-# %%
-from course_lib.masks import masked_softmax  # exercise
-
-# %%
-check(masked_softmax)
-
-# %% [markdown]
-# Here are the three words with both masks, as weights:
-
-# %%
-alt = "Each row's weights lie on allowed words and sum to 1; the padding gets none."
-figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
-
-# %% [markdown]
-# Now try your function on the rows from the three ways above:
-
-# %%
-print("ways 1 and 2, last key blocked:", masked_softmax(row, allowed)[0].round(2))
-all_low = np.array([[-12_000.0, -12_001.0, -10_000.0]])
-print("way 3, good scores near −12,000:", masked_softmax(all_low, allowed)[0].round(2))
-print("all blocked:                   ", masked_softmax(three, nothing)[0])
-assert (masked_softmax(three, nothing) == 0).all()
-assert masked_softmax(all_low, allowed)[0, 2] == 0
-
-# %% [markdown]
-# ## A detector for leaks
-#
-# Even with the right mask, a model can leak somewhere else. So test what the model *does*
-# instead of its masks: **change the future, and if the past of the result changes,
-# something leaks.** The model may be anything that turns n rows into n rows.
-
-# %% [markdown]
-# ### Exercise: leak
-#
-# Rows 0 … t are the past and the present; the rows after them are the future. Change
-# every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (This rule changes every number except ⅓.)
-#
-# <details><summary>Hint 1</summary>
-#
-# Call f twice: with x and with a changed copy. Which rows of the two results should be
-# equal if nothing leaks?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `x[: t + 1]` is one part, `x[t + 1 :]` the other. A leak may show in any of the rows 0 …
-# t, not only in row t, and a number may go up or down.
-#
-# </details>
-
-# %%
-from course_lib.masks import leak  # exercise
-
-# %%
-check(leak)
-
-# %% [markdown]
-# Try it on a running sum and on subtracting the mean:
-
-# %%
-line = np.array([[1.0], [2.0], [4.0]])
-print("running sum:", leak(lambda x: x.cumsum(axis=0), line, 1))
-print("minus mean: ", round(leak(lambda x: x - x.mean(axis=0), line, 1), 2))
-
-# %% [markdown]
-# ## Three models under suspicion
-#
-# A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
-# parameters: attention, then a normalisation, which subtracts a mean and divides by a
-# standard deviation: in A and B for each row, in C for each column. All three claim to be causal. First, the usual inspection: are there weights
-# above the diagonal?
-
-# %%
-sequence = np.random.default_rng(1).normal(size=(8, 6))
-for name, model in decoder_variants.DECODER_VARIANTS.items():
-    above = np.triu(model.weights(sequence), 1).max()
-    print(name, "largest weight above the diagonal:", above.round(2))
-
-# %% [markdown]
-# B is guilty: its mask is off by one, so every token sees its successor, the very token
-# that it must predict.
-#
-# **Predict:** A and C have no weight above the diagonal. Which of the two leaks?
-#
-# - [x] Only C
-# - [ ] Only A
-# - [ ] Both
-# - [ ] Neither
-
-# %%
-leaks = {
-    f"model {name}": [leak(model, sequence, t) for t in range(8)]
-    for name, model in decoder_variants.DECODER_VARIANTS.items()
-}
-for name, measured in leaks.items():
-    leaky = [t for t in range(8) if measured[t] > 1e-9]
-    print(name, "leaks at t =", leaky or "no position")
-assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
-assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
-axes = {"xlabel": "t, the present", "ylabel": "leak"}
-
-# %%
-alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
-figures.curves(range(8), leaks, **axes, alt=alt)
-
-# %% [markdown]
-# C leaks through its **normalisation**, because its mean and standard deviation include
-# future tokens. *Batch normalisation* leaks in the same way in training if it averages
-# over the tokens of a sequence. *Layer normalisation*, which treats each token by itself,
-# doesn't (lesson 09). So it isn't enough to inspect the weights.
-#
-# At t = 7, with no future left, every model passes. A leak of 0 for one `x` and one `t`
-# proves little, so try several.
-
-# %% [markdown]
-# ## The die again
-#
-# Back to the model that predicts a die. The small decoder reads 16 rolls, and at each
-# position it must predict the next one. The rolls are drawn afresh at each step, so
-# nothing can be memorised. The **loss**, which training makes small, is $-\ln$ of the
-# probability given to the true roll, averaged over all positions. An honest model gives
-# 1/10, so it cannot get below ln 10 = 2.30.
-
-# %% [markdown]
-# The model is trained three times: with **your** causal mask, with the same mask off by
-# one, so that each query sees one key too many, and without a mask.
-#
-# **Predict:** how low does the loss get with the mask that is off by one?
-#
-# - [ ] To about ln 10, as with the right mask
-# - [ ] About halfway to 0
-# - [x] About as low as without a mask
-
-# %%
-from course_lib.experiments import leak_canary
-
-tried = {
-    "causal mask": leak_canary.train(causal_mask(16)),
-    "off by one": leak_canary.train(causal_mask(16, 16, offset=1)),
-    "no mask": leak_canary.train(np.ones((16, 16), dtype=bool)),
-}
-for name, canary in tried.items():
-    print(f"{name:11} loss {canary.loss:.2f}")
-positions = [str(i) for i in range(16)]
-assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
-
-# %% [markdown]
-# Without a mask, and also with one wrong cell in each row but the last, the loss falls to
-# 0.14, but not to 0. What did the model without a mask learn to attend to?
-
-# %%
-alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
-figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
-
-# %% [markdown]
-# Each position attends to the next one, the roll that it must predict. Only the last
-# position has no next one: its target is not in the input, so the model has to guess
-# there, which costs ln 10. The loss of a perfect cheat is therefore ln 10 / 16 = 0.144,
-# and $e^{-0.144} = 0.87$. That is what kept the model from 1.00.
-#
-# The mask that is off by one does equally well: in every row but the last it opens the one
-# key worth seeing. Longer runs (`python -m course_lib.experiments leak_canary`) end the
-# same way:
-
-# %%
-print(f"ln 10 / 16 = {np.log(10) / 16:.3f}, e^-0.144 = {np.exp(-0.144):.2f}")
-last = tried["no mask"].loss_by_position[-1]
-print("last position's loss near ln 10:", bool(abs(last - np.log(10)) < 0.1))
-for name in ("causal", "off_by_one", "none"):
-    print(f"{name:10} 500 steps:", f"{runs.median(name):.3f}")
-assert abs(runs.median("causal") - np.log(10)) < 0.02
-assert abs(runs.median("off_by_one") - np.log(10) / 16) < 0.01
-assert abs(runs.median("none") - np.log(10) / 16) < 0.01
-assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
-
-# %% [markdown]
-# Data with nothing in them to learn make a good alarm. We call such a test a *canary*,
-# after the birds that warned miners. It finds a leak only if the model learns to use it,
-# but it can catch leaks of any kind, because it tests the whole training.
-
-# %% [markdown]
-# Here are all three trainings in one picture, with the loss of an honest model and that of
-# a perfect cheat.
-
-# %%
-curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
-steps = tried["no mask"].steps
-
-# %%
-alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
-figures.losses(steps, curves, bounds=bounds, alt=alt)
-
-# %% [markdown]
-# Only the mask differs. A model that predicts a fair die has seen it.
-
-# %% [markdown]
-# ## In three lines
-#
-# - `may_attend` says which query may attend to which key; masks are combined with "and",
-#   and blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros. Libraries differ in what True means, so
-#   look it up when you pass a mask on, and never guess.
-# - A low loss can be a leak: change the future and measure the past, or train on a die.
-#
-# **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
-# documentation of `scaled_dot_product_attention` and `nn.MultiheadAttention`.
-#
-# **An open question:** with a causal mask, does a model still need to be told the
-# position of a word? Lesson 05.
-
-# %% [markdown]
-# ## Going further
-#
-# What follows can be skipped, section by section; no later lesson's core needs it. *Any
-# number of masks* is a short exercise, *Counting days* is for those who will train models
-# of their own, and *The same in PyTorch, twice* for those who will pass masks to PyTorch.
-
-# %% [markdown]
-# ## Any number of masks
-#
 # A causal mask has the shape (n, n), a padding mask (batch, 1, n), and more masks may
 # follow. Combine them all with one function.
 
@@ -710,6 +671,25 @@ for_heads = of_batch[..., np.newaxis, :, :]
 print(
     for_heads.shape, "stretches to", np.broadcast_shapes(for_heads.shape, (2, 8, 5, 5))
 )
+
+# %% [markdown]
+# ## A mask while writing
+#
+# Suppose a model is writing: it has stored the keys of five words, and two new words
+# arrive, so the mask has two rows and seven columns. `np.tril` is NumPy's ready-made
+# triangle.
+
+# %%
+both_new = causal_mask(2, offset=5)
+print(both_new.shape, "allowed in each row:", both_new.sum(axis=-1))
+cornered = np.tril(np.ones((2, 7), dtype=bool))
+print("np.tril allows in each row:", cornered.sum(axis=-1))
+assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
+
+# %% [markdown]
+# `tril` alone is right only without an offset. With stored keys, its triangle is in the
+# upper left corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead
+# of 6 and 7. `k=offset` moves it to where it belongs.
 
 # %% [markdown]
 # ## Counting days
@@ -940,4 +920,5 @@ print("causal_mask(1, offset=4):", round(by_mask.item(), 2))
 assert by_option == values[0] and abs(by_mask - by_option) > 1
 
 # %% [markdown]
-# This is `np.tril`'s triangle again, so the newest token sees only the oldest key.
+# `is_causal` takes the triangle in the upper left corner, so the newest token sees only the
+# oldest key.

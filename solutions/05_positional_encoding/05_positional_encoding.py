@@ -9,9 +9,9 @@
 # - write the sinusoidal encoding of *Attention Is All You Need*, and say what each of
 #   its columns does;
 # - move an encoding by k positions with one matrix;
-# - say what rotary positions do instead of adding, and test how far they carry.
+# - say what rotary positions do instead of adding, and where they fail.
 #
-# **About 75 minutes, and 30 more in *Going further*.** You need lessons 01 to 04, and
+# **About 70 minutes, and 50 more in *Going further*.** You need lessons 01 to 04, and
 # sine and cosine as coordinates on a circle.
 
 # %%
@@ -44,12 +44,11 @@ figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=al
 
 # %% [markdown]
 # There is none. The first hand comes round every six positions or so, but by then the
-# slower ones point elsewhere. So four hands are enough to tell 64 positions apart: even
-# the nearest two differ by 1.05, in units of a hand's length.
+# slower ones point elsewhere, so four hands are enough to tell 64 positions apart.
 #
 # In the end, one head of attention will turn *stressed* into *desserts*, with parameters
-# built from the functions you are about to write. The Transformer adds such positions to
-# the token vectors (*embeddings*), on both sides:
+# built from the two functions that you are about to write. The Transformer adds such
+# positions to the token vectors (*embeddings*), on both sides:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is where positions are added."
@@ -58,8 +57,9 @@ figures.lesson_map("05", alt=alt)
 # %% [markdown]
 # ## What attention knows about order
 #
-# Attention without positions cannot tell *stressed* from *desserts*. Give each letter a random vector, and let two heads with random parameters attend: what do
-# they say about the *t* of each word?
+# Does attention need to be told? Give each letter a random vector, and let two heads with
+# random parameters read *stressed* and *desserts*: what do they say about the *t* of each
+# word?
 
 # %%
 rng = np.random.default_rng(0)
@@ -79,8 +79,8 @@ assert np.allclose(attend(stressed)[1], attend(desserts)[6])
 
 # %% [markdown]
 # The same: *t* knows which letters there are, but not where they are. So no parameters,
-# however well trained, could let this layer read a word backwards. The same holds for
-# words in a sentence: only the order says who bit in *The dog bit the man*.
+# however well trained, could let this layer read a word backwards. Nor could it read a
+# sentence, since only the order says who bit in *The dog bit the man*.
 
 # %% [markdown]
 # In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
@@ -107,39 +107,26 @@ assert gap < 1e-14 and causal_gap > 0.5
 # %% [markdown]
 # So without a mask, attention has no sense of order. With a causal mask it has one: the
 # first token sees one token and the eighth sees eight, so positions are no longer equal.
+# Decoders, the models that write token by token, can indeed learn positions from their
+# mask alone (Haviv et al. 2022; *A position read off a mask*, in *Going further*).
 #
-# Can you even *read* a position off a causal head's output? Let every token attend
-# equally to itself and all earlier ones, and let only the first token have the value 1.
-
-# %%
-tokens = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]])
-zero, one = np.zeros((1, 1)), np.ones((1, 1))
-equal = (zero, zero, one, one, 1, masks.causal_mask(5))  # w_q, w_k, w_v, w_o, one head
-share = heads.multi_head_attention(tokens, tokens, *equal)[0][:, 0]
-print("output:", share.round(2), "position:", (1 / share - 1).round(2))
-assert np.allclose(1 / share - 1, np.arange(5))
-
-# %% [markdown]
-# Row t is $1/(t+1)$, which reveals its position. Decoders, the models that write token by
-# token, can learn their tokens' positions from the causal mask alone, without any
-# encoding (Haviv et al. 2022). An encoder, which reads a whole sequence at once, has no
-# such mask, so it needs to be told. (Older models have order built in: a recurrent
-# network reads one token after another, a convolution reads small windows; lesson 14
-# compares the costs.)
+# An encoder, which reads a whole sequence at once, has no such mask, so it needs to be
+# told. (Older models have order built in: a recurrent network reads one token after
+# another, a convolution reads small windows; lesson 14 compares the costs.)
 
 # %% [markdown]
 # ## How would you number the positions?
 #
-# Each position needs a vector, which is added to the token's. Four wishes, after
+# Each position needs a vector, which is added to the token's. Four wishes for it, after
 # [Kazemnejad](https://kazemnejad.com/blog/transformer_architecture_positional_encoding/):
 #
-# 1. **unique**: in one sentence, two positions never get the same vector;
+# 1. **unique**: two positions never get the same vector;
 # 2. **a step is a step**: moving on by one position means the same in every sentence;
 # 3. **bounded**: a late position doesn't drown out its word;
-# 4. **computed**: a formula gives the vector of any position, even one not seen in training.
+# 4. **computed**: a formula gives the vector of any position, seen in training or not.
 #
-# The number t itself breaks the third wish. Another choice, for n tokens, is the fraction
-# t/(n − 1).
+# The number t itself breaks the third wish: 500 drowns out a word. Another choice, for n
+# tokens, is the fraction t/(n − 1).
 #
 # **Predict:** which wish does the fraction break?
 #
@@ -149,13 +136,12 @@ assert np.allclose(1 / share - 1, np.arange(5))
 # - [ ] Computed
 
 # %%
-print("number: position 500, added to a word of size 1:", 500.0)
 for n in (5, 50):
-    print(f"fraction: position 1 of {n}: {1 / (n - 1):.2f}")
+    print(f"position 1 of {n}: {1 / (n - 1):.2f}")
 
 # %% [markdown]
-# The number 500 drowns out a word of size 1. With the fraction, the left-hand neighbour
-# is 0.25 away in one sentence and 0.02 in another.
+# With the fraction, a neighbour is 0.25 away in one sentence and 0.02 in another, so no
+# number could mean "the word before".
 
 # %% [markdown]
 # ## Clock hands
@@ -189,15 +175,15 @@ figures.clock_hands(two_hands, [*"01234567"], ["frequency 1", "frequency 0.1"], 
 # %% [markdown]
 # ## The formula
 #
-# Section 3.5 of *Attention Is All You Need*, for position t and hand i:
+# The Transformer has 256 hands. This is section 3.5 of *Attention Is All You Need*, for
+# position t and hand i:
 #
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t is the encoding of position t, and a hand's sine and cosine are neighbours, so
-# there are half as many hands as columns (if d_model is odd, the last hand has only a
-# sine). The first hand has frequency 1, and each further one is slower by the same
-# factor.
+# Row t of the table P is the encoding of position t. Of its d_model columns, 2i and 2i + 1
+# belong to hand i, whose frequency is $\omega_i$. The first hand has frequency 1, and each
+# further one is slower by the same factor.
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100: check that $100^{-2/4}$ is 0.1.
@@ -253,7 +239,7 @@ figures.stripes(table, ylabel="position", xlabel="column", alt=alt)
 # (white) and cosines near 1, because these hands have barely left twelve o'clock. They
 # matter in sequences of thousands of tokens.
 #
-# Now put the first and the third wish into numbers, for 512 positions: the distance
+# Are the first and the third wish fulfilled? Take 512 positions, and measure the distance
 # between the two nearest vectors, and the lengths of all vectors.
 #
 # **Predict:** how does an encoding's length depend on its position?
@@ -281,19 +267,16 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # ## One step is one turn
 #
 # Why sine *and* cosine? Because then the second wish comes true exactly. After k more
-# positions, every hand has turned by $k\omega_i$, wherever it points. This turn is a
+# positions, hand i has turned by the angle $k\omega_i$, wherever it points. This turn is a
 # matrix, the same for all t:
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# $M_k$ has a 2 × 2 block for each hand, made of $\cos k\omega_i$ and $\sin k\omega_i$.
-# Which goes where follows from
+# Here $P_t$ is row t of the encoding, and $M_k$ has a 2 × 2 block for each hand, made of
+# $\cos k\omega_i$ and $\sin k\omega_i$. Which goes where follows from
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
 # \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
-#
-# Here, rows are positions, so the matrix is on the right; if columns are positions, its
-# transpose is on the left.
 
 # %% [markdown]
 # ### Exercise: shift_matrix
@@ -321,7 +304,7 @@ from course_lib.positions import shift_matrix  # exercise
 check(shift_matrix)
 
 # %% [markdown]
-# Check two properties on a thousand positions:
+# Check it on a thousand positions, and see whether turning changes a vector's length:
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
@@ -339,7 +322,8 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 # %% [markdown]
 # ## Dot products: how near is near?
 #
-# How similar are two encodings? Each hand contributes $\sin a \sin b + \cos a
+# Attention compares by dot products, so how similar are the encodings $P_t$ and $P_s$ of two
+# positions? A hand at the angles a and b contributes $\sin a \sin b + \cos a
 # \cos b = \cos(a - b)$, so
 #
 # $$P_t \cdot P_s = \sum_i \cos\big((t - s)\,\omega_i\big):$$
@@ -374,74 +358,26 @@ figures.two_positions(table, dots, pair=(30, 35), alt=alt)
 
 # %% [markdown]
 # The fast hands separate at once and come round again, while the slow ones barely move
-# and keep the sum large. So "nearer means a larger dot product" is only a tendency:
-
-# %%
-axes = {"xlabel": "distance", "ylabel": "share of the largest"}
-alt = "Dot products with position 0 fall to distance 5, then fall with ups and downs."
-figures.curves(range(41), {"d_model 64": dots[0, :41] / 32}, **axes, alt=alt)
+# and keep the sum large. So "nearer means a larger dot product" is only a tendency.
 
 # %% [markdown]
 # ## Adding
 #
-# The encoding is added to the tokens' vectors before the first layer, in the same way for
-# every sequence in a batch.
-
-# %% [markdown]
-# ### Exercise: add_positions
-#
-# Add to token i of each sequence the encoding of position i. The table may have more
-# positions than there are tokens; fewer is an error.
-#
-# <details><summary>Hint 1</summary>
-#
-# Which axis of x counts tokens, if there may be any number of leading axes? Beware of
-# `len(x)`.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Take as many rows of the table as there are tokens, and broadcasting repeats them for
-# each sequence. Make a new array.
-#
-# </details>
-
-# %%
-from course_lib.positions import add_positions  # exercise
-
-# %%
-check(add_positions)
-
-# %% [markdown]
+# The encoding is added to the tokens' vectors before the first layer: row i to token i.
 # Measure the gap once more, and read the two words again:
 
 # %%
 encoding = sinusoidal_encoding(8, 32)
-new_gap = equivariance_gap(
-    lambda x: attend(add_positions(x, encoding)), stressed, order
-)
-of_t = (
-    attend(add_positions(stressed, encoding))[1],
-    attend(add_positions(desserts, encoding))[6],
-)
+new_gap = equivariance_gap(lambda x: attend(x + encoding), stressed, order)
+of_t = attend(stressed + encoding)[1], attend(desserts + encoding)[6]
 print(f"gap: {new_gap:.2f}, same output for t: {np.allclose(*of_t)}")
 assert new_gap > 0.1 and not np.allclose(*of_t)
 
 # %% [markdown]
-# The order is back. But adding may seem crude: why not give positions columns of their
-# own? The two ways are related, because a matrix applied to a sum gives a sum:
-#
-# $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
-# x W_1 + P W_2.$$
-
-# %% [markdown]
-# Side by side, the two parts have matrices of their own, at the price of a wider model.
-# If you add them, they share one matrix, but the model can still keep them apart by
-# learning word vectors that point in other directions than positions. It learns how much
-# the order matters, and in the next task nothing else does.
-#
-# (The sizes have to match, though. A row of P has length 16 at d_model 512. The paper
-# multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
+# The order is back. Adding may seem crude, but the model can still keep words and positions
+# apart, by learning word vectors that point in other directions (*Adding, in a batch*, in
+# *Going further*). So it learns how much the order matters, and in the next task nothing
+# else does.
 
 # %% [markdown]
 # ## A task that is nothing but order
@@ -488,8 +424,9 @@ alt = "Each position attends most to the one as far from the other end: a diagon
 figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
-# On average the right position gets a weight of about 0.6. Why is that enough? All the others together usually get less, so the right token has the
-# largest share of the head's output, and the guess follows the largest share.
+# On average the right position gets a weight of about 0.6. That is enough, because the guess
+# follows the largest share of the head's output, and all the other positions together
+# usually get less.
 #
 # A good score doesn't prove an encoding right, though: a table of random numbers does
 # equally well here, because its 16 rows differ, and training needs no more (*Wrong
@@ -499,11 +436,8 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # ## Rotary positions: turn, don't add
 #
 # Most large language models of today leave the tokens alone, and turn each *query* and
-# each *key* by the angles of its position (Su et al. 2021). Two neighbouring columns
-# $(a,\, b)$ are a hand, which turns by $t\,\omega_i$ from wherever it points:
-#
-# $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
-# \qquad \varphi = t\,\omega_i.$$
+# each *key* by the angles of its position (Su et al. 2021). Two neighbouring columns of it
+# are taken as a hand, which turns by $t\,\omega_i$ from wherever it points.
 #
 # If query and key both turn, the angle *between* them changes by the difference of their
 # turns. So by construction, the score depends on the words and on the **difference** of
@@ -512,8 +446,8 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 # %% [markdown]
 # To test that promise, take one query and one key, four positions apart, and move both
 # through the sequence together. A row is turned by a matrix that you have: $M_{-t}$ of
-# your `shift_matrix` turns it by t positions. (The minus is a matter of convention: the
-# encoding writes a hand as (sin, cos), rotary as (cos, sin).)
+# your `shift_matrix` turns it by t positions. (The minus is a convention: *Rotary positions,
+# written*, in *Going further*.)
 
 # %%
 query, key = rng.normal(size=(2, 1, 32))
@@ -530,40 +464,20 @@ print("three apart:", round(other, 3))
 assert np.ptp(scores) < 1e-10 and abs(other - scores[0]) > 0.1
 
 # %% [markdown]
-# The score doesn't change. Now add the sinusoids of these positions to the same query
-# and key, instead of turning them.
-#
-# **Predict:** how do the three scores compare now?
-#
-# - [ ] They are equal again
-# - [ ] They are less than 1 % apart
-# - [x] They are far apart
-
-# %%
-at = sinusoidal_encoding(1005, 32)
-added = [float((query[0] + at[t + 4]) @ (key[0] + at[t])) for t in (0, 10, 1000)]
-print("four apart, added:", np.round(added, 1))
-assert np.ptp(added) > 1
-
-# %% [markdown]
-# Even their signs differ, because these scores also contain terms such as word times
-# position, which depend on the positions themselves.
+# At 0, 10 and 1,000 the score is the same. With added sinusoids it isn't, because such
+# scores also contain terms such as word times position.
 
 # %% [markdown]
 # ## Learned positions
 #
-# The paper's encodings are computed, not learned. Its authors also tried learned ones,
-# with "nearly identical results", and kept the sinusoids because they may work for longer
-# sequences. BERT and GPT-2 learn theirs.
+# A third way is to learn the encoding, one row of parameters per position. The paper's
+# authors tried that, with "nearly identical results", and chose the sinusoids because
+# they may work for longer sequences. BERT and GPT-2 learn theirs.
 #
-# Does either work at positions never trained on? Here is another task
+# Which of the three works at positions never trained on? Here is another task
 # (`course_lib/experiments/extrapolation.py`): at each position, return the token **three
 # positions before**. Train on 16 tokens at the positions 0 to 15. Then ask for later
 # positions, and for 64 tokens at the positions 0 to 63.
-
-# %% [markdown]
-# Three kinds of encoding take part: a *learned* table with 128 rows, the *sinusoidal*
-# one, and *rotary*.
 #
 # **Predict:** which encodings get nearly all tokens right at the positions 100 to 115?
 #
@@ -587,18 +501,14 @@ assert min(map(min, rotated)) > 0.99 and max(map(max, learned)) < 0.4
 assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 
 # %% [markdown]
-# At the trained positions, all are perfect. Elsewhere the **learned** table guesses, since
-# those rows were never used. (It gets 0.12 to 0.24, not 0.10: whatever it attends to
-# includes the right token, and the best guess without order gets 0.24.) For the
+# At the trained positions, all are perfect. Elsewhere the **learned** table gets no more
+# right than a guess could (0.24, see above), since those rows were never used. For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
-# doesn't find it. (We cannot explain why 16–31, though nearer, is worse.) **Rotary** is perfect at later positions, since it knows only
+# doesn't find it. **Rotary** is perfect at later positions, since it knows only
 # differences.
-
-# %% [markdown]
-# The last row asks for 61 positions, 13 of them trained. The learned table gets these
-# right, and one in ten of the others by guessing, 0.29 in all. Rotary isn't perfect there
-# either: among 16 tokens, no two were more than 15 apart, and now they are up to 63 apart.
-# It has no last position, so test it on still longer sequences.
+#
+# But in the last row, with 64 tokens at once, rotary isn't perfect either. What happens in
+# still longer sequences?
 #
 # **Predict:** how many of the tokens does rotary get right in sequences of 1,024 tokens?
 #
@@ -617,54 +527,23 @@ assert max(trials.values("rotary, positions 0–1023")) < 0.25
 assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61) < 0.02
 
 # %% [markdown]
-# With 256 tokens it gets 0.23 to 0.59 right, and with 1,024 it is little better than
-# guessing, which is right in 0.10. Later *positions* don't matter to rotary, but
-# *distances* do: it trained on none above 15, and here the head meets distances up to
-# 1,023. So models for long texts are trained on long sequences, or their angles are
-# rescaled: Chen et al. (2023) squeeze the positions into the range of the training, and
-# YaRN (Peng et al. 2023) slows only the slower hands.
-
-# %% [markdown]
-# Now train rotary yourself, for a third as many steps. At the positions 100 to 115 it is
-# right. But what does it attend to in a sequence of 128 tokens? Here is the mean weight at
-# each distance: three back is 3.
-
-# %%
-trained_here = extrapolation.train_kind("rotary")
-right_share = trained_here.accuracy(16, start=100)
-print("positions 100 to 115: more than 0.95 right:", right_share > 0.95)
-long_weights, distances = trained_here.weights(128), np.arange(-127, 128)
-by_distance = np.array([np.diagonal(long_weights, -d).mean() for d in distances])
-in_training = np.abs(distances) < 16
-parts = {
-    "in training": np.where(in_training, by_distance, np.nan),
-    "never in training": np.where(in_training, np.nan, by_distance),
-}
-axes = {"xlabel": "distance: query − key", "ylabel": "mean weight"}
-assert right_share > 0.95
-assert (
-    by_distance[in_training].argmax() == 18 and by_distance[~in_training].max() > 0.05
-)
-
-# %%
-alt = "One peak, at 3, among the distances in training; several among the others."
-figures.curves(distances, parts, **axes, alt=alt)
-
-# %% [markdown]
-# Within the trained distances there is one peak, at 3. At other distances, training never
-# said anything against a large weight, and some get one. So the head attends to the right
-# token *and* to several wrong ones.
+# With 1,024 tokens it is little better than guessing. **To rotary, a *position* that it
+# never trained on is nothing new, but a *distance* is**: among 16 tokens no two are more
+# than 15 apart, and here the head meets distances up to 1,023. (*Distances never trained
+# on*, in *Going further*, shows what it attends to.) So models for long texts are trained
+# on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze the positions
+# into the range of the training, and YaRN (Peng et al. 2023) slows only the slower hands.
 
 # %% [markdown]
 # ## Backwards, by hand
 #
-# Back to the first question. Training has found a head that reverses a sequence; here is
-# one whose parameters are **chosen by hand**, for any word of small letters (try `lager`).
-# Each letter gets 58 numbers: the first 32 are for its position, and the last 26 say which
-# letter it is. The key is the position,
-# and the value is the letter. The query has to be the position from the other end.
+# Back to the first question: can one head read *stressed* backwards? Training has found a
+# head that reverses digits; here is one whose parameters are **chosen by hand**, for any
+# word of small letters (try `lager`). Each letter gets 58 numbers: the first 32 are for
+# its position, and the last 26 say which letter it is. The key is the position, and the
+# value is the letter. The query has to be the position from the other end, n − 1 − t.
 # Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
-# your `shift_matrix` moves it on by n − 1, to n − 1 − t.
+# your `shift_matrix` moves it on by n − 1.
 
 # %%
 word = "stressed"
@@ -678,7 +557,7 @@ w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
 def backwards_by_hand(factor):
     w_q = np.zeros((58, 32))
     w_q[:32] = factor * mirror @ shift_matrix(n - 1, 32)
-    x = add_positions(only_letters, wide_positions)
+    x = only_letters + wide_positions
     output = self_attention(x, w_q, w_k, w_v)[0]
     return "".join(chr(ord("a") + column) for column in output.argmax(axis=-1))
 
@@ -703,8 +582,9 @@ assert word != "stressed" or backwards_by_hand(1) == "ssssssss"
 
 # %% [markdown]
 # With a factor of 1 the right key has the largest weight, but only about 0.2, so *s*, the
-# most frequent letter, wins. The order was lost because attention treats all positions equally. It came back as 32
-# numbers per position.
+# most frequent letter, wins everywhere. A factor of 40 makes desserts of it. So where did
+# the order go? Attention treats all positions equally. And it came back as 32 numbers per
+# position, the hands of 16 clocks.
 
 # %% [markdown]
 # ## In three lines
@@ -714,8 +594,8 @@ assert word != "stressed" or backwards_by_hand(1) == "ssssssss"
 # - Sinusoids are clock hands: k positions on is one rotation $M_k$, and dot products of
 #   two encodings depend only on differences. Rotary positions turn queries and keys
 #   themselves.
-# - What is learned at some positions may not hold at others. Rotary knows only distances,
-#   and fails at those never trained on, in our task.
+# - What is learned at some positions may not hold at others. To rotary, later positions are
+#   nothing new, but longer distances are.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.5; Su et al. (2021),
 # section 3; Haviv et al. (2022), on decoders without positions.
@@ -726,19 +606,72 @@ assert word != "stressed" or backwards_by_hand(1) == "ssssssss"
 # %% [markdown]
 # ## Going further
 #
-# What follows can be skipped, section by section; no later lesson's core needs it. *Rotary
-# positions, written* and *Other ways to tell positions* are for those who want to read
-# the code of today's models, *Why 10,000?*, *Wrong formulas* and *Can the turn be learned
-# from examples?* for those who doubt a formula until they have measured it.
+# What follows can be skipped, section by section; no later lesson's core needs it. *Adding,
+# in a batch*, *Rotary positions, written* and *Other ways to tell positions* are for those
+# who want to read the code of today's models; *A position read off a mask*, *Distances
+# never trained on*, *Why 10,000?*, *Wrong formulas* and *Can the turn be learned from
+# examples?* for those who doubt a sentence until they have measured it.
+
+# %% [markdown]
+# ## Adding, in a batch
+#
+# In the core, one sequence met a table with as many rows. In a model, there are batches,
+# and the table has a row for each position that a sequence may have.
+
+# %% [markdown]
+# ### Exercise: add_positions
+#
+# Add to token i of each sequence the encoding of position i. The table may have more
+# positions than there are tokens; fewer is an error.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which axis of x counts tokens, if there may be any number of leading axes? Beware of
+# `len(x)`.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Take as many rows of the table as there are tokens, and broadcasting repeats them for
+# each sequence. Make a new array.
+#
+# </details>
+
+# %%
+from course_lib.positions import add_positions  # exercise
+
+# %%
+check(add_positions)
+
+# %% [markdown]
+# Why add, and not give positions columns of their own? The two ways are related, because a
+# matrix applied to a sum gives a sum:
+#
+# $$(x + P)\,W = xW + PW, \qquad [x,\, P] \begin{pmatrix} W_1 \\ W_2 \end{pmatrix} =
+# x W_1 + P W_2.$$
+
+# %% [markdown]
+# Side by side, the two parts have matrices of their own, at the price of a wider model.
+# If you add them, they share one matrix, but the model can still keep them apart by
+# learning word vectors that point in other directions than positions.
+#
+# (The sizes have to match, though. A row of P has length 16 at d_model 512. The paper
+# multiplies the words by $\sqrt{d_\text{model}}$ before it adds: lesson 09.)
 
 # %% [markdown]
 # ## Rotary positions, written
 #
 # Programs don't multiply by matrices that are nearly all zeros; they turn the pairs of
-# columns directly. Mind the direction: in the encoding, position t was $P_0 M_t$; here, a
-# row is multiplied by $M_{-t}$, because the encoding writes a hand as (sin, cos), whereas
-# rotary treats a pair as (cos, sin). Since only differences count, either direction would
-# do, as long as queries and keys take the same one.
+# columns $(a,\, b)$ directly:
+#
+# $$(a,\, b) \;\to\; (a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi),
+# \qquad \varphi = t\,\omega_i.$$
+
+# %% [markdown]
+# Mind the direction: in the encoding, position t was $P_0 M_t$; here, a row is multiplied by
+# $M_{-t}$, because the encoding writes a hand as (sin, cos), whereas rotary treats a pair
+# as (cos, sin). Since only differences count, either direction would do, as long as queries
+# and keys take the same one.
 #
 # Many programs pair column i with column i + d_k/2 instead of its neighbour. Both ways
 # work, but parameters trained with one are wrong for the other.
@@ -779,6 +712,27 @@ print("turned by 9 is times M of −9:", np.allclose(by_rotary, turned(key, 9)))
 assert np.allclose(by_rotary, turned(key, 9))
 
 # %% [markdown]
+# In the core, the score of two words four positions apart was the same at 0, 10 and 1,000.
+# Now add the sinusoids of these positions to the same query and key, instead of turning
+# them.
+#
+# **Predict:** how do the three scores compare now?
+#
+# - [ ] They are equal again
+# - [ ] They are less than 1 % apart
+# - [x] They are far apart
+
+# %%
+at = sinusoidal_encoding(1005, 32)
+added = [float((query[0] + at[t + 4]) @ (key[0] + at[t])) for t in (0, 10, 1000)]
+print("four apart, added:", np.round(added, 1))
+assert np.ptp(added) > 1
+
+# %% [markdown]
+# Even their signs differ, because these scores also contain terms such as word times
+# position, which depend on the positions themselves.
+
+# %% [markdown]
 # ## Other ways to tell positions
 #
 # Distances can also go straight into the scores. Shaw et al. (2018) add a learned vector
@@ -790,9 +744,61 @@ assert np.allclose(by_rotary, turned(key, 9))
 # et al. (2025) mix rotary layers with **layers without positions**.
 
 # %% [markdown]
-# In some tasks, such as
-# reinforcement learning, an added encoding may bring in the order too weakly ([Weng
+# In some tasks, such as reinforcement learning, an added encoding may bring in the order too
+# weakly ([Weng
 # 2018](https://lilianweng.github.io/posts/2018-06-24-attention/)).
+
+# %% [markdown]
+# ## A position read off a mask
+#
+# With a causal mask, positions are no longer equal. Can you even *read* a position off a
+# causal head's output? Let every token attend equally to itself and all earlier ones, and
+# let only the first token have the value 1.
+
+# %%
+tokens = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]])
+zero, one = np.zeros((1, 1)), np.ones((1, 1))
+equal = (zero, zero, one, one, 1, masks.causal_mask(5))  # w_q, w_k, w_v, w_o, one head
+share = heads.multi_head_attention(tokens, tokens, *equal)[0][:, 0]
+print("output:", share.round(2), "position:", (1 / share - 1).round(2))
+assert np.allclose(1 / share - 1, np.arange(5))
+
+# %% [markdown]
+# Row t is $1/(t+1)$, which reveals its position. Decoders without any encoding do learn where
+# their tokens are (Haviv et al. 2022), perhaps in this way.
+
+# %% [markdown]
+# ## Distances never trained on
+#
+# Train rotary yourself, for a third as many steps. At the positions 100 to 115 it is
+# right. But what does it attend to in a sequence of 128 tokens? Here is the mean weight at
+# each distance: three back is 3.
+
+# %%
+trained_here = extrapolation.train_kind("rotary")
+right_share = trained_here.accuracy(16, start=100)
+print("positions 100 to 115: more than 0.95 right:", right_share > 0.95)
+long_weights, distances = trained_here.weights(128), np.arange(-127, 128)
+by_distance = np.array([np.diagonal(long_weights, -d).mean() for d in distances])
+in_training = np.abs(distances) < 16
+parts = {
+    "in training": np.where(in_training, by_distance, np.nan),
+    "never in training": np.where(in_training, np.nan, by_distance),
+}
+axes = {"xlabel": "distance: query − key", "ylabel": "mean weight"}
+assert right_share > 0.95
+assert (
+    by_distance[in_training].argmax() == 18 and by_distance[~in_training].max() > 0.05
+)
+
+# %%
+alt = "One peak, at 3, among the distances in training; several among the others."
+figures.curves(distances, parts, **axes, alt=alt)
+
+# %% [markdown]
+# Within the trained distances there is one peak, at 3. At other distances, training never
+# said anything against a large weight, and some get one. So the head attends to the right
+# token *and* to several wrong ones.
 
 # %% [markdown]
 # ## Why 10,000?
@@ -937,7 +943,7 @@ w_k, w_v = np.eye(36)[:, :32], np.eye(36)[:, 32:]
 rows, fetched = {}, {}
 for sentence in ("the dog bit the man", "the man bit the dog"):
     x = only_words[[words.index(word) for word in sentence.split()]]
-    output, weights = self_attention(add_positions(x, only_positions), w_q, w_k, w_v)
+    output, weights = self_attention(x + only_positions, w_q, w_k, w_v)
     rows[sentence], fetched[sentence] = weights[2], words[output[2].argmax()]
     print(sentence, "→", fetched[sentence])
 assert np.allclose(*rows.values())
@@ -959,7 +965,7 @@ figures.attention_arcs(rows, 2, fetched, alt=alt)
 #
 # Learned positions are an `nn.Embedding` with a row per position; the sinusoids are a
 # table that is not a parameter. The course's modules (`course_lib/nn/transformer.py`) do
-# both, and agree with your function.
+# both, and agree with your encoding.
 
 # %%
 import torch
@@ -969,7 +975,7 @@ from course_lib.nn import LearnedPositions, SinusoidalPositions
 layer = SinusoidalPositions(16, 32, device="cpu")
 batch = rng.normal(size=(2, 7, 32))
 theirs = layer(torch.from_numpy(batch)).numpy()
-yours = add_positions(batch, sinusoidal_encoding(16, 32))
+yours = batch + sinusoidal_encoding(16, 32)[:7]
 print("same as yours:", np.allclose(theirs, yours))
 for module in (layer, LearnedPositions(16, 32, device="cpu")):
     print(type(module).__name__, "learns", sum(p.numel() for p in module.parameters()))

@@ -7,21 +7,21 @@
 #
 # - train byte-pair encoding on a text, and use it on words that the text didn't contain;
 # - say which of several splits it makes, and why;
-# - turn tokens back into text, and say what bytes change;
-# - see which languages a vocabulary shortchanges.
+# - say what bytes change, and which languages a vocabulary shortchanges;
+# - make a tokenizer of your own, from a text to tokens and back.
 #
-# **About 85 minutes, and 65 more in *Going further*.** You need Python's dictionaries,
+# **About 75 minutes, and 100 more in *Going further*.** You need Python's dictionaries,
 # tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
 # **Data:** run `make data` once in the course's folder, while you are online. Without
-# it, only the cells about German do not work; the first one says what to run.
+# it, only the cells about German and the plays do not work; the first one says what to run.
 
 # %%
 from itertools import pairwise
 
 from autograder import check
 from course_lib import figures, merges_file
-from course_lib.bpe import END_OF_WORD, decode, spell, vocabulary, word_counts
+from course_lib.bpe import END_OF_WORD, decode, merge_pair, spell, vocabulary
 
 # %% [markdown]
 # A word begins as its letters. **Press "merge"** until nothing is left to join, and then
@@ -34,9 +34,10 @@ figures.typed_word("friendship", play_merges.load(), alt=alt)
 
 # %% [markdown]
 # The pieces that are left are **tokens**. *friendship* ends as *friend* and *ship*, though
-# the program knows no English: it has only counted which letters stand side by side in
-# Shakespeare's plays. You are going to write this program, which makes the numbers that go in at the bottom of the
-# Transformer:
+# the program knows no English: it has only counted which letters are neighbours in
+# Shakespeare's plays. You are going to write this program, and at the end you will try it
+# on a sentence that Shakespeare could not have written. It makes the numbers that go in at
+# the bottom of the Transformer:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
@@ -52,9 +53,9 @@ from course_lib.fast_bpe import pre_tokens, spell_bytes
 # ## A question to carry through the lesson
 #
 # A model has an **embedding**: a table with one row of numbers for each word that it
-# knows. Here is German text to learn from: the German menus and messages of Home
-# Assistant, a program that runs lamps and heating. You don't have to speak German, only to
-# know that it likes to glue words together.
+# knows. Suppose it learns German from the menus and messages of Home Assistant, a program
+# that runs lamps and heating. You don't have to speak German, only to know that it likes
+# to glue words together.
 
 # %%
 new_word = "Nebelwahrscheinlichkeit"  # how likely fog is
@@ -73,7 +74,7 @@ assert len(german.split()) > 80_000
 # *Nebelwahrscheinlichkeit* is a perfectly good German word, but it has no row. **How
 # can a model read a word that it has never seen?**
 #
-# Are words without a row rare? Give every word of the training text a row, and then read
+# Are such words rare? Give every word of the training text a row, and then read
 # **held-out** text, which is of the same kind but was set aside and not trained on.
 #
 # **Predict:** how many of its words have no row?
@@ -111,9 +112,9 @@ assert 0.12 < unknown < 0.19 and new_word not in known
 # %% [markdown]
 # ## Which pair is the most frequent?
 #
-# Six words make a **corpus**, a training text, that you can follow by hand. Merges happen
-# only inside words, so it is enough to know each word and how often it occurs. A word is
-# written as a tuple of symbols, because a tuple can be the key of a dictionary.
+# Six words make a **corpus**, a training text, small enough to follow by hand. Merges
+# happen only inside words, so all that counts is each word and how often it occurs. A word
+# is written as a tuple of symbols, because a tuple can be the key of a dictionary.
 
 # %%
 toy = {"cat": 4, "mat": 5, "mats": 2, "mate": 3, "ate": 3, "eat": 2}
@@ -155,45 +156,16 @@ print(pair_counts(toy_words))
 assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
-# (a, t) wins with 19. Now it becomes one symbol, everywhere.
-#
-# **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
-#
-# - [ ] `aa aa`
-# - [ ] `a aa`
-# - [ ] `aaa`
-# - [x] `aa a`
+# (a, t) wins with 19, more than a third of the letters' 43 neighbours. Now it becomes one
+# symbol, everywhere. `merge_pair` does that for one word, from left to right:
 
 # %%
-print("aaa".replace("aa", "[aa]"))
+print(merge_pair(("m", "a", "t", "s"), ("a", "t")))
+assert merge_pair(("m", "a", "t", "s"), ("a", "t")) == ("m", "at", "s")
+assert sum(pair_counts(toy_words).values()) == 43
 
 # %% [markdown]
-# It gives `aa a`: the first two are joined, and the third is left over.
-
-# %% [markdown]
-# ### Exercise: merge_pair
-#
-# Join a pair wherever it occurs in a word, from left to right.
-#
-# <details><summary>Hint 1</summary>
-#
-# Walk through the word with a position that you move yourself. How far does it move after
-# a joined pair, and how far otherwise?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `while position < len(symbols)`. Compare `symbols[position : position + 2]` with the
-# pair: a slice at the very end is short, and raises no error. Both must be tuples to be
-# equal.
-#
-# </details>
-
-# %%
-from course_lib.bpe import merge_pair  # exercise
-
-# %%
-check(merge_pair)
+# (It comes from the course; in *Going further* you can write it.)
 
 # %% [markdown]
 # ## Training: count, join, repeat
@@ -207,8 +179,9 @@ print(pair_counts(after))
 assert pair_counts(after)["m", "at"] == 10 and pair_counts(after)["at", "e"] == 6
 
 # %% [markdown]
-# Now (m, at) has 10, so that is merge 2. It also uses up the (at, e) in *mate*. As *mate* occurs 3 times, only 3 of the 6 (at, e) remain,
-# so merge 3 is (c, at), with 4. Which pair leads after that?
+# Now (m, at) has 10, so that is merge 2. It also uses up the (at, e) in the 3 *mate*, so
+# only 3 of the 6 (at, e) remain, and merge 3 is (c, at), with 4. Which pair leads after
+# that?
 
 # %%
 for pair in [("m", "at"), ("c", "at")]:
@@ -217,10 +190,9 @@ print(pair_counts(after))
 assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 
 # %% [markdown]
-# It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which
-# one wins, so each program has its own rule. We take the rule from the program by the
-# paper's authors: of equal pairs, take the greatest, which is the last one in Python's
-# order of tuples. Here that is (mat, e).
+# It is a **tie**: (mat, e) and (at, e) both occur 3 times. The paper doesn't say which one
+# wins, so we take the rule of its authors' program: of equal pairs, the greatest wins,
+# which is the last one in Python's order of tuples. Here that is (mat, e).
 
 # %% [markdown]
 # ### Exercise: train_bpe
@@ -231,7 +203,7 @@ assert pair_counts(after)["mat", "e"] == pair_counts(after)["at", "e"] == 3
 # <details><summary>Hint 1</summary>
 #
 # A loop: count pairs with your `pair_counts`, choose one, write it down, join it in all
-# words with your `merge_pair`. Words such as `a b c` and `ab c` can become equal; then
+# words with `merge_pair`. Words such as `a b c` and `ab c` can become equal; then
 # their counts add up.
 #
 # </details>
@@ -250,8 +222,8 @@ from course_lib.bpe import train_bpe  # exercise
 check(train_bpe)
 
 # %% [markdown]
-# Now train on the six words, with five merges. At first, the 19 words of this toy corpus
-# have 62 letters.
+# You have the whole training. On the six words, with five merges, it turns 62 letters into
+# fewer and fewer tokens:
 
 # %%
 merges = train_bpe(toy_words, 5)
@@ -264,41 +236,14 @@ assert merges[:3] == [("a", "t"), ("m", "at"), ("c", "at")]
 assert sum(len(word) * n for word, n in words_now.items()) == 23
 
 # %% [markdown]
-# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3.
-#
-# **Predict:** the corpus has no *matte*. How many tokens is it after all five merges?
-#
-# - [ ] One
-# - [x] Three
-# - [ ] Five
-
-# %%
-chosen = ["mats", "cats", "mates", "hat", "matte"]
-splits, frequencies = {word: [[*word]] for word in chosen}, []
-words_now = toy_words
-for pair in merges:
-    frequencies.append(pair_counts(words_now)[pair])
-    words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
-    for steps in splits.values():
-        steps.append([*merge_pair(tuple(steps[-1]), pair)])
-print(*splits["matte"][-1] if "matte" in splits else "")
-
-# %% [markdown]
-# Now make the merges in other words. **Press "merge"**, and guess each time what comes
-# next. <span class="in-notebook">(Then change the list `chosen`, and run both
-# cells.)</span>
-
-# %%
-alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
-figures.merge_steps(splits, merges, frequencies, alt=alt)
-
-# %% [markdown]
-# Letters that no merge joins remain letters: *matte* is `mat t e`.
+# Each merge saves one symbol wherever its pair occurred: 19, then 10, 4, 3 and 3. That is all
+# there is to training. (*Merges, one at a time*, in *Going further*, lets you watch them.)
 
 # %% [markdown]
 # ## Using the merges on a new word
 #
-# In *abc*, should *ab* be joined first, or *bc*? In training, *bc* was more frequent:
+# Training is over, and a new text arrives: `ab ab abc`. In *abc*, either *ab* or *bc* can be
+# joined, but not both. In training, *bc* was the more frequent; in this text, *ab* is.
 
 # %%
 text = "ab ab abc"
@@ -306,8 +251,7 @@ abc_merges = train_bpe({("b", "c"): 5, ("a", "b"): 4}, 2)
 print(abc_merges)
 
 # %% [markdown]
-# The text to be split is `ab ab abc`. In its last word, only one of the two pairs can
-# be joined. The library `tokenizers` gets your merges and this text.
+# The library `tokenizers`, which many published models use, gets your merges and this text.
 #
 # **Predict:** which tokens does it split *abc* into?
 #
@@ -326,7 +270,7 @@ assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
 # Encoding repeats the merges in the order of training: by **rank**. What is frequent in
-# the text at hand doesn't matter.
+# the text at hand doesn't matter, so a word has the same tokens in every text.
 
 # %% [markdown]
 # ### Exercise: encode_word
@@ -335,7 +279,7 @@ assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 #
 # <details><summary>Hint 1</summary>
 #
-# Of all the pairs in the word, which was learned first? Join it with your `merge_pair`,
+# Of all the pairs in the word, which was learned first? Join it with `merge_pair`,
 # and search again, because there are new pairs now.
 #
 # </details>
@@ -353,7 +297,7 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# Now split the three letters, and *meat*, a word that the corpus lacks, by rank:
+# You can now split any word, such as *abc*, and *meat*, which the corpus lacks:
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -376,12 +320,13 @@ assert decode(["n", "ow</w>", "he", "re</w>"]) == "now here"
 # %% [markdown]
 # ## The word from the beginning
 #
-# Now learn 4,000 merges from the German text, with marks. Your `train_bpe` counts all
-# pairs again for every merge, which would take many minutes; `train_bpe_fast`
-# (`course_lib/fast_bpe.py`) learns the **same merges** in seconds. (`word_counts` is the
-# course's, and an exercise further below.)
+# Back to *Nebelwahrscheinlichkeit*. Learn 4,000 merges from the German text, with marks.
+# Your `train_bpe` counts all pairs again for every merge, which would take many minutes;
+# `train_bpe_fast` (`course_lib/fast_bpe.py`) learns the **same merges** in seconds.
 
 # %%
+from course_lib.bpe import word_counts
+
 counts = word_counts(german)
 most = fast_bpe.train_bpe_fast(counts, 16_000)  # all that this lesson will need
 learned = most[:4000]
@@ -390,7 +335,7 @@ tokens_known = set(vocabulary(counts, learned))
 assert learned[:4] == train_bpe(counts, 4)
 
 # %% [markdown]
-# Here are the tokens of *Nebelwahrscheinlichkeit*, and whether they have rows:
+# Here are its tokens, and whether they have rows:
 
 # %%
 print(encode(new_word), [token in tokens_known for token in encode(new_word)])
@@ -421,27 +366,20 @@ print(len(tokens_unknown), "of", f"{len(subwords):,}", "tokens are unknown")
 assert len(tokens_unknown) == 0
 
 # %% [markdown]
-# None, where words left 15 % unknown. Now take two words that the training text lacks: *Iraq* and
-# *Regenxylophon* (a rain xylophone).
-#
-# **Predict:** which of them gives a token that has no row?
-#
-# - [ ] Neither of them
-# - [x] Only *Iraq*
-# - [ ] Only *Regenxylophon*
-# - [ ] Both of them
+# None, where words left 15 % unknown. But is there a text that the German menus have left
+# without tokens?
 
 # %%
-for word in ("Iraq", "Regenxylophon", "☂"):
+for word in ("Regenxylophon", "Iraq", "☂"):  # Regenxylophon: a rain xylophone
     print(encode(word), [token in tokens_known for token in encode(word)])
 assert tokens_known.issuperset(encode("Regenxylophon"))
 assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 assert "q" in tokens_known and encode("Iraq")[-1] == "q</w>" not in tokens_known
 
 # %% [markdown]
-# So byte-pair encoding on letters does have unknown tokens: a *letter* that training never
-# saw, such as ☂ or 雨, has no row, and neither has one that it never saw at the end of a
-# word, such as *q*.
+# A *letter* that training never saw, such as ☂ or 雨, has no row, and neither has one that it
+# never saw at the end of a word, such as *q*. Even a xylophone in the rain can be read, but
+# not an umbrella.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -456,16 +394,17 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 
 # %% [markdown]
 # So train on bytes instead of letters: with the 256 bytes in the vocabulary from the
-# start, there is no text that you cannot write. White space is bytes too, and belongs to
-# the word *after* it, so no mark is needed and nothing is lost. GPT-2 works like this.
-# The 256 bytes come first in the vocabulary, then what each merge makes, and a token's
-# index there is its **token id**, which is what a model gets. (In *Going further* you
-# write both directions.)
+# start, there is no text that you cannot write, umbrellas included. White space is bytes
+# too, and belongs to the word *after* it, so no mark is needed and nothing is lost. GPT-2
+# works like this. The 256 bytes come first in the vocabulary, then what each merge makes,
+# and a token's index there is its **token id**, which is what a model gets. (In *Going
+# further* you write both directions.)
 
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# Do bytes serve all languages equally well? Here are the same texts in six of them.
+# Nothing is unknown any more, but is every language served equally well? Here are the same
+# texts in six of them.
 
 # %%
 from course_lib.byte_bpe import pre_token_counts
@@ -524,7 +463,7 @@ assert 3.5 < n_tokens["bytes"]["en"] / on_english["en"] < 4.3
 assert n_tokens["bytes"]["el"] / on_english["el"] < 1.15
 
 # %% [markdown]
-# The table as a picture:
+# Here is the table as a picture:
 
 # %%
 alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
@@ -542,12 +481,55 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # times as many as before.
 
 # %% [markdown]
+# ## Your own tokenizer
+#
+# The program of the first screen, now in your own code: learn 300 merges from the thousand
+# most frequent words of Shakespeare's plays, in small letters. It takes some seconds, since
+# your `train_bpe` counts all pairs 300 times.
+
+# %%
+import re
+
+from course_lib.corpora.plays import plays
+
+small_letters = re.findall("[a-z]+", "\n".join(plays().values()).lower())
+in_plays = word_counts(" ".join(small_letters))
+frequent = sorted(in_plays, key=in_plays.get, reverse=True)[:1000]
+your_merges = train_bpe({word: in_plays[word] for word in frequent}, 300)
+print("the first merges:", *("".join(pair) for pair in your_merges[:8]))
+
+# %% [markdown]
+# Then write a sentence of your own, encode it, and decode the tokens again.
+#
+# **Predict:** which of these words of our sentence is a single token?
+#
+# - [ ] *telephone*
+# - [x] *where*
+# - [ ] Both
+# - [ ] Neither
+
+# %%
+sentence = "where did i leave my telephone"  # small letters; or your own
+by_word = [encode_word(spell(word), your_merges) for word in sentence.split()]
+print(*(" ".join(tokens_of_word) for tokens_of_word in by_word), sep=" | ")
+print(decode([token for tokens_of_word in by_word for token in tokens_of_word]))
+assert ["where</w>"] in by_word and len(by_word[-1]) > 3
+assert spell("telephone") not in in_plays
+
+# %% [markdown]
+# Shakespeare asked *where* often enough to make it one token. He had no telephone, so it
+# comes in pieces that he used in other words, and the last piece is even a word of his,
+# *one*. A model with his vocabulary can read this sentence, and write it. Large language
+# models do the same with the words that you invent.
+
+# %% [markdown]
 # ## In three lines
 #
 # - Training joins the most frequent pair, counts again, and repeats; ties need a rule.
 # - Encoding applies merges by rank, so a new word becomes parts that are known from other
 #   words. With bytes, nothing is lost or unknown.
-# - The text that the merges were learned from decides which languages need many tokens.
+# - The text that the merges were learned from decides which words are one token, and which
+#   languages need many.
 #
 # **What you can read now:** Sennrich, Haddow and Birch (2016), *Neural Machine
 # Translation of Rare Words with Subword Units*, section 3; Radford et al. (2019), the
@@ -560,15 +542,90 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 # ## Going further
 #
 # You can skip any section below: no later lesson's core needs it. Write the rest of a
-# tokenizer, from counting words to bytes, if you like to see things complete; read about
+# tokenizer, from joining a pair to bytes, if you like to see things complete; read about
 # whole words, compounds and the number of merges if you will train a vocabulary yourself,
 # and about the library if you use one.
 
 # %% [markdown]
+# ## Merges, one at a time
+#
+# The five merges of the toy corpus, in words that it has and in some that it lacks.
+#
+# **Predict:** the corpus has no *matte*. How many tokens is it after all five merges?
+#
+# - [ ] One
+# - [x] Three
+# - [ ] Five
+
+# %%
+chosen = ["mats", "cats", "mates", "hat", "matte"]
+splits, frequencies = {word: [[*word]] for word in chosen}, []
+words_now = toy_words
+for pair in merges:
+    frequencies.append(pair_counts(words_now)[pair])
+    words_now = {merge_pair(word, pair): n for word, n in words_now.items()}
+    for steps in splits.values():
+        steps.append([*merge_pair(tuple(steps[-1]), pair)])
+print(*splits["matte"][-1] if "matte" in splits else "")
+
+# %% [markdown]
+# Letters that no merge joins remain letters: *matte* is `mat t e`. Now make the merges in
+# other words. **Press "merge"**, and guess each time what comes next.
+# <span class="in-notebook">(Then change the list `chosen`, and run both cells.)</span>
+
+# %%
+alt = "After five merges mats is mat and s; words that the toy lacks keep letters, too."
+figures.merge_steps(splits, merges, frequencies, alt=alt)
+
+# %% [markdown]
+# ## Joining a pair
+#
+# `merge_pair` came from the course. Here you write it. The one decision is what to do where
+# the pair overlaps itself.
+#
+# **Predict:** read from left to right, what should joining (a, a) in `a a a` give?
+#
+# - [ ] `aa aa`
+# - [ ] `a aa`
+# - [ ] `aaa`
+# - [x] `aa a`
+
+# %%
+print("aaa".replace("aa", "[aa]"))
+
+# %% [markdown]
+# It gives `aa a`: the first two are joined, and the third is left over.
+
+# %% [markdown]
+# ### Exercise: merge_pair
+#
+# Join a pair wherever it occurs in a word, from left to right.
+#
+# <details><summary>Hint 1</summary>
+#
+# Walk through the word with a position that you move yourself. How far does it move after
+# a joined pair, and how far otherwise?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `while position < len(symbols)`. Compare `symbols[position : position + 2]` with the
+# pair: a slice at the very end is short, and raises no error. Both must be tuples to be
+# equal.
+#
+# </details>
+
+# %%
+from course_lib.bpe import merge_pair  # exercise
+
+# %%
+check(merge_pair)
+
+# %% [markdown]
 # ## Counting words, with their ends
 #
-# `word_counts` came from the course. Here you write it, the shortest function of this
-# lesson. `spell`, also the course's, marks a word's last letter.
+# `word_counts` came from the course, too. It is the shortest function of this lesson.
+# `spell`, also the course's, marks a word's last letter.
 
 # %% [markdown]
 # ### Exercise: word_counts
@@ -1179,31 +1236,3 @@ assert second.decode(second.encode("Regen 雨").ids) == " Regen �"
 # left of 雨: some of its bytes do not occur in the German, so without `initial_alphabet`
 # they had no token. So byte-level encoding is lossless only with all 256 bytes in the
 # vocabulary.
-
-# %% [markdown]
-# ## Your own tokenizer
-#
-# Now put it all together, from a text to tokens and back: count the words, learn 300
-# merges on the thousand most frequent ones, encode, decode. `train_bpe` and `encode_word`
-# are yours; take your own `word_counts` and `decode` too if you have written them. (*When
-# it rains, the skylight closes.* Try a sentence of your own.)
-
-# %%
-from course_lib import bpe
-
-new_sentence = "Wenn es regnet, schließt sich das Dachfenster"
-by_word = bpe.word_counts(german)
-frequent = {spell(word): by_word[spell(word)] for word in known[:1000]}
-your_merges = train_bpe(frequent, 300)
-your_tokens = [
-    token
-    for word in new_sentence.split()
-    for token in encode_word(spell(word), your_merges)
-]
-print(*your_tokens)
-print(bpe.decode(your_tokens))
-assert bpe.decode(your_tokens) == new_sentence and new_sentence not in german
-assert {"es</w>", "das</w>"} < set(your_tokens)
-
-# %% [markdown]
-# The sentence is new, but it comes back unchanged; *es* and *das* are even one token each.

@@ -12,7 +12,7 @@
 # - write the training loop, and train a model with it;
 # - in *Going further*: say which tensors share memory, measure a gradient, and write Adam.
 #
-# **About 70 minutes, and 35 more in *Going further*.** You need lessons 01, 02 and 05.
+# **About 75 minutes, and 40 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -79,8 +79,8 @@ torch.set_num_threads(1)  # the fastest for tensors as small as ours
 print("NumPy:", np.array([0.1]).dtype, " PyTorch:", torch.tensor([0.1]).dtype)
 
 # %% [markdown]
-# NumPy stores Python's floats in 64 bits and PyTorch in 32, which takes half the memory and is much
-# faster on a GPU. The price is precision: 24 significant bits instead of 53.
+# NumPy stores Python's floats in 64 bits and PyTorch in 32, which takes half the memory and
+# is much faster on a GPU. The price is precision: 24 significant bits instead of 53.
 #
 # **Predict:** what is 1 + 0.00000001 in float32?
 #
@@ -178,10 +178,10 @@ print(w.grad.item())
 assert w.grad.item() == 12
 
 # %% [markdown]
-# `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is
-# used twice, and it is how a large batch can be split into parts. But between two steps somebody has to set
-# the gradients back to zero, and in PyTorch that is you. If you forget, there is no
-# error: each step uses the sum of the gradients of all batches so far.
+# `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is used
+# twice. But between two steps somebody has to set the gradients back to zero, and in
+# PyTorch that is you. If you forget, there is no error: each step uses the sum of the
+# gradients of all batches so far.
 #
 # The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
 # without their graph. (`.numpy()` is safe: it refuses a tensor with a graph.)
@@ -265,18 +265,10 @@ print(tuple(log_p[:, targets].shape))
 assert log_p[:, targets].shape == (3, 3)
 
 # %% [markdown]
-# `[:, targets]` takes these columns from *every* row. A boolean mask can pick one entry
-# per row, but it is as large as `log_p` itself:
-
-# %%
-mask = torch.arange(5) == targets[:, None]  # (3, 5)
-print(mask.int().tolist(), tuple(log_p[mask].shape))
-
-# %% [markdown]
-# What each row needs is an index of its own. `log_p[torch.arange(3), targets]` gives it
-# one, but works for two axes only. `gather`, like NumPy's `take_along_axis`, works with
-# any number of axes: `x.gather(dim, index)` picks, along one axis, the entries that
-# `index` names, and its result has the shape of `index`.
+# `[:, targets]` takes these columns from *every* row, but each row needs an index of its
+# own. That is what `gather` is for, like NumPy's `take_along_axis`: `x.gather(dim, index)`
+# picks, along one axis, the entries that `index` names, and its result has the shape of
+# `index`.
 
 # %% [markdown]
 # ### Exercise: gather_log_probabilities
@@ -472,13 +464,18 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # ## The loop
 #
 # You have all the parts, and only the loop is missing before the model can spell.
-# **Training** repeats three calls for each batch: set the gradients to zero, compute them,
+# **Training** repeats three things for each batch: set the gradients to zero, compute them,
 # make a step. One pass through all batches is an **epoch**.
+#
+# First you write such a pass, `train_epoch`. Think of a relay: the first batch changes the
+# parameters a little, these go on to the second batch, which changes them again, and what
+# arrives after the last batch is what the epoch has learned. On the way, the loop notes the
+# loss of each batch, so that one can see it fall.
 
 # %% [markdown]
-# Your loop knows neither the model nor the optimizer. Both come in as functions. So
-# that you meet trap 1 yourself, `gradient_of` adds to the gradients it gets, as
-# `backward` does.
+# The loop should serve any model and any optimizer, so it knows neither: both come in as
+# functions, and you write who is called when, and with what. So that you meet trap 1
+# yourself, `gradient_of` adds to the gradients it gets, as `backward` does.
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
@@ -491,8 +488,8 @@ assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
 # %% [markdown]
 # ### Exercise: train_epoch
 #
-# Go through the batches once. Return the newest parameters, the newest state and the list of
-# losses.
+# Go through the batches once, and make a step for each. Return what arrives at the end, the
+# newest parameters and the newest state, and the list of losses.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -514,7 +511,8 @@ from course_lib.nn.training_loop import train_epoch  # exercise
 check(train_epoch)
 
 # %% [markdown]
-# After each epoch the model is tested on **held-out** data, on which it is never trained.
+# You have one epoch. A training has many, and after each the model is tested on **held-out**
+# data, on which it is never trained.
 #
 # A model has two modes, which differ if it has *dropout*. In **training mode** some of
 # the numbers, chosen at random, are set to 0 (and the others are scaled up), so that no
@@ -527,8 +525,8 @@ check(train_epoch)
 # %% [markdown]
 # ### Exercise: train
 #
-# Train for some epochs, each of which is a call of your `train_epoch`. Return the best
-# parameters, the losses and the held-out losses.
+# Train for some epochs, each of which is a call of your `train_epoch`. Return the parameters
+# with the lowest held-out loss, the losses and the held-out losses.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -550,8 +548,8 @@ from course_lib.nn.training_loop import train  # exercise
 check(train)
 
 # %% [markdown]
-# And the copy of the best? It needs no `clone()` here, because `sgd_step` returns new
-# tensors and leaves the old ones alone.
+# You can train any model now. (And the copy of the best? It needs no `clone()` here, because
+# `sgd_step` returns new tensors and leaves the old ones alone.)
 
 # %% [markdown]
 # ## Attention, backwards
@@ -987,9 +985,8 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # ## Adam
 #
 # One learning rate was enough for our small model. In most models it is hard to choose one
-# for all numbers: large gradients make the steps
-# too long, and small ones make them too short to matter. So **Adam** (Kingma and Ba,
-# 2015) divides each number's step by the usual size of its gradients. It keeps two moving
+# for all numbers: large gradients make the steps too long, and small ones make them too
+# short to matter. So **Adam** (Kingma and Ba, 2015) divides each number's step by the usual size of its gradients. It keeps two moving
 # averages, $m$ of the gradients and $v$ of their squares, and at each step retains the
 # shares $\beta_1$ and $\beta_2$ of them. With the gradient $g$,
 #

@@ -39,9 +39,9 @@ COUNTS = {
     "01": (30, 2),
     "02": (28, 14),
     "03": (26, 8),
-    "04": (29, 15),
-    "05": (29, 9),
-    "06": (18, 35),
+    "04": (27, 15),
+    "05": (28, 9),
+    "06": (19, 36),
 }
 EXERCISES_THAT_DO_NOT = {"load_torch_parameters", "encode_bytes", "decode_bytes"}
 SOFTMAX = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"
