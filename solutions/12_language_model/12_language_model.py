@@ -654,10 +654,10 @@ print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 #
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
-#   its logits after temperature, top-k and top-p have changed the probabilities.
-# - Trained for seconds, a small model lost to counts of two tokens back; a larger one,
-#   trained for minutes on more plays, was ahead of all the counts we tried.
+# - It is measured in bits per byte, next to counts and compressors, and writes by draws
+#   from its logits, which temperature, top-k and top-p change first.
+# - Trained for seconds, a small model lost to counts; a larger one, trained for minutes, was
+#   ahead.
 #
 # **What you can read now:** Radford et al. (2018) and (2019) and, after *Going further*,
 # Touvron et al. (2023), section 2; Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
