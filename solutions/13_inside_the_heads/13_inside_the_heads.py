@@ -10,7 +10,7 @@
 # - say what attention weights explain, and what they don't;
 # - in *Going further*: run a published model on your own functions, and take heads out.
 #
-# **About 60 minutes, and 80 more in *Going further*.** You need lessons 03, 09 and 11, and
+# **About 60 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11, and
 # the data: `make data` prepares it.
 
 # %%

@@ -12,7 +12,7 @@
 #   convolution cost, read a GPU kernel, choose among PyTorch's backends, and say what
 #   caches and windows save.
 #
-# **About 55 minutes, and 90 more in *Going further*.** You need lessons 01, 04, 09 and 12
+# **About 55 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
 # and, for the end, the data: `make data` prepares it.
 
 # %%

@@ -14,7 +14,7 @@
 # - fix the part that is to blame;
 # - write a test that lets every right version pass and catches the broken ones;
 #
-# **About 60 minutes, and 130 more in *Going further*.** You need lessons 01 to 11.
+# **About 60 minutes, and 150 more in *Going further*.** You need lessons 01 to 11.
 
 # %%
 from course_lib import figures
