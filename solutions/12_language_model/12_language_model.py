@@ -91,8 +91,8 @@ causal = torch.tensor(causal_mask(5))
 without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 
 # %% [markdown]
-# What is left is self-attention and a feed-forward network. (The decoder layer's third norm is
-# an encoder layer's second.)
+# What is left is self-attention and a feed-forward network. (The decoder layer's third
+# norm is an encoder layer's second.)
 #
 # **Predict:** which other layer of lesson 09 computes the same thing?
 #
@@ -147,8 +147,9 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 #
 # <details><summary>Hint 1</summary>
 #
-# Write the text 10, 11, 12, 13, 14 on paper, with `length` 2 and a start of 2. Which two tokens
-# are read, which two are predicted, and which is the largest start that still works?
+# Write the text 10, 11, 12, 13, 14 on paper, with `length` 2 and a start of 2. Which
+# two tokens are read, which two are predicted, and which is the largest start that
+# still works?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -182,8 +183,8 @@ alt = "Two rows of nine tokens; the second row is the first, one token later."
 figures.token_boxes(boxes, in_columns=True, alt=alt)
 
 # %% [markdown]
-# Each column is a prediction: from its upper token *and all before it* to its lower one. (␣ is a
-# space, ↵ the end of a line.)
+# Each column is a prediction: from its upper token *and all before it* to its lower
+# one. (␣ is a space, ↵ the end of a line.)
 
 # %% [markdown]
 # ## Bits per byte
@@ -513,8 +514,8 @@ assert (by_k > 0).sum() == 3 and (by_p > 0).sum() == 2
 #
 # <details><summary>Hint 1</summary>
 #
-# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end? Which
-# token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
+# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end?
+# Which token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -533,10 +534,9 @@ from course_lib.nn.sampling import sample  # exercise
 check(sample)
 
 # %% [markdown]
-# Here are temperature, top-k, top-p and the draw together, on the logits of the model that
-# you have trained. **Move the
-# sliders, and choose tokens to continue with.** What comes after *I*, at temperature 0.5
-# and at 2?
+# Here are temperature, top-k, top-p and the draw together, on the logits of the model
+# that you have trained. **Move the sliders, and choose tokens to continue with.** What
+# comes after *I*, at temperature 0.5 and at 2?
 
 # %%
 from course_lib.lessons.small_language_model import record_contexts
@@ -659,8 +659,9 @@ print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 # - Trained for seconds, a small model lost to counts; a larger one, trained for minutes, was
 #   ahead.
 #
-# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going further*,
-# Touvron et al. (2023), section 2; Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
+# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going
+# further*, Touvron et al. (2023), section 2; Karpathy's
+# [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
 #
 # **An open question:** the model has heads again. What do they do? Lesson 13.
 
@@ -671,8 +672,8 @@ print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 # *The baseline: counting* is about what a model has to beat, and the three sections after
 # it about what a model writes.
 #
-# The others take today's models apart and measure what their parts and their size bring. The
-# five changes since 2017:
+# The others take today's models apart and measure what their parts and their size
+# bring. The five changes since 2017:
 #
 # - **pre-norm** (lesson 09);
 # - **RMSNorm**, a norm without a mean;
@@ -826,12 +827,13 @@ assert 0.3 < of_top_10 < 0.5
 # %% [markdown]
 # ### Exercise: top_p_filter
 #
-# Keep the most probable tokens that together have probability p, including the one that crosses p.
+# Keep the most probable tokens that together have probability p, including the one that
+# crosses p.
 #
 # <details><summary>Hint 1</summary>
 #
-# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
-# tokens? For which of the four is this sum less than p?
+# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of
+# the four tokens? For which of the four is this sum less than p?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -914,10 +916,11 @@ assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0
 assert 0.4 < unknown[2.0] < 0.6
 
 # %% [markdown]
-# Its tokens are pieces of words, and one bad token spoils the whole word. A high temperature
-# gives improbable tokens a larger share: at 2, about half of this model's words are in none
-# of the eight plays, and most of those are no words at all. (The held-out text's 9 % are
-# Shakespeare's own words; the same share at 0.3 is no proof of quality.)
+# Its tokens are pieces of words, and one bad token spoils the whole word. A high
+# temperature gives improbable tokens a larger share: at 2, about half of this model's
+# words are in none of the eight plays, and most of those are no words at all. (The
+# held-out text's 9 % are Shakespeare's own words; the same share at 0.3 is no proof of
+# quality.)
 
 # %% [markdown]
 # ## How much is memory?
@@ -945,11 +948,11 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023) has
-# four of the five changes, and the large Llama 2 has grouped queries too. Most open models
-# since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
-# several networks of which each token uses a few ([Shazeer et al.
-# 2017](https://arxiv.org/abs/1701.06538)).
+# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023)
+# has four of the five changes, and the large Llama 2 has grouped queries too. Most open
+# models since then build on this block, which we call today's. Many now replace its
+# feed-forward network by a *mixture of experts*, several networks of which each token
+# uses a few ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538)).
 
 # %% [markdown]
 # **RMSNorm** divides by the root of the mean of the squares and leaves out the rest: no
@@ -1048,9 +1051,9 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the shape
-# (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix turns their product into (…,
-# d_model).
+# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches
+# have the shape (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix
+# turns their product into (…, d_model).
 #
 # </details>
 
@@ -1192,9 +1195,9 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 # %% [markdown]
 # ## The model, from your functions
 #
-# In *A speech of your own*, the model was the course's. Here is one in which every function on
-# the way from token ids to a text is yours. (If one is not ready, the list says so, and
-# the course's own is used.)
+# In *A speech of your own*, the model was the course's. Here is one in which every
+# function on the way from token ids to a text is yours. (If one is not ready, the list
+# says so, and the course's own is used.)
 
 # %%
 from course_lib.lessons.own_functions import own_functions
@@ -1270,8 +1273,8 @@ def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list
 
 
 # %% [markdown]
-# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
-# again:</span>
+# <span class="in-notebook">Change the speaker, the seed and the three settings, and run
+# both cells again:</span>
 
 # %% tags=["nbval-ignore-output"]
 prompt = tokenizer.encode("\n**JULIET**\n")
@@ -1371,8 +1374,8 @@ assert gap_at_best < gap_at_same / 2
 # %% [markdown]
 # ## Larger, and larger
 #
-# What does size bring? Here are four sizes of today's block, each three to four times as large as the one
-# before, trained for the same 800 steps with three seeds each
+# What does size bring? Here are four sizes of today's block, each three to four times
+# as large as the one before, trained for the same 800 steps with three seeds each
 # (`course_lib/experiments/sizes.py`):
 
 # %%

@@ -28,9 +28,9 @@ from course_lib.nn.functional import layer_norm
 #
 # Lesson 01 began with *it*. *The animal didn't cross the street because it was too
 # tired*: there, *it* attended to *animal*, with vectors that we had chosen by hand. A
-# trained model has chosen its own. Here is what one of them does with this very sentence:
-# the weights of all its 72 heads, twelve in each of six layers, the first layer on top. **Press a head to
-# open it**, and point at the row of *it*.
+# trained model has chosen its own. Here is what one of them does with this very
+# sentence: the weights of all its 72 heads, twelve in each of six layers, the first
+# layer on top. **Press a head to open it**, and point at the row of *it*.
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
@@ -174,10 +174,11 @@ assert scores["previous"].max() > 0.99
 assert best_heads(scores["next"])[0][:2] == (1, 8) and n_strong["separator"] == 25
 
 # %% [markdown]
-# Layers and heads are counted from 0. **Layer 0 head 2** attends to the
-# previous token and to nothing else, with weight 1.00. Layer 1 head 8 attends to the next one, with 0.70. No other head gives half of its
-# weight to one neighbour; 25 give more than half to separators, and none gives much to
-# rare words. On the wall, P, N and S mark the heads above ½:
+# Layers and heads are counted from 0. **Layer 0 head 2** attends to the previous token
+# and to nothing else, with weight 1.00. Layer 1 head 8 attends to the next one, with
+# 0.70. No other head gives half of its weight to one neighbour; 25 give more than half
+# to separators, and none gives much to rare words. On the wall, P, N and S mark the
+# heads above ½:
 
 # %%
 names = [["" for _ in range(12)] for _ in range(6)]
@@ -401,10 +402,11 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # %% [markdown]
 # ## Going further
 #
-# You can skip any section below: no later lesson's core needs it. The first runs
-# the published model on your own functions, and the next two follow heads a little longer. The three on closing heads are for everybody who wants
-# to know which parts of a model are needed, and the last two for those who show pictures
-# of weights to others, or want to see everything at work.
+# You can skip any section below: no later lesson's core needs it. The first runs the
+# published model on your own functions, and the next two follow heads a little longer.
+# The three on closing heads are for everybody who wants to know which parts of a model
+# are needed, and the last two for those who show pictures of weights to others, or want
+# to see everything at work.
 
 # %% [markdown]
 # ## A model that others trained
@@ -623,8 +625,9 @@ assert min(values[-1] for values in induced.values("one wide layer, second")) > 
 # Here, more heads side by side don't help.
 
 # %% [markdown]
-# And does MiniLM, with its 72 heads, have an induction head? It reads thirty random sequences of twelve token ids,
-# each twice. A head that attends to all tokens equally scores 1/24 = 0.04.
+# And does MiniLM, with its 72 heads, have an induction head? It reads thirty random
+# sequences of twelve token ids, each twice. A head that attends to all tokens equally
+# scores 1/24 = 0.04.
 #
 # **Predict:** what does its best head score?
 #
@@ -1054,9 +1057,10 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 # %% [markdown]
 # In the last layer, even weights cost nothing in one sentence, and little more than a
 # quarter of the cosine at most, so a picture of *that* layer explains little. In all
-# layers they cost over a third in one sentence and over three quarters in another. Wiegreffe and Pinter ask for more: they fix even weights and
-# *train* the model with them, whereas ours were put into a finished one. If such a model
-# does as well, weights cannot explain anything.
+# layers they cost over a third in one sentence and over three quarters in another.
+# Wiegreffe and Pinter ask for more: they fix even weights and *train* the model with
+# them, whereas ours were put into a finished one. If such a model does as well, weights
+# cannot explain anything.
 #
 # Weights say exactly where a head *reads* from. They don't say what the vector there had
 # become by then (the [*logit
@@ -1090,8 +1094,8 @@ batches = [lines[i : i + 50] for i in range(0, 1000, 50)]
 vectors = torch.cat([encoder.sentence_vectors(each, encode=encode) for each in batches])
 
 # %% [markdown]
-# <span class="in-notebook">Change the question, and run the cells from here on again. (*It is
-# cold outside*? *I saw a ghost last night*?)</span>
+# <span class="in-notebook">Change the question, and run the cells from here on again.
+# (*It is cold outside*? *I saw a ghost last night*?)</span>
 
 # %% tags=["nbval-ignore-output"]
 question = "Something is wrong in this country."

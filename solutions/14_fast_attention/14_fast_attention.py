@@ -49,11 +49,11 @@ layers = {"operations": operations}
 figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), alt=alt)
 
 # %% [markdown]
-# From n = 4d on. Each token meets all n, once for its scores (q kᵀ) and once for the
-# weighted sum of the values, which takes 4n²d operations in all. A feed-forward network
-# (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd². (Attention's four
-# projections, 8nd² more, are left out.) A text twice as long costs attention four times
-# as much, but for a page it isn't even the largest part.
+# Attention costs more from n = 4d on. Each token meets all n, once for its scores (q
+# kᵀ) and once for the weighted sum of the values, which takes 4n²d operations in all. A
+# feed-forward network (d to 4d and back) takes 16nd², and a recurrence (lesson 08)
+# 4nd². (Attention's four projections, 8nd² more, are left out.) A text twice as long
+# costs attention four times as much, but for a page it isn't even the largest part.
 
 # %% [markdown]
 # And yet, attention was what made long texts slow. Already at 1,024 tokens, GPT-2
@@ -66,11 +66,10 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), 
 # %% [markdown]
 # ## What a processor waits for
 #
-# An operation needs numbers, and they come from memory. A processor computes faster than
-# memory delivers, so what counts is how many operations it does with each number that it
-# has fetched. This is
-# the **arithmetic intensity**, in operations per byte moved (*operational* intensity in
-# Williams et al. 2009).
+# An operation needs numbers, and they come from memory. A processor computes faster
+# than memory delivers, so what counts is how many operations it does with each number
+# that it has fetched. This is the **arithmetic intensity**, in operations per byte
+# moved (*operational* intensity in Williams et al. 2009).
 #
 # Take the product of b vectors with a (d, d) matrix, d = 2,048: it does 2bd² operations,
 # on d² numbers in the matrix and 2bd in the vectors.
@@ -192,18 +191,18 @@ for scores in ([1, 3], [2, 5]):
 assert math.isclose(so_far, at_once)
 
 # %% [markdown]
-# The first block needs no special care, because e^(−∞) is 0. A row may now have a
-# million scores: two numbers still remember all that its softmax needs. (*Going
+# The first block needs no special care, because e^(−∞) is 0. Even for a row of a million
+# scores, two numbers hold all that its softmax needs to know. (*Going
 # further* has the whole softmax as an exercise.)
 
 # %% [markdown]
 # ## Tiles
 #
-# A query doesn't need its weights, only its output: the weighted sum of the values. That
-# can be built up in the same way. For each query, remember three things: the **maximum** and the
-# **sum** so far, and the **output** so far, a vector. When the maximum grows, multiply
-# the sum *and* the output by the same factor. At the end, divide the output by the sum,
-# once.
+# A query doesn't need its weights, only its output: the weighted sum of the values.
+# That can be built up in the same way. For each query, remember three things: the
+# **maximum** and the **sum** so far, and the **output** so far, a vector. When the
+# maximum grows, multiply the sum *and* the output by the same factor, because both are
+# sums of the same exponentials. At the end, divide the output by the sum, once.
 #
 # So at any time you need only the scores of a block of queries and a block of keys, a
 # **tile**. Here are four queries and six keys:
@@ -218,8 +217,8 @@ tiny = q @ k.T / math.sqrt(3)
 runs = {f"{i} × {j}": record_tiles(tiny, v, j, i) for i, j in ((2, 2), (1, 3), (4, 6))}
 
 # %% [markdown]
-# **Go from tile to tile.** Before each step, guess for which queries the maximum will grow, and
-# what happens to their sums. The hatched scores are gone.
+# **Go from tile to tile.** Before each step, guess for which queries the maximum will
+# grow, and what happens to their sums. Hatched scores have been forgotten.
 
 # %%
 alt = "A tile of scores moves over the table; each query carries three numbers along."
@@ -253,9 +252,9 @@ from course_lib.tiling import tiled_attention  # exercise
 check(tiled_attention)
 
 # %% [markdown]
-# You have written the core of FlashAttention. Does it agree with the attention of lesson
-# 01, which makes the whole table? Here are 700
-# queries and 1,000 keys, in float64:
+# You have written the core of FlashAttention. Does it agree with the attention of
+# lesson 01, which makes the whole table? Here are 700 queries and 1,000 keys, in
+# float64:
 
 # %%
 from course_lib.attention import attention
@@ -283,9 +282,9 @@ assert max(gaps.values()) < 1e-13
 # %% [markdown]
 # ## Memory, measured
 #
-# How much memory do tiles save? The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB.
-# `tiled_attention` with blocks of 128 keys holds a maximum, a sum and an output for each
-# query, and the scores of one block.
+# How much memory do tiles save? The table of one head over 16,384 positions has 16,384²
+# numbers of 4 bytes: 1 GiB. `tiled_attention` with blocks of 128 keys holds a maximum,
+# a sum and an output for each query, and the scores of one block.
 #
 # **Predict:** how does the memory for these scores grow with the length n, if all n
 # queries go through the blocks together, and how if the queries come in blocks of 128
@@ -348,7 +347,8 @@ figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 #
 # The paper measured what that means for GPT-2's attention, forward and backward.
 #
-# **Predict:** how many operations does FlashAttention do there, compared with standard attention?
+# **Predict:** how many operations does FlashAttention do there, compared with standard
+# attention?
 #
 # - [ ] Fewer, because no table is written
 # - [ ] Exactly as many, because the result is the same
@@ -371,10 +371,10 @@ assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 >
 # %% [markdown]
 # ## Two thousand tokens without a table
 #
-# Now let your function work in a model. A language model like the one in lesson 12, two layers
-# with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then it reads
-# 2,048 tokens of *The Tempest* at once, with your function as its attention. (If a
-# function is not ready, the course's own is used instead.)
+# Now let your function work in a model. A language model like the one in lesson 12, two
+# layers with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then
+# it reads 2,048 tokens of *The Tempest* at once, with your function as its attention.
+# (If a function is not ready, the course's own is used instead.)
 
 # %%
 from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
@@ -461,9 +461,9 @@ assert held["table"] > 8 * held["tiles"]
 # - Attention needs no table: a running maximum, a sum and an output are enough, exactly.
 # - That is FlashAttention: more operations, but far less memory and memory traffic.
 #
-# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer (2019); Ainslie et
-# al. (2023); Triton's tutorial
-# [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
+# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer
+# (2019); Ainslie et al. (2023); Triton's tutorial [Fused
+# Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
 #
 # **An open question:** everything works now. But would you notice if it didn't? Lesson
 # 15.
@@ -572,8 +572,9 @@ assert plain_peak > 1.2 * tiled_peak
 #   matrices everywhere, its *kernel*, which slides over the sequence.
 
 # %% [markdown]
-# Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
-# matrix costs 2d². Only the large products are counted; attention's projections are left out.
+# Each multiplication and each addition counts as one operation, so a vector of d
+# numbers times a (d, d) matrix costs 2d². Only the large products are counted;
+# attention's projections are left out.
 
 # %% [markdown]
 # ### Exercise: flops
@@ -582,8 +583,8 @@ assert plain_peak > 1.2 * tiled_peak
 #
 # <details><summary>Hint 1</summary>
 #
-# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products does
-# each kind have, and how many of each? Which kinds have two?
+# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which
+# products does each kind have, and how many of each? Which kinds have two?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -635,18 +636,19 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # %% [markdown]
 # ### Exercise: sequential_steps
 #
-# How many steps of one layer have to wait for each other, however many processors there are?
+# How many steps of one layer have to wait for each other, however many processors there
+# are?
 #
 # <details><summary>Hint 1</summary>
 #
-# Give each position a processor of its own. Which of the four kinds lets all of them begin at
-# once? What does position 5 of a recurrence have to know first?
+# Give each position a processor of its own. Which of the four kinds lets all of them
+# begin at once? What does position 5 of a recurrence have to know first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
-# the others, whatever n is.
+# Two answers are enough: one number for the kind whose positions wait for each other,
+# and 1 for the others, whatever n is.
 #
 # </details>
 
@@ -682,19 +684,20 @@ assert layers == 512
 # %% [markdown]
 # ### Exercise: path_length
 #
-# How many steps lie between the first position and the last? For n = 1 the two are one position,
-# and the answer is 0.
+# How many steps lie between the first position and the last? For n = 1 the two are one
+# position, and the answer is 0.
 #
 # <details><summary>Hint 1</summary>
 #
-# How many positions back does one layer reach, for a kernel of 3? How many for a window of 4? And
-# how far is it from the first of n positions to the last: n, or one less?
+# How many positions back does one layer reach, for a kernel of 3? How many for a window
+# of 4? And how far is it from the first of n positions to the last: n, or one less?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
-# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
+# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and
+# round up with `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none
+# for n = 1.
 #
 # </details>
 
@@ -771,8 +774,8 @@ figures.costs_by_length(lengths, widths, counted, start=(512, 512), alt=alt)
 # ## In seconds
 #
 # The core of each kind of layer was timed on one processor, for one sequence of 32 to
-# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's own `nn.RNN`,
-# whose loop is compiled.
+# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's
+# own `nn.RNN`, whose loop is compiled.
 
 # %%
 from itertools import product
@@ -877,8 +880,8 @@ assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "
 # memory yourself, you write a **kernel**: here, a program that the GPU runs many times at
 # once. The language Triton (Tillet et al. 2019) makes kernels look like NumPy.
 #
-# The course has one for attention, forward and backward (`course_lib/nn/flash_kernels.py`). This is the inner
-# loop of its forward pass:
+# The course has one for attention, forward and backward
+# (`course_lib/nn/flash_kernels.py`). This is the inner loop of its forward pass:
 
 # %%
 from pathlib import Path
@@ -930,8 +933,8 @@ except (ImportError, RuntimeError) as fault:
     print(fault)
 
 # %% [markdown]
-# How fast is the kernel on a GPU? That was **not measured** for this lesson, because there was no GPU. If
-# you have one, measure it against PyTorch's own with
+# How fast is the kernel on a GPU? That was **not measured** for this lesson, because
+# there was no GPU. If you have one, measure it against PyTorch's own with
 #
 # ```
 # python -m tests.benchmarks flash
@@ -974,11 +977,13 @@ print(by_tiles)
 assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": False}
 
 # %% [markdown]
-# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks but the
-# causal one, yet accepts dropout. So measure on your own machine, with your own options.
+# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks
+# but the causal one, yet accepts dropout. So measure on your own machine, with your own
+# options.
 
 # %% [markdown]
-# How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens (`course_lib/experiments/sdpa_backends.py`):
+# How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens
+# (`course_lib/experiments/sdpa_backends.py`):
 
 # %%
 backends = record.read("sdpa_backends")
@@ -1070,10 +1075,11 @@ from course_lib.costs import kv_cache_bytes  # exercise
 check(kv_cache_bytes)
 
 # %% [markdown]
-# A layer can have a head of keys and values for each head of queries (**multi-head**), for each group of
-# them (**grouped**, Ainslie et al. 2023), or one for all (**multi-query**, Shazeer 2019). These sizes were
-# published for GPT-3 (Brown et al. 2020), Llama 2 ([2023](https://arxiv.org/abs/2307.09288)), Mistral
-# (Jiang et al. 2023) and PaLM (Chowdhery et al. 2022).
+# A layer can have a head of keys and values for each head of queries (**multi-head**),
+# for each group of them (**grouped**, Ainslie et al. 2023), or one for all
+# (**multi-query**, Shazeer 2019). These sizes were published for GPT-3 (Brown et al.
+# 2020), Llama 2 ([2023](https://arxiv.org/abs/2307.09288)), Mistral (Jiang et al. 2023)
+# and PaLM (Chowdhery et al. 2022).
 
 # %%
 published = {  # layers, heads of queries, heads of keys and values, d_k
@@ -1085,8 +1091,8 @@ published = {  # layers, heads of queries, heads of keys and values, d_k
 }
 
 # %% [markdown]
-# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with the cache of Llama
-# 2 with 7 billion?
+# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared
+# with the cache of Llama 2 with 7 billion?
 #
 # - [x] A quarter
 # - [ ] About as large
@@ -1169,10 +1175,10 @@ figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A column of positions minus a row of positions,
-# `np.arange(n)[:, np.newaxis] - np.arange(n)`, holds all n × n distances. A key is open
-# if its distance is neither negative nor too large: two comparisons, joined by `&`. The
-# first rows need no special care.
+# A column of positions minus a row of positions, `np.arange(n)[:, np.newaxis] -
+# np.arange(n)`, holds all n × n distances. A key is open if its distance is neither
+# negative nor too large: two comparisons, joined by `&`. The first rows need no special
+# care.
 #
 # </details>
 
@@ -1183,8 +1189,8 @@ from course_lib.masks import sliding_window_mask  # exercise
 check(sliding_window_mask)
 
 # %% [markdown]
-# One layer reaches w positions, itself included. Its neighbours have read *their* neighbours, so a
-# second layer reaches further.
+# One layer reaches w positions, itself included. Its neighbours have read *their*
+# neighbours, so a second layer reaches further.
 #
 # **Predict:** with w = 4 and four layers, how many positions does the last one know
 # about?

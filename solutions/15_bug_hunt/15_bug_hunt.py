@@ -215,9 +215,9 @@ for number, value in leaks.items():
 assert leaks[3] > 0.01 and max(leaks[0], leaks[4]) < 1e-3
 
 # %% [markdown]
-# So 3 leaks, and 4 doesn't: reading your own target, or having memorised it, takes no later
-# word. Next, the weights of model 3, next to healthy ones. **Choose a model.** Lines to the right of a word lead to
-# later words.
+# So 3 leaks, and 4 doesn't: reading your own target, or having memorised it, takes no
+# later word. Next, the weights of model 3, next to healthy ones. **Choose a model.**
+# Lines to the right of a word lead to later words.
 
 # %%
 words = ["(start)", "six", "two", "nine", "four"]
@@ -249,8 +249,9 @@ print(training.parts_of(3).causal_mask(4).astype(int))
 assert probes.leak_of_mask(models[3]) > 0.01 > 1e-6 > probes.leak_of_mask(healthy)
 
 # %% [markdown]
-# Each word may attend to the one after it, the very word that it has to predict. In
-# the code, `k` is too large by 1, so the model is perfect in training and useless afterwards. **Fix it.**
+# Each word may attend to the one after it, the very word that it has to predict. In the
+# code, `k` is too large by 1, so the model is perfect in training and useless
+# afterwards. **Fix it.**
 
 # %%
 from course_lib.lessons.patients.parts import causal_mask  # mend
@@ -827,8 +828,8 @@ symptoms.compare(9, runs)
 # %% [markdown]
 # ## Model 10: words in the wrong order
 #
-# Model 10's loss stays high, as model 7's does. The first question is the same, too: does it
-# learn in a wrong way, or does its input lack something?
+# Model 10's loss stays high, as model 7's does. The first question is the same, too:
+# does it learn in a wrong way, or does its input lack something?
 #
 # **Predict:** which of models 7 and 10 can memorise one batch, in 200 steps, if either can?
 #
@@ -1085,14 +1086,16 @@ check(test_mask)
 #
 # <details><summary>Hint 1</summary>
 #
-# Which of the three arguments could a function ignore, and which values of n and d_model are at the edge of what the docstring
-# allows?
+# Which of the three arguments could a function ignore, and which values of n and
+# d_model are at the edge of what the docstring allows?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two loops, over positions and columns, compare each number with `math.sin` or `math.cos` of `t * base ** (-2i / d_model)`, where 2i is the column or the one before it. Call it with at least six
-# columns, once with an odd d_model, once with another base, once with n = 1, and compare with a tolerance of 1e-9.
+# Two loops, over positions and columns, compare each number with `math.sin` or
+# `math.cos` of `t * base ** (-2i / d_model)`, where 2i is the column or the one before
+# it. Call it with at least six columns, once with an odd d_model, once with another
+# base, once with n = 1, and compare with a tolerance of 1e-9.
 #
 # </details>
 
@@ -1168,8 +1171,10 @@ check(test_bpe)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0, as log-probabilities are). Compare the token
-# ids as lists: ends by itself, stops at max_length, empty at once, start_id in the middle, start_id = end_id, two equal logits.
+# A helper fills an array with −7 and puts −2 at [t, :, token] for each t (all below 0,
+# as log-probabilities are). Compare the token ids as lists: ends by itself, stops at
+# max_length, empty at once, start_id in the middle, start_id = end_id, two equal
+# logits.
 #
 # </details>
 
