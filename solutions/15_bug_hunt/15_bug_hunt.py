@@ -115,7 +115,8 @@ assert abs(healthy.losses[0] / np.log(23) - 1) < 0.1
 # same numbers and get the same batches. They differ in *one* function.
 #
 # The symptom comes first, and you name a suspect. Then you see its code, in a cell that is
-# yours to fix. Below it, the fixed model is trained and compared with the two others.
+# yours to fix. Below it, the fixed model is trained, and compared with the healthy one and
+# the broken one.
 
 # %% [markdown]
 # ## Before the first step
