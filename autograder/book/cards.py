@@ -26,7 +26,7 @@ PICTURES = {
     "09_transformer": "a-question-to-carry-through-the-lesson-5",
     "10_training": "how-fast-may-it-move-7",
     "11_translation": "several-beams-6",
-    "12_language_model": "one-long-sequence-10",
+    "12_language_model": "one-long-sequence-7",
     "13_inside_the_heads": "a-question-to-carry-through-the-lesson-3",
     "14_fast_attention": "tiles-4",
     "15_bug_hunt": "too-good-to-be-true-3",

@@ -19,8 +19,6 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
 # Lessons that write parts anew, which are filled by then.
 PARTS_WRITTEN_ANEW: dict[str, tuple[str, ...]] = {
     "12": ("causal attention", "feed-forward", "norm", "softmax"),
-    "13": ("embedding", "self-attention", "cross-attention", "causal attention"),
-    "14": ("self-attention", "cross-attention", "causal attention", "softmax"),
     "15": (
         *("shift right", "embedding", "positions", "self-attention"),
         *("causal attention", "norm", "softmax"),

@@ -8,10 +8,10 @@
 # - turn a translator's decoder into a language model, and a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - generate text from logits, with temperature, top-k, top-p and a draw;
-# - in *Going further*: build the block used in today's models, and say what each change
-#   since 2017 buys.
+# - in *Going further*: filter the candidates yourself, build the block used in today's
+#   models, and say what each change since 2017 buys.
 #
-# **About 80 minutes, and 75 more in *Going further*.** You need lessons 05 to 07 and 09
+# **About 70 minutes, and 90 more in *Going further*.** You need lessons 05 to 07 and 09
 # to 11, and the data: `make data` prepares it.
 
 # %%
@@ -28,8 +28,8 @@ from course_lib.nn.attention import attention
 # ## A question to carry through the lesson
 #
 # *What comes next?* A model that answers this question, token after token, is a
-# **language model**. Here is a tiny one: in three seconds, it learns from 1,167 short
-# messages of a program, word by word.
+# **language model**. Here is a tiny one. In three seconds it learns, word by word, from
+# 1,167 short messages of the kind that programs print.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -55,18 +55,27 @@ figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
 
 # %% [markdown]
 # A translator writes a text that says the same as its source. Take the source away, and
-# this is what is left. GPT and LLaMA are exactly that, only much larger. They need no
-# pairs of texts, so anything ever written can teach them. We take Shakespeare.
+# a language model is what is left. GPT and LLaMA are exactly that, only much larger.
+# They need no pairs of texts, so anything ever written can teach them. We take
+# Shakespeare.
 #
 # **How much of the Transformer does a language model need, and how well can it guess?**
-# By the end of the core, your own functions will draw Hamlet's words.
+# By the end of the core, your own functions will write a speech for Hamlet.
 
 # %% [markdown]
 # ## Only the decoder
 #
-# A language model has no source, and therefore no encoder and no cross-attention. Take a
-# pre-norm decoder layer from lesson 09 and let its cross-attention return 0, so that the
-# residual connection carries the target past it.
+# A language model has no source, so it has no encoder and no cross-attention either. In
+# the map, what reads a source is grey. (Lit is what you write anew in this lesson, some
+# of it in *Going further*.)
+
+# %%
+alt = "The encoder and the decoder's cross-attention are grey: there is no source."
+figures.lesson_map("12", alt=alt)
+
+# %% [markdown]
+# Which layer does that leave? Take a pre-norm decoder layer from lesson 09 and let its
+# cross-attention return 0, so that the residual connection carries the target past it.
 
 # %%
 from course_lib.masks import causal_mask
@@ -82,8 +91,8 @@ causal = torch.tensor(causal_mask(5))
 without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 
 # %% [markdown]
-# What is left is self-attention and a feed-forward network. (The decoder layer's third norm is
-# an encoder layer's second.)
+# What is left is self-attention and a feed-forward network. (The decoder layer's third
+# norm is an encoder layer's second.)
 #
 # **Predict:** which other layer of lesson 09 computes the same thing?
 #
@@ -101,34 +110,8 @@ for name, mask in (("no mask", None), ("causal mask", causal)):
 assert torch.allclose(encoded, without)
 
 # %% [markdown]
-# So "decoder-only" and "an encoder with a causal mask" are the same thing. What makes it
-# a language model is the mask, and what it is trained to predict.
-#
-# How large are such models? Here is GPT-2 (Radford et al. 2019), the small one, in the course's
-# own module: learned positions, a GELU (a smooth ReLU), and an embedding of 50,257 tokens that
-# also gives the logits. (`device="meta"`: shapes without numbers.)
-
-# %%
-from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
-
-sizes = {"d_model": 768, "n_layers": 12, "n_heads": 12, "n_positions": 1024}
-kinds = {"norm": "layer", "feed_forward": "gelu", "positions": "learned"}
-gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
-named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
-
-# %% [markdown]
-# What share of them is in the token embedding?
-
-# %%
-total = sum(parameter.numel() for parameter in named.values())
-share = named["embedding.weight"].numel() / total
-print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens")
-assert total == 124_439_808 and round(share, 2) == 0.31
-
-# %% [markdown]
-# Nearly a third: a row of 768 numbers for each of 50,257 tokens. In a larger model the
-# share is smaller, because the layers grow with the square of d_model and the embedding
-# only with d_model.
+# So "decoder-only" and "encoder with a causal mask" are two names for the same layers.
+# What makes them a language model is the mask, and what they are trained to predict.
 
 # %% [markdown]
 # ## One long sequence
@@ -157,33 +140,16 @@ print(f"{len(texts.training):,} characters, {len(token_ids):,} tokens")
 # goes on anyway.
 
 # %% [markdown]
-# **Predict:** in a sequence of 626,021 tokens, at how many positions can a window of 64
-# tokens begin without any of its targets missing?
-#
-# - [ ] 9,781, one in 64
-# - [ ] 626,021, all of them
-# - [ ] 625,958, all but 63
-# - [x] 625,957, all but 64
-
-# %%
-n_windows = len(token_ids) - 64
-print(f"{len(token_ids):,} tokens, {n_windows:,} windows with their targets")
-assert len(token_ids) == 626_021 and n_windows == 625_957
-
-# %% [markdown]
-# Windows may overlap. Counting from 0, the last 64 tokens begin at position 625,957. They
-# can be read, but no token comes after them, so the last target would be missing.
-
-# %% [markdown]
 # ### Exercise: language_model_batch
 #
-# Cut windows out of a sequence, with their targets. You only get starts at which the
-# window and its last target fit.
+# Cut windows out of a sequence, with their targets. Windows may overlap, and you only get
+# starts at which the window and its last target fit.
 #
 # <details><summary>Hint 1</summary>
 #
-# Write the text 10, 11, 12, 13, 14 on paper, with `length` 2 and a start of 2. Which two tokens
-# are read, which two are predicted, and which is the largest start that still works?
+# Write the text 10, 11, 12, 13, 14 on paper, with `length` 2 and a start of 2. Which
+# two tokens are read, which two are predicted, and which is the largest start that
+# still works?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -201,7 +167,8 @@ from course_lib.nn.language_data import language_model_batch  # exercise
 check(language_model_batch)
 
 # %% [markdown]
-# One window of nine tokens, from the speech above:
+# Your function turns any text into examples. Here is one window of nine tokens, from
+# the speech above:
 
 # %%
 first = torch.tensor([len(tokenizer.encode(texts.training[: start + 11]))])
@@ -216,8 +183,8 @@ alt = "Two rows of nine tokens; the second row is the first, one token later."
 figures.token_boxes(boxes, in_columns=True, alt=alt)
 
 # %% [markdown]
-# Each column is a prediction: from its upper token *and all before it* to its lower one. (␣ is a
-# space, ↵ the end of a line.)
+# Each column is a prediction: from its upper token *and all before it* to its lower
+# one. (␣ is a space, ↵ the end of a line.)
 
 # %% [markdown]
 # ## Bits per byte
@@ -230,9 +197,9 @@ figures.token_boxes(boxes, in_columns=True, alt=alt)
 # - **bits**: −log₂ p, the loss (in *nats*, units of the natural logarithm) divided by
 #   ln 2. A token with probability ⅛ costs 3 bits.
 #
-# Both count per *token*, and what a token is depends on the tokenizer. Here is a very
-# simple model with three vocabularies: the **unigram**, which knows only how frequent
-# each token is.
+# Both count per *token*, and what a token is depends on the tokenizer. To see what that
+# does, take the simplest model there is, with three vocabularies: the **unigram**, which
+# knows only how frequent each token is.
 
 
 # %%
@@ -297,11 +264,11 @@ assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 # > fewer of them. Bytes are the same for everybody.
 
 # %% [markdown]
-# Bits per byte also say how small a file could become: with arithmetic coding, a token of
-# probability p takes −log₂ p bits. So compressors are language models of a kind, and a
-# baseline. An uncompressed text takes 8 bits per byte. How many does
-# `xz -9e`, a program that compresses files, need for the held-out lines of *The Tempest*, alone, and if it has compressed
-# the eight plays first?
+# Bits per byte also say how small a file could become, because arithmetic coding stores
+# a token of probability p in about −log₂ p bits. So a compressor is a language model of
+# a kind, and a baseline for ours. An uncompressed text takes 8 bits per byte. How many
+# does the compressor `xz -9e` need for the held-out lines of *The Tempest*: alone, and
+# after the eight plays?
 
 # %%
 import lzma
@@ -320,20 +287,21 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 
 # %% [markdown]
 # And people? Claude Shannon let them guess English letter by letter
-# ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)). From their errors he concluded that a
-# letter takes between 0.6 and 1.3 bits, if a hundred letters before it are known. His alphabet had 27
-# symbols, the letters without case and the space, so his bits are not quite ours, which also pay for
-# capitals, punctuation and line ends.
+# ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)), and concluded from their
+# errors that a letter costs between 0.6 and 1.3 bits if they know the hundred letters
+# before it. (He left out capitals and punctuation, so his bits are not quite ours.)
 
 # %% [markdown]
 # ## Trained before your eyes
 #
-# The model is today's decoder (`LanguageModel`; its parts are in *Going further*), kept
-# very small: two layers, d_model 64, windows of 64 tokens. The loop is lesson 07's, in
-# PyTorch's words and with your batches. The learning rate rises and falls, as in lesson
-# 10 (`OneCycleLR`).
+# You have examples to train on and a measure to judge by; now for a model. It is a decoder
+# as they are built today (`LanguageModel`; its parts are in *Going further*), but very
+# small: two layers, d_model 64, windows of 64 tokens. The loop is the one of lesson 07,
+# with your batches. The learning rate rises and falls, as in lesson 10 (`OneCycleLR`).
 
 # %%
+from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
+
 small = {"d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2}
 config = LanguageModelConfig(512, **small, n_positions=64)
 torch.manual_seed(0)
@@ -363,10 +331,10 @@ for step in range(900):
 assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3.6
 
 # %% [markdown]
-# Now for the held-out lines, which the model has never read. At the start of a window, it
-# has little to predict a token from. So windows overlap by half, and only their second
-# half counts (`eight_plays.token_losses`): every token after the first 33 is predicted
-# from 33 tokens or more.
+# Now for the held-out lines, which the model has never read. A token at the start of a
+# window has little context to be predicted from. So the windows overlap by half, and
+# only their second halves count (`eight_plays.token_losses`): after the first 33, every
+# token is predicted from 33 tokens or more.
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
@@ -375,10 +343,10 @@ judged_text = tokenizer.decode(judged[1:])
 of_model = bits_per_byte(model_losses[:5999], judged_text)
 
 # %% [markdown]
-# What does it have to beat? Counts: a **bigram** predicts a token from the one before it,
-# by how often each token came after it in the eight plays; a **trigram** from the two
-# before. (`n_gram_log_probability`, which *Going further* has as an exercise, also says
-# what to do if a context never occurred.)
+# What does it have to beat? Counts: a **bigram** predicts a token from the one before
+# it, by how often each token came after it in the eight plays; a **trigram** does so
+# from the two before. (`course_lib/n_grams.py` also handles contexts that never
+# occurred: *Going further*.)
 
 # %%
 from course_lib import n_grams
@@ -409,10 +377,11 @@ assert of_counts["3-gram"] + 0.03 < of_model < of_counts["2-gram"] - 0.1
 assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was read
 
 # %% [markdown]
-# A Transformer of 122,000 parameters loses to counting two tokens back. But in 900 steps
-# it has read every token only one and a half times on average, and counts cannot go on like
-# this: most contexts of three tokens occurred once or never, so 4-grams of these plays do
-# worse than trigrams (*Going further* shows it). A model can grow. The long training, below, shows what that brings.
+# A Transformer with 122,000 parameters loses to counts of the two tokens before! But
+# counts are at their limit: most contexts of three tokens occurred once or never, so
+# 4-grams of these plays do worse than trigrams (*Going further* shows it). The model
+# has read each token only one and a half times on average, and it can grow. Before it
+# does, let it speak.
 
 # %% [markdown]
 # ## From logits to text
@@ -455,11 +424,11 @@ print(f"…\nrepeated: {repeated:.0%}")
 assert repeated > 0.5  # 0.76 when the course was made
 
 # %% [markdown]
-# It goes round in circles: what was likely once is likely again, all the more so because
-# the model reads its own words. A translation is pinned down by its source, but here
-# nothing is, so language models **draw** the next token. The softmax of the logits says
-# how often each should come, but there are three ways to change these probabilities
-# first.
+# It goes round in circles, because what was likely once is likely again, all the more
+# so as the model reads its own words. A translation is pinned down by its source. Here
+# nothing pins the text down, so language models **draw** the next token. The softmax of
+# the logits says how often each should come, but there are three ways to change these
+# probabilities first.
 #
 # The first is a **temperature** T that divides the logits: softmax(logits / T).
 
@@ -508,76 +477,36 @@ from course_lib.nn.sampling import apply_temperature  # exercise
 check(apply_temperature)
 
 # %% [markdown]
-# At each step, hundreds of tokens have a tiny probability each, and together a large one.
-# Draw often enough, and one of them comes up. **Top-k** keeps only the k most probable
-# tokens.
-
-# %% [markdown]
-# ### Exercise: top_k_filter
+# At each step, hundreds of tokens have a tiny probability each, and together a large
+# one. Draw often enough, and one of them comes up. Two filters take them out:
 #
-# Keep the k most probable tokens, at their positions, and make each row sum to 1 again.
+# - **top-k** keeps only the k most probable tokens;
+# - **top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
+#   instead of tokens: it keeps the most probable ones until together they have probability p.
 #
-# <details><summary>Hint 1</summary>
-#
-# How many tokens pass `probabilities >= threshold`, if three of them are as probable as
-# the k-th? What do you need instead of a threshold, to keep exactly k?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `argsort(dim=-1, descending=True, stable=True)` gives the token ids from most to least
-# probable, equal ones in their order (`torch.topk` promises none). The first k of them
-# stay: `scatter` writes at their positions. What about the others, and each row's sum?
-#
-# </details>
-
-# %%
-from course_lib.nn.sampling import top_k_filter  # exercise
-
-# %%
-check(top_k_filter)
-
-# %% [markdown]
-# What does that cost? Measure it on a text that is certainly good: the held-out lines. At
-# each position the model has probabilities for 512 tokens, and one of these is the token
-# that Shakespeare wrote.
-
-# %%
-windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
-with torch.no_grad():
-    predicted = model(windows[0])[:, 32:].softmax(dim=-1).flatten(0, 1)
-truth = windows[1][:, 32:].flatten()  # after 33 tokens of context or more
-
-
-def forbidden_share(filtered: Tensor) -> float:
-    """Return how many of the true tokens have probability 0."""
-    return (filtered.gather(-1, truth.unsqueeze(-1)) == 0).float().mean().item()
-
-
-# %% [markdown]
-# With k = 10, how many of Shakespeare's tokens could this model not have drawn?
-
-# %% tags=["nbval-ignore-output"]
-of_top_10 = forbidden_share(top_k_filter(predicted, 10))
-print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
-assert 0.3 < of_top_10 < 0.5
-
-# %% [markdown]
-# So ten tokens are far too few, at least for this model. But sometimes they are too many.
-# **Top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
-# instead of tokens: it keeps the most probable tokens until together they have
-# probability p. It comes from the course here (`sampling.top_p_filter`); *Going further* has
-# it as an exercise.
+# What is left is divided by its sum. (Both are exercises in *Going further*.)
 
 # %%
 from course_lib.nn import sampling
 
+four = torch.tensor([0.4, 0.3, 0.2, 0.1])
+by_k, by_p = sampling.top_k_filter(four, 3), sampling.top_p_filter(four, 0.6)
+print("k = 3:  ", [round(number, 2) for number in by_k.tolist()])
+print("p = 0.6:", [round(number, 2) for number in by_p.tolist()])
+assert (by_k > 0).sum() == 3 and (by_p > 0).sum() == 2
+
+# %% [markdown]
+# A model that is sure of the next token has few left after top-p, an unsure one has
+# many; top-k always leaves k.
+
 # %% [markdown]
 # ## The draw
 #
-# A test must know which token is right, so a function that draws cannot make its own
-# random number: u, at least 0 and below 1, comes in as an argument. Lay the tokens'
-# probabilities end to end on a line of length 1, and see whose stretch u falls on.
+# What is left to do is to draw. A test must know which token is right, so a function
+# that draws cannot make its own random number: u, at least 0 and below 1, comes in as
+# an argument. Lay the tokens' probabilities end to end on a line of length 1, and see
+# whose stretch u falls on.
+
 # %% [markdown]
 # ### Exercise: sample
 #
@@ -585,8 +514,8 @@ from course_lib.nn import sampling
 #
 # <details><summary>Hint 1</summary>
 #
-# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end? Which
-# token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
+# The probabilities are 1/2, 0, 1/2. Where on the line does each stretch begin and end?
+# Which token should come for u = 1/2, and which comparison, `<` or `<=`, says so?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -597,6 +526,7 @@ from course_lib.nn import sampling
 # first, in float64.
 #
 # </details>
+
 # %%
 from course_lib.nn.sampling import sample  # exercise
 
@@ -604,9 +534,9 @@ from course_lib.nn.sampling import sample  # exercise
 check(sample)
 
 # %% [markdown]
-# Here are all four together, on the logits of the model that you have trained. **Move the
-# sliders, and choose tokens to continue with.** What comes after *I*, at temperature 0.5
-# and at 2?
+# Here are temperature, top-k, top-p and the draw together, on the logits of the model
+# that you have trained. **Move the sliders, and choose tokens to continue with.** What
+# comes after *I*, at temperature 0.5 and at 2?
 
 # %%
 from course_lib.lessons.small_language_model import record_contexts
@@ -619,71 +549,20 @@ alt = "After Hamlet's I, at most 40 tokens can be drawn, and none is far ahead."
 figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 
 # %% [markdown]
-# And now let your functions write a text. The random numbers come from a generator with a
-# seed, so the same seed gives the same text.
-
-
-# %%
-def write(n_tokens: int, seed: int, temperature=1.0, k=512, p=1.0) -> list[int]:
-    """Return the prompt and n_tokens more."""
-    generator, ids = torch.Generator().manual_seed(seed), [*prompt]
-    for _ in range(n_tokens):
-        probabilities = apply_temperature(next_logits(ids), temperature)
-        probabilities = sampling.top_p_filter(top_k_filter(probabilities, k), p)
-        u = torch.rand((), generator=generator, dtype=torch.float64)
-        ids.append(int(sample(probabilities, u)))
-    return ids
-
-
-drawn = {t: [write(250, seed, t) for seed in range(6)] for t in (0.3, 1.0, 2.0)}
-
-# %% tags=["nbval-ignore-output"]
-for temperature in (0.3, 1.0, 2.0):
-    print(f"temperature {temperature}:", tokenizer.decode(drawn[temperature][0][:60]))
-
-# %% [markdown]
-# Does the model invent words? Of the held-out words, 9 % do not occur in the eight plays.
-#
-# **Predict:** how many of the words that the model writes at temperature 1 do not occur
-# there?
-#
-# - [x] More than 9 %
-# - [ ] About 9 %
-# - [ ] Fewer than 9 %
-
-# %% tags=["nbval-ignore-output"]
-known = set(eight_plays.words(texts.training))
-unknown = {}
-for name, samples in {"held out": [held_out.tolist()], **drawn}.items():
-    written = eight_plays.words("\n".join(map(tokenizer.decode, samples)))
-    unknown[name] = sum(word not in known for word in written) / len(written)
-    print(f"{name}: {unknown[name]:.0%} unknown words")
-assert 0.08 < unknown["held out"] < 0.09
-assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0.2
-assert 0.4 < unknown[2.0] < 0.6
-
-# %% [markdown]
-# Its tokens are pieces of words, and one bad token spoils the whole word. A high temperature
-# gives improbable tokens a larger share: at 2, about half of this model's words are in none
-# of the eight plays, and most of those are no words at all. (The held-out text's 9 % are
-# Shakespeare's own words; the same share at 0.3 is no proof of quality.)
-
-# %% [markdown]
 # ## What a longer training reaches
 #
-# This command trains a larger model on 36 plays, with a vocabulary of 1,024 tokens, and measures it
-# on the whole of *The Tempest*:
+# Your model lost to counts. Does a larger one, trained for longer, do better? This
+# command trains one on 36 plays, with a vocabulary of 1,024 tokens, and measures it on
+# the whole of *The Tempest*:
 #
 # ```
 # python -m course_lib.nn.train --task language
 # ```
 #
-# It saves its state, and `--resume` continues after a break. The results of three seeds
-# are stored with the course (`course_lib/experiments/language_model.py`), next to counts
-# of the same 36 plays.
+# You don't have to wait for it: the results of three seeds are stored with the course
+# (`course_lib/experiments/language_model.py`), next to counts of the same 36 plays.
 
 # %%
-from course_lib.corpora.plays import play_split
 from course_lib.experiments import record
 
 runs = record.read("language_model")
@@ -693,8 +572,8 @@ print(f"{one_run['parameters']:,} parameters, {one_run['steps']:,} steps,", end=
 print(f"about {runs.median('seconds') / 60:.0f} minutes on one core")
 
 # %% [markdown]
-# The counts include n-grams of bytes, up to n = 6, and the best of all n-grams is the
-# baseline. Is the Transformer ahead now?
+# The counts include n-grams of bytes, up to n = 6. Is the Transformer ahead of the best
+# of all n-grams now?
 
 # %%
 best, by_n = one_run["best_n_gram"], one_run["n_grams"]["tokens"]
@@ -716,12 +595,11 @@ figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 
 # %% [markdown]
 # All three runs are ahead of every count, and of `xz`. Compared with your small model,
-# that took four times as many parameters, three times as many tokens, and minutes instead
-# of seconds. Here n-grams of bytes do worse than n-grams of tokens, for each n and at
-# their best.
+# that took four times as many parameters, three times as many tokens, and minutes
+# instead of seconds.
 #
-# Here are all twenty samples from the first seed: each is cut after 40 tokens, at temperature
-# 1 and p = 0.9. (/ is the end of a line.)
+# And what does it write? Here are all twenty samples from the first seed, each cut
+# after 40 tokens, at temperature 1 and p = 0.9. (/ is the end of a line.)
 
 # %%
 samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
@@ -729,44 +607,61 @@ print(*samples, sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
-# How much of this is memory? In each sample, take the longest run of words that also
-# occurs, word for word, in the plays that the model has read. Here is the longest of all
-# twenty, for each seed:
+# ## A speech of your own
+#
+# Now it is your turn. Batches, bits, temperature and the draw are your functions, and
+# the model learned before your eyes. The random numbers come from a generator with a
+# seed, so the same seed gives the same speech.
+
 
 # %%
-for run in runs.runs:
-    print(run["longest copy"]["words"], "words:", run["longest copy"]["text"])
-assert {run["longest copy"]["words"] for run in runs.runs} == {4}
-# Each text was read once or twice: steps, tokens of a step, bytes of a token.
-assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
-assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
+def write(speaker: str, seed: int, temperature=1.0, k=512, p=1.0, n_tokens=60) -> str:
+    """Return a speech: the speaker's name and n_tokens more."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = tokenizer.encode(f"\n**{speaker}**\n")
+    for _ in range(n_tokens):
+        probabilities = apply_temperature(next_logits(ids), temperature)
+        probabilities = sampling.top_k_filter(probabilities, k)
+        probabilities = sampling.top_p_filter(probabilities, p)
+        u = torch.rand((), generator=generator, dtype=torch.float64)
+        ids.append(int(sample(probabilities, u)))
+    return tokenizer.decode(ids)
+
+
+# %% tags=["nbval-ignore-output"]
+for temperature in (0.3, 1.0, 2.0):
+    print(f"temperature {temperature}:", write("HAMLET", 0, temperature))
 
 # %% [markdown]
-# These are short phrases that any writer would repeat. This one, which read each text once or
-# twice, memorised almost nothing. Large models do memorise: hundreds of texts from
-# its training data were extracted word for word from the largest GPT-2 (Carlini and
-# others, [2021](https://arxiv.org/abs/2012.07805)).
+# As with the messages, the temperature decides when sense is lost. <span
+# class="in-notebook">**Change the speaker, the seed and the three settings** until a
+# speech pleases you:</span>
+
+# %% tags=["nbval-ignore-output"]
+print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 
 # %% [markdown]
 # Back to the question from the start. A language model needs only the decoder, without
-# cross-attention. How well can it guess? After four minutes on one core,
-# ours needs 2.2 bits for each byte of a play that it never read, where the best counts need
+# cross-attention. How well can it guess? After four minutes on one core, the larger one
+# needs 2.2 bits for each byte of a play that it never read, where the best counts need
 # 2.3 and `xz` 2.5. That is enough for the form of a play, for speakers, verse and many
-# words, but not for sense. What separates this model from the ones that you know is, above
-# all, size (of the text, of the model, of the training), and further training on answers and
-# on people's judgements.
+# words, but not for sense. What separates it from the models that you know is, above
+# all, size (of the text, of the model, of the training), and further training on
+# answers and on people's judgements.
 
 # %% [markdown]
 # ## In three lines
 #
 # - A language model is a decoder without cross-attention: an encoder's layers with a causal mask,
 #   trained on windows of one long sequence to predict each next token.
-# - It is measured in bits per byte, next to counts and compressors; a text is drawn from
-#   its logits after temperature, top-k and top-p have changed the probabilities.
-# - A small model loses to counts; a longer training puts it ahead of them.
+# - It is measured in bits per byte, next to counts and compressors, and writes by draws
+#   from its logits, which temperature, top-k and top-p change first.
+# - Trained for seconds, a small model lost to counts; a larger one, trained for minutes, was
+#   ahead.
 #
-# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going further*,
-# Touvron et al. (2023), section 2; Karpathy's [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
+# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going
+# further*, Touvron et al. (2023), section 2; Karpathy's
+# [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
 #
 # **An open question:** the model has heads again. What do they do? Lesson 13.
 
@@ -774,11 +669,11 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # ## Going further
 #
 # Each section below stands alone and can be skipped; no later lesson's core needs it.
-# *The baseline: counting* is for those who want to know what a model has to beat; *The most
-# probable tokens, by their sum* for those who draw texts.
+# *The baseline: counting* is about what a model has to beat, and the three sections after
+# it about what a model writes.
 #
-# The others take today's models apart and measure what their parts and their size bring. The
-# five changes since 2017:
+# The others take today's models apart and measure what their parts and their size
+# bring. The five changes since 2017:
 #
 # - **pre-norm** (lesson 09);
 # - **RMSNorm**, a norm without a mean;
@@ -870,20 +765,75 @@ assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 # context once says little. Trigrams even beat `xz`, and it took a second to count them.
 
 # %% [markdown]
-# ## The most probable tokens, by their sum
+# ## The most probable tokens
 #
-# Top-p (*From logits to text*) keeps the most probable tokens until together they have
-# probability p.
+# Top-k and top-p both keep the most probable tokens, and differ in when they stop. What
+# does each cost? First write them.
+
+# %% [markdown]
+# ### Exercise: top_k_filter
+#
+# Keep the k most probable tokens, at their positions, and make each row sum to 1 again.
+#
+# <details><summary>Hint 1</summary>
+#
+# How many tokens pass `probabilities >= threshold`, if three of them are as probable as
+# the k-th? What do you need instead of a threshold, to keep exactly k?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `argsort(dim=-1, descending=True, stable=True)` gives the token ids from most to least
+# probable, equal ones in their order (`torch.topk` promises none). The first k of them
+# stay: `scatter` writes at their positions. What about the others, and each row's sum?
+#
+# </details>
+
+# %%
+from course_lib.nn.sampling import top_k_filter  # exercise
+
+# %%
+check(top_k_filter)
+
+# %% [markdown]
+# What does that cost? Measure it on a text that is certainly good: the held-out lines. At
+# each position the model has probabilities for 512 tokens, and one of these is the token
+# that Shakespeare wrote.
+
+# %%
+windows = language_model_batch(held_out, 64, torch.arange(0, len(held_out) - 65, 32))
+with torch.no_grad():
+    predicted = model(windows[0])[:, 32:].softmax(dim=-1).flatten(0, 1)
+truth = windows[1][:, 32:].flatten()  # after 33 tokens of context or more
+
+
+def forbidden_share(filtered: Tensor) -> float:
+    """Return how many of the true tokens have probability 0."""
+    return (filtered.gather(-1, truth.unsqueeze(-1)) == 0).float().mean().item()
+
+
+# %% [markdown]
+# With k = 10, how many of Shakespeare's tokens could this model not have drawn?
+
+# %% tags=["nbval-ignore-output"]
+of_top_10 = forbidden_share(top_k_filter(predicted, 10))
+print(f"k = 10 forbids {of_top_10:.0%} of {len(truth):,} tokens")
+assert 0.3 < of_top_10 < 0.5
+
+# %% [markdown]
+# So ten tokens are far too few, at least for this model. But sometimes they are too
+# many, and top-p adapts: it stops when the tokens have probability p together.
 
 # %% [markdown]
 # ### Exercise: top_p_filter
 #
-# Keep the most probable tokens that together have probability p, including the one that crosses p.
+# Keep the most probable tokens that together have probability p, including the one that
+# crosses p.
 #
 # <details><summary>Hint 1</summary>
 #
-# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of the four
-# tokens? For which of the four is this sum less than p?
+# Sorted, a row is 1/2, 1/4, 1/8, 1/8, and p is 0.6. What is the sum *before* each of
+# the four tokens? For which of the four is this sum less than p?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -940,13 +890,69 @@ assert 35 < mean_size < 60 and abs(costs["p"] - costs["k"]) < 0.03
 # better, [Schaeffer et al. (2025)](https://arxiv.org/abs/2506.13681) did not.
 
 # %% [markdown]
+# ## Does it invent words?
+#
+# Of the held-out words, 9 % do not occur in the eight plays.
+#
+# **Predict:** how many of the words that the model writes at temperature 1 do not occur
+# there?
+#
+# - [x] More than 9 %
+# - [ ] About 9 %
+# - [ ] Fewer than 9 %
+
+# %% tags=["nbval-ignore-output"]
+known = set(eight_plays.words(texts.training))
+samples_of = {"held out": [texts.held_out]}
+for t in (0.3, 1.0, 2.0):
+    samples_of[t] = [write("HAMLET", seed, t, n_tokens=250) for seed in range(6)]
+unknown = {}
+for name, written in samples_of.items():
+    its_words = eight_plays.words("\n".join(written))
+    unknown[name] = sum(word not in known for word in its_words) / len(its_words)
+    print(f"{name}: {unknown[name]:.0%} unknown words")
+assert 0.08 < unknown["held out"] < 0.09
+assert unknown[0.3] < unknown[1.0] / 1.5 < unknown[2.0] / 2 and unknown[1.0] > 0.2
+assert 0.4 < unknown[2.0] < 0.6
+
+# %% [markdown]
+# Its tokens are pieces of words, and one bad token spoils the whole word. A high
+# temperature gives improbable tokens a larger share: at 2, about half of this model's
+# words are in none of the eight plays, and most of those are no words at all. (The
+# held-out text's 9 % are Shakespeare's own words; the same share at 0.3 is no proof of
+# quality.)
+
+# %% [markdown]
+# ## How much is memory?
+#
+# In each of the twenty samples of the long training, take the longest run of words that
+# also occurs, word for word, in the plays that the model has read. Here is the longest
+# of all twenty, for each seed:
+
+# %%
+from course_lib.corpora.plays import play_split
+
+for run in runs.runs:
+    print(run["longest copy"]["words"], "words:", run["longest copy"]["text"])
+assert {run["longest copy"]["words"] for run in runs.runs} == {4}
+# Each text was read once or twice: steps, tokens of a step, bytes of a token.
+assert one_run["steps"] == 6000 and one_run["n_tokens"] == 43_069
+assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
+
+# %% [markdown]
+# These are short phrases that any writer would repeat. This model, which read each text
+# once or twice, memorised almost nothing. Large models do memorise: hundreds of texts
+# from its training data were extracted word for word from the largest GPT-2 (Carlini
+# and others, [2021](https://arxiv.org/abs/2012.07805)).
+
+# %% [markdown]
 # ## A norm without a mean
 #
-# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023) has
-# four of the five changes, and the large Llama 2 has grouped queries too. Most open models
-# since then build on this block, which we call today's. Many now replace its feed-forward network by a *mixture of experts*,
-# several networks of which each token uses a few ([Shazeer et al.
-# 2017](https://arxiv.org/abs/1701.06538)).
+# The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023)
+# has four of the five changes, and the large Llama 2 has grouped queries too. Most open
+# models since then build on this block, which we call today's. Many now replace its
+# feed-forward network by a *mixture of experts*, several networks of which each token
+# uses a few ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538)).
 
 # %% [markdown]
 # **RMSNorm** divides by the root of the mean of the squares and leaves out the rest: no
@@ -1045,9 +1051,9 @@ figures.curves(a.numpy(), activations, xlabel="a", ylabel="f(a)", alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches have the shape
-# (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix turns their product into (…,
-# d_model).
+# SiLU of a is a times its sigmoid; `torch.nn.functional.silu` has it. Both branches
+# have the shape (…, d_ff) and meet number by number, so `*`, not `@`. The last matrix
+# turns their product into (…, d_model).
 #
 # </details>
 
@@ -1102,9 +1108,11 @@ assert round(cache / 1e9, 1) == 1.3
 # Every text that is being written needs that much, and all of it is read again for every
 # token. So **grouped queries** (Ainslie et al. 2023) let several query heads share one
 # head of keys and values: Llama 2 has 64 query heads, but 8 of keys and values, and so an
-# eighth of the cache. (*Latent attention*, MLA, goes another way: it stores one short
-# vector per token, from which all heads' keys and values are computed, [DeepSeek-V2,
-# 2024](https://arxiv.org/abs/2405.04434).)
+# eighth of the cache.
+#
+# *Latent attention* ([DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) goes another
+# way: it stores one short vector per token, from which the keys and values of all heads
+# are computed.
 
 # %% [markdown]
 # ### Exercise: grouped_query_attention
@@ -1185,11 +1193,11 @@ figures.curves(lengths, speed_of, **axes, alt=alt)
 # larger one, or on a GPU, the numbers differ.)
 
 # %% [markdown]
-# ## A speech of your own
+# ## The model, from your functions
 #
-# Now everything comes together: gradients found the parameters, and every function on the
-# way from token ids to a text is one of yours. (If one is not ready, the list says so,
-# and the course's own is used.)
+# In *A speech of your own*, the model was the course's. Here is one in which every
+# function on the way from token ids to a text is yours. (If one is not ready, the list
+# says so, and the course's own is used.)
 
 # %%
 from course_lib.lessons.own_functions import own_functions
@@ -1265,8 +1273,8 @@ def speak(model: LanguageModel, ids: list, seed: int, temperature, k, p) -> list
 
 
 # %% [markdown]
-# <span class="in-notebook">Change the speaker, the seed and the three settings, and run both cells
-# again:</span>
+# <span class="in-notebook">Change the speaker, the seed and the three settings, and run
+# both cells again:</span>
 
 # %% tags=["nbval-ignore-output"]
 prompt = tokenizer.encode("\n**JULIET**\n")
@@ -1366,8 +1374,8 @@ assert gap_at_best < gap_at_same / 2
 # %% [markdown]
 # ## Larger, and larger
 #
-# Here are four sizes of today's block, each three to four times as large as the one
-# before, trained for the same 800 steps with three seeds each
+# What does size bring? Here are four sizes of today's block, each three to four times
+# as large as the one before, trained for the same 800 steps with three seeds each
 # (`course_lib/experiments/sizes.py`):
 
 # %%
@@ -1399,3 +1407,28 @@ figures.curves(parameters, sizes_drawn, **axes, alt=alt)
 # enough. Over many more sizes, the loss falls as a power of the number of parameters, a
 # straight line on logarithmic axes (Kaplan et al. 2020), as long as data and steps grow
 # too. A model that is too large for its data wastes computation (Hoffmann et al. 2022).
+
+# %% [markdown]
+# How large are real models? Here is GPT-2 (Radford et al. 2019), the small one, in the
+# course's own module: learned positions, a GELU (a smooth ReLU), and an embedding of
+# 50,257 tokens that also gives the logits. (`device="meta"`: shapes without numbers.)
+
+# %%
+sizes = {"d_model": 768, "n_layers": 12, "n_heads": 12, "n_positions": 1024}
+kinds = {"norm": "layer", "feed_forward": "gelu", "positions": "learned"}
+gpt_2 = LanguageModelConfig(50_257, **sizes, **kinds, bias=True)
+named = dict(LanguageModel(gpt_2, device="meta").named_parameters())
+
+# %% [markdown]
+# What share of its parameters is in the token embedding?
+
+# %%
+total = sum(parameter.numel() for parameter in named.values())
+share = named["embedding.weight"].numel() / total
+print(f"{total:,} parameters, {share:.0%} of them in the embedding of the tokens")
+assert total == 124_439_808 and round(share, 2) == 0.31
+
+# %% [markdown]
+# Nearly a third: a row of 768 numbers for each of 50,257 tokens. In a larger model the
+# share is smaller, because the layers grow with the square of d_model and the embedding
+# only with d_model.

@@ -5,12 +5,12 @@
 #
 # After this lesson you can
 #
-# - run a published model on your own functions;
 # - measure what a head attends to, and back the name of its role with a number;
 # - explain what an induction head is, and how one forms;
-# - say what attention weights explain, and what they don't.
+# - say what attention weights explain, and what they don't;
+# - in *Going further*: run a published model on your own functions, and take heads out.
 #
-# **About 65 minutes, and 40 more in *Going further*.** You need lessons 03, 09 and 11, and
+# **About 60 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11, and
 # the data: `make data` prepares it.
 
 # %%
@@ -28,9 +28,9 @@ from course_lib.nn.functional import layer_norm
 #
 # Lesson 01 began with *it*. *The animal didn't cross the street because it was too
 # tired*: there, *it* attended to *animal*, with vectors that we had chosen by hand. A
-# trained model has chosen its own. Here are the weights of all 72 heads of one, for this
-# very sentence: six layers, the first one on top, of twelve heads each. **Press a head to
-# open it**, and point at the row of *it*.
+# trained model has chosen its own. Here is what one of them does with this very
+# sentence: the weights of all its 72 heads, twelve in each of six layers, the first
+# layer on top. **Press a head to open it**, and point at the row of *it*.
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
@@ -50,85 +50,21 @@ figures.wall_of_heads(weights.numpy(), tokens, tokens, start=(0, 2, 10), alt=alt
 # %% [markdown]
 # Did you find a head in which *it* attends to *animal*? **Does any of these heads do what
 # we say heads do?** In popular pictures, heads have names: one follows the syntax, another
-# the pronouns. In this lesson, no head gets a name without a number, and you also see
-# where the story fails.
-
-# %% [markdown]
-# ## A model that others trained
-#
-# The model is **MiniLM** (Wang et al. 2020), a small encoder of the BERT family (Devlin et
-# al. 2019). The version
-# [all-MiniLM-L6-v2](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2) was
-# trained further, on more than a billion pairs of texts that belong together, so that
-# such texts get similar vectors (Reimers and Gurevych 2019). Its file holds a dictionary
-# of names and arrays:
-
-# %%
-parameters = encoder.parameters
-starts = "embeddings", "encoder.layer.0"
-for name in sorted(name for name in parameters if name.startswith(starts)):
-    if name.endswith("weight"):
-        print(f"{name:50} {tuple(parameters[name].shape)}")
-print(f"… {len(parameters)} in all; {encoder.n_layers} layers, {encoder.n_heads} heads")
-
-# %% [markdown]
-# The vectors of its 30,522 tokens have d_model = 384 numbers.
-#
-# Somebody else trained the parameters, and you write the encoder that they fit. Three
-# things differ from the encoder of lesson 09: a matrix is stored as (out, in), every
-# linear map has a bias, and between the two maps of the feed-forward network there is a
-# GELU, a smooth ReLU. Positions are learned, one row each (lesson 05), and each token
-# gets the row of its *type*: 0, for the first text.
-
-# %% [markdown]
-# ### Exercise: encode_pretrained
-#
-# Turn token ids into the last layer's vectors.
-#
-# <details><summary>Hint 1</summary>
-#
-# Which axis of `encoder.layer.0.intermediate.dense.weight`, of shape (1536, 384), is as
-# long as a token's vector? And how do you find out, from the names alone, how many layers
-# there are?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Two helpers shorten the rest: one applies a linear map by its name, `x @ weight.T +
-# bias`, the other a norm by its name, with `layer_norm(…, eps=1e-12)`. The embeddings are
-# a sum of three rows (word, position, token_type), then a norm. A layer is twice "the
-# norm of x plus the sublayer's result for x"; the norm's name begins like that of its
-# sublayer's last linear map. GELU is `nn.functional.gelu`.
-#
-# </details>
-
-# %%
-from course_lib.nn.pretrained import encode_pretrained  # exercise
-
-# %%
-check(encode_pretrained)
-
-# %% [markdown]
-# The same parameters in PyTorch's own layers (`course_lib/lessons/torch_encoder.py`), and
-# the largest difference in the vectors of a sentence:
-
-# %%
-from course_lib.lessons.torch_encoder import torch_encode
-
-token_ids, _ = encoder.encode_texts(["Not one of its parameters is ours."])
-theirs = torch_encode(token_ids, parameters, encoder.n_heads)
-gap = (encode_pretrained(token_ids, parameters, encoder.n_heads) - theirs).abs().max()
-print("smaller than 0.00001:", bool(gap < 1e-5))
-assert gap < 1e-5 and theirs.shape == (1, token_ids.shape[1], 384)
-
-# %% [markdown]
-# A published model is no more than a dictionary of numbers and a program whose formulas
-# you know.
+# the pronouns. In this lesson, no head gets a name without a number, and you will also
+# see where the story fails.
 
 # %% [markdown]
 # ## The wall of heads
 #
-# Back to the 72 tables of weights, one row per query. Many have a bright first column.
+# Whose heads are these? The model is **MiniLM** (Wang et al. 2020), a small encoder of
+# the BERT family (Devlin et al. 2019). The version
+# [all-MiniLM-L6-v2](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2) was
+# trained further, on more than a billion pairs of texts that belong together, so that
+# such texts get similar vectors (Reimers and Gurevych 2019). (In *Going further*, it
+# runs on your own functions.)
+#
+# Look at its 72 tables again, one row per query. Many have a bright first column. Which
+# token is that?
 
 # %%
 print(tokens)
@@ -202,10 +138,9 @@ from course_lib.nn.head_roles import head_role_scores  # exercise
 check(head_role_scores)
 
 # %% [markdown]
-# One sentence proves little. So take 50 test sentences from the translation task, of
-# eight words or more, and count how frequent a token is in the training part. Your
-# function computes the mean scores of all heads (`course_lib/experiments/head_roles.py`
-# has the sentences):
+# One sentence proves little. So take 50 test sentences of the translation task, of eight
+# words or more; its training part says how frequent each token is. Your function computes
+# the mean scores of all heads (`course_lib/experiments/head_roles.py` has the sentences):
 
 # %%
 from course_lib.experiments import head_roles, record
@@ -239,10 +174,11 @@ assert scores["previous"].max() > 0.99
 assert best_heads(scores["next"])[0][:2] == (1, 8) and n_strong["separator"] == 25
 
 # %% [markdown]
-# Layers and heads are counted from 0. **Layer 0 head 2** attends to the previous token and to nothing else, with weight 1.00.
-# Layer 1 head 8 attends to the next one, with 0.70. No other head gives half of its
-# weight to one neighbour; 25 give more than half to separators, and none gives much to
-# rare words. On the wall, P, N and S mark the heads above ½:
+# Layers and heads are counted from 0. **Layer 0 head 2** attends to the previous token
+# and to nothing else, with weight 1.00. Layer 1 head 8 attends to the next one, with
+# 0.70. No other head gives half of its weight to one neighbour; 25 give more than half
+# to separators, and none gives much to rare words. On the wall, P, N and S mark the
+# heads above ½:
 
 # %%
 names = [["" for _ in range(12)] for _ in range(6)]
@@ -378,40 +314,6 @@ assert previous.layer == 0 and losses[0][previous.head] > 1
 # heads that do together what neither can do alone are a **circuit**.
 
 # %% [markdown]
-# And MiniLM, with its 72 heads? It reads thirty random sequences of twelve token ids,
-# each twice. A head that attends to all tokens equally scores 1/24 = 0.04.
-#
-# **Predict:** what does its best head score?
-#
-# - [x] 0.04: it has no induction head
-# - [ ] About 0.3
-# - [ ] Above 0.8
-
-# %%
-from course_lib.nn.pretrained import encode_with_heads
-
-generator = torch.Generator().manual_seed(0)
-of_repeats = []
-for _ in range(30):
-    repeated = torch.randint(2000, 20_000, (12,), generator=generator).repeat(2)
-    of_repeats.append(encode_with_heads(repeated, parameters, 12)[1])
-of_repeats = torch.stack(of_repeats).mean(dim=0)  # (6, 12, 24, 24)
-induction_head = best_heads(induction_score(of_repeats, 12))[0]
-to_same = of_repeats.diagonal(-12, -2, -1).mean(dim=-1)  # to the first occurrence
-same_head = best_heads(to_same)[0]
-print(f"best induction score: {induction_head.score:.2f}")
-print(f"to the same token: layer {same_head.layer} head {same_head.head},", end=" ")
-print(f"{same_head.score:.2f}")
-assert induction_head.score < 0.06
-assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
-
-# %% [markdown]
-# It has none. It was trained to compare texts, not to say what comes next. But layer 2
-# head 9 attends from a token's second occurrence to its first, with 0.65. In a picture
-# it would look much like an induction head, whose diagonal is next to it: one position
-# is the whole difference.
-
-# %% [markdown]
 # ## It
 #
 # Back to the first question. Take sixteen pairs of sentences like the one about the
@@ -476,17 +378,18 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # %% [markdown]
 # > **Has the model understood what *it* means, then?** One sentence that works makes a
 # > good slide. Look at its partner, and at fifteen more. What the model knows about
-# > pronouns may be spread over many heads, and over vectors that no weight shows. (The
-# > [*logit
-# > lens*](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
-# > reads such a vector as if the model ended there.)
+# > pronouns may be spread over many heads, and over vectors that no weight shows.
+#
+# So does any head do what we say heads do? Layer 0 head 2 does exactly that, whatever the
+# sentence. The induction head does, and we know how it is made. For *it*, the question
+# that opened the course, no head does reliably.
 
 # %% [markdown]
 # ## In three lines
 #
-# - A published model is a dictionary of parameters, which your encoder runs.
-# - Few heads have a clear role. An induction head does, and takes two heads in two
-#   layers that work together.
+# - Say what a head must do to earn a name, then count: more than half of MiniLM's 72 heads
+#   have none of our five roles.
+# - An induction head is understood: it takes two heads in two layers that work together.
 # - Weights say where a head reads. Whether that explains anything takes more sentences
 #   than one, and a baseline.
 #
@@ -499,10 +402,121 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # %% [markdown]
 # ## Going further
 #
-# You can skip any section below: no later lesson's core needs it. The first three follow
-# heads and vectors a little longer. The three on closing heads are for everybody who wants
-# to know which parts of a model are needed, and the last two for those who show pictures
-# of weights to others, or want to see everything at work.
+# You can skip any section below: no later lesson's core needs it. The first runs the
+# published model on your own functions, and the next two follow heads a little longer.
+# The three on closing heads are for everybody who wants to know which parts of a model
+# are needed, and the last two for those who show pictures of weights to others, or want
+# to see everything at work.
+
+# %% [markdown]
+# ## A model that others trained
+#
+# The wall came from a file that anybody can download. Can your own functions run it?
+# The file holds a dictionary of names and arrays:
+
+# %%
+parameters = encoder.parameters
+starts = "embeddings", "encoder.layer.0"
+for name in sorted(name for name in parameters if name.startswith(starts)):
+    if name.endswith("weight"):
+        print(f"{name:50} {tuple(parameters[name].shape)}")
+print(f"… {len(parameters)} in all; {encoder.n_layers} layers, {encoder.n_heads} heads")
+
+# %% [markdown]
+# The vectors of its 30,522 tokens have d_model = 384 numbers.
+#
+# Somebody else trained these parameters, and you write the encoder that they fit. Three
+# things differ from the encoder of lesson 09: a matrix is stored as (out, in), every
+# linear map has a bias, and between the two maps of the feed-forward network there is a
+# GELU, a smooth ReLU. Positions are learned, one row each (lesson 05), and each token
+# gets the row of its *type*: 0, for the first text.
+
+# %% [markdown]
+# ### Exercise: encode_pretrained
+#
+# Turn token ids into the last layer's vectors.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which axis of `encoder.layer.0.intermediate.dense.weight`, of shape (1536, 384), is as
+# long as a token's vector? And how do you find out, from the names alone, how many layers
+# there are?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Two helpers shorten the rest: one applies a linear map by its name, `x @ weight.T +
+# bias`, the other a norm by its name, with `layer_norm(…, eps=1e-12)`. The embeddings are
+# a sum of three rows (word, position, token_type), then a norm. A layer is twice "the
+# norm of x plus the sublayer's result for x"; the norm's name begins like that of its
+# sublayer's last linear map. GELU is `nn.functional.gelu`.
+#
+# </details>
+
+# %%
+from course_lib.nn.pretrained import encode_pretrained  # exercise
+
+# %%
+check(encode_pretrained)
+
+# %% [markdown]
+# The same parameters in PyTorch's own layers (`course_lib/lessons/torch_encoder.py`), and
+# the largest difference in the vectors of a sentence:
+
+# %%
+from course_lib.lessons.torch_encoder import torch_encode
+
+token_ids, _ = encoder.encode_texts(["Not one of its parameters is ours."])
+theirs = torch_encode(token_ids, parameters, encoder.n_heads)
+gap = (encode_pretrained(token_ids, parameters, encoder.n_heads) - theirs).abs().max()
+print("smaller than 0.00001:", bool(gap < 1e-5))
+assert gap < 1e-5 and theirs.shape == (1, token_ids.shape[1], 384)
+
+# %% [markdown]
+# A published model is no more than a dictionary of numbers and a program whose formulas
+# you know.
+#
+# What is it good for? To get one vector for a sentence, average its tokens' vectors and
+# scale the mean to length 1. Then a dot product is a cosine, and says how similar two
+# sentences are. With your encoder:
+
+# %%
+short = {
+    "pizza": "A man is eating pizza.",
+    "slice": "Somebody eats a slice of pizza.",
+    "market": "The stock market fell sharply today.",
+    "shares": "Share prices dropped.",
+    "dog": "The dog bites the man.",
+    "man": "The man bites the dog.",
+}
+alike = encoder.similarities([*short.values()], encode=encode_pretrained)
+print(f"pizza and slice: {alike[0, 1]:.2f}, pizza and market: {alike[0, 2]:.2f}")
+print(f"market and shares, without a common word: {alike[2, 3]:.2f}")
+
+# %% [markdown]
+# The model knows that shares are stocks, and that to drop is to fall.
+#
+# **Predict:** what is the cosine of *The dog bites the man* and *The man bites the dog*?
+#
+# - [ ] About 0.4
+# - [ ] About 0.7
+# - [x] Above 0.9
+
+# %%
+negated = encoder.similarities(["The movie was good.", "The movie was not good."])
+print(f"dog and man: {alike[4, 5]:.2f}, good and not good: {negated[0, 1]:.2f}")
+assert [round(alike[i, i + 1].item(), 2) for i in (0, 2, 4)] == [0.75, 0.61, 0.97]
+assert abs(alike[0, 2] - 0.01) < 0.01 and round(negated[0, 1].item(), 2) == 0.80
+
+# %%
+alt = "Three pairs stand out from the rest; the pair dog and man is nearly 1."
+figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
+
+# %% [markdown]
+# The share prices make it easy to believe that the vector of a sentence holds its meaning.
+# But to the vector, it barely matters who bites whom (0.97). And *good* and *not good* are
+# closer (0.80) than two ways to say that prices fell (0.61). The model was trained to find
+# texts about the same subject.
 
 # %% [markdown]
 # ## Verbs, objects and another model
@@ -589,9 +603,9 @@ assert [run["encoder, positional heads"] for run in of_seeds] == [0, 0, 0]
 # Whether a diagram of heads fits *your* model has to be measured.
 
 # %% [markdown]
-# ## More layers or more heads?
+# ## More about induction
 #
-# Would a single layer learn induction if it were wider? Here are the two models of the
+# Would a single layer learn induction if it had more heads? Here are the two models of the
 # core again, with twice the steps and three seeds, and a third one: one layer, twice as
 # wide, with as many heads as the two-layer model and twice its parameters.
 
@@ -611,49 +625,39 @@ assert min(values[-1] for values in induced.values("one wide layer, second")) > 
 # Here, more heads side by side don't help.
 
 # %% [markdown]
-# ## Which sentences are alike?
+# And does MiniLM, with its 72 heads, have an induction head? It reads thirty random
+# sequences of twelve token ids, each twice. A head that attends to all tokens equally
+# scores 1/24 = 0.04.
 #
-# To get one vector for a sentence, average its tokens' vectors and scale the mean to
-# length 1. Then a dot product is a cosine, and says how similar two sentences are. With
-# your encoder:
+# **Predict:** what does its best head score?
+#
+# - [x] 0.04: it has no induction head
+# - [ ] About 0.3
+# - [ ] Above 0.8
 
 # %%
-short = {
-    "pizza": "A man is eating pizza.",
-    "slice": "Somebody eats a slice of pizza.",
-    "market": "The stock market fell sharply today.",
-    "shares": "Share prices dropped.",
-    "dog": "The dog bites the man.",
-    "man": "The man bites the dog.",
-}
-alike = encoder.similarities([*short.values()], encode=encode_pretrained)
-print(f"pizza and slice: {alike[0, 1]:.2f}, pizza and market: {alike[0, 2]:.2f}")
-print(f"market and shares, without a common word: {alike[2, 3]:.2f}")
+from course_lib.nn.pretrained import encode_with_heads
+
+generator = torch.Generator().manual_seed(0)
+of_repeats = []
+for _ in range(30):
+    repeated = torch.randint(2000, 20_000, (12,), generator=generator).repeat(2)
+    of_repeats.append(encode_with_heads(repeated, encoder.parameters, 12)[1])
+of_repeats = torch.stack(of_repeats).mean(dim=0)  # (6, 12, 24, 24)
+induction_head = best_heads(induction_score(of_repeats, 12))[0]
+to_same = of_repeats.diagonal(-12, -2, -1).mean(dim=-1)  # to the first occurrence
+same_head = best_heads(to_same)[0]
+print(f"best induction score: {induction_head.score:.2f}")
+print(f"to the same token: layer {same_head.layer} head {same_head.head},", end=" ")
+print(f"{same_head.score:.2f}")
+assert induction_head.score < 0.06
+assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 
 # %% [markdown]
-# The model knows that shares are stocks, and that to drop is to fall.
-#
-# **Predict:** what is the cosine of *The dog bites the man* and *The man bites the dog*?
-#
-# - [ ] About 0.4
-# - [ ] About 0.7
-# - [x] Above 0.9
-
-# %%
-negated = encoder.similarities(["The movie was good.", "The movie was not good."])
-print(f"dog and man: {alike[4, 5]:.2f}, good and not good: {negated[0, 1]:.2f}")
-assert [round(alike[i, i + 1].item(), 2) for i in (0, 2, 4)] == [0.75, 0.61, 0.97]
-assert abs(alike[0, 2] - 0.01) < 0.01 and round(negated[0, 1].item(), 2) == 0.80
-
-# %%
-alt = "Three pairs stand out from the rest; the pair dog and man is nearly 1."
-figures.signed_heatmap(alike.numpy(), [*short], [*short], alt=alt)
-
-# %% [markdown]
-# The share prices make it easy to believe that the vector of a sentence holds its meaning.
-# But to the vector, it barely matters who bites whom (0.97). And *good* and *not good* are
-# closer (0.80) than two ways to say that prices fell (0.61). The model was trained to find
-# texts about the same subject.
+# It has none. It was trained to compare texts, not to say what comes next. But layer 2
+# head 9 attends from a token's second occurrence to its first, with 0.65. In a picture
+# it would look much like an induction head, whose diagonal is next to it: one position
+# is the whole difference.
 
 # %% [markdown]
 # ## Is a head needed?
@@ -1053,13 +1057,15 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 # %% [markdown]
 # In the last layer, even weights cost nothing in one sentence, and little more than a
 # quarter of the cosine at most, so a picture of *that* layer explains little. In all
-# layers they cost over a third in one sentence and over three quarters in another: there,
-# the weights do matter. Wiegreffe and Pinter ask for more: they fix even weights and
-# *train* the model with them, whereas ours were put into a finished one. If such a model
-# does as well, weights cannot explain anything.
+# layers they cost over a third in one sentence and over three quarters in another.
+# Wiegreffe and Pinter ask for more: they fix even weights and *train* the model with
+# them, whereas ours were put into a finished one. If such a model does as well, weights
+# cannot explain anything.
 #
 # Weights say exactly where a head *reads* from. They don't say what the vector there had
-# become by then, or whether it mattered. So show the baseline next to the picture.
+# become by then (the [*logit
+# lens*](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
+# reads it), or whether it mattered. So show the baseline, too.
 
 # %% [markdown]
 # ## Your own search engine
@@ -1088,8 +1094,8 @@ batches = [lines[i : i + 50] for i in range(0, 1000, 50)]
 vectors = torch.cat([encoder.sentence_vectors(each, encode=encode) for each in batches])
 
 # %% [markdown]
-# <span class="in-notebook">Change the question, and run the cells from here on again. (*It is
-# cold outside*? *I saw a ghost last night*?)</span>
+# <span class="in-notebook">Change the question, and run the cells from here on again.
+# (*It is cold outside*? *I saw a ghost last night*?)</span>
 
 # %% tags=["nbval-ignore-output"]
 question = "Something is wrong in this country."

@@ -8,10 +8,11 @@
 # - say why a few operations can take a long time, and what a processor waits for;
 # - compute attention exactly, but without its n × n matrix, as FlashAttention does;
 # - say what that saves, in memory and on a GPU;
-# - in *Going further*: count what attention, recurrence and convolution cost, read a GPU
-#   kernel, choose among PyTorch's backends, and say what caches and windows save.
+# - in *Going further*: compute a softmax in blocks, count what attention, recurrence and
+#   convolution cost, read a GPU kernel, choose among PyTorch's backends, and say what
+#   caches and windows save.
 #
-# **About 60 minutes, and 65 more in *Going further*.** You need lessons 01, 04, 09 and 12
+# **About 55 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
 # and, for the end, the data: `make data` prepares it.
 
 # %%
@@ -48,11 +49,11 @@ layers = {"operations": operations}
 figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), alt=alt)
 
 # %% [markdown]
-# From n = 4d on. Each token meets all n, once for its scores (q kᵀ) and once for the
-# weighted sum of the values, which takes 4n²d operations in all. A feed-forward network
-# (d to 4d and back) takes 16nd², and a recurrence (lesson 08) 4nd². (Attention's four
-# projections, 8nd² more, are left out.) A text twice as long costs attention four times
-# as much, but up to a thousand tokens or so, it isn't even the largest part.
+# Attention costs more from n = 4d on. Each token meets all n, once for its scores (q
+# kᵀ) and once for the weighted sum of the values, which takes 4n²d operations in all. A
+# feed-forward network (d to 4d and back) takes 16nd², and a recurrence (lesson 08)
+# 4nd². (Attention's four projections, 8nd² more, are left out.) A text twice as long
+# costs attention four times as much, but for a page it isn't even the largest part.
 
 # %% [markdown]
 # And yet, attention was what made long texts slow. Already at 1,024 tokens, GPT-2
@@ -65,10 +66,10 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), 
 # %% [markdown]
 # ## What a processor waits for
 #
-# An operation needs numbers, and they come from memory. A processor computes faster than
-# memory delivers, so what counts is how many operations each number is used for. This is
-# the **arithmetic intensity**, in operations per byte moved (*operational* intensity in
-# Williams et al. 2009).
+# An operation needs numbers, and they come from memory. A processor computes faster
+# than memory delivers, so what counts is how many operations it does with each number
+# that it has fetched. This is the **arithmetic intensity**, in operations per byte
+# moved (*operational* intensity in Williams et al. 2009).
 #
 # Take the product of b vectors with a (d, d) matrix, d = 2,048: it does 2bd² operations,
 # on d² numbers in the matrix and 2bd in the vectors.
@@ -102,25 +103,16 @@ print(f"256 vectors: {times:.0f} times as long as one")
 assert 55 < times < 85
 
 # %% [markdown]
-# About 70 times. One vector times a matrix is a step of a recurrence, and it is also how a language model
-# writes a token. Both leave most of the processor idle.
-# (`course_lib/experiments/memory_traffic.py`)
+# About 70 times. (`course_lib/experiments/memory_traffic.py`) One vector times a matrix
+# is a step of a recurrence, and it is also how a language model writes a token. Both
+# leave most of the processor idle.
 #
-# Even worse is an operation that uses each number only once. Here is an array of 16
-# million numbers, added to itself:
-
-# %%
-times = traffic.median("addition") / per_operation[-1]
-print(f"{traffic.median('addition'):.0f} picoseconds for an addition:", end=" ")
-print(f"{times:.0f} times as long as an operation of the product with b = 256")
-assert 18 < times < 26
-
-# %% [markdown]
-# So what does attention spend its time on? For each of its n × n weights, with d_k = 64,
-# the two products do 256 operations. Scaling and softmax do only about six, but on
-# numbers that are read and written again and again.
+# So what does attention spend its time on? For each of its n × n weights, with d_k =
+# 64, the two products do 256 operations. Scaling and softmax do only about six, but
+# each of their results is written to memory and read again.
 #
-# Here are the parts for n = 4,096, each with the memory for its result already allocated.
+# Here are the parts for n = 4,096, each with the memory for its result already
+# allocated.
 
 # %%
 parts = {name: traffic.median(name) for name in ("scores", "scaling", "softmax")}
@@ -153,10 +145,10 @@ assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
 # %% [markdown]
 # ## A softmax in pieces
 #
-# There is only one reason for the table: before a softmax can give the first weight, it
-# wants the largest score of the row and the sum of all its exponentials. If the scores
-# come in blocks, and each block is forgotten before the next one comes, can there be a
-# softmax at all?
+# Can attention do without the table? There is only one reason for it: before a softmax can
+# give its first weight, it needs the largest score of the row and the sum of all its
+# exponentials. If the scores come in blocks, and each block is forgotten before the next
+# one comes, can there be a softmax at all?
 #
 # By hand: the scores of a row are 1, 3, 2 and 5, and come two at a time. The first block
 # has the maximum 3 and the sum
@@ -186,7 +178,310 @@ assert math.isclose(total, at_once)
 # %% [markdown]
 # Since $e^{1-3} \cdot e^{3-5} = e^{1-5}$, one factor rescales every term of the sum,
 # however many there were. So two numbers per row are enough, the maximum and the sum so
-# far (Milakov and Gimelshein 2018).
+# far (Milakov and Gimelshein 2018). As a loop:
+
+# %%
+largest, so_far = -math.inf, 0.0
+for scores in ([1, 3], [2, 5]):
+    higher = max(largest, *scores)
+    so_far *= math.exp(largest - higher)  # what was summed up, with the new maximum
+    so_far += sum(math.exp(score - higher) for score in scores)
+    largest = higher
+    print(f"after {scores}: maximum {largest}, sum {so_far:.3f}")
+assert math.isclose(so_far, at_once)
+
+# %% [markdown]
+# The first block needs no special care, because e^(−∞) is 0. Even for a row of a million
+# scores, two numbers hold all that its softmax needs to know. (*Going
+# further* has the whole softmax as an exercise.)
+
+# %% [markdown]
+# ## Tiles
+#
+# A query doesn't need its weights, only its output: the weighted sum of the values.
+# That can be built up in the same way. For each query, remember three things: the
+# **maximum** and the **sum** so far, and the **output** so far, a vector. When the
+# maximum grows, multiply the sum *and* the output by the same factor, because both are
+# sums of the same exponentials. At the end, divide the output by the sum, once.
+#
+# So at any time you need only the scores of a block of queries and a block of keys, a
+# **tile**. Here are four queries and six keys:
+
+# %%
+from course_lib.lessons.tile_steps import record_tiles
+
+rng = np.random.default_rng(0)
+q, k = rng.normal(size=(4, 3)), 2 * rng.normal(size=(6, 3))
+v = rng.normal(size=(6, 2))
+tiny = q @ k.T / math.sqrt(3)
+runs = {f"{i} × {j}": record_tiles(tiny, v, j, i) for i, j in ((2, 2), (1, 3), (4, 6))}
+
+# %% [markdown]
+# **Go from tile to tile.** Before each step, guess for which queries the maximum will
+# grow, and what happens to their sums. Hatched scores have been forgotten.
+
+# %%
+alt = "A tile of scores moves over the table; each query carries three numbers along."
+queries, keys = [f"query {i}" for i in range(1, 5)], [f"k{j}" for j in range(1, 7)]
+figures.tiling(tiny, queries, keys, runs, alt=alt)
+
+# %% [markdown]
+# ### Exercise: tiled_attention
+#
+# Take keys and values one block at a time, and keep a maximum, a sum and an output for
+# each query. A mask is cut into blocks like the keys.
+#
+# <details><summary>Hint 1</summary>
+#
+# What was computed with the old maximum? And when is the sum complete?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# For each block: the scores (−∞ where `may_attend[..., start : start + block]` is False),
+# the new maximum, the factor, the exponentials. Multiply sum and output by the factor,
+# and add the block's share. Divide once, at the end. As long as a query has met no open
+# key, its maximum is −∞: subtract 0 instead (`np.where`), and don't divide by a sum of 0.
+#
+# </details>
+
+# %%
+from course_lib.tiling import tiled_attention  # exercise
+
+# %%
+check(tiled_attention)
+
+# %% [markdown]
+# You have written the core of FlashAttention. Does it agree with the attention of
+# lesson 01, which makes the whole table? Here are 700 queries and 1,000 keys, in
+# float64:
+
+# %%
+from course_lib.attention import attention
+
+q, k = rng.normal(size=(700, 64)), rng.normal(size=(1000, 64))
+v = rng.normal(size=(1000, 64))
+whole_table = attention(q, k, v)[0]
+gaps = {
+    b: np.abs(tiled_attention(q, k, v, b) - whole_table).max() for b in (1, 96, 1000)
+}
+print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
+assert max(gaps.values()) < 1e-13
+
+# %% [markdown]
+# > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
+# > often taken for one. But it is *exact*: tiles, a running maximum and a running sum, as
+# > in your function. Only the rounding differs, in the last digits, as with any other
+# > order of a sum.
+
+# %% [markdown]
+# FlashAttention wasn't the first exact attention without a table: Rabe and Staats
+# ([2021](https://arxiv.org/abs/2112.05682)) had computed attention in blocks to save
+# memory. Dao et al. (2022) arranged the tiles for a GPU's fast memory.
+
+# %% [markdown]
+# ## Memory, measured
+#
+# How much memory do tiles save? The table of one head over 16,384 positions has 16,384²
+# numbers of 4 bytes: 1 GiB. `tiled_attention` with blocks of 128 keys holds a maximum,
+# a sum and an output for each query, and the scores of one block.
+#
+# **Predict:** how does the memory for these scores grow with the length n, if all n
+# queries go through the blocks together, and how if the queries come in blocks of 128
+# too?
+#
+# - [ ] With n² in both cases
+# - [x] With n in the first, not at all in the second
+# - [ ] With n² in the first, with n in the second
+
+# %%
+from course_lib.lessons.measuring import fitted_exponent
+
+memory = record.read("attention_memory")
+measured_lengths = memory.values("lengths")[0]
+ways = ("plain", "blocks of keys", "tiles")
+peaks = {name: np.median(memory.values(name), axis=0) for name in ways}
+growth = {}
+for name in ways[:2]:
+    growth[name] = fitted_exponent(measured_lengths[-4:], peaks[name][-4:])
+    print(f"{name}: {peaks[name][-1] / 2**20:.0f} MiB, exponent {growth[name]:.2f}")
+less = peaks["plain"] / peaks["blocks of keys"]
+print(f"{less[-1]:.0f} times less")
+assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
+assert 0.97 < growth["blocks of keys"] < 1.03
+
+# %% [markdown]
+# One block of keys has n × 128 scores, and one tile 128 × 128. This is NumPy's peak for
+# lengths up to 16,384 (`course_lib/experiments/attention_memory.py`), with all queries
+# at once: the plain way grows with exponent 2, blocks of keys with 1. (The scores alone
+# would take 128 times less, but the steps of a block's softmax need memory too.) If the
+# queries come in blocks of 128 as well, you need little more memory than for the
+# output:
+
+# %%
+less = (peaks["plain"] / peaks["tiles"])[-1]
+print(f"tiles: {peaks['tiles'][-1] / 2**20:.1f} MiB, {less:.0f} times less")
+axes = {"xlabel": "length n", "ylabel": "MiB", "logarithmic": True}
+mebibytes = {name: peak / 2**20 for name, peak in peaks.items()}
+mebibytes["the table alone"] = 4 * np.array(measured_lengths) ** 2 / 2**20
+assert 200 < less < 250
+
+# %%
+alt = "Plain is the table's size and grows with n squared; the other two grow with n."
+figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
+
+# %% [markdown]
+# And the time? In NumPy, tiles lose if the plain way has memory at hand, and win if it
+# hasn't (*Going further*). Each product and each `np.exp` still writes its result to
+# memory and reads it again. To save time in both cases, a tile must stay near the
+# processor from its scores to its share of the output. That takes a program that does
+# it all in one go.
+
+# %% [markdown]
+# ## On a GPU
+#
+# On a GPU, the gap is larger. In an A100, the small memory next to the processors
+# delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
+# delivers 1.5 TB a second (Dao et al. 2022, figure 1). Attention's table goes out to the
+# large memory and back, several times. FlashAttention keeps each tile in the small one.
+#
+# The paper measured what that means for GPT-2's attention, forward and backward.
+#
+# **Predict:** how many operations does FlashAttention do there, compared with standard
+# attention?
+#
+# - [ ] Fewer, because no table is written
+# - [ ] Exactly as many, because the result is the same
+# - [x] More, because some weights are computed twice
+
+# %%
+# Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
+standard = {"billion operations": 66.6, "GB moved": 40.3, "milliseconds": 41.7}
+flash = {"billion operations": 75.2, "GB moved": 4.4, "milliseconds": 7.3}
+for name in standard:
+    ratio = flash[name] / standard[name]
+    print(f"{name}: {standard[name]} and {flash[name]}, {ratio:.2f} times")
+assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
+
+# %% [markdown]
+# It is more than 5 times as fast and does 13 % *more* operations: the backward pass has no
+# table to look weights up in, so it computes each tile again. What FlashAttention saves
+# is traffic, because it moves a ninth of the bytes.
+
+# %% [markdown]
+# ## Two thousand tokens without a table
+#
+# Now let your function work in a model. A language model like the one in lesson 12, two
+# layers with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then
+# it reads 2,048 tokens of *The Tempest* at once, with your function as its attention.
+# (If a function is not ready, the course's own is used instead.)
+
+# %%
+from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
+
+mine = own_functions(globals(), FAST_ATTENTION)
+
+# %% [markdown]
+# The training (`course_lib/lessons/long_reader.py`):
+
+# %%
+from course_lib.lessons import eight_plays, long_reader
+
+texts = eight_plays.texts()
+tokenizer = texts.tokenizer()
+token_ids = torch.tensor(tokenizer.encode(texts.training))
+model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
+text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
+
+# %% [markdown]
+# Do the model's own attention and yours predict the same next token at all 2,048
+# positions?
+
+# %%
+from course_lib.masks import causal_mask
+
+
+def in_tiles(q, k, v, size: int = 128) -> np.ndarray:
+    """Attend to all tokens before, with tiled_attention; queries come in blocks."""
+    outputs = []
+    for i in range(0, q.shape[1], size):
+        end = i + size  # none of these queries may attend to later keys
+        may_attend = causal_mask(size, end, offset=i)  # (size, end)
+        tile = q[:, i:end], k[:, :end], v[:, :end]
+        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
+    return np.concatenate(outputs, axis=1)
+
+
+# %%
+with torch.no_grad():
+    reference = model(text[None, :-1])[0]  # PyTorch's own attention
+yours = long_reader.logits_with(model, text[:-1], in_tiles)
+same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
+print(f"the same token at {same:.0%} of {len(yours):,} positions")
+assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
+
+# %% [markdown]
+# How much memory do NumPy's arrays take, compared with a table for each of the four
+# heads?
+
+# %%
+from course_lib.lessons.measuring import numpy_peak
+
+
+def with_table(q, k, v) -> np.ndarray:
+    """Attend to all tokens before, with the table of lesson 04."""
+    from course_lib.masks import masked_softmax
+
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    return masked_softmax(scores, causal_mask(len(q[0]))) @ v
+
+
+held = {
+    name: numpy_peak(lambda f=f: long_reader.logits_with(model, text[:-1], f)) / 2**20
+    for name, f in (("table", with_table), ("tiles", in_tiles))
+}
+
+# %% tags=["nbval-ignore-output"]
+print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
+assert held["table"] > 8 * held["tiles"]
+
+# %% [markdown]
+# Back to the question from the start. By its operations, attention is cheap for a page.
+# It was slow because of a table that nobody needed, and today's programs mostly don't
+# make it. What has changed since 2017 is not the formula. (Heads also share the cache,
+# and distant tokens are left out where a model can do without them: *Going further*.)
+# So what attention costs depends on what you count, and the seconds often depend more
+# on the numbers moved than on the operations.
+
+# %% [markdown]
+# ## In three lines
+#
+# - Operations are one cost, numbers that are moved another. Which one matters has to be
+#   measured.
+# - Attention needs no table: a running maximum, a sum and an output are enough, exactly.
+# - That is FlashAttention: more operations, but far less memory and memory traffic.
+#
+# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer
+# (2019); Ainslie et al. (2023); Triton's tutorial [Fused
+# Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
+#
+# **An open question:** everything works now. But would you notice if it didn't? Lesson
+# 15.
+
+# %% [markdown]
+# ## Going further
+#
+# Each section below stands alone and can be skipped; no later lesson's core needs it.
+# The first two stay with tiles. *What is counted* and *In seconds* compare attention
+# with recurrence and convolution, as the paper's table 1 does. *A kernel for a GPU* and
+# *What PyTorch does* are for those who have to make a model faster, *The cache* and *A
+# window* for those who run one.
+
+# %% [markdown]
+# ## A softmax in blocks
+#
+# *A softmax in pieces* kept a maximum and a sum for a single row. Write it for arrays,
+# and return the weights.
 
 # %% [markdown]
 # ### Exercise: online_softmax
@@ -218,162 +513,19 @@ check(online_softmax)
 # Try a few thousand scores, some of them huge, in blocks of several sizes:
 
 # %%
-rng = np.random.default_rng(0)
-scores = rng.normal(scale=300, size=(3, 5000))
-at_once = torch.tensor(scores).softmax(dim=-1).numpy()
+many = rng.normal(scale=300, size=(3, 5000))
+by_torch = torch.tensor(many).softmax(dim=-1).numpy()
 for block in (1, 7, 128, 5000):
-    gap = np.abs(online_softmax(scores, block) - at_once).max()
+    gap = np.abs(online_softmax(many, block) - by_torch).max()
     print(f"block {block:4}: equal to 12 digits is {gap < 1e-12}")
     assert gap < 1e-12
 
 # %% [markdown]
-# ## Tiles
+# ## Are tiles faster in NumPy?
 #
-# What a query wants is its output, the weighted sum of the values, and that can be built
-# up in the same way. For each query, remember three things: the **maximum** and the
-# **sum** so far, and the **output** so far, a vector. When the maximum grows, multiply
-# the sum *and* the output by the same factor. At the end, divide the output by the sum,
-# once.
-#
-# So at any time you need only the scores of a block of queries and a block of keys, a
-# **tile**. Here are four queries and six keys:
-
-# %%
-from course_lib.lessons.tile_steps import record_tiles
-
-q, k = rng.normal(size=(4, 3)), 2 * rng.normal(size=(6, 3))
-v = rng.normal(size=(6, 2))
-tiny = q @ k.T / math.sqrt(3)
-runs = {f"{i} × {j}": record_tiles(tiny, v, j, i) for i, j in ((2, 2), (1, 3), (4, 6))}
-
-# %% [markdown]
-# **Go from tile to tile.** Before each step, guess for which queries the maximum will grow, and
-# what happens to their sums. The hatched scores are gone.
-
-# %%
-alt = "A tile of scores moves over the table; of each query three numbers go along."
-queries, keys = [f"query {i}" for i in range(1, 5)], [f"k{j}" for j in range(1, 7)]
-figures.tiling(tiny, queries, keys, runs, alt=alt)
-
-# %% [markdown]
-# ### Exercise: tiled_attention
-#
-# Take keys and values one block at a time, and keep a maximum, a sum and an output for
-# each query. A mask is cut into blocks like the keys.
-#
-# <details><summary>Hint 1</summary>
-#
-# What was computed with the old maximum? And when is the sum complete?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# For each block: the scores (−∞ where `may_attend[..., start : start + block]` is False),
-# the new maximum, the factor, the exponentials. Multiply sum and output by the factor,
-# and add the block's share. Divide once, at the end. As long as a query has met no open
-# key, its maximum is −∞: subtract 0 instead (`np.where`), and don't divide by a sum of 0.
-#
-# </details>
-
-# %%
-from course_lib.tiling import tiled_attention  # exercise
-
-# %%
-check(tiled_attention)
-
-# %% [markdown]
-# Does it agree with the attention of lesson 01, which makes the whole table? Here are 700
-# queries and 1,000 keys, in float64:
-
-# %%
-from course_lib.attention import attention
-
-q, k = rng.normal(size=(700, 64)), rng.normal(size=(1000, 64))
-v = rng.normal(size=(1000, 64))
-whole_table = attention(q, k, v)[0]
-gaps = {
-    b: np.abs(tiled_attention(q, k, v, b) - whole_table).max() for b in (1, 96, 1000)
-}
-print({block: bool(gap < 1e-13) for block, gap in gaps.items()})
-assert max(gaps.values()) < 1e-13
-
-# %% [markdown]
-# > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
-# > often taken for one. But it is *exact*: tiles, a running maximum and a running sum, as
-# > in your function. Only the rounding differs, in the last digits, as with any other
-# > order of a sum.
-
-# %% [markdown]
-# It wasn't the first exact attention without a table, because Rabe and Staats
-# ([2021](https://arxiv.org/abs/2112.05682)) had computed attention in blocks to save
-# memory. What Dao et al. (2022) added was to arrange the tiles for a GPU's fast memory.
-
-# %% [markdown]
-# ## Memory, measured
-#
-# The table of one head over 16,384 positions has 16,384² numbers of 4 bytes: 1 GiB.
-# `tiled_attention` with blocks of 128 keys holds a maximum, a sum and an output for each
-# query, and the scores of one block.
-#
-# **Predict:** how does the memory for these scores grow with the length n, if all n
-# queries go through the blocks together, and how if the queries come in blocks of 128
-# too?
-#
-# - [ ] With n² in both cases
-# - [x] With n in the first, not at all in the second
-# - [ ] With n² in the first, with n in the second
-
-# %%
-from course_lib.lessons.measuring import fitted_exponent, numpy_peak
-
-memory = record.read("attention_memory")
-measured_lengths = memory.values("lengths")[0]
-ways = ("plain", "blocks of keys", "tiles")
-peaks = {name: np.median(memory.values(name), axis=0) for name in ways}
-growth = {}
-for name in ways[:2]:
-    growth[name] = fitted_exponent(measured_lengths[-4:], peaks[name][-4:])
-    print(f"{name}: {peaks[name][-1] / 2**20:.0f} MiB, exponent {growth[name]:.2f}")
-less = peaks["plain"] / peaks["blocks of keys"]
-print(f"{less[-1]:.0f} times less")
-assert round(less[-1]) == 16 and 1.98 < growth["plain"] < 2.02
-assert 0.97 < growth["blocks of keys"] < 1.03
-
-# %% [markdown]
-# One block of keys has n × 128 scores, and one tile 128 × 128. This is NumPy's peak for
-# lengths up to 16,384 (recorded by `course_lib/experiments/attention_memory.py`), with all
-# queries at once: the plain way grows with exponent 2, blocks of keys with 1. (16 times less and not 128,
-# because as many exponents and exponentials follow the scores, partly in float64.) If the
-# queries come in blocks of 128 too, you need little more memory than for the output:
-
-# %%
-less = (peaks["plain"] / peaks["tiles"])[-1]
-print(f"tiles: {peaks['tiles'][-1] / 2**20:.1f} MiB, {less:.0f} times less")
-axes = {"xlabel": "length n", "ylabel": "MiB", "logarithmic": True}
-mebibytes = {name: peak / 2**20 for name, peak in peaks.items()}
-mebibytes["the table alone"] = 4 * np.array(measured_lengths) ** 2 / 2**20
-assert 200 < less < 250
-
-# %%
-alt = "Plain is the table's size and grows with n squared; the other two grow with n."
-figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
-
-# %% [markdown]
-# Now measure your own function, for 4,096 positions. The course's needs a quarter of the
-# plain way's memory; copies in float64, or of a mask, cost more:
-
-# %% tags=["nbval-ignore-output"]
-from course_lib.experiments.attention_memory import plain_attention
-
-q, k, v = rng.normal(size=(3, 4096, 64)).astype(np.float32)
-plain_peak = numpy_peak(lambda: plain_attention(q, k, v))
-tiled_peak = numpy_peak(lambda: tiled_attention(q, k, v, 128))
-print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
-assert plain_peak > 1.2 * tiled_peak
-
-# %% [markdown]
-# And the time? Each way was called twice in a row at n = 16,384: the second call can use
-# the memory that the first one has given back.
+# The memory of tiles is measured in the core. And their time? Each way was called twice
+# in a row at n = 16,384: the second call can use the memory that the first one has
+# given back.
 
 # %%
 ratios = {}
@@ -392,146 +544,18 @@ assert ratios["second call"] > 1.3 and ratios["first call"] < 0.8
 # every one of them. In the first call the plain way loses, because the operating system
 # has to hand over a whole GiB and clear it first.
 #
-# To save time in both cases, a tile must stay near the processor from its scores to its
-# share of the output. That takes a program that does it all in one go.
-
-# %% [markdown]
-# ## On a GPU
-#
-# A GPU has the same gap, only larger. In an A100, the small memory next to the processors
-# delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
-# delivers 1.5 TB a second (Dao et al. 2022, figure 1). Attention's table goes out to the
-# large memory and back, several times. FlashAttention keeps each tile in the small one.
-#
-# The paper measured what that means for GPT-2's attention, forward and backward.
-#
-# **Predict:** how many operations does FlashAttention do there, compared with standard attention?
-#
-# - [ ] Fewer, because no table is written
-# - [ ] Exactly as many, because the result is the same
-# - [x] More, because some weights are computed twice
-
-# %%
-# Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
-standard = {"billion operations": 66.6, "GB moved": 40.3, "milliseconds": 41.7}
-flash = {"billion operations": 75.2, "GB moved": 4.4, "milliseconds": 7.3}
-for name in standard:
-    ratio = flash[name] / standard[name]
-    print(f"{name}: {standard[name]} and {flash[name]}, {ratio:.2f} times")
-assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
-
-# %% [markdown]
-# It is more than 5 times as fast and does 13 % *more* operations: the backward pass has no
-# table to look weights up in, so it computes each tile again. What FlashAttention saves
-# is traffic, because it moves a ninth of the bytes.
-
-# %% [markdown]
-# ## Two thousand tokens without a table
-#
-# Now everything comes together. A language model like the one in lesson 12, two layers
-# with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then it reads
-# 2,048 tokens of *The Tempest* at once, with your function as its attention. (If a
-# function is not ready, the course's own is used instead.)
-
-# %%
-from course_lib.lessons.own_functions import FAST_ATTENTION, own_functions
-
-mine = own_functions(globals(), FAST_ATTENTION)
-
-# %% [markdown]
-# The training (`course_lib/lessons/long_reader.py`):
-
-# %%
-from course_lib.lessons import eight_plays, long_reader
-
-texts = eight_plays.texts()
-tokenizer = texts.tokenizer()
-token_ids = torch.tensor(tokenizer.encode(texts.training))
-model = long_reader.trained_model(token_ids, 512, n_positions=2048, steps=300)
-text = torch.tensor(tokenizer.encode(texts.held_out))[:2049]
-
-# %% [markdown]
-# Do the model's own attention and yours predict the same next token at all 2,048
-# positions?
-
-
-# %%
-from course_lib.masks import causal_mask
-
-
-def in_tiles(q, k, v, size: int = 128) -> np.ndarray:
-    """Attend to all tokens before, with tiled_attention; queries come in blocks."""
-    outputs = []
-    for i in range(0, q.shape[1], size):
-        end = (
-            i + size
-        )  # later keys, which none of these queries may attend to, are left out
-        may_attend = causal_mask(size, end, offset=i)  # (size, end)
-        tile = q[:, i:end], k[:, :end], v[:, :end]
-        outputs.append(mine["tiled_attention"](*tile, size, may_attend))
-    return np.concatenate(outputs, axis=1)
-
-
-# %%
-with torch.no_grad():
-    reference = model(text[None, :-1])[0]  # PyTorch's own attention
-yours = long_reader.logits_with(model, text[:-1], in_tiles)
-same = (yours.argmax(dim=-1) == reference.argmax(dim=-1)).float().mean().item()
-print(f"the same token at {same:.0%} of {len(yours):,} positions")
-assert same > 0.999 and torch.allclose(yours, reference, atol=1e-3)
-
-# %% [markdown]
-# How much memory do NumPy's arrays take, compared with a table for each of the four
-# heads?
-
-
-# %%
-def with_table(q, k, v) -> np.ndarray:
-    """Attend to all tokens before, with the table of lesson 04."""
-    from course_lib.masks import masked_softmax
-
-    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
-    return masked_softmax(scores, causal_mask(len(q[0]))) @ v
-
-
-held = {
-    name: numpy_peak(lambda f=f: long_reader.logits_with(model, text[:-1], f)) / 2**20
-    for name, f in (("table", with_table), ("tiles", in_tiles))
-}
+# Now measure the memory of your own function, for 4,096 positions. The course's needs a
+# quarter of the plain way's; copies in float64, or of a mask, cost more:
 
 # %% tags=["nbval-ignore-output"]
-print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
-assert held["table"] > 8 * held["tiles"]
+from course_lib.experiments.attention_memory import plain_attention
+from course_lib.lessons.measuring import numpy_peak
 
-# %% [markdown]
-# Back to the question from the start. What has changed since 2017 is not the formula.
-# The table was never needed, and today's programs mostly don't make it. (Heads also
-# share the cache, and distant tokens are left out where a model can do without them:
-# *Going further*.) What attention costs depends on what you count, and the seconds
-# often depend more on the numbers moved than on the operations.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Operations are one cost, numbers that are moved another. Which one matters has to be
-#   measured.
-# - Attention needs no table: a running maximum, a sum and an output are enough, exactly.
-# - That is FlashAttention: more operations, but far less memory and memory traffic.
-#
-# **What you can read now:** Dao et al. (2022), sections 2 and 3; Dao (2023); Shazeer (2019); Ainslie et
-# al. (2023); Triton's tutorial
-# [Fused Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
-#
-# **An open question:** everything works now. But would you notice if it didn't? Lesson
-# 15.
-
-# %% [markdown]
-# ## Going further
-#
-# Each section below stands alone and can be skipped; no later lesson's core needs it.
-# *What is counted* and *In seconds* compare attention with recurrence and convolution, as
-# the paper's table 1 does. *A kernel for a GPU* and *What PyTorch does* are for those who
-# have to make a model faster, *The cache* and *A window* for those who run one.
+q, k, v = rng.normal(size=(3, 4096, 64)).astype(np.float32)
+plain_peak = numpy_peak(lambda: plain_attention(q, k, v))
+tiled_peak = numpy_peak(lambda: tiled_attention(q, k, v, 128))
+print(f"plain {plain_peak / 2**20:.0f} MiB, yours {tiled_peak / 2**20:.0f} MiB")
+assert plain_peak > 1.2 * tiled_peak
 
 # %% [markdown]
 # ## What is counted
@@ -548,8 +572,9 @@ assert held["table"] > 8 * held["tiles"]
 #   matrices everywhere, its *kernel*, which slides over the sequence.
 
 # %% [markdown]
-# Each multiplication and each addition counts as one operation, so a vector of d numbers times a (d, d)
-# matrix costs 2d². Only the large products are counted; attention's projections are left out.
+# Each multiplication and each addition counts as one operation, so a vector of d
+# numbers times a (d, d) matrix costs 2d². Only the large products are counted;
+# attention's projections are left out.
 
 # %% [markdown]
 # ### Exercise: flops
@@ -558,8 +583,8 @@ assert held["table"] > 8 * held["tiles"]
 #
 # <details><summary>Hint 1</summary>
 #
-# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which products does
-# each kind have, and how many of each? Which kinds have two?
+# Multiplying an (a, b) by a (b, c) matrix takes 2 · a · b · c operations. Which
+# products does each kind have, and how many of each? Which kinds have two?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -611,18 +636,19 @@ assert flops("attention", 512, 512) == flops("recurrence", 512, 512)
 # %% [markdown]
 # ### Exercise: sequential_steps
 #
-# How many steps of one layer have to wait for each other, however many processors there are?
+# How many steps of one layer have to wait for each other, however many processors there
+# are?
 #
 # <details><summary>Hint 1</summary>
 #
-# Give each position a processor of its own. Which of the four kinds lets all of them begin at
-# once? What does position 5 of a recurrence have to know first?
+# Give each position a processor of its own. Which of the four kinds lets all of them
+# begin at once? What does position 5 of a recurrence have to know first?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Two answers are enough: one number for the kind whose positions wait for each other, and 1 for
-# the others, whatever n is.
+# Two answers are enough: one number for the kind whose positions wait for each other,
+# and 1 for the others, whatever n is.
 #
 # </details>
 
@@ -658,19 +684,20 @@ assert layers == 512
 # %% [markdown]
 # ### Exercise: path_length
 #
-# How many steps lie between the first position and the last? For n = 1 the two are one position,
-# and the answer is 0.
+# How many steps lie between the first position and the last? For n = 1 the two are one
+# position, and the answer is 0.
 #
 # <details><summary>Hint 1</summary>
 #
-# How many positions back does one layer reach, for a kernel of 3? How many for a window of 4? And
-# how far is it from the first of n positions to the last: n, or one less?
+# How many positions back does one layer reach, for a kernel of 3? How many for a window
+# of 4? And how far is it from the first of n positions to the last: n, or one less?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and round up with
-# `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none for n = 1.
+# Convolution and window go back k − 1 positions a layer: divide n − 1 by that, and
+# round up with `math.ceil(a / b)`, or `-(-a // b)`. Attention needs one layer, but none
+# for n = 1.
 #
 # </details>
 
@@ -747,8 +774,8 @@ figures.costs_by_length(lengths, widths, counted, start=(512, 512), alt=alt)
 # ## In seconds
 #
 # The core of each kind of layer was timed on one processor, for one sequence of 32 to
-# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's own `nn.RNN`,
-# whose loop is compiled.
+# 4,096 positions (`course_lib/experiments/layer_costs.py`). The recurrence is PyTorch's
+# own `nn.RNN`, whose loop is compiled.
 
 # %%
 from itertools import product
@@ -853,8 +880,8 @@ assert 0.9 < exponents["attention", "d"] < 1.1 < 1.6 < exponents["recurrence", "
 # memory yourself, you write a **kernel**: here, a program that the GPU runs many times at
 # once. The language Triton (Tillet et al. 2019) makes kernels look like NumPy.
 #
-# The course has one for attention, forward and backward (`course_lib/nn/flash_kernels.py`). This is the inner
-# loop of its forward pass:
+# The course has one for attention, forward and backward
+# (`course_lib/nn/flash_kernels.py`). This is the inner loop of its forward pass:
 
 # %%
 from pathlib import Path
@@ -906,8 +933,8 @@ except (ImportError, RuntimeError) as fault:
     print(fault)
 
 # %% [markdown]
-# How fast is the kernel on a GPU? That was **not measured** for this lesson, because there was no GPU. If
-# you have one, measure it against PyTorch's own with
+# How fast is the kernel on a GPU? That was **not measured** for this lesson, because
+# there was no GPU. If you have one, measure it against PyTorch's own with
 #
 # ```
 # python -m tests.benchmarks flash
@@ -950,11 +977,13 @@ print(by_tiles)
 assert by_tiles == {"plain": True, "causal": True, "any mask": True, "dropout": False}
 
 # %% [markdown]
-# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks but the
-# causal one, yet accepts dropout. So measure on your own machine, with your own options.
+# For dropout only, on a CPU and with PyTorch 2.13. On a GPU, `flash` refuses all masks
+# but the causal one, yet accepts dropout. So measure on your own machine, with your own
+# options.
 
 # %% [markdown]
-# How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens (`course_lib/experiments/sdpa_backends.py`):
+# How much does it matter? Here are eight heads of 64 numbers and 2,048 tokens
+# (`course_lib/experiments/sdpa_backends.py`):
 
 # %%
 backends = record.read("sdpa_backends")
@@ -1046,10 +1075,11 @@ from course_lib.costs import kv_cache_bytes  # exercise
 check(kv_cache_bytes)
 
 # %% [markdown]
-# A layer can have a head of keys and values for each head of queries (**multi-head**), for each group of
-# them (**grouped**, Ainslie et al. 2023), or one for all (**multi-query**, Shazeer 2019). These sizes were
-# published for GPT-3 (Brown et al. 2020), Llama 2 ([2023](https://arxiv.org/abs/2307.09288)), Mistral
-# (Jiang et al. 2023) and PaLM (Chowdhery et al. 2022).
+# A layer can have a head of keys and values for each head of queries (**multi-head**),
+# for each group of them (**grouped**, Ainslie et al. 2023), or one for all
+# (**multi-query**, Shazeer 2019). These sizes were published for GPT-3 (Brown et al.
+# 2020), Llama 2 ([2023](https://arxiv.org/abs/2307.09288)), Mistral (Jiang et al. 2023)
+# and PaLM (Chowdhery et al. 2022).
 
 # %%
 published = {  # layers, heads of queries, heads of keys and values, d_k
@@ -1061,8 +1091,8 @@ published = {  # layers, heads of queries, heads of keys and values, d_k
 }
 
 # %% [markdown]
-# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared with the cache of Llama
-# 2 with 7 billion?
+# **Predict:** how large is the cache of PaLM, with 540 billion parameters, compared
+# with the cache of Llama 2 with 7 billion?
 #
 # - [x] A quarter
 # - [ ] About as large
@@ -1145,10 +1175,10 @@ figures.curves(tokens.values("lengths")[0], of_heads, **axes, alt=alt)
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# A column of positions minus a row of positions,
-# `np.arange(n)[:, np.newaxis] - np.arange(n)`, holds all n × n distances. A key is open
-# if its distance is neither negative nor too large: two comparisons, joined by `&`. The
-# first rows need no special care.
+# A column of positions minus a row of positions, `np.arange(n)[:, np.newaxis] -
+# np.arange(n)`, holds all n × n distances. A key is open if its distance is neither
+# negative nor too large: two comparisons, joined by `&`. The first rows need no special
+# care.
 #
 # </details>
 
@@ -1159,8 +1189,8 @@ from course_lib.masks import sliding_window_mask  # exercise
 check(sliding_window_mask)
 
 # %% [markdown]
-# One layer reaches w positions, itself included. Its neighbours have read *their* neighbours, so a
-# second layer reaches further.
+# One layer reaches w positions, itself included. Its neighbours have read *their*
+# neighbours, so a second layer reaches further.
 #
 # **Predict:** with w = 4 and four layers, how many positions does the last one know
 # about?

@@ -10,7 +10,7 @@ from course_lib.figures.costs import amount
 from tests.figures.living import assert_accessible, opened, page_text
 from tests.figures.test_figures import overlaps, texts
 
-pytestmark = pytest.mark.thorough  # no lesson uses this view yet
+pytestmark = pytest.mark.thorough
 ALT = "Self-attention takes more operations than recurrence once n exceeds d_model."
 LENGTHS, D_MODELS, BLOCKS = [16, 64, 256, 1024, 4096], [64, 256], [16, 128]
 N, D = np.array(LENGTHS)[None] * 1.0, np.array(D_MODELS)[:, None] * 1.0
@@ -99,6 +99,15 @@ def test_lines_cross_where_the_formulas_are_equal(picture, tmp_path):
                 f"מנגנון קשב above recurrence from n ≈ {d}",
             ]
             assert page.locator(".panel:first-child .cross").count() == 2
+
+
+def test_crossing_at_one_of_the_lengths_is_not_rounded(tmp_path):
+    n = np.array([[32, 128, 512, 2048, 8192]])
+    kinds = {"attention": 4.0 * n**2 * 512, "feed-forward": 16.0 * n * 512**2}
+    view = figures.costs_by_length(n[0], [512], {"operations": kinds}, alt=ALT)
+    with opened(tmp_path, view) as page:
+        line = page.locator(".crossing").inner_text().replace("\u00a0", " ")
+        assert line == "attention above feed-forward from n ≈ 2,048"
 
 
 def test_lines_are_where_the_numbers_belong(picture, tmp_path):

@@ -176,8 +176,8 @@ function render({ model, el }) {
         const factor = value(cost, kind) / least;
         times.textContent = factor > 1.005 ? `${words(factor)} ×` : "least";
       });
-      crossing.replaceChildren(...crossed.map(({ above, below, n }) =>
-        element("li", {}, `${data.kinds[above]} above ${data.kinds[below]} from n\u00a0≈\u00a0${words(Number(n.toPrecision(3)))}`)));
+      crossing.replaceChildren(...crossed.map(({ above, below, rounded }) =>
+        element("li", {}, `${data.kinds[above]} above ${data.kinds[below]} from n\u00a0≈\u00a0${words(rounded)}`)));
     });
     return element(
       "section",
@@ -201,7 +201,8 @@ function render({ model, el }) {
       const share = -gaps[i] / (gaps[i + 1] - gaps[i]);
       const between = (one, two) => Math.exp(one + share * (two - one));
       const n = between(Math.log(data.lengths[i]), Math.log(data.lengths[i + 1]));
-      crossed.push({ above, below, n, at: between(upper[i], upper[i + 1]) });
+      const rounded = share < 1e-6 ? data.lengths[i] : Number(n.toPrecision(3));
+      crossed.push({ above, below, n, rounded, at: between(upper[i], upper[i + 1]) });
     }));
     return crossed;
   }
