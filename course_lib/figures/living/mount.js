@@ -20,14 +20,30 @@ function describeKeys(place, id) {
   place.setAttribute("aria-describedby", id);
 }
 
+// The views of a cell's outputs by what they show, for the next run of that cell.
+function viewsOf(figure) {
+  const cell = figure.closest(".jp-Cell, .cell");
+  if (cell) cell.livingViews ||= {};
+  return cell ? (cell.livingViews[figure.id] ||= []) : [];
+}
+
+// Where the cell was run again and its numbers are the same, the view from before goes on:
+// as the reader left it.
 function mount(name, data, css) {
   for (const figure of document.querySelectorAll(`figure[id="${name}"]`)) {
     if (figure.dataset.live) continue;
     const picture = figure.querySelector("img");
-    const place = document.createElement("div");
+    const views = viewsOf(figure);
+    const former = views.find((each) => !each.isConnected);
+    const place = former || document.createElement("div");
     const style = document.createElement("style");
     style.textContent = css;
     figure.append(style, place);
+    if (former) {
+      picture.hidden = true;
+      figure.dataset.live = "yes";
+      continue;
+    }
     try {
       render({ model: { get: (key) => ({ data, alt: picture.alt })[key] }, el: place });
       place.addEventListener("keydown", keepKeys);
@@ -36,6 +52,7 @@ function mount(name, data, css) {
       describeKeys(place, `${name}-keys-${document.querySelectorAll(".living-keys").length}`);
       picture.hidden = true;
       figure.dataset.live = "yes";
+      views.push(place);
     } catch (error) {
       place.remove();
       console.error(error);
