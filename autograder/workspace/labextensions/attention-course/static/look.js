@@ -54,7 +54,7 @@ ${TEXT} .attention-choices label { display: flex; padding: 0.4em 0.9em; border: 
 /* Pointed at: a grey ground. Reached by keyboard: a ring around it. Chosen: a full edge and ground. */
 ${TEXT} .attention-choices label:has(:checked) { border-color: var(--attention-accent); background: var(--attention-chosen);
   box-shadow: inset 5px 0 0 var(--attention-accent); }
-${TEXT} .attention-choices label:has(:focus-visible) { outline-color: var(--attention-accent); outline-offset: 2px; }
+${TEXT} .attention-choices label:has(:focus-visible) { outline-color: var(--attention-accent); outline-offset: -3px; }
 ${TEXT} .attention-choices input { accent-color: var(--attention-accent); }
 ${PAGE} .attention-outcome { padding: 0.6em 1em; border: 0; border-radius: 8px; background: var(--attention-ground); }
 ${PAGE} .attention-cover { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 6px 16px;
