@@ -129,8 +129,10 @@ class TestPredictions:
             labels = cell(page, PREDICTION).locator("label")
             labels.first.click()
             labels.nth(1).hover()
-            look = """e => { const { borderColor, boxShadow, backgroundColor } =
-                getComputedStyle(e); return [borderColor, boxShadow, backgroundColor] }"""
+            look = """each => {
+                const style = getComputedStyle(each);
+                return [style.borderColor, style.boxShadow, style.backgroundColor];
+            }"""
             chosen, pointed, other = (labels.nth(i).evaluate(look) for i in range(3))
             assert pointed[:2] == other[:2] and pointed[2] != other[2]
             assert all(a != b for a, b in zip(chosen, pointed, strict=True))
