@@ -7,6 +7,8 @@ function keepKeys(event) {
   const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
   const isOfPage = ["Tab", "Escape"].includes(event.key) || (event.shiftKey && event.key === "Enter");
   if (isPlain && !isOfPage) event.stopPropagation();
+  // On a button an arrow would scroll the page under the keyboard.
+  if (isPlain && event.target.closest("button") && event.key.startsWith("Arrow")) event.preventDefault();
 }
 
 // Shown while the keyboard is inside, and read to whom the picture is described.
@@ -15,7 +17,7 @@ function describeKeys(place, id) {
   const keys = document.createElement("p");
   keys.id = id;
   keys.className = "living-keys";
-  keys.textContent = `Keyboard: the arrow keys move inside this picture, Tab goes on${leaves}.`;
+  keys.textContent = `Keyboard: Tab goes from part to part of this picture, the arrow keys move inside a part${leaves}.`;
   place.append(keys);
   place.setAttribute("aria-describedby", id);
 }

@@ -32,7 +32,7 @@ ${TEXT} a:focus-visible, ${TEXT} summary:focus-visible { outline: 3px solid var(
 /* Where to go on, with its question, large; beside it how far one has come. */
 ${TEXT} > h1 + p, ${TEXT} > h1 ~ p:has(> progress) { align-self: stretch; box-sizing: border-box; padding: 22px 26px;
   border-radius: 12px; background: var(--home-hero); }
-${TEXT} > h1 + p { grid-column: 1 / span 8; grid-row: 2; font-size: 20px; line-height: 1.45; }
+${TEXT} > h1 + p { grid-column: 1 / span 8; grid-row: 2; font-size: 20px; line-height: 1.45; text-wrap: pretty; }
 ${TEXT} > h1 + p > strong:first-child { display: block; margin-bottom: 4px; font-size: 14px; color: var(--home-quiet); }
 ${TEXT} > h1 + p > a { font-weight: 650; }
 ${TEXT} > h1 + p > em { display: block; margin-top: 10px; font-size: 30px; font-style: normal; font-weight: 650;
