@@ -108,11 +108,11 @@ class TestFigures:
     def test_way_of_the_keyboard_into_a_figure_is_said(self, server, request):
         with opened(server, request.node.name, lesson_with_figure()) as (page, _):
             self.run_figure(page)
-            said = "e => getComputedStyle(e, '::after').content"
+            hint = "e => getComputedStyle(e, '::after').content"
             figure = page.locator("figure.living")
-            assert figure.evaluate(said) == '"Shift + Tab goes into this picture"'
+            assert figure.evaluate(hint) == '"Shift + Tab goes into this picture"'
             page.keyboard.press("Shift+Tab")
             assert page.evaluate("Boolean(document.activeElement.closest('figure'))")
-            assert figure.evaluate(said) == "none"
+            assert figure.evaluate(hint) == "none"
             page.keyboard.press("Escape")
-            assert figure.evaluate(said) == '"Tab goes into this picture"'
+            assert figure.evaluate(hint) == '"Tab goes into this picture"'

@@ -110,8 +110,8 @@ class TestPredictions:
             expect(active).to_contain_text("print(1 + 1)")
             expect(status.filter(has_text="You predicted")).to_have_count(0)
             page.keyboard.press("Shift+Enter")
-            said = "What came out: “It is two”. The explanation is below."
-            expect(status.filter(has_text=said)).to_have_count(1)
+            outcome = "What came out: “It is two”. The explanation is below."
+            expect(status.filter(has_text=outcome)).to_have_count(1)
 
     @pytest.mark.thorough
     def test_keyboard_stays_where_an_explanation_was_uncovered(self, server, request):
@@ -129,11 +129,11 @@ class TestPredictions:
             labels = cell(page, PREDICTION).locator("label")
             labels.first.click()
             labels.nth(1).hover()
-            look = """each => {
+            colours = """each => {
                 const style = getComputedStyle(each);
                 return [style.borderColor, style.boxShadow, style.backgroundColor];
             }"""
-            chosen, pointed, other = (labels.nth(i).evaluate(look) for i in range(3))
+            chosen, pointed, other = (labels.nth(i).evaluate(colours) for i in range(3))
             assert pointed[:2] == other[:2] and pointed[2] != other[2]
             assert all(a != b for a, b in zip(chosen, pointed, strict=True))
             outline = "e => getComputedStyle(e).outlineStyle"
