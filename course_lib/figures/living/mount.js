@@ -22,11 +22,12 @@ function describeKeys(place, id) {
   place.setAttribute("aria-describedby", id);
 }
 
-// The views of a cell's outputs by what they show, for the next run of that cell.
+// The views of a cell's outputs by what they show, for the next run of that cell. Where
+// the figure's id does not tell that, the page has told it: figure.shows.
 function viewsOf(figure) {
   const cell = figure.closest(".jp-Cell, .cell");
   if (cell) cell.livingViews ||= {};
-  return cell ? (cell.livingViews[figure.id] ||= []) : [];
+  return cell ? (cell.livingViews[figure.shows || figure.id] ||= []) : [];
 }
 
 // Where the cell was run again and its numbers are the same, the view from before goes on:
