@@ -70,6 +70,7 @@
       place.append(make("div", { className: "output" }, part));
       const view = output.kind === "drawing" ? "drawing" : output.view;
       if (part.localName !== "figure" || !/^\w+$/.test(view)) continue;
+      part.shows = JSON.stringify([view, output.data]);
       // Without its script the still picture stays.
       viewOf(view).then((enliven) => enliven(part.id, output.data), (error) => console.info(`The course: ${error.message}`));
     }

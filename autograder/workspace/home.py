@@ -35,6 +35,10 @@ ABOUT_POINTS = (
     "Points so far are those of the claims that you see; grading tries more inputs for "
     "the rest."
 )
+ABOUT = (
+    "In {count} lessons you write attention yourself, from a sum of three numbers to a "
+    "Transformer that translates. Every answer is checked as you go."
+)
 FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\n(?:Updated|Made on) .*\n\Z")
 
 
@@ -310,7 +314,8 @@ class Home:
         line = f"**{verb} here:** {self._link(lesson)}"
         question = f" *{_plain(lesson.question)}*" if lesson.question else ""
         if not self.progress:
-            return f"{line} · {lesson.minutes} min.{question}"
+            about = ABOUT.format(count=len(self.lessons))
+            return f"{line} · {lesson.minutes} min.{question} <small>{about}</small>"
         name = self._exercise_link(lesson, exercise)
         line += f", exercise {name} · {exercise.minutes} min.{question}"
         later = [each for each in self.put_off() if each != here]

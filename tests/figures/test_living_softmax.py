@@ -246,3 +246,37 @@ def test_keys_are_named_while_the_keyboard_is_inside(figure, tmp_path):
         assert line.bounding_box()["height"] > 10
         page.locator("h1").click()
         assert line.bounding_box()["height"] <= 1
+
+
+AGAIN = """([name, other]) => {
+    const before = document.getElementById(name);
+    const after = before.cloneNode();
+    after.append(before.querySelector("img").cloneNode());
+    after.removeAttribute("data-live");
+    Object.assign(after, { shows: before.shows, id: other });
+    before.replaceWith(after);
+    const script = document.createElement("script");
+    script.textContent = document.querySelector("main script").textContent
+        .replace(`mount('${name}'`, `mount('${other}'`);
+    document.body.append(script);
+}"""
+
+
+def test_view_of_a_cell_goes_on_when_the_cell_runs_again(figure, tmp_path):
+    with opened(tmp_path, figure) as page:
+        name = page.locator("figure.living").get_attribute("id")
+        slider = page.get_by_role("slider")
+        page.evaluate("document.querySelector('main').className = 'cell'")
+        # The first view was drawn outside of a cell: it is drawn anew.
+        slider.press("ArrowRight")
+        position = slider.input_value()
+        page.evaluate(AGAIN, [name, name])
+        assert slider.input_value() != position
+        for other in (name, name):
+            slider.press("ArrowRight")
+            position = slider.input_value()
+            page.evaluate(AGAIN, [name, other])
+            assert slider.input_value() == position
+        assert page.locator("figure.living[data-live=yes]").count() == 1
+        page.evaluate(AGAIN, [name, f"{name}-other"])  # shows something else
+        assert slider.input_value() != position

@@ -1,9 +1,10 @@
 """A living figure in JupyterLab: it is in view, and keys leave it as it is."""
 
 import nbformat
+import pytest
 from playwright.sync_api import expect
 
-from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened
+from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened, write
 
 FIGURE = """from course_lib import figures
 keys = {"cat": [3.0, 0.5], "car": [0.5, 0.2]}
@@ -73,3 +74,45 @@ class TestFigures:
             page.wait_for_timeout(1000)
             assert prompt.inner_text() == number
             assert slider.get_attribute("aria-valuetext") == position
+
+    @pytest.mark.thorough
+    def test_figure_of_another_run_is_as_it_was_left(self, server, request):
+        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
+            self.run_figure(page)
+            slider = page.get_by_role("slider")
+            start = slider.get_attribute("aria-valuetext")
+            slider.focus()
+            page.keyboard.press("ArrowUp")
+            position = slider.get_attribute("aria-valuetext")
+            assert position != start
+            self.run_again(page)
+            assert slider.get_attribute("aria-valuetext") == position
+            slider.focus()
+            page.keyboard.press("ArrowUp")
+            assert slider.get_attribute("aria-valuetext") != position
+            # Other numbers are another figure.
+            write(page, DRAWN, FIGURE.replace("3.2", "3.1"))
+            self.run_again(page)
+            assert slider.get_attribute("aria-valuetext") == start.replace("3.2", "3.1")
+
+    def run_again(self, page):
+        prompt = cell(page, DRAWN).locator(".jp-InputPrompt")
+        before = prompt.inner_text()
+        prompt.click()
+        page.keyboard.press("Control+Enter")
+        expect(prompt).not_to_have_text(before)
+        expect(prompt).to_have_text(NUMBER)
+        expect(page.locator("figure.living[data-live]")).to_have_count(1)
+
+    @pytest.mark.thorough
+    def test_way_of_the_keyboard_into_a_figure_is_said(self, server, request):
+        with opened(server, request.node.name, lesson_with_figure()) as (page, _):
+            self.run_figure(page)
+            hint = "e => getComputedStyle(e, '::after').content"
+            figure = page.locator("figure.living")
+            assert figure.evaluate(hint) == '"Shift + Tab goes into this picture"'
+            page.keyboard.press("Shift+Tab")
+            assert page.evaluate("Boolean(document.activeElement.closest('figure'))")
+            assert figure.evaluate(hint) == "none"
+            page.keyboard.press("Escape")
+            assert figure.evaluate(hint) == '"Tab goes into this picture"'

@@ -94,6 +94,53 @@ class TestPredictions:
             expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
             expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
 
+    @pytest.mark.thorough
+    def test_prediction_is_made_and_left_by_keyboard(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+            options = cell(page, PREDICTION).get_by_role("radio")
+            status = page.locator('[role="status"].attention-course-status')
+            options.first.focus()
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+            expect(options.nth(1)).to_be_checked()
+            page.keyboard.press("Escape")
+            page.keyboard.press("ArrowDown")  # a command of the notebook's again
+            expect(options.nth(1)).to_be_checked()
+            expect(active).to_contain_text("print(1 + 1)")
+            expect(status.filter(has_text="You predicted")).to_have_count(0)
+            page.keyboard.press("Shift+Enter")
+            outcome = "What came out: “It is two”. The explanation is below."
+            expect(status.filter(has_text=outcome)).to_have_count(1)
+
+    @pytest.mark.thorough
+    def test_keyboard_stays_where_an_explanation_was_uncovered(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            cell(page, EXPLANATION).locator(".attention-cover button").focus()
+            page.keyboard.press("Enter")
+            expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
+            page.keyboard.press("ArrowDown")
+            active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+            expect(active).to_contain_text("print(2)")
+
+    @pytest.mark.thorough
+    def test_pointed_at_focused_and_chosen_options_differ(self, server, request):
+        with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
+            labels = cell(page, PREDICTION).locator("label")
+            labels.first.click()
+            labels.nth(1).hover()
+            colours = """each => {
+                const style = getComputedStyle(each);
+                return [style.borderColor, style.boxShadow, style.backgroundColor];
+            }"""
+            chosen, pointed, other = (labels.nth(i).evaluate(colours) for i in range(3))
+            assert pointed[:2] == other[:2] and pointed[2] != other[2]
+            assert all(a != b for a, b in zip(chosen, pointed, strict=True))
+            outline = "e => getComputedStyle(e).outlineStyle"
+            assert labels.first.evaluate(outline) == "none"
+            page.keyboard.press("ArrowDown")
+            assert labels.nth(1).evaluate(outline) == "solid"
+
     def test_first_cell_that_prints_uncovers(self, server, request):
         with opened(server, request.node.name, lesson_with_predictions()) as (page, _):
             cell(page, NEXT).get_by_role("radio").first.check()

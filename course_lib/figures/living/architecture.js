@@ -79,7 +79,7 @@ function render({ model, el }) {
     point(null);
   });
   const linked = columns.flat().some((box) => box.link);
-  const hint = `Point at a box, or go through them with the arrow keys${linked ? "; Enter leads to its lesson" : ""}.`;
+  const hint = withKeys("Point at a box", `, or go through them with the arrow keys${linked ? "; Enter leads to its lesson" : ""}`);
 
   // --- what is told -----------------------------------------------------------------
 
@@ -94,7 +94,7 @@ function render({ model, el }) {
         made[other][k].classList.toggle("shared", same);
       }));
     }
-    said.replaceChildren(...(where ? told(where) : [hint]));
+    said.replaceChildren(...(where ? told(where) : hint));
     draw();
   }
 

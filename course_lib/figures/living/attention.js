@@ -50,7 +50,7 @@ function render({ model, el }) {
   }
 
   function say(text) {
-    said.textContent = text || "Point at a token, or go through them with the arrow keys.";
+    said.replaceChildren(...(text ? [text] : withKeys("Point at a token", ", or go through them with the arrow keys")));
   }
 
   // The greatest weights of a row or column, in words.

@@ -223,7 +223,7 @@ function render({ model, el }) {
   );
   el.append(view);
   draw();
-  said.textContent = `Drag the tip of \u201c${isolated(name)}\u201d, or reach it with Tab and use the arrow keys.`;
+  said.replaceChildren(...withKeys(`Drag the tip of \u201c${isolated(name)}\u201d`, ", or reach it with Tab and use the arrow keys"));
   return followTheme(view);
 }
 

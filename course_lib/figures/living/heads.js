@@ -138,8 +138,8 @@ function render({ model, el }) {
   // --- what is told -----------------------------------------------------------------
 
   function say(text) {
-    said.textContent = text ||
-      `Press a head to open it; arrow keys go through the heads${measure ? ", Delete takes one out" : ""}.`;
+    const keys = `; arrow keys go through the heads${measure ? ", Delete takes one out" : ""}`;
+    said.replaceChildren(...(text ? [text] : withKeys("Press a head to open it", keys)));
   }
 
   function tell(each) {

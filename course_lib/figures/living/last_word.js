@@ -95,8 +95,11 @@ function render({ model, el }) {
 
   const choices = typed ? [] : lastWords.map((word, i) => button(word, () => choose(i), { class: "lw-choice" }));
 
+  arrowKeys(choices, { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }, () => {});
+
   function choose(index) {
     chosen = index;
+    choices.forEach((each, i) => (each.tabIndex = i === index ? 0 : -1));
     if (typed && document.activeElement !== input) input.value = lastWords[index];
     draw();
     tell();
@@ -180,6 +183,7 @@ function render({ model, el }) {
     ...(typed ? [element("details", { class: "lw-all" }, element("summary", {}, `The ${lastWords.length} known words`), ...lists)] : []),
   );
   el.append(view);
+  choices.forEach((each, i) => (each.tabIndex = i === chosen ? 0 : -1));
   draw();
   tell();
   new ResizeObserver(place).observe(sentence);

@@ -7,6 +7,8 @@ function keepKeys(event) {
   const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
   const isOfPage = ["Tab", "Escape"].includes(event.key) || (event.shiftKey && event.key === "Enter");
   if (isPlain && !isOfPage) event.stopPropagation();
+  // On a button an arrow would scroll the page under the keyboard.
+  if (isPlain && event.target.closest("button") && event.key.startsWith("Arrow")) event.preventDefault();
 }
 
 // Shown while the keyboard is inside, and read to whom the picture is described.
@@ -15,19 +17,36 @@ function describeKeys(place, id) {
   const keys = document.createElement("p");
   keys.id = id;
   keys.className = "living-keys";
-  keys.textContent = `Keyboard: the arrow keys move inside this picture, Tab goes on${leaves}.`;
+  keys.textContent = `Keyboard: Tab goes from part to part of this picture, the arrow keys move inside a part${leaves}.`;
   place.append(keys);
   place.setAttribute("aria-describedby", id);
 }
 
+// The views of a cell's outputs by what they show, for the next run of that cell. Where
+// the figure's id does not tell that, the page has told it: figure.shows.
+function viewsOf(figure) {
+  const cell = figure.closest(".jp-Cell, .cell");
+  if (cell) cell.livingViews ||= {};
+  return cell ? (cell.livingViews[figure.shows || figure.id] ||= []) : [];
+}
+
+// Where the cell was run again and its numbers are the same, the view from before goes on:
+// as the reader left it.
 function mount(name, data, css) {
   for (const figure of document.querySelectorAll(`figure[id="${name}"]`)) {
     if (figure.dataset.live) continue;
     const picture = figure.querySelector("img");
-    const place = document.createElement("div");
+    const views = viewsOf(figure);
+    const former = views.find((each) => !each.isConnected);
+    const place = former || document.createElement("div");
     const style = document.createElement("style");
     style.textContent = css;
     figure.append(style, place);
+    if (former) {
+      picture.hidden = true;
+      figure.dataset.live = "yes";
+      continue;
+    }
     try {
       render({ model: { get: (key) => ({ data, alt: picture.alt })[key] }, el: place });
       place.addEventListener("keydown", keepKeys);
@@ -36,6 +55,7 @@ function mount(name, data, css) {
       describeKeys(place, `${name}-keys-${document.querySelectorAll(".living-keys").length}`);
       picture.hidden = true;
       figure.dataset.live = "yes";
+      views.push(place);
     } catch (error) {
       place.remove();
       console.error(error);

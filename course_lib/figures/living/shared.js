@@ -45,6 +45,12 @@ function button(label, press, attributes = {}) {
   return element("button", { type: "button", onclick: press, ...attributes }, label);
 }
 
+// A sentence on what one can do, in which a part is for whom a keyboard is at hand: a
+// phone's reader does not see it.
+function withKeys(before, keys, after = ".") {
+  return [before, element("span", { class: "of-keys" }, keys), after];
+}
+
 // One of the items is reached by Tab, the others by arrow keys: steps maps a key to how
 // many items it goes on.
 function arrowKeys(items, steps, visit) {

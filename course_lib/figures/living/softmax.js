@@ -178,7 +178,7 @@ function render({ model, el }) {
     }
   });
   draw();
-  said.textContent = "Move the slider, or point at a score; the arrow keys go through them.";
+  said.replaceChildren(...withKeys("Move the slider, or point at a score", "; the arrow keys go through them"));
   return followTheme(view);
 }
 

@@ -6,8 +6,9 @@ ul.attention-choices { list-style: none; margin: 0.5em 0; padding: 0; }
 .attention-choices li { margin: 0; padding: 0; }
 .attention-choices label { display: inline-flex; gap: 0.6em; align-items: baseline; max-width: 100%;
   padding: 0.25em 0.6em; border-radius: 4px; cursor: pointer; }
-.attention-choices label:hover { background: rgba(128, 128, 128, 0.15); }
-.attention-choices label:focus-within { outline: 2px solid currentColor; outline-offset: -1px; }
+@media (hover: hover) { .attention-choices label:not(:has(:checked)):hover { background: rgba(128, 128, 128, 0.15); } }
+.attention-choices label:has(:checked) { background: rgba(128, 128, 128, 0.15); box-shadow: inset 4px 0 0 currentColor; }
+.attention-choices label:has(:focus-visible) { outline: 3px solid currentColor; outline-offset: 1px; }
 .attention-choices input { appearance: auto; flex: none; width: auto; height: auto; margin: 0;
   accent-color: currentColor; }
 .attention-choices .note { font-weight: 600; }

@@ -5,6 +5,16 @@ import { giveFocusBack } from "./actions.js";
 import { isPassed } from "./predictions.js";
 
 const FIGURE = "figure.living";
+const BELOW = ".jp-Cell.jp-mod-active:focus-visible"; // where Shift+Enter leads from a figure's cell
+
+// Said while the keyboard is at the cell of a figure, or at the one below it.
+export const FIGURES_STYLE = `
+.jp-Notebook ${FIGURE} { position: relative; }
+.jp-Notebook :is(${BELOW}, .jp-Cell:has(+ ${BELOW})) ${FIGURE}[data-live]::after { position: absolute; bottom: 0; right: 0; padding: 1px 4px;
+  font-size: 12px; line-height: 1.2; color: var(--jp-content-font-color2); background: var(--jp-layout-color0); content: "Tab goes into this picture"; }
+.jp-Notebook .jp-Cell:has(+ ${BELOW}) ${FIGURE}[data-live]::after { content: "Shift + Tab goes into this picture"; }
+@media (hover: none) and (pointer: coarse) { .jp-Notebook ${FIGURE}[data-live]::after { display: none; } }
+`;
 const MARGIN = 8; // pixels between the toolbar and what is brought into view
 const TOUCHES = ["wheel", "touchmove", "pointerdown", "keydown"]; // the person goes on
 
@@ -42,7 +52,7 @@ export function watchFigures(lab, panel, report) {
       document.activeElement?.blur(); // else it would stay: the figure is part of its cell
       giveFocusBack(panel);
     } else if (event.key === "Enter" && event.shiftKey) {
-      // To run the cell again would draw the figure anew, as it was at first.
+      // The figure is there already: on to what is below it.
       event.preventDefault();
       event.stopPropagation();
       document.activeElement?.blur();

@@ -32,11 +32,20 @@ ${TEXT} a:focus-visible, ${TEXT} summary:focus-visible { outline: 3px solid var(
 /* Where to go on, with its question, large; beside it how far one has come. */
 ${TEXT} > h1 + p, ${TEXT} > h1 ~ p:has(> progress) { align-self: stretch; box-sizing: border-box; padding: 22px 26px;
   border-radius: 12px; background: var(--home-hero); }
-${TEXT} > h1 + p { grid-column: 1 / span 8; grid-row: 2; font-size: 20px; line-height: 1.45; }
+${TEXT} > h1 + p { grid-column: 1 / span 8; grid-row: 2; font-size: 20px; line-height: 1.45; text-wrap: pretty; }
 ${TEXT} > h1 + p > strong:first-child { display: block; margin-bottom: 4px; font-size: 14px; color: var(--home-quiet); }
 ${TEXT} > h1 + p > a { font-weight: 650; }
 ${TEXT} > h1 + p > em { display: block; margin-top: 10px; font-size: 30px; font-style: normal; font-weight: 650;
   letter-spacing: -0.015em; line-height: 1.2; text-wrap: balance; }
+/* Before anything is solved: the question, what the course is, and one button. */
+${TEXT} > h1 + p > small { display: block; margin-top: 10px; max-width: 36em; font-size: 16px; color: var(--home-quiet); text-wrap: pretty; }
+${TEXT} > h1 + p:has(> small) { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }
+${TEXT} > h1 + p:has(> small) > :is(strong, em, small) { flex: 0 0 100%; order: -1; }
+${TEXT} > h1 + p:has(> small) > strong:first-child { display: none; }
+${TEXT} > h1 + p:has(> small) > em { margin-top: 0; }
+${TEXT} > h1 + p:has(> small) > a { margin-top: 16px; padding: 7px 16px; border-radius: 8px; background: var(--home-accent);
+  color: var(--home-hero); font-size: 17px; text-decoration: none; }
+${TEXT} > h1 + p:has(> small) > a::after { content: " \\2192"; }
 ${TEXT} > h1 ~ p:has(> progress) { grid-column: 9 / -1; grid-row: 2; align-content: center; font-size: 15px; }
 ${TEXT} > h1 ~ p:has(> progress) > progress { height: 14px; margin-bottom: 12px; }
 ${TEXT} > h1 ~ p:has(> progress) > em { font-style: normal; }

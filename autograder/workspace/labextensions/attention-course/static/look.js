@@ -9,9 +9,9 @@ const WIDE = "56rem"; // of a cell, its number included
 
 // Contrast of strings and comments with the ground of a cell: 6 and 5 on light, 9 and 6 on dark.
 export const LOOK_STYLE = `
-.${LESSON} { --attention-accent: #0b5cad; --attention-ground: rgba(11, 92, 173, 0.06); --attention-line: #d5dae1;
+.${LESSON} { --attention-accent: #0b5cad; --attention-ground: rgba(11, 92, 173, 0.06); --attention-chosen: rgba(11, 92, 173, 0.13); --attention-line: #d5dae1;
   --attention-quiet: #59616b; --attention-good: #2e8b57; --attention-bad: #d9534f; }
-body[data-jp-theme-light="false"] .${LESSON} { --attention-accent: #7cc0ff; --attention-ground: rgba(124, 192, 255, 0.09);
+body[data-jp-theme-light="false"] .${LESSON} { --attention-accent: #7cc0ff; --attention-ground: rgba(124, 192, 255, 0.09); --attention-chosen: rgba(124, 192, 255, 0.2);
   --attention-line: #444b54; --attention-quiet: #b3bac3; }
 .${LESSON} { --jp-mirror-editor-string-color: #35607a; --jp-mirror-editor-string-2-color: #35607a;
   --jp-mirror-editor-comment-color: #5d6b66; --jp-mirror-editor-bracket-color: #66655a; }
@@ -38,6 +38,8 @@ ${TEXT} a:not(:hover, .jp-InternalAnchorLink) { text-decoration: underline; text
   text-underline-offset: 0.2em; }
 ${PAGE} .jp-MarkdownCell .jp-InputArea, ${PAGE} .jp-MarkdownCell.jp-mod-rendered .jp-MarkdownOutput { border-color: transparent; }
 ${PAGE} .jp-InputArea-editor { border-radius: 6px; }
+/* Lines of output break between words; a word that is longer than the line is scrolled to. */
+${PAGE} .jp-OutputArea-output pre { word-break: normal; overflow-wrap: normal; overflow-x: auto; }
 ${PAGE} .jp-InputPrompt, ${PAGE} .jp-OutputPrompt { font-size: 11px; }
 ${PAGE} .jp-Cell:first-child .jp-MarkdownOutput > h1 + p > strong:only-child { font-size: 1.2em; font-weight: 600;
   color: var(--attention-quiet); }
@@ -46,12 +48,13 @@ ${PAGE} .jp-MarkdownCell.jp-mod-rendered { border-color: transparent; }
 ${PAGE} .jp-MarkdownCell.jp-mod-rendered::before { border-color: transparent; }
 
 /* Predictions: the options as a list of answers, and what waits for one of them. */
-${TEXT} ul.attention-choices { display: grid; gap: 6px; margin: 0.8em 0 1em; padding: 0; }
+${TEXT} ul.attention-choices { display: grid; gap: 8px; margin: 0.8em 0 1em; padding: 0; }
 ${TEXT} .attention-choices label { display: flex; padding: 0.4em 0.9em; border: 1px solid var(--attention-line); border-radius: 8px;
   line-height: 1.45; }
-${TEXT} .attention-choices label:hover { border-color: var(--attention-accent); background: var(--attention-ground); }
-${TEXT} .attention-choices label:has(:checked) { border-color: var(--attention-accent); background: var(--attention-ground); }
-${TEXT} .attention-choices label:focus-within { outline-color: var(--attention-accent); outline-offset: -2px; }
+/* Pointed at: a grey ground. Reached by keyboard: a ring around it. Chosen: a full edge and ground. */
+${TEXT} .attention-choices label:has(:checked) { border-color: var(--attention-accent); background: var(--attention-chosen);
+  box-shadow: inset 5px 0 0 var(--attention-accent); }
+${TEXT} .attention-choices label:has(:focus-visible) { outline-color: var(--attention-accent); outline-offset: -3px; }
 ${TEXT} .attention-choices input { accent-color: var(--attention-accent); }
 ${PAGE} .attention-outcome { padding: 0.6em 1em; border: 0; border-radius: 8px; background: var(--attention-ground); }
 ${PAGE} .attention-cover { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 6px 16px;
@@ -95,6 +98,8 @@ ${TEXT} details > summary:focus-visible, ${REPORT} summary:focus-visible { outli
   ${PAGE} .jp-InputArea-editor .cm-content { font-size: 11.5px; line-height: 1.45; }
   ${PAGE} .jp-InputArea-editor .cm-lineWrapping .cm-line { padding-left: calc(4px + 6ch); text-indent: -6ch; word-break: normal; }
   ${PAGE} .jp-InputArea-editor .cm-lineWrapping { word-break: normal; }
+  ${PAGE} .jp-OutputArea-output pre { font-size: 12px; }
+  ${PAGE} .jp-RenderedHTMLCommon :not(pre) > code { overflow-wrap: anywhere; }
   ${TEXT} h1 { font-size: 1.7em; }
   ${TEXT} h2 { font-size: 1.4em; }
   ${REPORT} { padding: 12px; }

@@ -2,6 +2,7 @@
 // the run is covered until the choice was made and the cell below was run. Code that tells
 // the answer, as its metadata says, is covered too: that of the run until the choice.
 
+import { giveFocusBack } from "./actions.js";
 import { cover, offer, outcome, update } from "./choices.js";
 
 const COVERED = "attention-covered";
@@ -59,6 +60,11 @@ export function predictionsOf(cells) {
 export function watch(panel, cellsOf, report) {
   const notebook = panel.content;
   const open = new Set(); // models of cells whose explanation is to be seen for good
+  const told = new Set(); // models of cells whose outcome is known
+  const status = document.createElement("div");
+  status.className = "attention-course-status";
+  status.setAttribute("role", "status");
+  panel.node.append(status);
   let predictions = [];
 
   const read = () => {
@@ -72,7 +78,16 @@ export function watch(panel, cellsOf, report) {
       next: widgets[each.next],
     }));
   };
-  const draw = () => predictions.forEach((each) => drawOne(each, open, draw));
+  const draw = () => predictions.forEach((each) => {
+    const isInside = notebook.node.contains(document.activeElement);
+    drawOne(each, open, draw);
+    // The button that was pressed is gone: the keyboard stays in its cell.
+    if (isInside && document.activeElement === document.body) giveFocusBack(panel);
+    const outcome = outcomeOf(each);
+    if (!outcome || told.has(each.cell.model)) return;
+    told.add(each.cell.model);
+    setTimeout(() => (status.textContent = outcome), 50); // after the answer's own output
+  });
   let isWaiting = false;
   const soon = () => {
     if (isWaiting) return;
@@ -88,11 +103,20 @@ export function watch(panel, cellsOf, report) {
   };
 
   read();
-  predictions.forEach(({ cell }) => Number.isInteger(choiceOf(cell).choice) && open.add(cell.model));
+  predictions.forEach(({ cell, runs }) => {
+    if (!Number.isInteger(choiceOf(cell).choice)) return;
+    open.add(cell.model);
+    if (wereRun(runs)) told.add(cell.model);
+  });
   const cells = notebook.model.cells;
   cells.changed.connect(() => {
     read();
     soon();
+  });
+  notebook.node.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !event.target.closest?.(".attention-choices, .attention-cover")) return;
+    event.target.blur();
+    giveFocusBack(panel);
   });
   const observer = new MutationObserver(soon);
   observer.observe(notebook.node, { childList: true, subtree: true });
@@ -179,6 +203,14 @@ function drawOne({ cell, runs, explanation, code, next }, open, draw) {
   if (isOpen) box?.remove();
   else if (!box) first.before(cover(WAIT, show));
   if (list) say(first, isOut ? outcome(list, prediction) : "");
+}
+
+/** Return what is read out once a prediction's outcome is known, else "". */
+function outcomeOf({ cell, runs, explanation, next }) {
+  const [list, prediction] = [optionsOf(cell), choiceOf(cell)];
+  if (!list || !Number.isInteger(prediction.choice) || !wereRun(runs)) return "";
+  const isExplained = explanation.length > 0 || aboveQuestion(next).length > 0;
+  return `${outcome(list, prediction)}${isExplained ? " The explanation is below." : ""}`;
 }
 
 /** Cover the code of a cell or show it; in its place stands why, if `says` is true. */

@@ -3,10 +3,11 @@
 
 import * as actions from "./actions.js";
 import { CHOICES_STYLE } from "./choices.js";
-import { watchFigures } from "./figures.js";
+import { FIGURES_STYLE, watchFigures } from "./figures.js";
 import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
 import { watchLinks } from "./links.js";
 import { LESSON, LOOK_STYLE } from "./look.js";
+import { makeRoom, NARROW, NARROW_STYLE } from "./narrow.js";
 import { passCovered, PREDICTIONS_STYLE, watch } from "./predictions.js";
 import { REPORTS_STYLE, watchReports } from "./reports.js";
 import { nameTab, tabOf } from "./tabs.js";
@@ -71,7 +72,6 @@ const COURSE_VERSION = {
 const COMMANDS = [...BUTTONS, COURSE_VERSION];
 
 const OURS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] .jp-ToolbarButtonComponent-label';
-const NARROW = 640; // pixels
 const ICONS = OURS.replace(/ \S+$/, " svg");
 
 const STYLE = `
@@ -130,6 +130,8 @@ function activate(lab, tracker, palette, tell) {
     REPORTS_STYLE,
     HOME_STYLE,
     LOOK_STYLE,
+    FIGURES_STYLE,
+    NARROW_STYLE,
   ].join("");
   const status = document.createElement("div");
   status.className = "attention-course-status";
@@ -200,17 +202,6 @@ function activate(lab, tracker, palette, tell) {
   watchHome(lab, tell);
   lab.app.restored.then(() => makeRoom(lab)).catch(tell);
   lab.app.contextMenu?.addItem({ command: commandOf(COURSE_VERSION), selector: ".jp-Notebook .jp-CodeCell", rank: 20 });
-}
-
-/** Put the strips of icons at the sides away where the window is narrow; View brings them back. */
-function makeRoom(lab) {
-  const command = "application:toggle-side-tabbar";
-  const { commands, shell } = lab.app;
-  if (window.innerWidth > NARROW || !commands.hasCommand(command)) return;
-  shell.collapseLeft?.();
-  for (const args of [{ side: "left" }, { side: "right" }]) {
-    if (commands.isToggled(command, args)) commands.execute(command, args);
-  }
 }
 
 /** Return whether the keyboard is still at a button: there, Shift+Enter would press it again. */
