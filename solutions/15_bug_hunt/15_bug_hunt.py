@@ -14,7 +14,7 @@
 # - fix the part that is to blame;
 # - write a test that lets every right version pass and catches the broken ones;
 #
-# **About 60 minutes, and 150 more in *Going further*.** You need lessons 01 to 11.
+# **About 70 minutes, and 140 more in *Going further*.** You need lessons 01 to 11.
 
 # %%
 from course_lib import figures
@@ -474,8 +474,36 @@ from course_lib.tests_of_parts import test_attention  # exercise
 check(test_attention)
 
 # %% [markdown]
+# ### Exercise: test_mask
+#
+# Now a second test, of a function with an edge: write one for versions of
+# `masked_softmax(scores, may_attend)` of lesson 04, where a mask may block a whole row.
+# `help("course_lib.masks.masked_softmax")` prints its contract.
+#
+# <details><summary>Hint 1</summary>
+#
+# A mask can be wrong in a row without keys, in only one row, or in only one sequence; and
+# a blocked key can have a little weight, or a lot if the allowed scores are very small.
+# Which of these does your mask reveal?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Go row by row: the allowed keys are `np.flatnonzero(may_attend[row])`; they should have
+# the softmax of their scores alone, and the rest 0. Draw a new mask for each sequence,
+# leave one row without keys, try n = 1 and scores of tens of thousands.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_mask  # exercise
+
+# %%
+check(test_mask)
+
+# %% [markdown]
 # A good test is longer than what it tests, because it says it in the plainest way. Yours
-# now stands between an error and a day of training.
+# now stand between an error and a day of training.
 
 # %% [markdown]
 # ## What you have written
@@ -553,7 +581,7 @@ figures.architecture(parts=complete, alt=alt)
 #
 # You can skip each of these sections, in any order. Ten broken models are left to hunt,
 # for those who enjoyed the first four, and *A function that hunts* names the broken
-# part of all fourteen. *Five more tests* is for those who want to write them for masks,
+# part of all fourteen. *Four more tests* is for those who want to write them for
 # positions, a whole layer, merges and decoding; *What about other people's tests?* puts
 # ideas from three well-known projects before our judge.
 
@@ -1048,37 +1076,11 @@ fixed = training.treated(models[14], newest_positions=newest_positions)
 symptoms.compare(14, {"healthy": healthy, "model 14": models[14], "fixed": fixed})
 
 # %% [markdown]
-# ## Five more tests
+# ## Four more tests
 #
-# Each is judged as the first one was. `test_layer` takes the longest; the others are
-# shorter than `test_attention`. `help("course_lib.masks.masked_softmax")` prints a
-# contract.
-
-# %% [markdown]
-# ### Exercise: test_mask
-#
-# Test a function for `masked_softmax(scores, may_attend)` of lesson 04.
-#
-# <details><summary>Hint 1</summary>
-#
-# A mask can be wrong in a row without keys, in only one row, or in only one sequence; and
-# a blocked key can have a little weight, or a lot if the allowed scores are very small.
-# Which of these does your mask reveal?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Go row by row: the allowed keys are `np.flatnonzero(may_attend[row])`; they should have
-# the softmax of their scores alone, and the rest 0. Draw a new mask for each sequence,
-# leave one row without keys, try n = 1 and scores of tens of thousands.
-#
-# </details>
-
-# %%
-from course_lib.tests_of_parts import test_mask  # exercise
-
-# %%
-check(test_mask)
+# Each is judged as the first two were. `test_layer` takes the longest; the others are
+# shorter than `test_attention`. `help("course_lib.positions.sinusoidal_encoding")` prints
+# a contract.
 
 # %% [markdown]
 # ### Exercise: test_positions
