@@ -16,6 +16,7 @@ from autograder.checking.diagnosis import is_in_single_precision, replay
 from autograder.checking.evidence.clauses import (
     Compared,
     Way,
+    cause,
     clause_of,
     shape_clause,
     with_article,
@@ -94,7 +95,14 @@ def _of_some(
     if not clause:
         return ""
     where, rest = _where(exercise, compared, calls), "; other calls are wrong too"
-    return _sentence(clause, where, len(calls), len(compared), rest, group[0].way)
+    n, of = len(calls), len(compared)
+    return _sentence(clause, where, n, of, rest, group[0].way) + _cause(calls)
+
+
+def _cause(calls: Sequence[Compared]) -> str:
+    """Return what an exception means, with a blank before it, where it is said of."""
+    meaning = cause(calls) if calls[0].way == "raised" else ""
+    return f" {meaning}" if meaning else ""
 
 
 def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
@@ -202,7 +210,7 @@ def _of_all(
         return f"Every result is right, but {clause} ({_of(n, of)})."
     else:
         rest = "; every other call is right" if n < of and is_all else ""
-    return _sentence(clause, where, n, of, rest, way)
+    return _sentence(clause, where, n, of, rest, way) + _cause(failing)
 
 
 def _clause_and_calls(
@@ -213,6 +221,8 @@ def _clause_and_calls(
     Calls may differ in kind, as a wrong shape here and NaN there: of those of the most
     frequent kind something can be said that does not hold of the others.
     """
+    if group[0].way == "raised":
+        group = _of_one_kind(group)
     if clause := clause_of(exercise, group, weak=False):
         return clause, group
     by_kind: dict[str, list[Compared]] = {}
@@ -230,6 +240,14 @@ def _clause_and_calls(
         if clause := shape_clause(exercise, chosen, paths[kind]):
             return clause, chosen
     return clause_of(exercise, group), group
+
+
+def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
+    """Return the calls that end in the most frequent kind of exception."""
+    kinds = [each.call.result.raised for each in group]
+    names = [raised.types[0] if raised else "" for raised in kinds]
+    most = max(names, key=names.count)
+    return [each for each, name in zip(group, names, strict=True) if name == most]
 
 
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:
