@@ -44,10 +44,9 @@ def from_outside(exercise: Exercise, answer: Any) -> str:
     arguments = [f"`{name}`" for name in exercise.parameters]
     given = " and ".join(filter(None, [", ".join(arguments[:-1]), arguments[-1]]))
     return (
-        f"Your `{exercise.name}` uses {listed}, which {'is' if one else 'are'} no "
-        f"{'argument' if one else 'arguments'} of it and not made inside it: "
-        f"{'it is' if one else 'they are'} made outside of the function, and "
-        f"{'stays' if one else 'stay'} the same whatever {given} "
+        f"Your `{exercise.name}` uses {listed}, which {'is' if one else 'are'} made "
+        f"outside of it and no {'argument' if one else 'arguments'}: "
+        f"{'it stays' if one else 'they stay'} the same whatever {given} "
         f"{'is' if len(arguments) == 1 else 'are'}."
     )
 

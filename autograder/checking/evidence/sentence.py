@@ -25,6 +25,10 @@ from autograder.checking.evidence.conditions import condition
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
 
+WHICH_LINE = (
+    "Which line of yours writes into an argument (with `-=`, `[…] =` or a method) "
+    "instead of making something new?"
+)
 COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
 
@@ -100,7 +104,9 @@ def _of_some(
 
 
 def _cause(calls: Sequence[Compared]) -> str:
-    """Return what an exception means, with a blank before it, where it is said of."""
+    """Return what an exception means, or where to look for a change, after a blank."""
+    if calls[0].way == "changed":
+        return f" {WHICH_LINE}"
     meaning = cause(calls) if calls[0].way == "raised" else ""
     return f" {meaning}" if meaning else ""
 
