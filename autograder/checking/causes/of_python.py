@@ -49,6 +49,12 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
     }
     if near := _nearest(name, sorted(known)):
         return f"Nothing here is called `{name}`; your function has `{near}`."
+    modules = [each for each in ("math", "np", "torch") if _has(code, each, name)]
+    if modules:
+        return (
+            f"`{name}` is a function of a module, and is called with the module's name "
+            f"before it: `{modules[0]}.{name}`."
+        )
     if name in USUAL_NAMES:
         line = USUAL_NAMES[name]
         return (
@@ -67,6 +73,12 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
         f"Neither your function nor a cell that has run gives `{name}` a value: is it "
         "spelt as where you make it, and made before this line?"
     )
+
+
+def _has(code: FailingCode, module: str, name: str) -> bool:
+    """Decide whether a module that the answer can use has a function of a name."""
+    value = code.frames[-1].f_globals.get(module) if code.frames else None
+    return is_module(value) and callable(vars(value).get(name))
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -484,6 +496,36 @@ def _uncalled_itself(code: FailingCode) -> str:
     return ""
 
 
+def _not_a_count(match: re.Match[str], code: FailingCode) -> str:
+    """Explain what is given to range and the like in place of a number."""
+    kinds = {"list": "a list", "tuple": "a tuple", "numpy.ndarray": "an array"}
+    if match[1] not in kinds or not isinstance(code.node, ast.Call):
+        return ""
+    called = code.code(code.node.func, "the function")
+    what = code.code(next(iter(code.node.args), None), "what it is given")
+    return f"{called} needs integers, and {what} is {kinds[match[1]]}."
+
+
+def _no_power(match: re.Match[str], code: FailingCode) -> str:
+    return "`^` does not raise to a power in Python: `**` does."
+
+
+def _entry_for_position(code: FailingCode) -> str:
+    """Find an index that a loop takes from the entries of what it goes through."""
+    index = code.node.slice if isinstance(code.node, ast.Subscript) else None
+    if not isinstance(index, ast.Name) or (loop := code.loop_over(index.id)) is None:
+        return ""
+    through = code.value(loop.iter)
+    if loop.target is index or not isinstance(loop.target, ast.Name):
+        return ""
+    if type(through) is not list and not is_array(through):
+        return ""
+    return (
+        f"Your loop gives `{index.id}` the entries of {code.code(loop.iter, 'a list')} "
+        "themselves, one after the other, and not their positions."
+    )
+
+
 def _needs_integer(match: re.Match[str], code: FailingCode) -> str:
     division = "`/` gives a float, even where nothing is left over; `//` an integer."
     texts = [code.words(code.node)]
@@ -504,7 +546,7 @@ def _list_indices(match: re.Match[str], code: FailingCode) -> str:
             "arrays. A list in a list has a pair of brackets for each."
         )
     if given == "float":
-        return _needs_integer(match, code)
+        return _entry_for_position(code) or _needs_integer(match, code)
     index = code.node.slice if isinstance(code.node, ast.Subscript) else None
     at = code.code(index, "the index")
     kinds = {"str": "a text", "list": "a list", "numpy.ndarray": "an array"}
@@ -668,6 +710,9 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("TypeError", r"\(\) missing \d+ required", _own_signature),
     ("TypeError", r"unsupported operand type\(s\) for ([^:]+): '([^']+)' and '([^']+)'",
      _operands),
+    ("TypeError", r"for \^: 'float'|ufunc 'bitwise_xor' not supported", _no_power),
+    ("TypeError", r"'([\w.]+)' object cannot be interpreted as an int", _not_a_count),
+    ("TypeError", r"real numbers, got object", _uncalled),
     ("TypeError", r"can't multiply sequence by non-int", _sequence_times),
     ("TypeError", r"'([\w.]+)' object is not subscriptable", _not_subscriptable),
     ("TypeError", r"'([\w.]+)' object is not iterable", _not_iterable),

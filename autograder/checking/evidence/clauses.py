@@ -108,7 +108,7 @@ def clause_of(
     way = group[0].way
     function = f"your `{exercise.name}`"
     asked = {each.right.raised.types[0] for each in group if each.right.raised}
-    kinds = {_builtin_kind(each) for each in group if each.call.result.raised}
+    kinds = {builtin_kind(each) for each in group if each.call.result.raised}
     match way:
         case "value":
             return _value_clause(exercise, group, weak)
@@ -217,7 +217,7 @@ def with_article(name: str) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} `{name}`"
 
 
-def _builtin_kind(each: Compared) -> str:
+def builtin_kind(each: Compared) -> str:
     """Name Python's own kind of an exception: a learner's kind may spell an input."""
     raised = each.call.result.raised
     for name in raised.types if raised else ():

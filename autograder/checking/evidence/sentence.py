@@ -16,6 +16,7 @@ from autograder.checking.diagnosis import is_in_single_precision, replay
 from autograder.checking.evidence.clauses import (
     Compared,
     Way,
+    builtin_kind,
     cause,
     clause_of,
     shape_clause,
@@ -82,6 +83,9 @@ def _evidence(
         return _of_all(exercise, compared, failing, is_all)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
         return _of_some(exercise, compared, ways["none"])
+    stopped = ways.get("raised", [])
+    if 2 * len(stopped) > len(failing) and cause(stopped):
+        return _of_some(exercise, compared, stopped)
     where = _where(exercise, compared, failing)
     if where:
         return _right_but(where, len(failing), len(compared), is_all)
@@ -250,8 +254,7 @@ def _clause_and_calls(
 
 def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
     """Return the calls that end in the most frequent kind of exception."""
-    kinds = [each.call.result.raised for each in group]
-    names = [raised.types[0] if raised else "" for raised in kinds]
+    names = [builtin_kind(each) for each in group]
     most = max(names, key=names.count)
     return [each for each, name in zip(group, names, strict=True) if name == most]
 

@@ -87,6 +87,10 @@ SAID = {
     "def answer(x): return answer(x)": "calls itself again and again",
     "def answer(x): return {[1]: 2}": "cannot be a key",
     "def answer(x):\n    y = [1, 2]\n    return y[0, 1]": "a pair of brackets for each",
+    "def answer(x): return range([1])": "needs integers",
+    "def answer(x): return 2.0 ^ 3.0": "`**` does",
+    "def answer(x): return exp(x)": "`np.exp`",
+    "def answer(x):\n    y = [0.5]\n    return [y[i] for i in y]": "not their",
     "def answer(x): return softmax()": "this call gives it no argument",
 }
 
