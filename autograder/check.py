@@ -16,6 +16,7 @@ import sys
 import textwrap
 import types
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeGuard
@@ -39,6 +40,7 @@ from autograder.newest_cell import (
     older_version,
     watch_cells,
 )
+from autograder.outside_values import from_outside
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -109,8 +111,10 @@ def check(answer: Any = None) -> float | None:
         _refuse_missing_name(exercise, result, answer)
     judged = "" if grading else defining_cell(answer)
     notes: tuple[Note, ...] = () if grading else _notes(exercise, result, judged)
-    older = "" if grading else older_version(exercise.name, answer)
-    report = CheckReport(exercise, result, notes, older, judged)
+    warning = "" if grading else _warning(exercise, result, answer)
+    if warning and all(call.result.raised for call in result.calls):
+        result = replace(result, diagnosis="")  # an exception alone proves no error
+    report = CheckReport(exercise, result, notes, warning, judged)
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
         from autograder.workspace.after_check import keep_result
@@ -128,6 +132,18 @@ def check(answer: Any = None) -> float | None:
     if not result.solved:
         raise CheckFailed(report) from None
     return None
+
+
+def _warning(exercise: Exercise, result: ExerciseResult, answer: Any) -> str:
+    """Return what is to be known before all else: that this is about something else.
+
+    So it is where a newer version has not run, and where a wrong answer takes values
+    from outside of its function.
+    """
+    if older := older_version(exercise.name, answer):
+        return older
+    is_wrong = not (result.solved or result.is_unwritten)
+    return from_outside(exercise, answer) if is_wrong else ""
 
 
 def _refuse_missing_name(

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from autograder.checking.causes import cause_of
 from autograder.checking.values import (
     CONTAINERS,
     MAX_DEPTH,
@@ -42,6 +43,7 @@ class Raised:
     types : names of the exception's class and of its bases, most special first
     message : its text
     function, line_number, line : the innermost position in the learner's own code
+    cause : what it means, in a sentence; "" where that is not certain
     """
 
     types: tuple[str, ...]
@@ -49,6 +51,7 @@ class Raised:
     function: str = ""
     line_number: int = 0
     line: str = ""
+    cause: str = ""
 
     @property
     def is_stub(self) -> bool:
@@ -354,21 +357,23 @@ def describe_exception(error: BaseException, names: Mapping[str, Any]) -> Raised
 
     names : the global names of that code, which tell it from libraries' code
     """
-    innermost = None
+    own: list[types.TracebackType] = []
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_globals is names:
-            innermost = trace
+            own.append(trace)
         trace = trace.tb_next
     kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
-    if innermost is None and isinstance(error, SyntaxError):
+    if not own and isinstance(error, SyntaxError):
         line = str(error.text or "").strip()
         return Raised(kinds, str(error.msg), "", error.lineno or 0, line)
-    if innermost is None:
-        return Raised(kinds, _message(error))
-    code, number = innermost.tb_frame.f_code, innermost.tb_lineno
+    message = _message(error)
+    cause = cause_of(kinds, message, own)
+    if not own:
+        return Raised(kinds, message, cause=cause)
+    code, number = own[-1].tb_frame.f_code, own[-1].tb_lineno
     line = linecache.getline(code.co_filename, number).strip()
-    return Raised(kinds, _message(error), _function_name(code), number, line)
+    return Raised(kinds, message, _function_name(code), number, line, cause)
 
 
 def _function_name(code: types.CodeType) -> str:

@@ -296,7 +296,7 @@ class _Replayed:
 
         The kind of an exception alone shows nothing, since many errors end in the same
         kind: there the text has to be the same too, and there has to be one. Where the
-        texts differ, more than one other call has to show the error.
+        texts of any differ, more than one call has to show the error in a value.
 
         Returns "but errors" where the wrong function may end in an exception and the
         learner's in any wrong result: one spelling stops where sizes disagree, and
@@ -324,7 +324,9 @@ class _Replayed:
                 n_without_errors += not stops
             else:
                 by_kind_alone = True
-        if same and n_telling >= (MIN_TELLING if by_kind_alone else 1):
+        if same and not by_kind_alone and n_telling:
+            return "all"
+        if same and n_without_errors >= MIN_TELLING:
             return "all"
         if but_errors and n_without_errors >= MIN_TELLING:
             return "but errors"

@@ -197,7 +197,7 @@ def read_call_reply(
 
 def _read_exception(raised: Any) -> Raised:
     """Read an exception that a child reports."""
-    kinds, message, function, line_number, line = require_type(raised, tuple)
+    kinds, message, function, line_number, line, cause = require_type(raised, tuple)
     kinds = require_type(kinds, tuple)[:MAX_TYPES]
     names = tuple(read_text(kind, MAX_NAME_LENGTH) for kind in kinds)
     if not names:
@@ -209,6 +209,7 @@ def _read_exception(raised: Any) -> Raised:
         read_text(function, MAX_NAME_LENGTH),
         0 if no_line else line_number,
         read_text(line, MAX_LINE_LENGTH),
+        read_text(cause, MAX_LINE_LENGTH),
     )
 
 

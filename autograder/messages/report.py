@@ -257,7 +257,8 @@ class CheckReport:
         if len(verdicts) < 2 or len(reasons) > 1 or "" in reasons:
             return ""
         why = explain(self.exercise, verdicts[0])
-        return f"Every call ends in the same way. {why}"
+        meaning = "" if self._common_cause() else _cause(verdicts[0])
+        return f"Every call ends in the same way. {why} {meaning}".rstrip()
 
     def _claims(self) -> list[Claim]:
         """Return the claims; a reason that several share is explained once."""
@@ -355,8 +356,13 @@ class CheckReport:
             return ""
         if sentence := self._misconceptions():
             return f"{self.result.evidence} {sentence}".strip()
-        # What all calls end in is said above the claims already.
-        return "" if self._common_reason() else self.result.evidence
+        # What all calls end in is said above the claims already, but not what it means.
+        return self._common_cause() if self._common_reason() else self.result.evidence
+
+    def _common_cause(self) -> str:
+        """Return what the exception means in which all claims end, or ""."""
+        causes = {_cause(verdict) for verdict in self.result.claims}
+        return causes.pop() if len(causes) == 1 else ""
 
     def _misconceptions(self) -> str:
         """Return what the misconceptions are, each with its question."""
@@ -386,6 +392,13 @@ class CheckReport:
 
 def _raised(verdict: CaseVerdict) -> bool:
     return verdict.failure is not None and verdict.failure.reason == "raised"
+
+
+def _cause(verdict: CaseVerdict) -> str:
+    """Return what the exception means in which a call ended, or ""."""
+    call = verdict.failure.call if verdict.failure else None
+    raised = call.result.raised if call and verdict.visible else None
+    return raised.cause if raised else ""
 
 
 def solved_but(result: ExerciseResult) -> str:

@@ -228,7 +228,9 @@ def test_wrong_number_of_arguments_has_no_line():
     assert raised == Raised(
         ("TypeError", "Exception", "BaseException"),
         "add() missing 1 required positional argument: 'y'",
+        cause=raised.cause,
     )
+    assert "other arguments than the stub's" in raised.cause
 
 
 def test_line_may_come_from_a_notebook_cell():

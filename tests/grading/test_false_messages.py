@@ -100,7 +100,7 @@ LIES_IN_A_CALL = {
     "arguments that are no tuple": [*OUTCOME[:6], 3, False, ["l"]],
     "an exception with a value": [*RAISED[:4], 7, None, None, False, ["l"]],
     "an exception without types": [
-        *[*RAISED, ["t", ["t"], "", "", 0, ""], None, False, ["l"]]
+        *[*RAISED, ["t", ["t"], "", "", 0, "", ""], None, False, ["l"]]
     ],
     "an exception of the wrong shape": [
         *[*RAISED, ["t", "ValueError"], None, False, ["l"]]

@@ -108,7 +108,7 @@ def clause_of(
     way = group[0].way
     function = f"your `{exercise.name}`"
     asked = {each.right.raised.types[0] for each in group if each.right.raised}
-    kinds = {_builtin_kind(each) for each in group if each.call.result.raised}
+    kinds = {builtin_kind(each) for each in group if each.call.result.raised}
     match way:
         case "value":
             return _value_clause(exercise, group, weak)
@@ -130,9 +130,8 @@ def clause_of(
         case "raised":
             name = kinds.pop() if len(kinds) == 1 else ""
             error = with_article(name) if name else "an exception"
-            return (
-                f"{function} ends with {error}{_line(exercise, group)}{_words(group)}"
-            )
+            words = "" if cause(group) else _words(group)
+            return f"{function} ends with {error}{_line(exercise, group)}{words}"
         case "timeout":
             return f"{function} is still running when its time is up"
         case "crashed":
@@ -192,7 +191,8 @@ def _line(exercise: Exercise, group: Sequence[Compared]) -> str:
 def _words(group: Sequence[Compared]) -> str:
     """Return what the exceptions say, if all calls are visible and say the same."""
     raised = [each.call.result.raised for each in group]
-    if any(each.call.hidden for each in group) or len({*raised}) != 1:
+    texts = {each.message for each in raised if each}
+    if any(each.call.hidden for each in group) or len(texts) != 1:
         return ""
     text = _SIGNATURE.sub("", raised[0].message if raised[0] else "")
     text = "".join(c for c in " ".join(text.split()) if c.isprintable())
@@ -202,11 +202,22 @@ def _words(group: Sequence[Compared]) -> str:
     return f": “{text}”" if text else ""
 
 
+def cause(group: Sequence[Compared]) -> str:
+    """Return what the exceptions of some calls mean, where that is one thing.
+
+    It is made of the learner's code and of kinds, and not of the inputs' numbers; of
+    hidden calls alone nothing is said.
+    """
+    raised = [each.call.result.raised for each in group if not each.call.hidden]
+    causes = {each.cause for each in raised if each}
+    return causes.pop() if len(causes) == 1 else ""
+
+
 def with_article(name: str) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} `{name}`"
 
 
-def _builtin_kind(each: Compared) -> str:
+def builtin_kind(each: Compared) -> str:
     """Name Python's own kind of an exception: a learner's kind may spell an input."""
     raised = each.call.result.raised
     for name in raised.types if raised else ():

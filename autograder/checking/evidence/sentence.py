@@ -16,6 +16,8 @@ from autograder.checking.diagnosis import is_in_single_precision, replay
 from autograder.checking.evidence.clauses import (
     Compared,
     Way,
+    builtin_kind,
+    cause,
     clause_of,
     shape_clause,
     with_article,
@@ -24,6 +26,10 @@ from autograder.checking.evidence.conditions import condition
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
 
+WHICH_LINE = (
+    "Which line of yours writes into an argument (with `-=`, `[…] =` or a method) "
+    "instead of making something new?"
+)
 COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
 
@@ -77,6 +83,9 @@ def _evidence(
         return _of_all(exercise, compared, failing, is_all)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
         return _of_some(exercise, compared, ways["none"])
+    stopped = ways.get("raised", [])
+    if 2 * len(stopped) > len(failing) and cause(stopped):
+        return _of_some(exercise, compared, stopped)
     where = _where(exercise, compared, failing)
     if where:
         return _right_but(where, len(failing), len(compared), is_all)
@@ -94,7 +103,16 @@ def _of_some(
     if not clause:
         return ""
     where, rest = _where(exercise, compared, calls), "; other calls are wrong too"
-    return _sentence(clause, where, len(calls), len(compared), rest, group[0].way)
+    n, of = len(calls), len(compared)
+    return _sentence(clause, where, n, of, rest, group[0].way) + _cause(calls)
+
+
+def _cause(calls: Sequence[Compared]) -> str:
+    """Return what an exception means, or where to look for a change, after a blank."""
+    if calls[0].way == "changed":
+        return f" {WHICH_LINE}"
+    meaning = cause(calls) if calls[0].way == "raised" else ""
+    return f" {meaning}" if meaning else ""
 
 
 def _right_results(exercise: Exercise, calls: Sequence[Call]) -> list[CallResult]:
@@ -202,7 +220,7 @@ def _of_all(
         return f"Every result is right, but {clause} ({_of(n, of)})."
     else:
         rest = "; every other call is right" if n < of and is_all else ""
-    return _sentence(clause, where, n, of, rest, way)
+    return _sentence(clause, where, n, of, rest, way) + _cause(failing)
 
 
 def _clause_and_calls(
@@ -213,6 +231,8 @@ def _clause_and_calls(
     Calls may differ in kind, as a wrong shape here and NaN there: of those of the most
     frequent kind something can be said that does not hold of the others.
     """
+    if group[0].way == "raised":
+        group = _of_one_kind(group)
     if clause := clause_of(exercise, group, weak=False):
         return clause, group
     by_kind: dict[str, list[Compared]] = {}
@@ -230,6 +250,13 @@ def _clause_and_calls(
         if clause := shape_clause(exercise, chosen, paths[kind]):
             return clause, chosen
     return clause_of(exercise, group), group
+
+
+def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
+    """Return the calls that end in the most frequent kind of exception."""
+    names = [builtin_kind(each) for each in group]
+    most = max(names, key=names.count)
+    return [each for each, name in zip(group, names, strict=True) if name == most]
 
 
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:

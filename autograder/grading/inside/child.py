@@ -244,7 +244,8 @@ def _without_line(result: CallResult, raised: Raised) -> CallResult:
 
 def _as_tuple(raised: Raised) -> tuple[Any, ...]:
     message, function = raised.message[:MAX_MESSAGE_LENGTH], raised.function[:200]
-    return raised.types, message, function, raised.line_number, raised.line[:500]
+    line, cause = raised.line[:500], raised.cause
+    return raised.types, message, function, raised.line_number, line, cause
 
 
 def _exception(kinds: Sequence[str], text: str) -> BaseException:

@@ -8,6 +8,7 @@ import torch
 
 from autograder.checking.call import Call, local_runner
 from autograder.checking.evidence import evidence
+from autograder.checking.evidence.sentence import WHICH_LINE
 from autograder.checking.exercise import Exercise
 from tests.checking.evidence.sentences import (
     RNG,
@@ -99,8 +100,9 @@ def test_changed_argument_is_named():
         q *= 2
         return result
 
+    sentence = sentence_on(scores, wrong, USUAL)
     expected = "Your `scores` changes its argument `q`; every result is right."
-    assert sentence_on(scores, wrong, USUAL) == expected
+    assert sentence == f"{expected} {WHICH_LINE}"
 
 
 def test_kind_of_exception_of_the_learners_own_is_not_spelt():

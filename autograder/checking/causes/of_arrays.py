@@ -1,0 +1,388 @@
+"""What the exceptions of NumPy and PyTorch mean, most often."""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from autograder.checking.causes.failing_code import UNKNOWN, FailingCode, kind_of
+from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
+
+Explain = Callable[[re.Match[str], FailingCode], str]
+REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
+
+
+def _product(match: re.Match[str], code: FailingCode) -> str:
+    """Explain a matrix product of arrays that do not fit."""
+    sides = code.operands()
+    left, right = sides or (None, None)
+    one = code.code(left, "the left side")
+    other = code.code(right, "the right side")
+    axes = _n_axes(code.value(left)), _n_axes(code.value(right))
+    if 0 in axes:
+        which = one if axes[0] == 0 else other
+        return f"{_capital(which)} is a single number, and a matrix product needs rows."
+    of_left = "the only axis" if axes[0] == 1 else "the last axis"
+    of_right = "the only axis" if axes[1] == 1 else "the last axis but one"
+    pairs = f"{of_left} of {one} with {of_right} of {other}"
+    return f"A matrix product pairs {pairs}, and those two differ in length here."
+
+
+def _product_of_batches(match: re.Match[str], code: FailingCode) -> str:
+    sides = code.operands()
+    one, other = (code.code(side, "one side") for side in sides or (None, None))
+    return (
+        f"In a batch, {one} and {other} have to agree in the axes before the last two, "
+        "and those differ here."
+    )
+
+
+def _no_axes_to_multiply(match: re.Match[str], code: FailingCode) -> str:
+    sides = code.operands()
+    if not sides:
+        return ""
+    which = code.code(sides[int(match[1])], "one side")
+    return f"{_capital(which)} is a single number, and a matrix product needs an array."
+
+
+def _n_axes(value: Any) -> int | None:
+    if is_array(value) or is_tensor(value):
+        return int(value.ndim)
+    return 0 if is_one_of(value, (int, float)) else None
+
+
+def _broadcast(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an operator between shapes that do not fit."""
+    sides = code.operands()
+    if not sides:
+        return (
+            "Two shapes have to fit from the last axis backwards: in each, equal "
+            "lengths or 1, and that is not so here."
+        )
+    one, other = sides
+    for side in (other, one):
+        if lost := _lost_axis(side, code):
+            return (
+                f"{code.code(lost, 'Your sum')} has lost the axis along which it is "
+                "taken, so that its shape does not fit. How can that axis stay, with "
+                "length 1?"
+            )
+    operator = _symbol(code.node)
+    product = " (the matrix product is `@`)" if operator == "*" else ""
+    return (
+        f"`{operator}` goes number by number{product}: the shapes of "
+        f"{code.code(one, 'its left side')} and {code.code(other, 'its right side')} "
+        "have to fit from the last axis backwards, with equal lengths or 1, and they "
+        "do not."
+    )
+
+
+def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
+    """Return a reduction along an axis that does not stay, in an expression."""
+    values: list[ast.AST] = [side]
+    if isinstance(side, ast.Name):
+        values = [*code.assigned(side.id)]
+    for node in values:
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        words = {each.arg for each in node.keywords}
+        if name in REDUCTIONS and {"axis", "dim"} & words:
+            if not {"keepdims", "keepdim"} & words:
+                return side if isinstance(side, ast.Name) else node
+    return None
+
+
+def _symbol(node: ast.AST | None) -> str:
+    symbols: dict[type, str] = {
+        ast.Add: "+",
+        ast.Sub: "-",
+        ast.Mult: "*",
+        ast.Div: "/",
+        ast.Pow: "**",
+        ast.MatMult: "@",
+    }
+    return symbols.get(type(getattr(node, "op", None)), "this")
+
+
+def _does_not_fit_in(match: re.Match[str], code: FailingCode) -> str:
+    target = code.code(code.node, "the left side")
+    return f"What is written into {target} has another shape than what it replaces."
+
+
+def _truth(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "A comparison of arrays gives True or False for each entry, and `if`, `and`, "
+        "`or`, `not`, `max` and `min` need one for all."
+    )
+
+
+def _many_for_one(match: re.Match[str], code: FailingCode) -> str:
+    if not isinstance(code.node, ast.Call):
+        return ""
+    called = code.words(code.node.func)
+    what = next((code.code(each) for each in code.node.args), "")
+    if not called or called.split(".")[0] not in ("math", "float", "int", "round"):
+        return ""
+    more = ""
+    if called.startswith("math."):
+        more = ": what does the same for each entry is NumPy's or PyTorch's"
+    return f"`{called}` takes one number, and {what or 'this'} has several{more}."
+
+
+def _axis(match: re.Match[str], code: FailingCode) -> str:
+    what = ""
+    if isinstance(code.node, ast.Call):
+        first = next(iter(code.node.args), None)
+        function = code.node.func
+        is_method = isinstance(function, ast.Attribute) and _n_axes(
+            code.value(function.value)
+        )
+        what = code.code(function.value if is_method else first)  # type: ignore[attr-defined]
+    return (
+        f"{_capital(what or 'the array')} has fewer axes here: axes count from 0, and "
+        "−1 is the last one, however many there are."
+    )
+
+
+def _no_axis(match: re.Match[str], code: FailingCode) -> str:
+    what = ""
+    if isinstance(code.node, ast.Call):
+        what = code.code(next(iter(code.node.args), None))
+    return f"{_capital(what or 'this')} is a single number here, and has no axis."
+
+
+def _transposed(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return ""
+    return (
+        "NumPy's `transpose` takes all axes in their new order, unlike PyTorch's, "
+        "which exchanges two. Which function of NumPy exchanges two axes?"
+    )
+
+
+def _too_many_indices(match: re.Match[str], code: FailingCode) -> str:
+    what = code.code(code.node.value) if isinstance(code.node, ast.Subscript) else ""
+    return (
+        f"{_capital(what or 'the array')} has fewer axes here than stand in the square "
+        "brackets."
+    )
+
+
+def _beyond_the_end(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    if not isinstance(node, ast.Subscript):
+        return ""
+    at, what = code.code(node.slice), code.code(node.value)
+    if not at or not what:
+        return ""
+    return (
+        f"The index {at} goes beyond the end of {what}: axes are counted from 0 to "
+        "their length minus 1. Which axis is your loop's limit the length of?"
+    )
+
+
+def _not_an_index(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    if not isinstance(node, ast.Subscript):
+        return ""
+    value = code.value(node.slice)
+    if kind_of(value) in ("a float", "a text (a str)"):
+        what = f"{_capital(code.code(node.slice, 'the index'))} is {kind_of(value)}"
+        more = ": `/` gives a float, `//` an integer" if type(value) is float else ""
+        return f"{what}, and positions are integers{more}."
+    if (is_array(value) or is_tensor(value)) and as_array(value).dtype.kind == "f":
+        what = _capital(code.code(node.slice, "the index"))
+        return f"{what} holds floats, and positions are integers."
+    return ""
+
+
+def _not_cast(match: re.Match[str], code: FailingCode) -> str:
+    if not isinstance(code.node, ast.AugAssign):
+        return ""
+    what = code.code(code.node.target, "the array")
+    return (
+        f"{_capital(what)} holds integers, and `{_symbol(code.node)}=` would write "
+        "floats into that same array; without the `=` there is a new one."
+    )
+
+
+def _reshaped(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "An array holds as many numbers before a change of its shape as after it, and "
+        "the lengths that you give make another product here."
+    )
+
+
+def _unequal_rows(match: re.Match[str], code: FailingCode) -> str:
+    return "The rows that make an array have to be equally long, and are not here."
+
+
+def _sequence_for_number(match: re.Match[str], code: FailingCode) -> str:
+    target = code.code(code.node)
+    if not target or not isinstance(code.node, ast.Subscript):
+        return ""
+    return f"{target} has room for one number, and what is written there has several."
+
+
+def _no_length(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    first = next(iter(node.args), None) if isinstance(node, ast.Call) else node
+    what = _capital(code.code(first, "what it is asked of"))
+    return f"{what} is a single number here: it has neither length nor entries."
+
+
+def _viewed(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`view` reads the numbers in the order in which they lie in memory, and after "
+        "an exchange of axes that is not the order of the tensor. `reshape` copies."
+    )
+
+
+def _not_a_tensor(match: re.Match[str], code: FailingCode) -> str:
+    kinds = {"numpy.ndarray": "a NumPy array", "list": "a list", "tuple": "a tuple"}
+    kinds |= {"float": "a number of Python's", "int": "a number of Python's"}
+    kinds |= {"NoneType": "None", "str": "a text (a str)"}
+    what = kinds.get(match[2], f"of type {match[2]}")
+    called = code.code(code.node.func) if isinstance(code.node, ast.Call) else ""
+    name = called or f"PyTorch's `{match[1]}`"
+    return f"{name} takes a tensor, and what it is given here is {what}."
+
+
+def _tensor_dtypes(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "Both sides have to hold numbers of one dtype, and here one has another "
+        "(float32 beside float64, or integers). Where is a tensor made without "
+        "`dtype=`?"
+    )
+
+
+def _ids_are_integers(match: re.Match[str], code: FailingCode) -> str:
+    return "Indices have to be a tensor of integers (int64), and here they are not."
+
+
+def _axes_of_gather(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`gather` needs an index with as many axes as the tensor that it takes from, "
+        "and here it has another number. Which axis is missing?"
+    )
+
+
+def _leaf_in_place(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "A tensor that collects gradients cannot be written into while PyTorch records "
+        "what is computed. Is the change itself a part of the loss?"
+    )
+
+
+def _needs_detach(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "PyTorch still records this tensor for gradients, and NumPy cannot: "
+        "`.detach()` takes it out of the record."
+    )
+
+
+def _no_graph(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`backward` goes back from the loss to parameters, and this loss comes from "
+        "none that collects gradients."
+    )
+
+
+def _not_scalar(match: re.Match[str], code: FailingCode) -> str:
+    return "`backward` starts from one number, and this loss has several."
+
+
+def _second_backward(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`backward` runs a second time through what was computed once: is the loss "
+        "computed anew in each step?"
+    )
+
+
+def _optimizer_of_names(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "An optimizer takes tensors, and is given names (texts): going through a "
+        "dictionary gives its keys."
+    )
+
+
+def _of_mixed(match: re.Match[str], code: FailingCode) -> str:
+    kinds = {match[1], match[2]}
+    if kinds != {"Tensor", "numpy.ndarray"}:
+        return ""
+    return (
+        "One side is a tensor of PyTorch and the other an array of NumPy: they do not "
+        "mix in a product."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _known(value: Any) -> bool:
+    return value is not UNKNOWN
+
+
+CAUSES: tuple[tuple[str, str, Explain], ...] = (
+    ("ValueError", r"does not have enough dimensions .*", lambda m, c: (
+        _no_axes_to_multiply(re.match(r".*operand (\d)", m.string) or m, c))),
+    ("ValueError", r"matmul: .*mismatch in its core dimension", _product),
+    ("ValueError", r"shapes .* not aligned", _product),
+    ("RuntimeError", r"mat1 and mat2 shapes cannot be multiplied", _product),
+    ("RuntimeError", r"size mismatch, got input", _product),
+    ("RuntimeError", r"inconsistent tensor size, expected tensor .* and src", _product),
+    ("RuntimeError", r"Expected size for first two dimensions of batch2", _product),
+    ("ValueError", r"could not be broadcast together with remapped shapes",
+     _product_of_batches),
+    ("ValueError", r"operands could not be broadcast together", _broadcast),
+    ("RuntimeError", r"The size of tensor a .* must match the size of tensor b",
+     _broadcast),
+    ("ValueError", r"could not broadcast input array", _does_not_fit_in),
+    ("RuntimeError", r"The expanded size of the tensor", _does_not_fit_in),
+    ("ValueError", r"inhomogeneous shape", _unequal_rows),
+    ("ValueError", r"setting an array element with a sequence", _sequence_for_number),
+    ("ValueError", r"truth value of an array with more than one", _truth),
+    ("RuntimeError", r"Boolean value of Tensor with more than one", _truth),
+    ("TypeError", r"only (size-1|length-1|0-dimensional) arrays can be",
+     _many_for_one),
+    ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _many_for_one),
+    ("ValueError", r"axis=-?\d+ is not an axis of shape \(\)", _no_axis),
+    ("ValueError", r"axis -?\d+ is out of bounds for array of dimension 0", _no_axis),
+    ("ValueError", r"axis -?\d+ is out of bounds", _axis),
+    ("ValueError", r"axis=-?\d+ is not an axis", _axis),
+    ("ValueError", r"axis\d: -?\d+ is out of bounds", _axis),
+    ("IndexError", r"Dimension out of range", _axis),
+    ("ValueError", r"axes don't match array", _transposed),
+    ("IndexError", r"too many indices", _too_many_indices),
+    ("IndexError", r"invalid index to scalar variable", _too_many_indices),
+    ("IndexError", r"index \S+ is out of bounds for (axis|dimension)", _beyond_the_end),
+    ("IndexError", r"only integers, slices", _not_an_index),
+    ("IndexError", r"tensors used as indices must be", _ids_are_integers),
+    ("TypeError", r"Cannot cast ufunc '\w+' output from dtype\('float", _not_cast),
+    ("RuntimeError", r"result type \w+ can't be cast to the desired", _not_cast),
+    ("ValueError", r"cannot reshape array of size", _reshaped),
+    ("RuntimeError", r"shape '.*' is invalid for input of size", _reshaped),
+    ("TypeError", r"len\(\) of unsized object|len\(\) of a 0-d tensor", _no_length),
+    ("TypeError", r"object of type '(int|float|numpy.float64)' has no len", _no_length),
+    ("TypeError", r"iteration over a 0-d", _no_length),
+    ("RuntimeError", r"view size is not compatible", _viewed),
+    ("TypeError", r"(\w+)\(\): argument '\w+' .*must be Tensor, not ([\w.]+)",
+     _not_a_tensor),
+    ("TypeError", r"unsupported operand type\(s\) for [^:]+: '([^']+)' and '([^']+)'",
+     _of_mixed),
+    ("RuntimeError", r"to have the same dtype|expected scalar type", _tensor_dtypes),
+    ("RuntimeError", r"Expected dtype int64 for index", _ids_are_integers),
+    ("RuntimeError", r"Index tensor must have the same number of dimensions",
+     _axes_of_gather),
+    ("RuntimeError", r"leaf Variable that requires grad", _leaf_in_place),
+    ("RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad",
+     _needs_detach),
+    ("RuntimeError", r"does not require grad and does not have a grad_fn", _no_graph),
+    ("RuntimeError", r"can be implicitly created only for scalar", _not_scalar),
+    ("RuntimeError", r"backward through the graph a second time", _second_backward),
+    ("TypeError", r"optimizer can only optimize Tensors, but one of the params is str",
+     _optimizer_of_names),
+)  # fmt: skip

@@ -1,0 +1,738 @@
+"""What Python's own exceptions mean, most often."""
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+
+from autograder.checking.causes.failing_code import (
+    UNKNOWN,
+    FailingCode,
+    is_function,
+    is_module,
+    kind_of,
+)
+from autograder.checking.causes.of_dictionaries import missing_key
+from autograder.checking.values import is_array, is_one_of, is_tensor
+
+Explain = Callable[[re.Match[str], FailingCode], str]
+# Those whose result is None, whatever they were called for.
+CHANGE_IN_PLACE = {
+    "append", "extend", "insert", "remove", "reverse", "sort", "update", "add", "clear",
+    "shuffle", "print", "fill", "setdefault", "backward", "step", "zero_grad",
+}  # fmt: skip
+USUAL_NAMES = {  # of modules, and the import that makes the name
+    "np": "import numpy as np",
+    "torch": "import torch",
+    "F": "import torch.nn.functional as F",
+    "nn": "from torch import nn",
+    "math": "import math",
+    "random": "import random",
+    "scipy": "import scipy",
+    "plt": "import matplotlib.pyplot as plt",
+    "Counter": "from collections import Counter",
+    "defaultdict": "from collections import defaultdict",
+}
+
+
+# Names
+
+
+def _undefined(match: re.Match[str], code: FailingCode) -> str:
+    name = match[1]
+    known = {
+        each
+        for frame in code.frames
+        for each in frame.f_locals
+        if each.isidentifier() and not each.startswith("_")
+    }
+    if near := _nearest(name, sorted(known)):
+        return f"Nothing here is called `{name}`; your function has `{near}`."
+    modules = [each for each in ("math", "np", "torch") if _has(code, each, name)]
+    if modules:
+        return (
+            f"`{name}` is a function of a module, and is called with the module's name "
+            f"before it: `{modules[0]}.{name}`."
+        )
+    if name in USUAL_NAMES:
+        line = USUAL_NAMES[name]
+        return (
+            f"`{name}` is a usual name for what `{line}` brings, and no cell that has "
+            "run imports it. What do the cells above import already?"
+        )
+    functions = {
+        each
+        for frame in code.frames[-1:]
+        for each, value in [*frame.f_globals.items()]
+        if type(each) is str and (is_function(value) or is_module(value))
+    }
+    if near := _nearest(name, sorted(functions)):
+        return f"Nothing here is called `{name}`; there is `{near}`."
+    return (
+        f"Neither your function nor a cell that has run gives `{name}` a value: is it "
+        "spelt as where you make it, and made before this line?"
+    )
+
+
+def _has(code: FailingCode, module: str, name: str) -> bool:
+    """Decide whether a module that the answer can use has a function of a name."""
+    value = code.frames[-1].f_globals.get(module) if code.frames else None
+    return is_module(value) and callable(vars(value).get(name))
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """Return the known name that a wrong one most likely means, or ""."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    if close:
+        return close[0]
+    initials = [
+        each
+        for each in known
+        if "_" in each and "".join(part[:1] for part in each.split("_")) == name
+    ]
+    return initials[0] if len(initials) == 1 else ""
+
+
+def _unbound(match: re.Match[str], code: FailingCode) -> str:
+    name = match[1]
+    return (
+        f"Your function gives `{name}` its value further down, or on another way than "
+        "the one that this call took (an `if`, a loop that never ran). What should it "
+        "be at this line?"
+    )
+
+
+# Attributes
+
+
+def _of_module(match: re.Match[str], code: FailingCode) -> str:
+    module, name = match[1], match[2]
+    shown = {"numpy": "NumPy", "torch": "PyTorch"}.get(module, f"`{module}`")
+    frames = code.frames[-1:]
+    if any(is_function(frame.f_globals.get(name)) for frame in frames):
+        return (
+            f"{shown} has no `{name}`; the one of this course is called by its name "
+            f"alone: `{name}(…)`."
+        )
+    node = code.node
+    value = code.value(node.value) if isinstance(node, ast.Attribute) else UNKNOWN
+    known = [each for each in vars(value)] if is_module(value) else []
+    near = _nearest(name, [each for each in known if not each.startswith("_")])
+    start = code.code(node.value).strip("`") if isinstance(node, ast.Attribute) else ""
+    if near and start:
+        return f"{shown} has no `{name}`; it has `{start}.{near}`."
+    return f"{shown} has no `{name}`."
+
+
+TENSORS_ONLY = {
+    "unsqueeze", "softmax", "exp", "view", "permute", "expand", "item_", "masked_fill",
+    "log_softmax", "gather", "matmul", "mm", "bmm", "sqrt", "log", "abs", "pow", "tanh",
+    "sigmoid", "relu", "detach", "numpy", "cpu", "float", "double", "long", "bool",
+    "grad", "backward", "clone", "sub", "add", "mul", "div", "norm", "triu", "tril",
+    "scatter", "topk", "cat", "stack", "unbind", "chunk", "contiguous", "square", "t",
+}  # fmt: skip
+ARRAYS_ONLY = {"astype", "copy", "tolist_", "ravel_", "dot_", "fill_", "items"}
+
+
+def _of_array(match: re.Match[str], code: FailingCode) -> str:
+    name, text = match[1], ""
+    node = code.node
+    if isinstance(node, ast.Attribute):
+        text = code.code(node.value)
+    what = text or "what stands before the point"
+    if name in TENSORS_ONLY:
+        return (
+            f"{_capital(what)} is a NumPy array, and `.{name}` belongs to PyTorch's "
+            "tensors. Which function of NumPy does the same?"
+        )
+    close = _nearest(name, [each for each in dir(_array_type()) if each[0] != "_"])
+    if close:
+        return f"A NumPy array has no `.{name}`; it has `.{close}`."
+    return f"{_capital(what)} is a NumPy array, and an array has no `.{name}`."
+
+
+def _array_type() -> type:
+    import numpy as np
+
+    return np.ndarray
+
+
+def _of_tensor(match: re.Match[str], code: FailingCode) -> str:
+    name = match[1]
+    if name in ("astype", "copy"):
+        other = {"astype": "`.to`", "copy": "`.clone`"}[name]
+        return f"`.{name}` belongs to NumPy's arrays; a tensor has {other} for it."
+    return ""
+
+
+def _of_none(match: re.Match[str], code: FailingCode) -> str:
+    """Say where a None comes from."""
+    for node in _nones(code):
+        what = code.code(node, "a value here")
+        if isinstance(node, ast.Name):
+            for value in code.assigned(node.id):
+                called = value.func if isinstance(value, ast.Call) else None
+                name = _last_name(called) if called else ""
+                if name in CHANGE_IN_PLACE:
+                    return (
+                        f"{what} is None: `{name}` does its work and returns nothing, "
+                        "so that there is nothing to give a name to."
+                    )
+                if called is not None and code.words(called):
+                    return f"{what} is None: that is what `{code.words(called)}` gave."
+        return f"{what} is None here."
+    for part in ast.walk(code.node) if code.node else ():
+        if isinstance(part, ast.Attribute) and part.attr == "grad":
+            if is_tensor(code.value(part.value)):
+                return _no_gradient(code.code(part, "`.grad`"))
+        called = part.func if isinstance(part, ast.Call) else None
+        name = _last_name(called) if called else ""
+        if isinstance(called, ast.Attribute) and name in CHANGE_IN_PLACE:
+            return f"`.{name}(…)` does its work and returns None."
+        if name == "print":
+            return "`print` writes to the screen, and returns None."
+    return ""
+
+
+def _no_gradient(what: str) -> str:
+    return (
+        f"{what} is None: a tensor has a gradient of its own only once `backward()` "
+        "has run. Where does this exercise have its gradients?"
+    )
+
+
+def _nones(code: FailingCode) -> Iterator[ast.Name]:
+    return (node for node in code.names() if code.value(node) is None)
+
+
+def _last_name(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _of_other(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an attribute that a list, tuple, number, text or dictionary lacks."""
+    kind, name = match[1], match[2]
+    node = code.node
+    what = code.code(node.value) if isinstance(node, ast.Attribute) else ""
+    if kind == "dict":
+        whose = what or "it"
+        return (
+            f"{_capital(whose)} is a dictionary: what it holds is reached by its key "
+            "in square brackets, not after a point."
+        )
+    if kind in ("builtin_function_or_method", "function", "method"):
+        return _uncalled(match, code)
+    words = {
+        "list": "a list",
+        "tuple": "a tuple",
+        "int": "an integer",
+        "float": "a float",
+        "str": "a text (a str)",
+        "set": "a set",
+    }.get(kind, "")
+    if not words:
+        return ""
+    whose = _capital(what) if what else "What stands before the point"
+    of_arrays = name in {"shape", "ndim", "T", "sum", "max", "mean", "reshape", "dtype"}
+    of_arrays |= name in TENSORS_ONLY
+    if of_arrays and kind in ("list", "tuple"):
+        return (
+            f"{whose} is {words}, and `.{name}` belongs to arrays and tensors. "
+            f"{'Which of its results do you mean?' if kind == 'tuple' else ''}"
+        ).strip()
+    if of_arrays and kind in ("int", "float"):
+        return f"{whose} is a single number, {words}, and `.{name}` belongs to arrays."
+    return f"{whose} is {words}, and has no `.{name}`."
+
+
+# Calls
+
+
+def _uncalled(match: re.Match[str], code: FailingCode) -> str:
+    """Find a method or function without its brackets."""
+    for node in ast.walk(code.node) if code.node else ():
+        parent = code.enclosing(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            continue
+        if isinstance(node, ast.Attribute) and is_function(code.value(node)):
+            parts = code.words(node)
+            if parts and isinstance(parent, ast.Subscript) and parent.value is node:
+                return f"`{parts}` is a function: it takes round brackets, not square."
+            if parts:
+                return f"`{parts}` is the function itself: `{parts}()` would call it."
+        if isinstance(node, ast.Name) and is_function(code.value(node)):
+            if isinstance(parent, ast.Subscript) and parent.value is node:
+                return (
+                    f"`{node.id}` is a function: it takes round brackets, not square."
+                )
+            if isinstance(parent, ast.Attribute) and not is_module(code.value(node)):
+                return (
+                    f"`{node.id}` is the function itself, and not what it returns: it "
+                    "is called with brackets and its arguments in them."
+                )
+            if not isinstance(parent, ast.Attribute):
+                given = [
+                    value
+                    for value in code.assigned(node.id)
+                    if is_function(code.value(value))
+                ]
+                if given and code.words(given[0]):
+                    words = code.words(given[0])
+                    return (
+                        f"`{node.id}` is the function `{words}`, which is not called."
+                    )
+                return (
+                    f"`{node.id}` is the function itself, and not what it returns: it "
+                    "is called with brackets and its arguments in them."
+                )
+    return ""
+
+
+def _not_callable(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    if not isinstance(node, ast.Call):
+        return ""
+    what, kind = code.code(node.func, "what stands there"), match[1]
+    inside = code.words(node.func)
+    if kind in ("int", "float"):
+        if isinstance(node.func, ast.Attribute):
+            return f"{what} is a number: it takes no brackets."
+        return (
+            f"{_capital(what)} is a number, and brackets right after it call it as a "
+            "function. Is a `*` missing?"
+        )
+    if inside.endswith(".shape"):
+        return f"{what} is a tuple: it takes square brackets, not round ones."
+    if kind in ("dict", "list", "tuple", "numpy.ndarray", "Tensor", "str"):
+        names = {
+            "dict": "a dictionary",
+            "list": "a list",
+            "tuple": "a tuple",
+            "str": "a text",
+            "Tensor": "a tensor",
+        }
+        return (
+            f"{_capital(what)} is {names.get(kind, 'an array')}, and round brackets "
+            "call a function: an entry of it takes square brackets."
+        )
+    if kind == "module":
+        return f"{_capital(what)} is a module, not a function: which function in it?"
+    return ""
+
+
+OTHER_WORD = {
+    "dim": "axis",
+    "keepdim": "keepdims",
+    "axis": "dim",
+    "keepdims": "keepdim",
+}
+
+
+def _unexpected_keyword(match: re.Match[str], code: FailingCode) -> str:
+    name, keyword = match[1].split(".")[-1], match[2]
+    if not isinstance(code.node, ast.Call):
+        return ""
+    function = code.value(code.node.func)
+    taken = _parameters(function)
+    called = code.code(code.node.func, f"`{name}`")
+    other = OTHER_WORD.get(keyword, "")
+    if other and (other in taken or (not taken and keyword in ("dim", "keepdim"))):
+        library = {"dim": "PyTorch", "keepdim": "PyTorch"}.get(keyword, "NumPy")
+        return (
+            f"{called} calls that argument `{other}`: `{keyword}` is the word of "
+            f"{library}."
+        )
+    if taken:
+        return f"{called} takes {_listed(taken)}, and nothing called `{keyword}`."
+    return ""
+
+
+def _parameters(function: object) -> list[str]:
+    if not is_function(function):
+        return []
+    try:
+        return [*inspect.signature(function).parameters]  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return []
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _wrong_number(match: re.Match[str], code: FailingCode) -> str:
+    """Explain a call with too few or too many arguments."""
+    if not isinstance(code.node, ast.Call):
+        return ""
+    taken = _parameters(code.value(code.node.func))
+    called = code.code(code.node.func)
+    if not taken or not called:
+        return ""
+    n_given = len(code.node.args) + len(code.node.keywords)
+    given = "no argument" if not n_given else f"{n_given} argument{'s'[: n_given > 1]}"
+    return f"{called} takes {_listed(taken)}; this call gives it {given}."
+
+
+def _own_signature(match: re.Match[str], code: FailingCode) -> str:
+    """Say that a check's call does not fit the parameters of the answer."""
+    if code.frames:
+        return _wrong_number(match, code)
+    return (
+        "Your first line names other arguments than the stub's did: the check calls "
+        "your function with all of those, in the same order."
+    )
+
+
+# Operators and entries
+
+
+def _operands(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an operator between kinds that it is not made for."""
+    operator, kinds = match[1], (match[2], match[3])
+    if "NoneType" in kinds:
+        return _of_none(match, code)
+    if {*kinds} & {"builtin_function_or_method", "function", "method"}:
+        if sentence := _uncalled(match, code):
+            return sentence
+    sides = code.operands()
+    for kind, side in zip(kinds, sides or (), strict=False):
+        what = _capital(code.code(side, "one side"))
+        if kind == "list":
+            return (
+                f"{what} is a list, and `{operator}` does not go through its entries: "
+                "that needs a loop, or an array."
+            )
+        if kind == "tuple":
+            if isinstance(side, ast.Call):
+                return (
+                    f"{what} is a tuple: the function returns more than one result. "
+                    "Which one of them do you mean?"
+                )
+            return f"{what} is a tuple, and `{operator}` does not go through it."
+        if kind == "dict":
+            return (
+                f"{what} is a dictionary, and `{operator}` does not go through what it "
+                "holds: each value is reached by its key."
+            )
+        if kind in VIEWS:
+            return f"{what} is {VIEWS[kind]}, not numbers: it has to be gone through."
+        if kind == "str":
+            return f"{what} is a text (a str), not a number."
+    return ""
+
+
+VIEWS = {
+    "dict_values": "all values of a dictionary",
+    "dict_keys": "all keys of a dictionary",
+    "dict_items": "all pairs of a dictionary",
+    "zip": "a zip of pairs",
+    "map": "a map of results",
+    "generator": "a generator of results",
+    "range": "a range",
+}
+
+
+def _sequence_times(match: re.Match[str], code: FailingCode) -> str:
+    for side in code.operands() or ():
+        value = code.value(side)
+        if kind_of(value) in ("a list", "a tuple"):
+            return (
+                f"{_capital(code.code(side, 'one side'))} is {kind_of(value)}: `*` "
+                "repeats it, and does not multiply its entries."
+            )
+    return ""
+
+
+def _not_subscriptable(match: re.Match[str], code: FailingCode) -> str:
+    kind = match[1]
+    if kind == "NoneType":
+        return _of_none(match, code)
+    if kind in ("builtin_function_or_method", "function", "method", "type"):
+        return _uncalled(match, code)
+    what = code.code(code.node.value) if isinstance(code.node, ast.Subscript) else ""
+    what = _capital(what or "what stands before the brackets")
+    if kind in ("int", "float"):
+        return f"{what} is a single number: it has no entries."
+    if kind in VIEWS:
+        return (
+            f"{what} is {VIEWS[kind]}, which has no positions: `list(…)` makes a list."
+        )
+    if kind == "set":
+        return f"{what} is a set, which has no order and so no positions."
+    return ""
+
+
+def _not_iterable(match: re.Match[str], code: FailingCode) -> str:
+    kind, node = match[1], code.node
+    if kind == "NoneType":
+        return _of_none(match, code)
+    if kind in ("builtin_function_or_method", "function", "method"):
+        return _uncalled(match, code) or _uncalled_itself(code)
+    if isinstance(node, ast.For):
+        node = node.iter
+    if kind not in ("int", "float"):
+        return ""
+    parent, what = code.enclosing(node), _capital(code.code(node, "what stands there"))
+    if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
+        return (
+            f"{what} is a number, and there is nothing to go through: `range` counts."
+        )
+    if isinstance(node, ast.Call):
+        called = code.code(node.func, "The function")
+        return f"{called} goes through what it is given, and that is a single number."
+    return f"{what} is a single number: it has no entries to go through."
+
+
+def _uncalled_itself(code: FailingCode) -> str:
+    words = code.words(code.node)
+    if words and is_function(code.value(code.node)):
+        return f"`{words}` is the function itself: `{words}()` would call it."
+    return ""
+
+
+def _not_a_count(match: re.Match[str], code: FailingCode) -> str:
+    """Explain what is given to range and the like in place of a number."""
+    kinds = {"list": "a list", "tuple": "a tuple", "numpy.ndarray": "an array"}
+    if match[1] not in kinds or not isinstance(code.node, ast.Call):
+        return ""
+    called = code.code(code.node.func, "the function")
+    what = code.code(next(iter(code.node.args), None), "what it is given")
+    return f"{called} needs integers, and {what} is {kinds[match[1]]}."
+
+
+def _no_power(match: re.Match[str], code: FailingCode) -> str:
+    return "`^` does not raise to a power in Python: `**` does."
+
+
+def _entry_for_position(code: FailingCode) -> str:
+    """Find an index that a loop takes from the entries of what it goes through."""
+    index = code.node.slice if isinstance(code.node, ast.Subscript) else None
+    if not isinstance(index, ast.Name) or (loop := code.loop_over(index.id)) is None:
+        return ""
+    through = code.value(loop.iter)
+    if loop.target is index or not isinstance(loop.target, ast.Name):
+        return ""
+    if type(through) is not list and not is_array(through):
+        return ""
+    return (
+        f"Your loop gives `{index.id}` the entries of {code.code(loop.iter, 'a list')} "
+        "themselves, one after the other, and not their positions."
+    )
+
+
+def _needs_integer(match: re.Match[str], code: FailingCode) -> str:
+    division = "`/` gives a float, even where nothing is left over; `//` an integer."
+    texts = [code.words(code.node)]
+    for node in code.names():
+        texts += [code.words(value) for value in code.assigned(node.id)]
+    start = "A float stands where an integer is needed."
+    is_divided = any(re.search(r"[^/]/[^/]", text) for text in texts)
+    return f"{start} {division}" if is_divided else start
+
+
+def _list_indices(match: re.Match[str], code: FailingCode) -> str:
+    kind, given = match[1], match[2]
+    what = code.code(code.node.value) if isinstance(code.node, ast.Subscript) else ""
+    what = _capital(what or "what stands before the brackets")
+    if given == "tuple":
+        return (
+            f"{what} is a {kind}: several indices in one pair of brackets are for "
+            "arrays. A list in a list has a pair of brackets for each."
+        )
+    if given == "float":
+        return _entry_for_position(code) or _needs_integer(match, code)
+    index = code.node.slice if isinstance(code.node, ast.Subscript) else None
+    at = code.code(index, "the index")
+    kinds = {"str": "a text", "list": "a list", "numpy.ndarray": "an array"}
+    return (
+        f"{what} is a {kind}, whose positions are integers, and {at} is "
+        f"{kinds.get(given, f'a {given}')}."
+    )
+
+
+def _out_of_range(match: re.Match[str], code: FailingCode) -> str:
+    node = code.node
+    if not isinstance(node, ast.Subscript):
+        return ""
+    base = code.value(node.value)
+    what = code.code(node.value)
+    if what.endswith(".shape`") and type(base) is not list:
+        return (
+            f"{what} has one number for each axis, and here there are fewer axes. "
+            "Which axis do you mean, counted from the end?"
+        )
+    if kind_of(base) == "a list" and base == []:
+        return f"{_capital(what or 'the list')} is empty here: it has no position yet."
+    if "assignment" in match[0]:
+        return (
+            f"{_capital(what or 'the list')} has no such position yet: `[…] =` "
+            "replaces an entry, and `.append` adds one."
+        )
+    return (
+        f"{_capital(code.code(node.slice, 'the index'))} goes beyond the end of "
+        f"{what or 'the list'}: the last position is its length minus 1."
+    )
+
+
+def _one_number(match: re.Match[str], code: FailingCode) -> str:
+    if not isinstance(code.node, ast.Call):
+        return ""
+    called = code.words(code.node.func)
+    if not called.startswith("math."):
+        return ""
+    return (
+        f"`{called}` takes one number, and is given a list: it has to be called for "
+        "each entry."
+    )
+
+
+def _unpacking(match: re.Match[str], code: FailingCode) -> str:
+    target = code.node
+    if not isinstance(target, ast.Tuple):
+        return ""
+    names = len(target.elts)
+    parent = code.enclosing(target)
+    value = getattr(parent, "value", None) if isinstance(parent, ast.Assign) else None
+    what = code.words(value)
+    few = match[0].startswith("not enough")
+    if what.endswith(".shape"):
+        return (
+            f"`{what}` has one number for each axis, and here there are "
+            f"{'fewer' if few else 'more'} than {names}."
+        )
+    if what:
+        return (
+            f"{names} names stand on the left, and `{what}` gives "
+            f"{'fewer' if few else 'more'} values than that."
+        )
+    return ""
+
+
+# Others
+
+
+def _recursion(match: re.Match[str], code: FailingCode) -> str:
+    names = [frame.f_code.co_name for frame in code.frames[-2:]]
+    if len({*names}) == 1:
+        return f"Your `{names[0]}` calls itself again and again, without an end."
+    return "Your functions call each other again and again, without an end."
+
+
+def _zero_division(match: re.Match[str], code: FailingCode) -> str:
+    sides = code.operands()
+    words = code.words(sides[1]) if sides else ""
+    return f"`{words}` is 0 here, and it is divided by." if words else ""
+
+
+def _overflow(match: re.Match[str], code: FailingCode) -> str:
+    if isinstance(code.node, ast.Call) and code.words(code.node.func) == "math.exp":
+        return "`math.exp` of so large a number is more than a float can hold."
+    return ""
+
+
+def _unhashable(match: re.Match[str], code: FailingCode) -> str:
+    kinds = {"list": "a list", "dict": "a dictionary", "set": "a set"}
+    if match[1] not in kinds:
+        return ""
+    return (
+        f"{_capital(kinds[match[1]])} cannot be a key of a dictionary or an entry of a "
+        "set, since it can change; a tuple can."
+    )
+
+
+def _not_assignable(match: re.Match[str], code: FailingCode) -> str:
+    kind = {"tuple": "A tuple", "str": "A text (a str)", "bytes": "bytes"}.get(match[1])
+    if not kind:
+        return ""
+    return f"{kind} cannot be changed: a new one has to be made."
+
+
+def _changed_while_looping(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "Your loop goes through a dictionary and adds or removes keys of the same one: "
+        "put the results into a new dictionary."
+    )
+
+
+def _joined_texts(match: re.Match[str], code: FailingCode) -> str:
+    kinds = {
+        "int": "an integer",
+        "list": "a list",
+        "tuple": "a tuple",
+        "bytes": "bytes",
+    }
+    return (
+        "`join` puts texts together, and one of the entries is "
+        f"{kinds.get(match[1], f'a {match[1]}')}."
+    )
+
+
+def _concatenated(match: re.Match[str], code: FailingCode) -> str:
+    kinds = {"list": "a list", "str": "a text", "tuple": "a tuple"}
+    one = kinds.get(match[1], "")
+    other = kinds.get(match[2], f"a value of type {match[2]}")
+    if not one:
+        return ""
+    return f"`+` puts {one} and another behind each other, and here comes {other}."
+
+
+def _empty(match: re.Match[str], code: FailingCode) -> str:
+    return f"`{match[1]}` has nothing to choose from: what it is given is empty here."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _is_number(value: object) -> bool:
+    return is_one_of(value, (int, float)) or is_array(value)
+
+
+FUNCTIONS = r"'(builtin_function_or_method|function|method|method_descriptor)'"
+CAUSES: tuple[tuple[str, str, Explain], ...] = (
+    ("UnboundLocalError", r"local variable '(\w+)'", _unbound),
+    ("NameError", r"name '(\w+)' is not defined", _undefined),
+    ("AttributeError", r"module '([\w.]+)' has no attribute '(\w+)'", _of_module),
+    ("AttributeError", r"'numpy.ndarray' object has no attribute '(\w+)'", _of_array),
+    ("AttributeError", r"'Tensor' object has no attribute '(\w+)'", _of_tensor),
+    ("AttributeError", r"'NoneType' object has no attribute", _of_none),
+    ("AttributeError", r"'([\w.]+)' object has no attribute '(\w+)'", _of_other),
+    ("TypeError", r"'([\w.]+)' object is not callable", _not_callable),
+    ("TypeError", r"(\S+)\(\) got an unexpected keyword argument '(\w+)'",
+     _unexpected_keyword),
+    ("TypeError", r"\(\) takes .* but \d+ (was|were) given", _own_signature),
+    ("TypeError", r"\(\) missing \d+ required", _own_signature),
+    ("TypeError", r"unsupported operand type\(s\) for ([^:]+): '([^']+)' and '([^']+)'",
+     _operands),
+    ("TypeError", r"for \^: 'float'|ufunc 'bitwise_xor' not supported", _no_power),
+    ("TypeError", r"'([\w.]+)' object cannot be interpreted as an int", _not_a_count),
+    ("TypeError", r"real numbers, got object", _uncalled),
+    ("TypeError", r"can't multiply sequence by non-int", _sequence_times),
+    ("TypeError", r"'([\w.]+)' object is not subscriptable", _not_subscriptable),
+    ("TypeError", r"'([\w.]+)' object is not iterable", _not_iterable),
+    ("TypeError", r"cannot unpack non-iterable ()NoneType", _of_none),
+    ("TypeError", r"'float' object cannot be interpreted as an integer",
+     _needs_integer),
+    ("TypeError", r"(list|tuple) indices must be integers or slices, not ([\w.]+)",
+     _list_indices),
+    ("TypeError", r"must be real number, not list", _one_number),
+    ("TypeError", r"unhashable type: '(\w+)'", _unhashable),
+    ("TypeError", r"'(\w+)' object does not support item assignment", _not_assignable),
+    ("TypeError", r"expected str instance, (\w+) found", _joined_texts),
+    ("TypeError", r'can only concatenate (\w+) \(not "([\w.]+)"\)', _concatenated),
+    ("ValueError", r"(not enough|too many) values to unpack", _unpacking),
+    ("ValueError", r"(max|min)\(\) (arg|iterable argument) is (an )?empty", _empty),
+    ("KeyError", r"", missing_key),
+    ("IndexError", r"(list|tuple|string)( assignment)? index out of range",
+     _out_of_range),
+    ("RecursionError", r"", _recursion),
+    ("ZeroDivisionError", r"", _zero_division),
+    ("OverflowError", r"math range error", _overflow),
+    ("RuntimeError", r"changed size during iteration", _changed_while_looping),
+)  # fmt: skip

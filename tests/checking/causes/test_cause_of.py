@@ -1,0 +1,110 @@
+"""What an exception means is said with the names of the code that failed."""
+
+import linecache
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+
+from autograder.checking.call import local_runner
+from course_lib.attention import softmax
+
+NAMES = {"np": np, "torch": torch, "softmax": softmax}
+X = np.arange(6.0).reshape(2, 3)
+PARAMETERS = {"w_1": torch.ones(2), "b_1": torch.ones(3)}
+
+
+def cause(text, *arguments, **names):
+    """Return what is said of the exception in which an answer ends."""
+    text = textwrap.dedent(text).lstrip()
+    file = f"<cell {hash(text)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    space = {**NAMES, **names}
+    exec(compile(text, file, "exec"), space)
+    result = local_runner(space["answer"])(arguments, {})
+    assert result.raised, result.value
+    return result.raised.cause
+
+
+LOOPS = {
+    "key_for_value": "for p in parameters: p.grad",
+    "comprehension": "[p - 0.1 for p in parameters]",
+    "two_in_a_zip": "[p - 0.1 * g for p, g in zip(parameters, parameters)]",
+    "counted": "for i, p in enumerate(parameters): p - 0.1",
+    "listed": "for p in list(parameters): p.grad",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_loop_over_a_dictionary_gives_its_keys(loop):
+    said = cause(f"def answer(parameters):\n    {loop}", PARAMETERS)
+    assert "Going through the dictionary `parameters` gives its keys" in said
+
+
+def test_items_left_out_is_named():
+    said = cause(
+        "def answer(parameters):\n    for name, p in parameters: pass", PARAMETERS
+    )
+    assert "keys alone" in said
+    assert "`.items()`" in said
+
+
+def test_text_that_comes_from_no_dictionary_is_no_key():
+    said = cause("def answer(x):\n    for p in ['a', 'b']: p - 0.1", X)
+    assert "dictionary" not in said
+
+
+def test_key_in_square_brackets_is_not_blamed():
+    said = cause("def answer(d):\n    for p in d: d[p] @ d[p].nothing", PARAMETERS)
+    assert "keys" not in said
+
+
+SAID = {
+    "def answer(x): return x @ x": "pairs the last axis of `x` with the last axis but "
+    "one of `x`",
+    "def answer(x): return x / x.sum(axis=-1)": "`x.sum(axis=-1)` has lost the axis",
+    "def answer(x): return x * x.T": "(the matrix product is `@`)",
+    "def answer(x): return softmax(x, dim=-1)": "`softmax` calls that argument `axis`",
+    "def answer(x): return softmax(3.0)": "`3.0` is a single number here",
+    "def answer(x): return np.softmax(x)": "`softmax(…)`",
+    "def answer(x): return x.unsqueeze(0)": "`x` is a NumPy array",
+    "def answer(x):\n    scores = x\n    return score": "your function has `scores`",
+    "def answer(learning_rate): return lr": "your function has `learning_rate`",
+    "def answer(x): return x.shape(0)": "square brackets, not round ones",
+    "def answer(x): return np.array[1, 2]": "takes round brackets, not square",
+    "def answer(x): return x.sum / 2": "`x.sum()` would call it",
+    "def answer(x):\n    z = [].append(1)\n    return z + 1": "`append` does its work "
+    "and returns nothing",
+    "def answer(x): return [1.0] / 2": "is a list, and `/` does not go through",
+    "def answer(x):\n    y = [0.5]\n    return y * 0.5": "`*` repeats it",
+    "def answer(x):\n    for i in len(x): pass": "there is nothing to go through",
+    "def answer(x): return range(len(x) / 2)": "`//` an integer",
+    "def answer(x):\n    if x > 0: return x": "gives True or False for each entry",
+    "def answer(x):\n    n, m, d = x.shape": "fewer than 3",
+    "def answer(x): return x[0, 0, 0]": "`x` has fewer axes",
+    "def answer(x): return x.transpose(-1, -2, 0)": "takes all axes",
+    "def answer(x): return answer(x)": "calls itself again and again",
+    "def answer(x): return {[1]: 2}": "cannot be a key",
+    "def answer(x):\n    y = [1, 2]\n    return y[0, 1]": "a pair of brackets for each",
+    "def answer(x): return range([1])": "needs integers",
+    "def answer(x): return 2.0 ^ 3.0": "`**` does",
+    "def answer(x): return exp(x)": "`np.exp`",
+    "def answer(x):\n    y = [0.5]\n    return [y[i] for i in y]": "not their",
+    "def answer(x): return softmax()": "this call gives it no argument",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), SAID.items(), ids=range(len(SAID)))
+def test_cause_names_what_failed(text, said):
+    assert said in cause(text, X)
+
+
+def test_unknown_exception_gets_no_cause():
+    assert cause("def answer(x): raise KeyError('mine')", X) == ""
+    assert cause("def answer(x): raise ValueError('whatever')", X) == ""
+
+
+def test_kept_axis_is_not_blamed():
+    said = cause("def answer(x): return x / x.sum(axis=-1, keepdims=True)[:, 0]", X)
+    assert "lost the axis" not in said
