@@ -110,11 +110,24 @@ def judge_all(
     return tuple(
         replace(
             result,
+            blamed=_earlier(result, [*results.values()]),
             flags=flags[name],
             as_in_solutions=result.solved and is_as_in_solutions(session, name),
         )
         for name, result in results.items()
     )
+
+
+def _earlier(
+    result: ExerciseResult, in_order: Sequence[ExerciseResult]
+) -> tuple[str, ...]:
+    """Return which exercises are to blame, without those that a lesson asks for later.
+
+    The course lends its own version of these, so that one is not written is no error.
+    """
+    later = in_order[in_order.index(result) + 1 :]
+    lent = {each.exercise for each in later if each.is_unwritten}
+    return tuple(name for name in result.blamed if name not in lent)
 
 
 def is_as_in_solutions(session: Session, exercise: str) -> bool:

@@ -1,8 +1,10 @@
 """Each lesson in the engine: the teacher's notebook, and the one nobody has touched."""
 
+import nbformat
 import pytest
 
 from autograder.grading.engine import Engine
+from autograder.notebooks.source import LessonSource
 from tests.grading.engines import SEED
 from tests.quick import all_but
 from tests.submissions import COURSE
@@ -37,3 +39,27 @@ def test_untouched_notebook_gets_no_points_and_says_why(engine):
     assert result.points == 0 < result.max_points
     statuses = {case.status for each in result.exercises for case in each.cases}
     assert statuses == {"missing"}
+
+
+def grade_id(cell):
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
+def test_core_alone_is_solved_without_what_goes_further(engine, tmp_path):
+    lesson = engine.release.lesson
+    optional = LessonSource(COURSE.source(lesson)).optional
+    notebook = nbformat.read(COURSE.teacher(lesson), as_version=4)
+    learners = nbformat.read(COURSE.learner(lesson), as_version=4).cells
+    stubs = {grade_id(cell): cell.source for cell in learners}
+    for cell in notebook.cells:
+        if grade_id(cell) in optional:
+            cell.source = stubs[grade_id(cell)]
+    path = tmp_path / f"{lesson}.ipynb"
+    nbformat.write(notebook, path)
+    result, _ = engine.grade(path, "core")
+    for each in result.exercises:
+        assert each.blamed == ()
+        if each.exercise in optional:
+            assert {case.status for case in each.cases} == {"missing"}
+        else:
+            assert each.solved, each
