@@ -38,7 +38,7 @@ figures.last_word(**pronoun.choice("tired", "wide", "hungry", "icy"), alt=alt)
 # %% [markdown]
 # Whatever the last word is, the eleven weights add up to 1 (the ones you see are
 # rounded). Now end the sentence in *… because it was too late.* Here *it* stands for
-# nothing, as in *it is raining*. So it asks for nothing, and no word fits better than
+# nothing, as in *it is raining*. So no word of the sentence fits it better than
 # another.
 #
 # **Predict:** where do the lines of *it* go now?
@@ -53,9 +53,10 @@ alt = "Too late: it attends to all eleven words equally, 0.09 each."
 figures.last_word(**pronoun.choice("tired", "wide", "late"), chosen="late", alt=alt)
 
 # %% [markdown]
-# Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, so
-# here, where nothing fits, they are spread over everything. This follows from the recipe behind
-# the weights, which you will write yourself in a few minutes.
+# Even *because* gets its 0.09. Attention can't shrug: the weights have to add up to 1, and
+# where nothing fits better than anything else, they are spread evenly. This follows from
+# the recipe behind the weights, which you will write yourself in a few minutes. (Trained
+# models have found a way to shrug; you meet it in lesson 13.)
 
 # %% [markdown]
 # ## What this course is
@@ -112,13 +113,12 @@ scores = [2.0, 1.0, -1.0]
 print([score / sum(scores) for score in scores])
 
 # %% [markdown]
-# *because* gets a share of minus one half, and the other two get one and a half between
-# them. A negative share makes no sense, and for the scores 2, 1 and −3, whose sum is 0,
+# *because* gets a share of minus one half, and the other two together get 1.5. A negative share makes no sense, and for the scores 2, 1 and −3, whose sum is 0,
 # there would be no shares at all.
 #
 # So first make all scores positive in a way that preserves their order. The exponential
 # function does that: $e^{2} \approx 7.39$, $e^{1} \approx 2.72$, $e^{-1} \approx 0.37$.
-# *Then* divide by the sum, which is 10.48.
+# And with it, a lead of 1 is worth the same everywhere: e times the share. *Then* divide by the sum, which is 10.48.
 
 # %%
 powers = np.exp(scores)
@@ -163,7 +163,7 @@ figures.softmax(scores, **labels, divided_by="", jacobian=False, alt=alt)
 # ### Exercise: softmax_by_hand
 #
 # Now it is your turn. Write the recipe for a list of any length, in plain Python without
-# NumPy: `math.exp` gives the powers of e. The text in quotes under the first line is the
+# NumPy: `math.exp` gives the powers of e. The docstring under the first line is the
 # contract: it says what goes in and what comes out, and gives an example. Replace the
 # line `raise NotImplementedError` with your answer<span class="in-notebook">, run the
 # cell, and then run the check below it</span>. If you get stuck, there are two hints.
@@ -187,8 +187,8 @@ from course_lib.warm_up import softmax_by_hand  # exercise
 check(softmax_by_hand)
 
 # %% [markdown]
-# Each line of a check tests one claim about your function, and no claim goes beyond the
-# contract.
+# Each line of a check tests one claim about your function, and none goes beyond what its
+# docstring promises.
 #
 # <span class="in-notebook">If you haven't been wrong yet, be wrong on purpose: leave
 # out the exponential, run your cell and the check again, and read the message. The line
@@ -288,8 +288,8 @@ check(normalise_rows)
 # ## Every row with every row
 #
 # Dividing rows by their sums is the last step of a softmax for many words at once. The
-# first step is a table of scores, because attention compares each word of one sentence
-# with each word of another. Below, `a` has 3 entries and `b` has 2, which makes 3 × 2
+# first step is a table of scores, because attention compares every word of a sentence
+# with every word of a sentence, here the same one. Below, `a` has 3 entries and `b` has 2, which makes 3 × 2
 # pairs. To build the table without a loop, give `a` the shape (3, 1) and `b` the shape
 # (1, 2): broadcasting stretches both to (3, 2). `np.newaxis` adds an axis of length 1.
 
@@ -353,13 +353,13 @@ from course_lib.warm_up import pairwise_sums  # exercise
 check(pairwise_sums)
 
 # %% [markdown]
-# Attention begins with such a table, of every row with every row, and ends with rows that
-# are divided by their sums. Between the two is the exponential, and you know all three.
+# The weights of attention begin as such a table, of every row with every row, and end as
+# rows divided by their sums. In between is the exponential, so you know all three steps.
 
 # %% [markdown]
 # ## Back to *it*
 #
-# Here are the scores that were behind the first picture: three sentences, *tired*, *wide*
+# Here are the scores that were behind the pictures above: three sentences, *tired*, *wide*
 # and *late*, with eleven words each. (Lesson 01 says how `pronoun` computed them, and why
 # they are halved.) You can turn all three rows into weights at once: take the
 # exponential of every score, and let your `normalise_rows` do the rest.

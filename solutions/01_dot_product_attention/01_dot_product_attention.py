@@ -45,8 +45,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # %% [markdown]
 # A Python dictionary is a table of keys and values, too, but a query finds a value only
 # if it *equals* a key. Here, the kitten finds something because it is *nearly* a cat, and
-# a bit of everything else: its legs are a mean, to which each word contributes by its
-# **weight**.
+# a bit of everything else. The number of its legs is a mean, in which each word counts by
+# its **weight**.
 
 # %% [markdown]
 # Three words that every lesson uses from now on:
@@ -66,10 +66,11 @@ figures.draggable_query("kitten", q[0], keys_by_name, **products, alt=alt)
 
 # %% [markdown]
 # With the cat, it is 3.2 · 3 + 0.1 · 0.5 = 9.65. The cat's arrow points 9° upwards, the
-# bird's 50°. **Turn the kitten's arrow slowly upwards:** at 11° already, the *bird* has the
+# bird's 50°. **Turn the kitten's arrow slowly upwards:** at 12° already, the *bird* has the
 # larger dot product, although the kitten still points almost exactly where the cat does.
 #
-# **Predict:** which change would make the bird overtake the cat only further up?
+# **Predict:** after which change would you have to turn the kitten further up before the
+# bird overtakes the cat?
 #
 # - [ ] The kitten's arrow gets twice as long.
 # - [x] The bird's arrow gets a fifth shorter.
@@ -100,16 +101,16 @@ assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
 # next picture of the kitten.)
 #
 # Attention uses the dot product all the same, so a key can count for more by being longer.
-# And don't take a dot product for a similarity between −1 and 1: only the cosine stays in
-# that range, while the dot product, the cosine times both lengths, can be any number.
+# And a dot product isn't confined to the range from −1 to 1, as a cosine is: it is the
+# cosine times both lengths, which can be any number.
 
 # %% [markdown]
 # ## A question to carry through the lesson
 #
 # *The animal didn't cross the street because it was too **tired**.* Or: *… too **wide**.*
 #
-# You knew at once what *it* means in each, so something in you looked back from *it* to
-# another word, and the last word decided which. By the end of this lesson, your own code
+# You knew at once what *it* means in each, as if something in you had looked back from
+# *it* to another word, and the last word decided which. By the end of this lesson, your own code
 # finds both answers, and others for last words that you type. The vectors that it
 # compares are still made **by hand**; in lesson 02 they are learned.
 
@@ -199,9 +200,9 @@ assert 3.8 < (weights @ v).item() < 4
 # everything, as it did when you divided by a small number in lesson 00.
 #
 # Three and a half legs: no biologist would agree, but it beats a `KeyError`.
-# It differs from a dictionary in two ways. Every entry gets a little weight, even the
-# car. And the answer changes *smoothly* with the query, so it has a derivative, and what
-# has a derivative can be trained.
+# This lookup differs from a dictionary's in two ways. Every entry gets a little weight,
+# even the car. And the answer changes *smoothly* with the query, so it has a derivative,
+# which is what training by gradients needs.
 #
 # **Drag the kitten again**, now with everything in view. Where does it have three legs?
 # And what happens near the origin?
@@ -228,8 +229,8 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 # $$\begin{aligned} \text{scores} &= x y^\mathsf{T} \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
 #
-# Row i of the output is word i of `x`, rebuilt from the words of `y`. Its weights are a
-# **probability distribution** over these words.
+# Row i of the output is word i of `x`, rebuilt from the words of `y`. Its weights are
+# positive and sum to 1.
 
 # %% [markdown]
 # One thing about NumPy before you write this: for a batch of sentences, `@` multiplies
@@ -289,6 +290,9 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # But *it* and *animal* have little meaning in common, so a dot product of their meanings
 # would barely connect them. That is why queries and keys become vectors of their own,
 # made by learned parameters in lesson 02.
+#
+# This is a good moment for a break. After it comes the one number in the formula that
+# nobody expects.
 
 # %% [markdown]
 # ## How large may a score be?
@@ -364,7 +368,7 @@ figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 # A Transformer's training starts with random numbers, too. Training nudges each number
 # along a derivative (a **gradient**), and where a nudge changes almost nothing, the
 # gradient is almost 0, so almost nothing is learned: the gradient **vanishes**. *Attention
-# Is All You Need* (2017), "the paper" from here on, suspects the same: for large d_k, the
+# Is All You Need* (2017), "the paper" from here on, makes the same guess: for large d_k, the
 # softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
 
 # %% [markdown]
@@ -470,7 +474,7 @@ print("weights:", its_weights.round(2), "output:", of_one.round(2))
 
 # %% [markdown]
 # These are the picture's weights and its output. But the formula answers any number of
-# queries at once, and whole matrices are what computers multiply fastest.
+# queries at once, and multiplying whole matrices is what computers do fastest.
 
 # %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?
@@ -499,7 +503,7 @@ print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 # only shuffles the output's rows. Keys and values may come in any order, as long as both
 # are in the same one. But language needs word order, so lesson 05 puts it back in.
 #
-# This is a good moment for a break. After it, your `attention` finds out what *it* means.
+# Now your `attention` can find out what *it* means.
 
 # %% [markdown]
 # ## What is *it*?
@@ -545,9 +549,9 @@ alt = "When it is too tired, it attends to animal with 0.75; when too wide, to s
 figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 
 # %% [markdown]
-# The lookup is always the same, and only the query changes. In lesson 02 the queries are
-# learned, so nobody has to write them down, and yet the answers for *tired* and *wide* are
-# the same.
+# The lookup is always the same, and only the query changes. Here we wrote the queries down.
+# In lesson 02 nobody does: they are learned, and the answers for *tired* and *wide* come
+# out the same.
 
 # %% [markdown]
 # ## In three lines
@@ -555,7 +559,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
 # - Scores are dot products divided by $\sqrt{d_k}$: otherwise those of random vectors
-#   grow with d_k, one key gets nearly all the weight, and its score can hardly be moved.
+#   grow with d_k, one key gets nearly all the weight, and small changes of the scores
+#   no longer move it.
 # - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
 #   reordered, as long as they move together.
 #
