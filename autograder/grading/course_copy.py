@@ -26,7 +26,17 @@ from autograder.grading.lesson_needs import LessonNeeds
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that describe the result of one call: the child needs them.
-CALL_MODULES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
+CALL_MODULES = (
+    "checking/__init__.py",
+    "checking/call.py",
+    "checking/values.py",
+    "checking/causes/__init__.py",
+    "checking/causes/failing_code.py",
+    "checking/causes/of_arrays.py",
+    "checking/causes/of_dictionaries.py",
+    "checking/causes/of_exceptions.py",
+    "checking/causes/of_python.py",
+)
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {what} is "
     "graded')"
