@@ -89,6 +89,7 @@ def make_copy(
     (stub / "checking").mkdir(parents=True)
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
     for name in CALL_MODULES:
+        (stub / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
     needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
     others = [name for name in needs.others if not name.startswith(CHECKS)]
