@@ -26,7 +26,17 @@ from autograder.grading.lesson_needs import LessonNeeds
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that describe the result of one call: the child needs them.
-CALL_MODULES = ("checking/__init__.py", "checking/call.py", "checking/values.py")
+CALL_MODULES = (
+    "checking/__init__.py",
+    "checking/call.py",
+    "checking/values.py",
+    "checking/causes/__init__.py",
+    "checking/causes/failing_code.py",
+    "checking/causes/of_arrays.py",
+    "checking/causes/of_dictionaries.py",
+    "checking/causes/of_exceptions.py",
+    "checking/causes/of_python.py",
+)
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {what} is "
     "graded')"
@@ -79,6 +89,7 @@ def make_copy(
     (stub / "checking").mkdir(parents=True)
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
     for name in CALL_MODULES:
+        (stub / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(Path(autograder.__file__).parent / name, stub / name)
     needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
     others = [name for name in needs.others if not name.startswith(CHECKS)]

@@ -178,8 +178,8 @@ def _beyond_the_end(match: re.Match[str], code: FailingCode) -> str:
     if not at or not what:
         return ""
     return (
-        f"The index {at} goes beyond the end of {what}: axes are counted from 0 to "
-        "their length minus 1. Which axis is your loop's limit the length of?"
+        f"The index {at} goes beyond the end of that axis of {what}: positions run "
+        "from 0 to its length minus 1."
     )
 
 
