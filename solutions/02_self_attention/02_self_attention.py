@@ -13,7 +13,7 @@
 # - do the same between two sequences of different lengths;
 # - measure how much a function of a sequence depends on the order of its tokens.
 #
-# **About 70 minutes, and 55 more in *Going further*.** You need lesson 01 (`attention`,
+# **About 70 minutes, and 60 more in *Going further*.** You need lesson 01 (`attention`,
 # √d_k).
 
 # %%
@@ -103,8 +103,8 @@ assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *bank* attended to *river* because we had made the two similar. But a pronoun is similar
-# to nothing: *The animal didn't cross the street because it was too **tired**.* Or: *too
+# *bank* attended to *river* because we had made the two similar. But a pronoun doesn't have
+# to resemble its noun: *The animal didn't cross the street because it was too **tired**.* Or: *too
 # **wide**.*
 #
 # In lesson 01 your `attention` knew what *it* means in each sentence, but only because we
@@ -112,7 +112,7 @@ assert abs(before - 1) < 1e-12 and abs(after - 0.6) < 1e-12  # 3.375 / 5.625
 # **Who makes them?**
 #
 # At the end of this lesson, a model starts from random numbers, is trained on other
-# sentences for a second, and then knows what *it* means in these two. Nobody chooses its
+# sentences for a second, and then finds what *it* means in these two. Nobody chooses its
 # queries or keys: training only says which noun is meant.
 
 # %% [markdown]
@@ -128,13 +128,14 @@ figures.lesson_map("02", alt=alt)
 # ## When similarity is not enough
 #
 # *Mary saw a dog in the window, and she wanted it.* You know at once that *it* is the dog,
-# although the words *it* and *dog* have nothing in common. So similarity cannot find the
-# answer.
+# although the words *it* and *dog* have little in common. So similarity alone can't find
+# the answer.
 
 # %% [markdown]
 # Here is a case that is small enough to compute: *a red queen and a blue kite: what colour
 # is it?* We take *red queen* and *blue kite* as one **token** each (a token is a word or
-# part of a word, but here we choose), and give each token five numbers. The first two say
+# part of a word, but here we choose and leave the other words out), and give each token
+# five numbers. The first two say
 # whether it **is** a person or a thing, the next two whether it **asks for** a person or a
 # thing, and the fifth is a colour, 1 for red and −1 for blue.
 
@@ -150,8 +151,9 @@ print("dot products of it with queen, kite and it:", x[2] @ x.T)
 assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
-# *it* resembles nothing but itself, because what it **asks for** (a thing) is not what
-# it **is** (a pronoun). So give every token three vectors, one for each role:
+# *it* matches nothing but itself: it **asks for** a thing in one number, and the kite **is**
+# a thing in another, and a dot product never brings two different numbers together. So give
+# every token three vectors, one for each role:
 #
 # - its **query** says what it asks for;
 # - its **key** says what it is filed under;
@@ -190,8 +192,7 @@ print("scaled score:", round(float(x[2] @ w_q @ (x[1] @ w_k)) / 2**0.5, 2))
 # *it* asks for a thing with strength 6, and the kite is filed under *thing*.
 #
 # Queries, keys and values are often **smaller** than the token: in the paper (*Attention
-# Is All You Need*) they have 64 numbers, and a token has 512. They don't have to be, but
-# lesson 03 says why they are.
+# Is All You Need*) they have 64 numbers, and a token has 512. Lesson 03 says why.
 
 # %% [markdown]
 # ### Exercise: project
@@ -303,8 +304,8 @@ print("mixed first, w_v afterwards:", np.allclose(mixed_tokens @ w_v, output))
 assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, output)
 
 # %% [markdown]
-# It doesn't matter, since mixing and $W_V$ are both linear. But leaving $W_V$ out does:
-# the output is then different, here even in shape.
+# It doesn't matter, since mixing and $W_V$ are both linear. But leaving $W_V$ out would
+# matter: the output is then different, here even in shape.
 #
 # The output is again a sequence, with as many rows as the input, so another self-attention,
 # the next **layer**, can read it. That is how Transformers are built (lesson 09).
@@ -312,32 +313,6 @@ assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, ou
 # Self-attention is older than the Transformer: Cheng et al. (2016) call it
 # **intra-attention**; see also Parikh et al. (2016) and Lin et al. (2017). What was new in
 # the paper is a translation model in which words exchange information by attention alone.
-
-# %% [markdown]
-# ## A real sentence
-#
-# Back to *bank*, this time with your own function and among more words: *we sat on the bank
-# of the river*. *bank* and *river* keep their vectors from above, the small words get
-# zeros, and matrices that change nothing (`np.eye(2)`) take the place of parameters.
-
-# %%
-words = "we sat on the bank of the river".split()
-meaning = {"bank": bank, "river": river}
-sentence = np.array([meaning.get(word, np.zeros(2)) for word in words])
-retold, word_weights = self_attention(sentence, *[np.eye(2)] * 3)
-print("bank:", retold[4].round(2), " river:", retold[7].round(2))
-three = word_weights[[0, 4, 7]], ["we", "bank", "river"]
-assert retold[4, 0] > 2.5 * retold[4, 1]  # water before money; before it was 1 to 1
-assert np.allclose(word_weights[0], 1 / 8)
-assert np.isclose(word_weights[4, 4], word_weights[4, 7])
-
-# %%
-alt = "The word we attends to all equally, bank to itself and river, river to itself."
-figures.attention_lines(*three, words, alt=alt)
-
-# %% [markdown]
-# Across three other words, *bank* and *river* meet in a single step, and *bank* is mostly
-# water now. The word *we*, which asks for nothing, spreads its weight over all eight.
 
 # %% [markdown]
 # ## Attending to another sequence
@@ -378,26 +353,32 @@ from course_lib.self_attention import cross_attention  # exercise
 check(cross_attention)
 
 # %% [markdown]
-# Try it with an `x` of 3 tokens of 8 numbers each, and a memory of 5 tokens of 6 numbers
-# each. Then put the memory into another order. And what if the memory is `x` itself?
+# Let *la voiture rouge* attend to *the red car*. An English token has three numbers: it is
+# an article, a colour or a thing. A French one has the same three and a fourth, which says
+# that it is feminine; English doesn't need to know that. The matrices are made by hand.
 
 # %%
-rng = np.random.default_rng(0)
-target, memory = rng.normal(size=(3, 8)), rng.normal(size=(5, 6))
-parameters = [rng.normal(size=size) for size in ((8, 4), (6, 4), (6, 2))]
-crossed, cross_weights = cross_attention(target, memory, *parameters)
-print("weights:", cross_weights.shape, " output:", crossed.shape)
-other = cross_attention(target, memory[[4, 2, 0, 1, 3]], *parameters)[0]
+memory = np.eye(3)  # the, red, car
+french = np.array([[1, 0, 0, 1.0], [0, 0, 1, 1.0], [0, 1, 0, 1.0]])  # la, voiture, rouge
+asks = 6 * np.eye(4, 3)  # W_Q: four numbers in, three out, and no row for feminine
+crossed, cross_weights = cross_attention(french, memory, asks, np.eye(3), np.eye(3))
+other = cross_attention(french, memory[::-1], asks, np.eye(3), np.eye(3))[0]
 by_self = cross_attention(x, x, w_q, w_k, w_v)[0]
-print("memory permuted, same output:", np.allclose(other, crossed))
+print("the red car, read backwards, same output:", np.allclose(other, crossed))
 print("memory = x is self-attention:", np.allclose(by_self, output))
-assert np.abs(other - crossed).max() < 1e-12 and cross_weights.shape == (3, 5)
+assert np.abs(other - crossed).max() < 1e-12 and cross_weights.shape == (3, 3)
+assert cross_weights.argmax(axis=1).tolist() == [0, 2, 1] and cross_weights.max() > 0.9
 assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 
+# %%
+alt = "La attends to the, voiture to car, rouge to red: two lines cross."
+figures.attention_lines(
+    cross_weights, "la voiture rouge".split(), "the red car".split(), alt=alt
+)
+
 # %% [markdown]
-# The weights have a row for each token of `x` and a column for each of the memory, whose
-# order doesn't matter. And self-attention is the case in which a sequence is its own
-# memory.
+# *rouge* comes last and finds *red* in the middle, so the lines cross. The memory's order
+# doesn't matter, and self-attention is the case in which a sequence is its own memory.
 
 # %% [markdown]
 # A Transformer for translation has two halves. The **encoder** reads the **source** (the
@@ -423,6 +404,7 @@ assert np.allclose(by_self, output, rtol=0, atol=1e-12)
 # - [ ] No, unless $W_Q$ and $W_K$ are equal.
 
 # %%
+rng = np.random.default_rng(0)
 embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
 dog_first = np.array([embedding[word] for word in "the dog bit the man".split()])
 man_first = np.array([embedding[word] for word in "the man bit the dog".split()])
@@ -468,7 +450,8 @@ check(equivariance_gap)
 
 # %% [markdown]
 # Measure three functions: self-attention, one that adds up all tokens so far (roughly as
-# a recurrent network does), and one that treats each token alone.
+# a recurrent network does), and one that treats each token
+# separately.
 
 # %%
 order = [3, 0, 4, 1, 2]
@@ -490,8 +473,8 @@ assert gaps["sum of all so far"] > 0.1
 #
 # What a model takes for granted before it has seen any data is its **inductive bias**. A
 # recurrent network assumes that order matters, and that neighbours matter most.
-# Self-attention treats a sequence as a set: it assumes nothing about order, so it must
-# learn more from data.
+# Self-attention knows nothing of order until positions are put in, and then has to learn
+# from data what order means.
 
 # %% [markdown]
 # ## Learning what a pronoun refers to
@@ -525,8 +508,8 @@ assert gaps["sum of all so far"] > 0.1
 # - with **learned** queries and keys: $W_Q$, $W_K$ and $W_V$ are all learned.
 
 # %% [markdown]
-# Guessing gives the right colour in 0.34 of all stories: in 1/4 it picks the right noun,
-# and in 1/8 of the rest the same colour by luck.
+# Guessing gives the right colour in 0.34 of all stories: a quarter of the time it picks
+# the right noun, and in an eighth of the other cases a noun that has the same colour.
 #
 # **Predict:** how often does the first one, similarity, give the right colour?
 #
@@ -550,7 +533,8 @@ assert learned.weight_on_target > 0.9
 
 # %% [markdown]
 # By similarity, a pronoun attends to itself more than to any noun, and it has no colour.
-# Which noun comes next is left to chance, since word vectors are random. With learned
+# Which noun gets most of the rest depends on the random word vectors, so it is no better
+# than guessing. With learned
 # queries and keys, the same layer answers nearly always. (We chose seed 1; with seed 0 it
 # gets stuck at 0.94: see *How many numbers does a query need?* in *Going further*.)
 #
@@ -572,8 +556,9 @@ alt = "Each pronoun's query points at the keys of its own four nouns."
 figures.queries_and_keys(pronoun_queries, noun_keys, alt=alt)
 
 # %% [markdown]
-# Sixteen random vectors have become four groups, and nobody told the model that there are
-# groups. Does each pronoun have its four largest dot products with its own nouns?
+# Sixteen random vectors have become four groups. Nobody told the model that there are
+# groups, only which colour was right (and a noun that it has never seen would land in none
+# of them). Does each pronoun have its four largest dot products with its own nouns?
 
 # %%
 keys = {noun: key for group in noun_keys.values() for noun, key in group.items()}
@@ -583,7 +568,7 @@ for question, query in pronoun_queries.items():
     assert {*best} == {*NOUNS[question]}
 
 # %% [markdown]
-# It does. (In real models the word vectors are parameters too, and are learned along with
+# Yes, each does. (In real models the word vectors are parameters too, and are learned along with
 # the rest.) Now your own `self_attention` takes the learned parameters and answers the
 # story, once for each pronoun:
 
@@ -604,8 +589,8 @@ alt = "She attends to the queen, he to the king, it to the kite, they to the twi
 figures.attention_lines(np.array(rows), [*NOUNS], things, alt=alt)
 
 # %% [markdown]
-# Notice how little each pronoun attends to itself: the model has learned that there is
-# nothing to find there.
+# Notice how little each pronoun attends to itself: there is no colour to be had there, and
+# training has drawn the weight away.
 #
 # This is a good moment for a break. After it, a model learns what *it* means.
 
@@ -715,11 +700,39 @@ for last_word in ("tired", "wide"):
 # ## Going further
 #
 # You can skip each of these sections, in any order; no later lesson's core needs them. *X W
-# or W X?* helps if you read texts in which tokens are columns. *What does one number of a
+# or W X?* helps if you read texts in which tokens are columns. *A real sentence* returns
+# to *bank*, among more words. *What does one number of a
 # query mean?*, *Which word does a word attend to most?* and *How many numbers does a query
-# need?* answer three questions that readers ask. *Backwards* derives the gradients of self-attention by hand, for readers who
-# know the chain rule and like to see what PyTorch will do for them in lesson 07. *The same
-# in PyTorch* is for those who know PyTorch already.
+# need?* answer three questions that readers ask. *Backwards* derives the gradients of
+# self-attention by hand, for readers who know the chain rule and like to see what PyTorch
+# will do for them in lesson 07. *The same in PyTorch* is for those who know PyTorch
+# already.
+
+# %% [markdown]
+# ## A real sentence
+#
+# Back to *bank*, with your own function and among more words: *we sat on the bank
+# of the river*. *bank* and *river* keep their vectors from above, the small words get
+# zeros, and matrices that change nothing (`np.eye(2)`) take the place of parameters.
+
+# %%
+words = "we sat on the bank of the river".split()
+meaning = {"bank": bank, "river": river}
+sentence = np.array([meaning.get(word, np.zeros(2)) for word in words])
+retold, word_weights = self_attention(sentence, *[np.eye(2)] * 3)
+print("bank:", retold[4].round(2), " river:", retold[7].round(2))
+three = word_weights[[0, 4, 7]], ["we", "bank", "river"]
+assert retold[4, 0] > 2.5 * retold[4, 1]  # water before money; before it was 1 to 1
+assert np.allclose(word_weights[0], 1 / 8)
+assert np.isclose(word_weights[4, 4], word_weights[4, 7])
+
+# %%
+alt = "The word we attends to all equally, bank to itself and river, river to itself."
+figures.attention_lines(*three, words, alt=alt)
+
+# %% [markdown]
+# Across the two words between them, *bank* and *river* meet in a single step, and *bank* is mostly
+# water now. The word *we*, which asks for nothing, spreads its weight over all eight.
 
 # %% [markdown]
 # ## X W or W X?

@@ -41,7 +41,7 @@ days, degrees, asked_for = [*week], np.array([*week.values()]), {"Thu": 1, "Mon"
 degrees_of_week = {"unit": "°", "start": [["Thu"]]}
 
 # %% [markdown]
-# **Press days until the answer is 7°.** Then do it again with two heads.
+# **Press days, and try to get 7°.** Then try it with two heads.
 
 # %%
 alt = "One head attends to Thursday: it counts 1, and Monday counts 0 instead of −1."
@@ -52,7 +52,7 @@ figures.chosen_heads(days, degrees, asked_for, **degrees_of_week, alt=alt)
 # attends to Thursday, the other to Monday, and the second is subtracted.
 #
 # Here you chose what the heads attend to, and somebody wrote the minus. At the end of this
-# lesson, two layers with equally many parameters are **trained** on such questions, and the
+# lesson, two layers of the same size are **trained** on such questions, and the
 # last picture shows what they attend to.
 #
 # On the map, the three attentions are highlighted again. Each box holds several attentions
@@ -77,9 +77,8 @@ for name, numbers in asks.items():
     print(f"{name:14} weights {weights[0].round(2)}, output {output[0, 0]:.1f}")
 
 # %% [markdown]
-# The output is a **weighted mean** of the values, so it lies between the smallest and the
-# largest of them, and 7 is out of reach. A mean can't subtract, because weights are never
-# negative. (Other values, or a matrix after the head, don't help either: see *Going
+# The output is a **weighted mean** of the values, and it stays one, however unequal the
+# weights: 7 is out of reach. A mean can't subtract, because weights are never negative. (Other values, or a matrix after the head, don't help either: see *Going
 # further*.)
 
 # %% [markdown]
@@ -115,15 +114,15 @@ assert abs((side_by_side @ w_o).item() - 7) < 0.01
 # attended to, and appears in the formula twice, as $K$ and as $V$).
 #
 # A head compares tokens by d_k numbers only, which its own matrices make from each token.
-# So each head sees another side of a token: the paper calls it a **representation
+# So each head can see another side of a token: the paper calls it a **representation
 # subspace**.
 
 # %% [markdown]
 # ## Heads are columns
 #
 # The paper has 8 heads and tokens of $d_{model} = 512$ numbers. One head's queries and
-# keys have $d_k = 64$ numbers, and its values $d_v = 64$. They don't *have* to be smaller
-# than the token: $512 / 8$ is a choice; *Going further* counts its cost.
+# keys have $d_k = 64$ numbers, and its values $d_v = 64$. With $512 / 8$ numbers each, eight
+# heads together cost about as much as one of 512 would (*Going further* counts it).
 #
 # Eight matrices of 512 × 64 side by side are one matrix of 512 × 512. So one product,
 # `x @ w_q`, makes the queries of all heads, and then **head 0 has the first 64 columns,
@@ -383,20 +382,29 @@ assert np.allclose(
 # opens lesson 00: from *it*, one head attends mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# So heads are an inductive bias (lesson 02): they assume in advance that a token has
+# So heads are an inductive bias (lesson 02): they assume in advance that a token may have
 # several questions to ask.
+#
+# This is a good moment for a break.
 
 # %% [markdown]
 # ## A sum of heads
 #
 # What does a head add to the output? The outputs side by side, times `w_o`, are a **sum**:
-# each head adds its own output times its own rows of `w_o`. (And a single head is the
-# self-attention of lesson 02, times `w_o`.)
+# each head adds its own output times its own rows of `w_o`. For *kicked*:
+
+# %%
+of_each = role_weights @ split_heads(tokens @ w_v, 2)  # (2, 4, 2)
+w_o = parameters[3]
+added = [of_each[head, 1] @ w_o[2 * head : 2 * head + 2] for head in (0, 1)]
+print("head 0 adds", added[0].round(2))
+print("head 1 adds", added[1].round(2))
+assert np.allclose(added[0] + added[1], output[1], rtol=0, atol=1e-12)
 
 # %% [markdown]
 # So you can take one head out of the sum to see what a model loses, as Michel, Levy and
-# Neubig (2019) did. In Voita et al. (2019), a translator hardly missed 38 of its encoder's
-# 48 heads! Those that mattered attended to neighbours, to rare tokens (in the first layer)
+# Neubig (2019) did. In Voita et al. (2019), a translator that was trained on to do without
+# them barely missed 38 of its encoder's 48 heads! Those that mattered attended to neighbours, to rare tokens (in the first layer)
 # or along the syntax, from a verb to its subject or object. Lesson 13 examines such heads.
 
 # %% [markdown]
@@ -409,8 +417,8 @@ assert np.allclose(
 # (temperature, sunshine). Nothing comes after `w_o`.
 
 # %% [markdown]
-# One layer has one head of 16 numbers, and the other has two heads of 8, with equally
-# many parameters, in matrices of the same shapes. Their *error* is the mean squared error
+# One layer has one head of 16 numbers, and the other has two heads of 8, with the same
+# number of parameters, in matrices of the same shapes. Their *error* is the mean squared error
 # on new questions, divided by the variance of the answers: 0 means always right, 1 means
 # no better than always answering 0.
 #
@@ -431,10 +439,10 @@ print(f"error of one head: {one.error:.1f}, of two heads: {two.error:.1f}")
 assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 
 # %% [markdown]
-# Where does the half come from? The answer is made of two equally varying parts, the first
-# day's number and the second's. A head that attends only to the first day gets one part
-# right and misses the other, which is half of the variance. Other fixed weights do worse:
-# with equal weights, the difference is lost.
+# Where does the half come from? The answer is made of two parts that vary equally, the
+# first day's number and the second's. A head that attends only to the first day gets one
+# part right and misses the other, which is half of the variance. Weights in between do
+# worse; half and half, nothing is left of the difference.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
