@@ -93,10 +93,9 @@ def _sum_today(table: Any, cells: Any, *conditions: ColumnElement[bool]) -> Any:
     """
     source, notebook = aliased(SourceCell), aliased(Notebook)
     of_notebook = source.notebook_id == cells.notebook_id
+    own: tuple[ColumnElement[bool], ...] = (cells.notebook_id == table.id,)
     if table is Assignment:
         own = (cells.notebook_id == notebook.id, notebook.assignment_id == table.id)
-    else:
-        own = (cells.notebook_id == table.id,)
     is_there = exists().where(of_notebook, source.name == cells.name)
     return (
         select(func.coalesce(func.sum(cells.max_score), 0.0))

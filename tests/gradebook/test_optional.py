@@ -23,6 +23,7 @@ from autograder.gradebook.settings import optional_exercises
 from autograder.gradebook.student_feedback import student_feedback
 from autograder.gradebook.summaries import student_summary
 from autograder.releases import ANSWER_KEY, kept_releases
+from autograder.workspace.update import merge
 from tests.gradebook.classes import agreed, grade_class, hand_in, numbers, read_csv
 from tests.gradebook.opened import change_lesson, configure
 from tests.submissions import (
@@ -69,7 +70,6 @@ def test_old_and_new_release_in_one_gradebook(mixed):
 
 
 def test_notebook_without_a_name_is_of_the_release_of_its_checks(mixed):
-    """Programs that leave our metadata out cost nobody points."""
     path = Course(mixed).learner(LESSON)
     new, bare = (nbformat.read(path, as_version=4) for _ in range(2))
     for cell in bare.cells:
@@ -90,6 +90,19 @@ def test_notebook_without_a_name_is_of_the_release_of_its_checks(mixed):
         "new": (REST, REST),
         "bare": (REST, REST),
     }
+
+
+def test_update_brings_a_copy_to_the_release_of_today(mixed):
+    path = Course(mixed).learner(LESSON)
+    amaras = mixed / "submitted" / "amara" / LESSON / f"{LESSON}.ipynb"
+    new, mine = (nbformat.read(each, as_version=4) for each in (path, amaras))
+    mine.cells[-1].source = "# dimitri"
+    target = mixed / "submitted" / "dimitri" / LESSON / f"{LESSON}.ipynb"
+    target.parent.mkdir(parents=True)
+    nbformat.write(merge(new, mine).notebook, target)
+    grade_class(mixed, {("dimitri", "softmax"): SOFTMAX})
+    says = agreed(mixed)
+    assert (says["amara"], says["dimitri"]) == ((ALL, ALL), (REST, REST))
 
 
 def test_maximum_of_who_has_not_handed_in_is_that_of_today(mixed):
