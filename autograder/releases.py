@@ -222,19 +222,24 @@ def keep_release(course: Course, lesson: str, points: Mapping[str, float]) -> No
 
 
 def own_release(
-    releases: Mapping[str, Mapping[str, float]], name: str, contained: Collection[str]
+    releases: Mapping[str, Mapping[str, float]],
+    name: str,
+    contained: Collection[str],
+    marked: Mapping[str, bool] | None = None,
 ) -> str:
     """Return the name of the release that a submission is to be graded on.
 
     releases : the known ones, the oldest first, the current one last
     name : as the submission's metadata has it; "" if it has none
     contained : exercises of which the submission has a cell
+    marked : of its checks, exercise to whether it says that it is optional
 
     What a notebook contains beyond the release that it names counts too. Without a
     name it is the smallest release that has all that is contained: whoever deletes
     cells is excused from nothing but what some release did not have. Of several it is
-    the oldest: notebooks without a name are older than optional exercises. Where
-    nothing is recognised, it is the current one.
+    the newest in which the same exercises are optional as its checks say. Programs that
+    leave the name out may leave that out, too: then it is the newest. Where nothing is
+    recognised, it is the current one.
 
     >>> releases = {"old": {"a": 1.0, "b": 1.0}, "new": {"a": 1.0, "b": 1.0, "c": 2.0}}
     >>> own_release(releases, "", ["a"]), own_release(releases, "new", ["a", "b"])
@@ -244,7 +249,22 @@ def own_release(
     covering = [each for each in releases if needed and needed <= {*releases[each]}]
     if name in covering:
         return name
-    return min(covering, key=lambda each: len(releases[each]), default=[*releases][-1])
+    if not covering:
+        return [*releases][-1]
+    fewest = min(len(releases[each]) for each in covering)
+    smallest = [each for each in covering if len(releases[each]) == fewest]
+    agreeing = [each for each in smallest if _agrees(releases[each], marked or {})]
+    return (agreeing or smallest)[-1]
+
+
+def _agrees(release: Mapping[str, float], marked: Mapping[str, bool]) -> bool:
+    """Return whether the same exercises are optional, of those that are marked."""
+    optional = optional_of(release)
+    return all(
+        is_optional == (name in optional)
+        for name, is_optional in marked.items()
+        if name in release
+    )
 
 
 def nbgrader_marks(grade_id: str, *, points: float | None = None) -> dict[str, Any]:

@@ -17,21 +17,55 @@ from autograder.checking.registry import exercises_of
 from autograder.course import Course
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
+from autograder.grading.release import load_release
+from autograder.releases import (
+    ANSWER_KEY,
+    METADATA_KEY,
+    OPTIONAL,
+    Points,
+    release_name,
+)
 
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()
 EXERCISES = tuple(exercise.name for exercise in exercises_of(LESSON))
 MAX_POINTS = sum(exercise.points for exercise in exercises_of(LESSON))
+OPTIONAL_EXERCISES = load_release(COURSE, LESSON).points.optional
+# What the lesson is out of in a class; the points of optional exercises are on top.
+REQUIRED_POINTS = MAX_POINTS - sum(
+    exercise.points
+    for exercise in exercises_of(LESSON)
+    if exercise.name in OPTIONAL_EXERCISES
+)
 LEARNER = nbformat.read(COURSE.learner(LESSON), as_version=4)
 
 
-def open_course(root: Path) -> Path:
-    """Make a course folder without submissions, with the lesson in its gradebook."""
+def open_course(root: Path, *, all_required: bool = False) -> Path:
+    """Make a course folder without submissions, with the lesson in its gradebook.
+
+    all_required : whether the lesson is released as before there were optional
+        exercises: all of them count alike
+    """
     for part in ("notebooks", "solutions"):
         shutil.copytree(COURSE.root / part, root / part)
     shutil.copy(COURSE.root / "nbgrader_config.py", root)
+    if all_required:
+        require_all(Course(root), LESSON)
     assert Gradebook(Course(root)).open_lesson(LESSON) == []
     return root
+
+
+def require_all(course: Course, lesson: str) -> None:
+    """Release a lesson with all of its exercises required."""
+    path = course.learner(lesson)
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        ours = cell["metadata"].get(ANSWER_KEY, {})
+        if ours.pop(OPTIONAL, None) and not ours:
+            del cell["metadata"][ANSWER_KEY]
+    points = Points(load_release(course, lesson).points)
+    notebook["metadata"][METADATA_KEY] = release_name(points)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 class Submission:

@@ -22,7 +22,7 @@ from tests.formgrader import (
     no_scale,
     poison,
 )
-from tests.submissions import LESSON, MAX_POINTS
+from tests.submissions import LESSON, MAX_POINTS, REQUIRED_POINTS
 
 AS_ROOT = ["--allow-root"] if os.geteuid() == 0 else []
 NOTEBOOK = f"{LESSON}.ipynb"
@@ -181,9 +181,9 @@ def without_scale():
     return judge_function(exercise, wrong.function, exercise.cases, GRADING_SEED).points
 
 
-def out_of_all(points):
+def out_of_required(points):
     """Return points as formgrader writes them."""
-    return f"{format_number(points)} / {format_number(MAX_POINTS)}"
+    return f"{format_number(points)} / {format_number(REQUIRED_POINTS)}"
 
 
 def test_formgrader_lists_the_lesson_with_its_submissions(journey):
@@ -195,7 +195,7 @@ def test_formgrader_lists_the_class_as_it_was_graded(journey):
     points = {"jomo": 0, "pavel": 0}
     points |= {student: MAX_POINTS - part for student, part in lost.items()}
     for student, expected in points.items():
-        assert journey["class"][student][3:5] == ["graded", out_of_all(expected)]
+        assert journey["class"][student][3:5] == ["graded", out_of_required(expected)]
     assert {*journey["class"]} - {*points} == {NO_NAME}
     assert journey["class"][NO_NAME][3:5] == ["needs autograding", ""]
 
@@ -203,7 +203,7 @@ def test_formgrader_lists_the_class_as_it_was_graded(journey):
 def test_manual_grading_lists_the_graded_notebooks(journey):
     assert {*journey["notebooks"]} == {"amara", "bjarne", "jomo", "mallory", "pavel"}
     points = MAX_POINTS - SCORES + without_scale()
-    assert journey["notebooks"]["bjarne"][2] == out_of_all(points)
+    assert journey["notebooks"]["bjarne"][2] == out_of_required(points)
 
 
 def test_open_submission_shows_the_answer_and_its_verdicts(journey):
@@ -238,7 +238,7 @@ def test_files_next_to_a_notebook_are_not_served(journey):
 def test_button_grades_a_new_submission(journey):
     before, *after = journey["new"]
     assert before[3] == "needs autograding"
-    points = out_of_all(MAX_POINTS - SCORES + without_scale())
+    points = out_of_required(MAX_POINTS - SCORES + without_scale())
     assert [row[3:5] for row in after] == [["graded", points]] * 2
     for student in ("nuru", "orla"):
         assert f"Successfully autograded '{LESSON}'" in journey["dialog"][student]
@@ -246,7 +246,7 @@ def test_button_grades_a_new_submission(journey):
 
 def test_button_gives_a_broken_file_its_row_and_reason(journey):
     row, opened = journey["broken"]
-    assert row[3:5] == ["graded", out_of_all(0)]
+    assert row[3:5] == ["graded", out_of_required(0)]
     assert "This notebook could not be graded." in opened
     assert f"{NOTEBOOK} ends in the middle" in opened
 

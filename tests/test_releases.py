@@ -103,7 +103,21 @@ def test_names_of_earlier_releases_are_as_they_were():
     assert release_name(points) == "5e0a98bc6020"
 
 
-def test_own_release_without_a_name_is_the_oldest():
-    releases = {"old": Points(OLD), "new": Points(OLD, ["b"])}
-    assert own_release(releases, "", "ab") == "old"
-    assert own_release(releases, "new", "ab") == "new"
+@pytest.mark.parametrize(
+    ("marked", "own"),
+    [
+        ({}, "newest"),  # as programs save it that leave our metadata out
+        ({"a": False, "b": False}, "old"),
+        ({"a": False, "b": True}, "newest"),
+        ({"a": True, "b": True}, "both"),
+        ({"b": False}, "old"),
+        ({"a": True, "b": False}, "newest"),  # no release says so
+        ({"b": True, "d": True}, "newest"),  # d is of no release
+    ],
+)
+def test_own_release_without_a_name_is_what_its_checks_say(marked, own):
+    optional = {"old": "", "both": "ab", "newest": "b"}
+    releases = {name: Points(OLD, each) for name, each in optional.items()}
+    assert own_release(releases, "", "ab", marked) == own
+    for name in releases:
+        assert own_release(releases, name, "ab", marked) == name

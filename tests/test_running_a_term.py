@@ -28,7 +28,7 @@ from tests.browser import jupyter_server
 from tests.gradebook.archives import Learner, canvas_name, write_zip
 from tests.gradebook.test_exchange import Student
 from tests.grading.ordinary import why_not
-from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission
+from tests.submissions import COURSE, LESSON, MAX_POINTS, REQUIRED_POINTS, Submission
 
 PAGE = COURSE.root / "docs" / "running-a-term.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -210,7 +210,7 @@ def test_page_can_be_followed_from_top_to_bottom(term):
     assert "✗" not in printed["autograder doctor"]
     assert "1 submission" in printed["autograder collect canvas.zip"]
     assert re.search(
-        rf"zoe +{MAX_POINTS:g} of {MAX_POINTS:g}", printed["autograder grade 01"]
+        rf"zoe +{MAX_POINTS:g} of {REQUIRED_POINTS:g}", printed["autograder grade 01"]
     )
     assert printed["autograder summaries 01"].startswith("2 messages in build/")
     (row,) = (each for each in printed["jupyter lab"] if each["name"] == LESSON)

@@ -3,7 +3,7 @@
 - No link is followed, nothing is unpacked or waited for: whatever is not an ordinary
   file of an ordinary size is refused in a sentence.
 - Archives and web pages are named, not opened.
-- Only the cells' kinds, sources and two marks, and the release's name, are used;
+- Only the cells' kinds, sources and three marks, and the release's name, are used;
   outputs, tags, points and what else the file says about itself are ignored.
 
 Which cell is which is decided in ``rebuild``.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.releases import METADATA_KEY
+from autograder.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL
 
 MAX_NAME_LENGTH = 80  # in a sentence; a file name may have 255 characters
 # Letters and signs that fonts draw as nothing; and what stands before a code point, so
@@ -300,12 +300,14 @@ class SubmittedCell:
 
     source : its text with ``\\n`` between the lines, always fit for UTF-8
     id, grade_id : the marks by which it may be matched; "" if it has none
+    optional : whether it says that what it checks is optional
     """
 
     kind: Literal["code", "markdown", "raw"]
     source: str
     id: str = ""
     grade_id: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -384,7 +386,8 @@ def _submitted_cells(raw_cells: list[Any]) -> Iterator[SubmittedCell]:
         # Colab keeps a cell's id in its metadata.
         mark = _mark(cell.get("id")) or _mark(metadata.get("id"))
         grade_id = _mark(_mapping(metadata.get("nbgrader")).get("grade_id"))
-        yield SubmittedCell(CELL_KINDS[kind], source, mark, grade_id)
+        optional = _mapping(metadata.get(ANSWER_KEY)).get(OPTIONAL) is True
+        yield SubmittedCell(CELL_KINDS[kind], source, mark, grade_id, optional)
 
 
 def _check_lengths(cells: tuple[SubmittedCell, ...], name: str) -> None:

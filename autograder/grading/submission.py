@@ -177,7 +177,14 @@ class Submission:
             return None
         named = notebook.release in self.releases  # otherwise its text decides, too
         contained = self._marked if named else self.contained
-        return self.releases[own_release(self.releases, notebook.release, contained)]
+        # Which of its exercises are optional, as far as its checks are marked.
+        marked = {
+            each.grade_id.removeprefix(CHECK): each.optional
+            for each in notebook.cells
+            if each.grade_id.startswith(CHECK)
+        }
+        name = own_release(self.releases, notebook.release, contained, marked)
+        return self.releases[name]
 
     @cached_property
     def unjudgeable(self) -> frozenset[str]:

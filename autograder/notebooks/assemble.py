@@ -39,9 +39,6 @@ METADATA = {
 TITLE = re.compile(r"^##? (.+)", re.MULTILINE)
 SOURCE_TITLE = re.compile(r"^# # (.+)", re.MULTILINE)
 PICTURE_TAG = "nbval-ignore-output"
-# Whether releases say which exercises are optional: then their points come on top in a
-# class. The lessons' releases of today count them like all others.
-RELEASES_SAY_OPTIONAL = False
 
 
 def teacher_notebook(source: LessonSource) -> NotebookNode:
@@ -71,7 +68,7 @@ def points_of(source: LessonSource) -> Points:
     """Return the points of a lesson's exercises, and which are optional."""
     exercises = (each.exercise for each in source.cells if each.kind == "check")
     points = {exercise.name: exercise.points for exercise in exercises if exercise}
-    return Points(points, source.optional if RELEASES_SAY_OPTIONAL else ())
+    return Points(points, source.optional)
 
 
 def _links(source: LessonSource, *, onward: bool = False) -> str:
@@ -138,7 +135,7 @@ def _cell(cell: SourceCell, ids: _Ids, optional: frozenset[str]) -> NotebookNode
     elif cell.kind == "check" and cell.exercise:
         grade_id = f"{CHECK}{cell.exercise.name}"
         metadata["nbgrader"] = nbgrader_marks(grade_id, points=cell.exercise.points)
-        if is_optional and RELEASES_SAY_OPTIONAL:
+        if is_optional:
             metadata[ANSWER_KEY] = {OPTIONAL: True}
     elif cell.broken is not None:
         metadata[ANSWER_KEY] = {"mend": cell.broken}

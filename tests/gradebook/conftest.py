@@ -12,8 +12,9 @@ from tests.submissions import open_course
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """Return a course folder in whose gradebook the lesson is."""
-    return open_course(tmp_path_factory.mktemp("original") / "course")
+    """Return a course folder in whose gradebook the lesson is: all of it required."""
+    folder = tmp_path_factory.mktemp("original") / "course"
+    return open_course(folder, all_required=True)
 
 
 @pytest.fixture

@@ -207,7 +207,8 @@ class Term(Outputs):
         if kind in ("right", "renamed", "two"):
             own = points if named else None
             cells = frozenset(points) - {*missing}
-            file = HandedIn(self.n_files, own, cells, earns)
+            optional = cells & points.optional
+            file = HandedIn(self.n_files, own, cells, earns, optional)
         self.model.files[key] = file
         self.change_time(lesson, student)
 

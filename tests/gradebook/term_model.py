@@ -50,12 +50,14 @@ class HandedIn:
     own : the release that the file names; None if it names none
     cells : exercises of which it has a cell; None if it cannot be read
     earns : exercise to its share of the points
+    optional : exercises whose cells say that they are optional
     """
 
     number: int
     own: Contents | None = None
     cells: frozenset | None = None
     earns: dict = field(default_factory=dict)
+    optional: frozenset = frozenset()
 
 
 @dataclass
@@ -148,7 +150,12 @@ class Model:
         current = self.release[lesson]
         oldest_first = [r for r in self.known[lesson] if r != current] + [current]
         fitting = [r for r in oldest_first if file.cells and file.cells <= {*r}]
-        return min(fitting, key=len, default=current)
+        if not fitting:
+            return current
+        fewest = min(map(len, fitting))
+        smallest = [r for r in fitting if len(r) == fewest]
+        says = [r for r in smallest if r.optional & file.cells == file.optional]
+        return (says or smallest)[-1]
 
     def students(self, lesson):
         return sorted(student for student, each in self.files if each == lesson)

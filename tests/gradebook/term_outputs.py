@@ -216,8 +216,11 @@ class Outputs:
                     numbers = self.model.numbers(each.student.id, lesson)
                     says = each.score, each.max_score
                     assert says == close((numbers.score, numbers.max_points))
+            opened = [each.name for each in book.assignments]
             for each in book.student_dicts():
                 assert each["score"] == close(sums[each["id"]]), each
+                most = sum(self.model.max_points(each["id"], one) for one in opened)
+                assert each["max_score"] == close(most), each
         self.check_nbgraders_file()
 
     def check_submission(self, submission, lesson, sums):

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook as NbgraderGradebook
 
@@ -17,13 +18,21 @@ from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.grades import Person
+from autograder.gradebook.own_maximum import count_own_maximum
 from autograder.gradebook.settings import optional_exercises
 from autograder.gradebook.student_feedback import student_feedback
 from autograder.gradebook.summaries import student_summary
-from autograder.releases import kept_releases
+from autograder.releases import ANSWER_KEY, kept_releases
+from autograder.workspace.update import merge
 from tests.gradebook.classes import agreed, grade_class, hand_in, numbers, read_csv
 from tests.gradebook.opened import change_lesson, configure
-from tests.submissions import LESSON, MAX_POINTS
+from tests.submissions import (
+    LESSON,
+    MAX_POINTS,
+    OPTIONAL_EXERCISES,
+    REQUIRED_POINTS,
+    open_course,
+)
 
 SOFTMAX = load("softmax").points
 ALL, REST = MAX_POINTS, MAX_POINTS - SOFTMAX
@@ -60,10 +69,68 @@ def test_old_and_new_release_in_one_gradebook(mixed):
     assert [each.optional for each in releases.values()][-1] == {"softmax"}
 
 
-def test_unnamed_notebook_is_of_the_old_release(mixed):
-    hand_in(mixed, "unnamed", named=False)
+def test_notebook_without_a_name_is_of_the_release_of_its_checks(mixed):
+    path = Course(mixed).learner(LESSON)
+    new, bare = (nbformat.read(path, as_version=4) for _ in range(2))
+    for cell in bare.cells:
+        cell.metadata.pop(ANSWER_KEY, None)
+        cell.metadata.pop("nbgrader", None)
+    amaras = mixed / "submitted" / "amara" / LESSON / f"{LESSON}.ipynb"
+    old = nbformat.read(amaras, as_version=4)
+    del old.cells[-1]
+    for name, notebook in (("old", old), ("bare", bare), ("new", new)):
+        nbformat.write(notebook, path)
+        hand_in(mixed, name, named=False)
+    grade_class(mixed, {(each, "softmax"): SOFTMAX for each in ("new", "bare", "old")})
+    assert agreed(mixed) == {
+        "amara": (ALL, ALL),
+        "old": (REST, ALL),
+        "ben": (ALL, REST),
+        "cora": (ALL, REST),
+        "new": (REST, REST),
+        "bare": (REST, REST),
+    }
+
+
+def test_update_brings_a_copy_to_the_release_of_today(mixed):
+    path = Course(mixed).learner(LESSON)
+    amaras = mixed / "submitted" / "amara" / LESSON / f"{LESSON}.ipynb"
+    new, mine = (nbformat.read(each, as_version=4) for each in (path, amaras))
+    mine.cells[-1].source = "# dimitri"
+    target = mixed / "submitted" / "dimitri" / LESSON / f"{LESSON}.ipynb"
+    target.parent.mkdir(parents=True)
+    nbformat.write(merge(new, mine).notebook, target)
+    grade_class(mixed, {("dimitri", "softmax"): SOFTMAX})
+    says = agreed(mixed)
+    assert (says["amara"], says["dimitri"]) == ((ALL, ALL), (REST, REST))
+
+
+def test_maximum_of_who_has_not_handed_in_is_that_of_today(mixed):
+    Gradebook(Course(mixed)).enter_people([Person("zoe")])
     grade_class(mixed)
-    assert agreed(mixed)["unnamed"] == (ALL, ALL)
+    count_own_maximum()
+    assert Gradebook(Course(mixed)).grades(LESSON)["zoe"].max_points == REST
+    with NbgraderGradebook(f"sqlite:///{mixed}/gradebook.db", "attention") as book:
+        (zoe,) = (each for each in book.student_dicts() if each["id"] == "zoe")
+        assert (zoe["score"], zoe["max_score"]) == (0, REST)
+        assert book.find_student("zoe").max_score == REST
+        assignment = book.find_assignment(LESSON)
+        assert (assignment.max_score, assignment.max_code_score) == (REST, REST)
+        (notebook,) = assignment.notebooks
+        assert (notebook.max_score, notebook.max_code_score) == (REST, REST)
+
+
+def test_lesson_as_it_is_released_is_out_of_what_it_requires(tmp_path):
+    root = open_course(tmp_path / "course")
+    for student in ("amara", "ben"):
+        hand_in(root, student)
+    not_done = {("ben", name): load(name).points for name in OPTIONAL_EXERCISES}
+    assert not_done
+    grade_class(root, not_done)
+    assert agreed(root) == {
+        "amara": (MAX_POINTS, REQUIRED_POINTS),
+        "ben": (REQUIRED_POINTS, REQUIRED_POINTS),
+    }
 
 
 def test_changed_setting_counts_at_the_next_grading(mixed):

@@ -25,7 +25,7 @@ from autograder.grading import classroom
 from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
 from tests.processes import InterruptibleProcess
-from tests.submissions import LESSON, Submission, open_course
+from tests.submissions import LESSON, MAX_POINTS, Submission, open_course
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
 RESULTS = f"build/grading/{LESSON}.jsonl"
@@ -668,7 +668,7 @@ def test_text_that_cannot_be_encoded_stops_no_class(root, call):
     assert (code, err) == (0, "")
     results = [json.loads(line) for line in lines(root)]
     assert [each["student"] for each in results] == ["amara", "zoe"]
-    assert all(each["points"] == each["max_points"] for each in results)
+    assert all(each["points"] == MAX_POINTS for each in results)
 
 
 # --- as a process of its own -----------------------------------------------------

@@ -15,7 +15,15 @@ from autograder.grading.engine import Engine
 from autograder.grading.session import Budget, TimedOutOnce
 from autograder.grading.submission import Submission as HandedIn
 from tests.grading.engines import SEED, engine_of, processes_of
-from tests.submissions import COURSE, EXERCISES, LESSON, Submission
+from tests.submissions import (
+    COURSE,
+    EXERCISES,
+    LESSON,
+    MAX_POINTS,
+    OPTIONAL_EXERCISES,
+    REQUIRED_POINTS,
+    Submission,
+)
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 
@@ -65,7 +73,9 @@ def full(result, *but):
 
 def test_right_answers_get_full_marks_and_no_remarks(grade):
     result = grade()
-    assert (result.status, result.points) == ("graded", result.max_points)
+    assert (result.status, full(result)) == ("graded", [])
+    assert (result.points, result.max_points) == (MAX_POINTS, REQUIRED_POINTS)
+    assert {*result.optional} == OPTIONAL_EXERCISES
     assert (result.reason, result.repairs, result.troubles) == ("", (), ())
     assert result.flags == ()
     assert {each.exercise for each in result.exercises} == {*EXERCISES}
@@ -271,7 +281,7 @@ def test_other_seed_gives_other_inputs_and_the_same_marks(
 
 def test_results_are_plain_json_without_times(grade):
     data = json.loads(grade().as_json())
-    assert data["points"] == data["max_points"] > 0
+    assert data["points"] > data["max_points"] > 0
     assert "seconds" not in grade().as_json()
 
 

@@ -29,7 +29,11 @@ def engine(request):
 def test_teachers_notebook_gets_all_points_and_no_flag(engine):
     lesson = engine.release.lesson
     result, _ = engine.grade(COURSE.teacher(lesson), "teacher")
-    assert result.points == result.max_points > 0
+    assert result.points == sum(engine.release.points.values())
+    optional = engine.release.points.optional
+    assert {*result.optional} == optional
+    on_top = sum(engine.release.points[name] for name in optional)
+    assert result.max_points == result.points - on_top > 0
     assert result.flags == () == result.repairs
 
 

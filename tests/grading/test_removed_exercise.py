@@ -38,7 +38,8 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
     """Make a course that has lost an exercise since amara and ben got the lesson."""
-    root = open_course(tmp_path_factory.mktemp("original") / "course")
+    root = tmp_path_factory.mktemp("original") / "course"
+    open_course(root, all_required=True)
     Submission().write(root, "amara")
     unnamed = Submission()
     del unnamed.notebook.metadata["attention_release"]

@@ -16,7 +16,7 @@ from autograder.grading.submission import Submission as HandedIn
 from autograder.grading.workers import GradingTask, Settings, Workers
 from tests.grading import fake_workers
 from tests.grading.engines import SEED, SHORT
-from tests.submissions import COURSE, LESSON, Submission
+from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_killed_worker_and_killed_sandbox_cost_no_points(tmp_path, scratch):
     assert sorted(each.task.student for each in done) == [*"abcdef"]
     assert [each.fault for each in done] == [""] * 6
     results = [handed_in.result(each.code_result) for each in done]
-    assert all(each.points == each.max_points for each in results)
+    assert all(each.points == MAX_POINTS for each in results)
     assert running_children() == []
     assert [*scratch.iterdir()] == []
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.grading.engines import engine_of
 from tests.honest import cases
-from tests.submissions import COURSE, Submission
+from tests.submissions import COURSE, MAX_POINTS, Submission
 
 
 def spin() -> None:
@@ -52,7 +52,7 @@ def graded() -> dict[str, tuple[bool, bytes]]:
             own = Path(folder, name)
             own.mkdir()
             result, _ = engine.grade(submission.write(own, "honest"), "honest")
-            is_full = result.status == "graded" and result.points == result.max_points
+            is_full = result.status == "graded" and result.points == MAX_POINTS
             results[name] = is_full and not result.flags, result.as_json().encode()
     return results
 

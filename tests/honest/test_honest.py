@@ -4,7 +4,7 @@ import pytest
 
 from tests.grading.engines import engine_of, stray_processes
 from tests.honest import cases
-from tests.submissions import COURSE, Submission
+from tests.submissions import COURSE, MAX_POINTS, REQUIRED_POINTS, Submission
 
 pytestmark = pytest.mark.sandbox
 
@@ -29,7 +29,7 @@ def test_honest_submission_gets_full_marks(build, engine, tmp_path):
     assert result.status == "graded", result.reason
     lost = [e.report for e in result.exercises if e.points < e.max_points]
     assert not lost, "\n".join(lost)
-    assert result.points == result.max_points
+    assert (result.points, result.max_points) == (MAX_POINTS, REQUIRED_POINTS)
     assert result.flags == ()
     assert result.as_json().encode()
     assert stray_processes(engine) == []

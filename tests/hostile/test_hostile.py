@@ -14,7 +14,7 @@ from autograder.grading import reading
 from autograder.grading.inside.library import ALSO_RECORDED
 from tests.grading.engines import engine_of, stray_processes
 from tests.hostile.world import OTHER, Outside
-from tests.submissions import COURSE, EXERCISES, Submission
+from tests.submissions import COURSE, EXERCISES, MAX_POINTS, Submission
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
 
@@ -109,7 +109,7 @@ def test_hostile_family_does_not_harm_the_next_student(family, outside, engine):
     """Run after the family, in its process: the next student gets full marks."""
     path = outside.world(OTHER).submission
     result, _ = engine.grade(path, OTHER)
-    assert result.points == result.max_points
+    assert result.points == MAX_POINTS
 
 
 def test_the_corpus_has_every_family():

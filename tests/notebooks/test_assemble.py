@@ -122,11 +122,7 @@ def test_exercise_of_the_core_is_not_optional(assemble):
     assert "attention" not in cell(notebook, "check-double").metadata
 
 
-def test_exercise_that_goes_further_is_optional_and_says_so(assemble, monkeypatch):
-    further = TOP + SUMMARY + FURTHER + exercise_cells("double")
-    assert "attention" not in cell(assemble(further), "check-double").metadata
-    assert assemble(further).metadata[METADATA_KEY] == release_name({"double": 15})
-    monkeypatch.setattr("autograder.notebooks.assemble.RELEASES_SAY_OPTIONAL", True)
+def test_exercise_that_goes_further_is_optional_and_says_so(assemble):
     notebook = assemble(TOP + SUMMARY + FURTHER + exercise_cells("double"))
     heading = cell(notebook, "going-further-2").source
     assert heading == "### Exercise: double · 7 min · ●●● · optional\n\nWrite it."
