@@ -27,7 +27,7 @@ from course_lib.lessons import decoder_variants
 # ## Hide what comes next
 #
 # *the cat sat on it*: a model that learns to write has to say, at each word, which word
-# comes next. Each row below says how much attention a word gives to all five, before any
+# comes next. Each row below says how much attention a word gives to each of the five, before any
 # training. In the dashed cells, a word attends to a **later** one, where it can look up
 # what it should guess.
 #
@@ -63,7 +63,8 @@ figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
 # Why hide anything? Roll a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
 # is to come next. After training, it was tested on new rolls. Here is the probability that
-# it gave, on average, to the roll that came next (a geometric mean):
+# it typically gave to the roll that came next (a geometric mean; the record holds −ln of
+# each):
 
 # %%
 runs = record.read("leak_canary")
@@ -76,8 +77,8 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A **mask**, a table of who may attend to whom, can keep a model from cheating. It is what
-# makes one of the Transformer's three kinds of attention *causal*, the one lit up here:
+# A **mask**, a table of who may attend to whom, can keep a model from cheating. On
+# the map, it makes one of the three kinds of attention *causal*, the one lit up:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is the causal attention."
@@ -173,8 +174,9 @@ print("one pass = five passes, to 1e-12:", bool(gap < 1e-12))
 assert gap < 1e-12  # some rounding of sums of five terms near 1
 
 # %% [markdown]
-# They are equal, so all n tasks share a single pass. The only waste is that about half of
-# the n² scores are computed and then blocked. For that price, a sentence of a thousand
+# They are equal, so all n tasks share a single pass. (In a whole model they do if all else
+# treats each token by itself, which a model further below won't.) The only waste, in plain
+# code, is that about half of the n² scores are computed and then blocked. For that price, a sentence of a thousand
 # words gives a thousand lessons at once.
 
 # %% [markdown]
@@ -212,8 +214,7 @@ assert 0.28 < shares[1:].sum() < 0.3
 # %% [markdown]
 # ## Several masks at once
 #
-# How do the two masks go together? A Transformer uses attention in three ways, each with
-# its own mask:
+# A Transformer uses attention in three ways, each with its own mask:
 #
 # | who attends to what | mask |
 # |---|---|
@@ -307,8 +308,7 @@ with np.errstate(invalid="ignore"):
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
 # -\infty & \text{otherwise.} \end{cases}$$
 #
-# It fails in one case, the one left over from the first picture: a row in which everything
-# is blocked.
+# It fails in one case, left over from the first picture: a row that is all blocked.
 
 # %% [markdown]
 # ## A row with nothing to attend to
@@ -325,8 +325,9 @@ print("added −1e9:", attention.softmax(three - 1e9)[0].round(2))
 
 # %% [markdown]
 # Neither is right. $-\infty$ gives NaN, "not a number", because the formula asks for
-# 0 / 0. And −1e9 gives **the weights without any mask** (in float64), since only
-# differences between scores count. At least NaN gets noticed; but it spreads, as even a weight of exactly 0
+# 0 / 0. And −1e9, added, gives **the weights without any mask** (in float64; in float32,
+# where the scores vanish next to it, equal weights), since only differences between scores
+# count. At least NaN gets noticed; but it spreads, as even a weight of exactly 0
 # doesn't stop it (0 times NaN is NaN).
 #
 # We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
@@ -500,8 +501,9 @@ positions = [str(i) for i in range(16)]
 assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
-# Without a mask, and equally with a single wrong cell in each row, the loss falls to 0.14,
-# but not to 0. What did the model without a mask learn to attend to?
+# Without a mask the loss falls to 0.14, and one wrong cell in each row is enough for the
+# same. But it does not reach 0. What did the model without a mask learn to attend to? (A
+# row is a query, a column a key.)
 
 # %%
 alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
@@ -529,9 +531,9 @@ assert abs(runs.median("none") - np.log(10) / 16) < 0.01
 assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is noise
 
 # %% [markdown]
-# Data with nothing in them to learn make a good alarm. We call such a test a *canary*,
-# after the birds that warned miners. It can catch leaks of any kind, because it tests the
-# whole training. Here are all three trainings in one picture, with the loss of an honest
+# Data that hold nothing to learn make a good alarm. We call such a test a *canary*,
+# after the birds that warned miners. It can catch leaks that no test of one layer finds,
+# because it tests the whole training. Here are all three trainings in one picture, with the loss of an honest
 # model and that of a perfect cheat:
 
 # %%
@@ -545,7 +547,7 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 
 # %% [markdown]
 # The models differ in nothing but the mask, the cells that you pressed in the first
-# picture. A model that predicts a fair die has seen it.
+# picture. A model that predicts a fair die has seen the roll.
 
 # %% [markdown]
 # ## In three lines
