@@ -149,13 +149,25 @@ def _warning(exercise: Exercise, result: ExerciseResult, answer: Any) -> str:
 def _refuse_missing_name(
     exercise: Exercise, result: ExerciseResult, answer: Any
 ) -> None:
-    """Raise ``NotRunYet`` if an answer lacks only a name that cells above it bind."""
+    """Raise ``NotRunYet`` if an answer lacks only a name that cells above it bind.
+
+    An exercise of another lesson is one that this notebook does not have.
+    """
     name = missing_name(result)
     if not name or name == exercise.name:
         return
     is_ours = name in (*exercise_names(), "np")
-    if not is_ours and not is_bound_above(name, answer):
+    is_above = is_bound_above(name, answer)
+    if not is_ours and not is_above:
         return
+    if name in exercise_names() and not is_above:
+        lesson = load(name).lesson
+        if lesson != exercise.lesson:
+            raise NotRunYet(
+                f"{name} is an exercise of lesson {lesson[:2]}, and this notebook does "
+                "not have it: copy your function into a cell above, or write out here "
+                "what it does."
+            ) from None
     raise NotRunYet(f"{name} is not there yet: {RUN_ABOVE}, then this one.") from None
 
 

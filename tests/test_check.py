@@ -695,6 +695,13 @@ def test_name_of_a_cell_that_has_not_run_is_no_wrong_answer(answer, name):
     )
 
 
+def test_function_of_another_lesson_is_said_to_be_missing():
+    answer = "def scaled_scores(q, k):\n    return normalise_rows(q @ k.T)"
+    (_, _, checked) = executed(HEAD, answer, "check(scaled_scores)")
+    assert error(checked).ename == "NotRunYet"
+    assert "normalise_rows is an exercise of lesson 00" in error(checked).evalue
+
+
 def test_name_that_no_cell_above_makes_is_reported_as_before():
     (*_, checked) = executed(HEAD, MISSPELT, "check(scaled_scores)")
     assert error(checked).ename == "CheckFailed" and "kk" in plain(checked)

@@ -176,6 +176,7 @@ def variants(
     if subtracted == "score from the largest":
         shifted = x.max(**line) - x
     bases = {"2": np.exp2, "none": lambda _: x, "left out": lambda number: number}
+    bases["e, then shifted"] = lambda _: np.exp(x) - x.max(**line)
     powers = summed = bases.get(power, np.exp)(shifted)
     if subtracted == "largest above only":
         powers = np.exp(x - x.max(**line))
@@ -498,6 +499,13 @@ exercise.option(
     power="left out",
 )
 exercise.option(
+    "max_subtracted_after_exp",
+    "Your largest score is subtracted from the exponentials, not from the scores.",
+    "Where does the bracket close in `np.exp(x - …)`?",
+    why="np.exp(x) - x.max() is one bracket away from np.exp(x - x.max()).",
+    power="e, then shifted",
+)
+exercise.option(
     "powers_of_two",
     "Your numbers are made of powers of 2, not of e.",
     "Which number is raised to the power of the score in a softmax?",
@@ -506,7 +514,7 @@ exercise.option(
 )
 exercise.option(
     "shifted_in_place",
-    "Your call subtracts from the caller's scores: they stay so.",
+    "Your call changes the caller's own scores: the largest is subtracted from them.",
     "Does `x -= …` make a new array, or work on the caller's?",
     why="x -= … looks like x = x − …, but it changes the caller's array.",
     overwritten="differences",

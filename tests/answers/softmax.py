@@ -131,3 +131,10 @@ def e_to_the_power(x, axis=-1):
 @answers.also("axis_without_default")
 def softmax(x, axis):  # Python puts the name into its message
     return logarithm_of_the_sum(x, axis)
+
+
+@answers.also("max_subtracted_after_exp")
+def bracket_closed_too_early(x, axis=-1):
+    top = np.expand_dims(x.max(axis), axis)
+    weights = np.subtract(np.exp(x), top)
+    return weights / np.sum(weights, axis, keepdims=True)

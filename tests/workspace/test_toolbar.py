@@ -468,13 +468,16 @@ class TestToolbar:
             code("c", "raise NotImplementedError", solution=True),
             code("check_c"),
             markdown("## In three lines"),
+            markdown("## Going further"),
+            code("d", "raise NotImplementedError", solution=True),
+            code("check_d"),
         ]
         names = script(
             "lesson.js",
             "(m, all) => all.map((_, i) => m.exerciseAt(all, i).name)",
             cells,
         )
-        assert names == list("caaaacbbbcccc")
+        assert names == list("caaaacbbbccccddd")
         exercises = script("lesson.js", "(m, all) => m.exercisesOf(all)", cells[:3])
         assert exercises == []  # no check is there: another notebook of nbgrader's
 

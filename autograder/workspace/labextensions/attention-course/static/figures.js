@@ -9,7 +9,7 @@ const BELOW = ".jp-Cell.jp-mod-active:focus-visible"; // where Shift+Enter leads
 
 // Said while the keyboard is at the cell of a figure, or at the one below it.
 export const FIGURES_STYLE = `
-.jp-Notebook ${FIGURE} { position: relative; }
+.jp-Notebook ${FIGURE} { position: relative; padding-bottom: 18px; } /* room for the line */
 .jp-Notebook :is(${BELOW}, .jp-Cell:has(+ ${BELOW})) ${FIGURE}[data-live]::after { position: absolute; bottom: 0; right: 0; padding: 1px 4px;
   font-size: 12px; line-height: 1.2; color: var(--jp-content-font-color2); background: var(--jp-layout-color0); content: "Tab goes into this picture"; }
 .jp-Notebook .jp-Cell:has(+ ${BELOW}) ${FIGURE}[data-live]::after { content: "Shift + Tab goes into this picture"; }

@@ -34,7 +34,8 @@ function named(cell) {
  *
  * It is the one whose heading, answer or check is at that cell or around it; below an
  * exercise it is that one up to the next heading. Elsewhere it is the next one that is
- * not written yet, or else the next one, or else the last one above.
+ * not written yet, or else the next one, or else the last one above; an exercise above
+ * comes before those of *Going further*.
  */
 export function exerciseAt(cells, index, exercises = exercisesOf(cells)) {
   const here = exercises.find((each) => first(each) <= index && index <= each.end);
@@ -43,7 +44,10 @@ export function exerciseAt(cells, index, exercises = exercisesOf(cells)) {
   const between = above ? cells.slice(above.end + 1, index + 1) : [];
   const left = between.some((cell) => cell.type === "markdown" && HEADING.test(cell.source));
   if (above && !left) return above;
-  const below = exercises.filter((each) => first(each) > index);
+  // From the core, nothing leads into *Going further*.
+  const further = cells.findIndex((cell) => cell.type === "markdown" && /^## Going further/m.test(cell.source));
+  const ends = above && index < further ? further : cells.length;
+  const below = exercises.filter((each) => first(each) > index && first(each) < ends);
   return below.find((each) => isUnwritten(cells[each.answer])) || below[0] || above || null;
 }
 

@@ -92,6 +92,7 @@ ${OURS} { margin-left: 4px; }
 .attention-course-earlier input.jp-mod-styled { appearance: auto; width: auto; height: auto; margin: 0 8px 0 0;
   box-shadow: none; vertical-align: middle; accent-color: var(--jp-brand-color1); }
 .jp-RenderedHTMLCommon mjx-container[display="true"] { max-width: 100%; overflow-x: auto; overflow-y: hidden; }
+@media (max-width: 480px) { .jp-RenderedHTMLCommon mjx-container[display="true"] { font-size: 92% !important; } }
 .attention-course-earlier pre { max-height: 35vh; max-width: 70vw; overflow: auto; margin: 12px 0 0; padding: 8px;
   color: var(--jp-content-font-color1); background: var(--jp-cell-editor-background);
   border: 1px solid var(--jp-border-color1); font-family: var(--jp-code-font-family);
