@@ -16,7 +16,6 @@
 # %%
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -215,6 +214,8 @@ for read, write in zip(["(start)", *target], [*target, "(end)"], strict=True):
 # What does it make of a longer number, which it has never seen?
 
 # %%
+import numpy as np
+
 from course_lib.lessons.small_seq2seq import decoder_input, generate
 
 
@@ -328,13 +329,12 @@ assert relative[20] < 0.005
 # After ten tokens a hundredth is left. (Training can change that, but it begins with
 # these gradients.) The unit that reads backwards ends near the first letters, so letters in
 # the middle are far from both ends: in a word of 12 letters, six steps, after which 0.06 is
-# left in our small example. (That isn't the whole story, because the worst letters are not
-# exactly in the middle. Perhaps the first ones gain from being written first, too.)
+# left here. (Not the whole story: the worst letters are not exactly in the middle. Perhaps the
+# first ones gain from being written first, too.)
 #
 # A famous trick fits this. Sutskever et al. (2014) let the encoder read the source
 # **backwards**, so that its first words are close to the first words of the target.
-# With the same vector, the BLEU score (the usual score for translations) rose from 25.9
-# to 30.6.
+# BLEU, the usual score for translations, rose from 25.9 to 30.6.
 
 # %% [markdown]
 # ## The way out: keep all states, and attend to them
