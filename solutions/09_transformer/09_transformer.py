@@ -520,8 +520,9 @@ logits = transformer(*arguments)
 print("logits:", tuple(logits.shape))
 
 # %% [markdown]
-# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
-# blocked):
+# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True = blocked):
+# padding of the source, for both stacks that read it (`src` and `memory`), and the future of
+# the target (`tgt`):
 
 # %%
 causal = torch.tensor(masks.causal_mask(4))
