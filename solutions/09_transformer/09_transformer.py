@@ -11,7 +11,7 @@
 # - train a Transformer of your own parts;
 # - in *Going further*: count its parameters to the last one, and choose where norms go.
 #
-# **About 75 minutes, and 45 more in *Going further*.** You need lessons 02 to 05 and
+# **About 80 minutes, and 40 more in *Going further*.** You need lessons 02 to 05 and
 # 07.
 
 # %%
@@ -28,9 +28,9 @@ from course_lib.nn.functional import multi_head_attention
 # ## A question to carry through the lesson
 #
 # A Transformer is a stack of layers, each of which gets the vectors of all words from the one
-# below. Here vectors climb 32 layers that have not been trained yet. **Choose what is built
-# around each part of a layer**: can you bring the words to the top, at their size and
-# different from each other?
+# below. Here vectors climb 32 layers that have not been trained yet. **Choose what to build
+# around each part of a layer.** Can you get the words to the top at their original size, and
+# still different from each other?
 
 # %%
 alt = "Numbers explode or words become the same, unless a stack has both parts."
@@ -39,11 +39,12 @@ from course_lib.lessons import deep_stack
 figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
 
 # %% [markdown]
-# Here the words arrive only with both, residual connections and norms. You have written
-# attention, its heads, its masks and the positions; these two come now. **What else
-# does a Transformer need, and which layer reads from which?** Here is the whole
-# architecture of *Attention Is All You Need*, from bottom to top, as a map to come back
-# to. **Point at a box** for what it does and where you write it.
+# Here the words arrive only with both, residual connections and norms (which here stand in
+# front of each part). What the two are comes in this lesson; attention, its heads, its masks
+# and the positions you have written already. **What else does a Transformer need, and which
+# layer reads from which?** Here is the whole architecture of *Attention Is All You Need*, from
+# bottom to top, as a map to come back to. **Point at a box** for what it does and where you
+# write it.
 
 # %%
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
@@ -54,12 +55,15 @@ alt = "The Transformer: attentions are done; norms, feed-forward and the rest ar
 figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
-# The orange boxes are this lesson's: first feed-forward and norm, of which the layers are
-# made; then shift, and embed with the logits, which lead in and out.
+# The orange boxes are this lesson's: first feed-forward and norm, the building blocks of the
+# layers; then shift, embed and logits (a score for each possible word), the way in and the way
+# out.
 #
 # From lesson 03 you have `multi_head_attention`. The one imported above, from
 # `course_lib.nn.functional`, is in PyTorch and returns **only the output**, without the
-# weights. Three words are new:
+# weights.
+#
+# Three words are new:
 #
 # - a **sublayer** takes one vector per token and returns one vector per token, as an
 #   attention does;
@@ -126,7 +130,7 @@ print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 # calls this network *position-wise*. Attention also computes all tokens at once, but there
 # each result depends on all of them. So the two share the work: one brings information to a
 # token, and the other computes with what has arrived. The second takes more room: of the
-# paper's model without its embedding, the feed-forward networks are 57 % (*Count*).
+# paper's model without its embedding, the feed-forward networks make up 57 % (*Count*).
 
 # %% [markdown]
 # ## A first layer that runs
@@ -145,17 +149,14 @@ def first_layer(x, p):
     return x + feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
 
 
-def without_residual(x, p):
-    x = multi_head_attention(x, x, p["w_q"], p["w_k"], p["w_v"], p["w_o"], 4)
-    return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
-
-
 # %% [markdown]
 # Put layers on top of each other, each with untrained parameters of its own, and
 # measure the vectors on their way up. Two numbers describe them: their **size** (the
 # root of the mean square of all numbers, 1 at first), and the **share** of them that
-# differs between the tokens, 100 % if they have nothing in common and 0 if all tokens
-# are the same.
+# differs between the tokens: the length of what is left when the tokens' mean is subtracted,
+# divided by the length before. It is near 100 % if the tokens have nothing in common and 0 if all
+# are the same. (`make_parameters` draws a small Transformer's parameters; `["encoder"]` are
+# those of its encoder's one layer.)
 
 
 # %%
@@ -171,34 +172,29 @@ def climb(layer, depths):
     return size.item(), share.item()
 
 
-# %%
-print("without residual connections")
-_, share = climb(without_residual, [1, 2, 3, 4])
-assert share < 1e-3
-
 # %% [markdown]
-# Attention takes means, and means of means make the tokens more and more similar: after four
-# layers nobody can tell which word was where. With the residual connections, each token's own
-# vector stays in the sum.
+# Why the bypass? Attention takes means, and means of means make the tokens more and more
+# similar: take the residual connections off in the first picture, and after four untrained
+# layers nobody can tell which word was where. With them, each token's own vector stays in the
+# sum all the way up. But everything that the sublayers add is in that sum as well.
 #
-# But then the numbers grow, as in the picture above. Suppose each layer made them 1.7 times
-# as large.
+# **Predict:** with residual connections, and without norms, how much of the vectors differs
+# between the tokens after 32 layers?
 #
-# **Predict:** how large would they be after 32 layers, if they are about 1 at first?
-#
-# - [ ] About 50
-# - [ ] About 2,000
-# - [x] More than ten million
+# - [ ] Nearly all, as at the start
+# - [ ] About half
+# - [x] Next to nothing
 
 # %%
 print("with residual connections")
-size, _ = climb(first_layer, [1, 2, 3, 4, 8, 32])
-assert size > 1e5
+size, share = climb(first_layer, [1, 2, 3, 4, 8, 32])
+assert size > 1e5 and share < 1e-3
 
 # %% [markdown]
-# More of the difference survives the first layers, but the numbers explode: a sublayer's
+# The difference survives the first layers, but the numbers explode: a sublayer's
 # result grows with its input, so each layer multiplies them, by about 1.7 here. With such
-# numbers a softmax puts all its weight on one token and learns next to nothing (lesson 01).
+# numbers a softmax puts all its weight on one token and passes back almost no gradient
+# (lesson 01).
 #
 # And after 32 layers, 0.0 % differs, because what attention adds is nearly the same for all
 # tokens, and it grows until it drowns each token's own vector. What brings the vectors back
@@ -328,16 +324,19 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # each sublayer adds something of about the same size, whatever came before: the numbers
 # grow, but slowly, and tokens stay apart for longer.
 #
-# With post-norm even this stack loses its words. But the paper has six layers, not 32
-# (after six, 14 % is left here), and pre-norm is why deeper stacks work. (What the two
-# mean for learning is in *Going further*.)
+# So with post-norm, this untrained stack loses its words although it has both parts. But the
+# paper has six layers, not 32 (after six, 14 % is left here), and deeper ones have been
+# trained: the larger BERT has 24 layers with post-norm, and
+# [DeepNet](https://arxiv.org/abs/2203.00555), which rescales the residual connections, a
+# thousand. Still, deep stacks are mostly built with pre-norm today. (What the two mean for
+# learning is in *Going further*.)
 
 # %% [markdown]
 # ## Shift: read one behind
 #
 # The decoder must predict each target token without having read it. So it reads the
 # target shifted to the right by one position, after a **start** token. Here the targets
-# are *die*, *Katze*, *saß*:
+# are *die*, *Katze*, *saß* (the cat sat):
 #
 # | position | reads | must write |
 # |---|---|---|
@@ -454,9 +453,9 @@ check(decoder_layer)
 # ## Embed: tokens become vectors
 #
 # Now all layers are written. They take vectors and return vectors, so two things are missing: a
-# way in, and a way out. Each token has a **token id**, an integer from 0 up. Its vector is the row with that
-# number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the
-# encoding of its position (lesson 05). The paper first multiplies the row by
+# way in, and a way out. Each token has a **token id**, an integer from 0 up. Its vector is the
+# row with that number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus
+# the encoding of its position (lesson 05). The paper first multiplies the row by
 # $\sqrt{d_{model}}$; *Going further* shows what for, and there you can write `embed`.
 
 # %%
@@ -505,7 +504,7 @@ def transformer(source, target, embedding, encoding, model, n_heads, source_mask
 # %% [markdown]
 # PyTorch's module `nn.Transformer` holds all layers, but no embedding, no positions and
 # no shift. Give your function its parameters, and compare them on two sentences, one of
-# them padded. (The 0.0 is the paper's dropout, which we leave out.)
+# them padded. (The 0.0 switches off the paper's dropout, which comes in lesson 10.)
 
 # %%
 with torch.random.fork_rng():
@@ -521,8 +520,9 @@ logits = transformer(*arguments)
 print("logits:", tuple(logits.shape))
 
 # %% [markdown]
-# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True =
-# blocked):
+# PyTorch's model gets the same vectors, and its own kind of masks (lesson 04: True = blocked):
+# padding of the source, for both stacks that read it (`src` and `memory`), and the future of
+# the target (`tgt`):
 
 # %%
 causal = torch.tensor(masks.causal_mask(4))
@@ -535,9 +535,9 @@ print("same as nn.Transformer:", torch.allclose(logits, theirs))
 assert torch.allclose(logits, theirs)
 
 # %% [markdown]
-# Number for number the same, out of functions of a few lines each. It is trained on pairs of
-# sentences; most models today are **pre-trained** first, on plain text, of which there is much
-# more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
+# Number for number the same, out of functions of a few lines each. The Transformer of 2017 was
+# trained on pairs of sentences; most models today are **pre-trained** first, on plain text, of
+# which there is much more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
 # decoder without cross-attention, pre-trained to guess the next word.
 
 # %% [markdown]
@@ -555,7 +555,9 @@ parts = ["layer_norm", "feed_forward", "shift_right", "encoder_layer"]
 complete(globals(), functional, *parts, "decoder_layer")
 
 # %% [markdown]
-# The parameters are in three dictionaries (`course_lib/lessons/own_transformer.py` draws them):
+# The parameters are in three dictionaries, one for the encoder's layer, one for the decoder's, and
+# `ends` for the embedding and the stacks' last norms (`course_lib/lessons/own_transformer.py`
+# draws them):
 
 # %%
 six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
@@ -587,13 +589,48 @@ print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
 assert share > 0.9  # 1.00 when the course was made
 
 # %% [markdown]
-# One layer on each side is enough for that, with 21,504 parameters and functions that you
-# know line by line.
+# One layer on each side is enough: 21,504 parameters, in functions you know line by line.
+
+# %% [markdown]
+# ## Without the mask, without positions
 #
-# And why did the words at the beginning of this lesson arrive at the top of 32 layers only
-# with both parts? Residual connections carry each token's own vector upwards, so that
-# attention's means don't make all tokens the same; norms, there in front of each sublayer,
-# keep what is added at a size that doesn't drown it.
+# What is each part good for? Take it away, and see what fails. Train new parameters without
+# the causal mask, and others without positions.
+#
+# **Predict:** what does the model without the causal mask do after 300 steps?
+#
+# - [ ] Its loss is low, and it writes nearly all words without an error.
+# - [ ] Its loss stays high, and it writes next to no word without an error.
+# - [x] Its loss is low, but it writes next to no word without an error.
+
+
+# %% tags=["nbval-ignore-output"]
+def train_and_write(name):
+    new = own_transformer.make_parameters()
+    last = own_transformer.learn_to_reverse(logits_of, new, 300)[-1]  # some seconds
+    right = own_transformer.share_reversed(logits_of, new)
+    print(f"without {name}: last loss {last:.3f}; right: {right:.0%}")
+    return last, right
+
+
+both = causal_6, six_positions
+causal_6 = torch.ones(6, 6, dtype=torch.bool)
+no_mask = train_and_write("the mask")
+causal_6, six_positions = both[0], torch.zeros(6, 32)
+no_positions = train_and_write("positions")
+causal_6, six_positions = both
+assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
+assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
+
+# %% [markdown]
+# Without the mask, each position reads its own target at the next one, where the shift put
+# it: the loss is low, but while writing there is nothing there to copy. Without positions,
+# the model knows which letters there are, but not their order.
+#
+# And what failed in the picture at the beginning of this lesson? Without residual connections,
+# attention's means make all tokens the same; with them, each token's own vector is carried
+# upwards. The norms (there, in front of each sublayer) keep each addition small enough not to
+# drown it.
 
 # %% [markdown]
 # ## In three lines
@@ -602,8 +639,8 @@ assert share > 0.9  # 1.00 when the course was made
 #   x + sublayer(norm(x)).
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
-# - Residual connections keep tokens apart for longer, norms keep numbers within bounds,
-#   and together they bring the words through deep stacks.
+# - Residual connections keep tokens apart for longer, norms keep numbers within bounds. In our
+#   untrained stacks, words get through 32 layers only with both, the norm in front.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
 # and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
@@ -613,11 +650,10 @@ assert share > 0.9  # 1.00 when the course was made
 # %% [markdown]
 # ## Going further
 #
-# Six sections follow, and no later lesson needs them. The first two complete the core: you
-# write `embed`, and take the mask and the positions away from your own Transformer. *Count*
-# is for those who want to know where the parameters of such a model are; *Residual
-# connections* and *Norm after, or norm first* for those who will design or debug deep stacks;
-# *Norms in detail* for those who write one.
+# Five sections follow, and no later lesson needs them. The first completes the core: you write
+# `embed`. *Count* is for those who want to know where the parameters of such a model are;
+# *Residual connections* and *Norm after, or norm first* for those who will design or debug deep
+# stacks; *Norms in detail* for those who write one.
 
 # %% [markdown]
 # ## The way in: a row of a table
@@ -671,48 +707,12 @@ check(embed)
 # and train once more.
 
 # %% [markdown]
-# ## Without the mask, without positions
-#
-# What is each part good for? Take it away, and see what fails. Train new parameters of the
-# core's small Transformer without the causal mask, and others without positions.
-#
-# **Predict:** what does the model without the causal mask do after 300 steps?
-#
-# - [ ] Its loss is low, and it writes nearly all words without an error.
-# - [ ] Its loss stays high, and it writes next to no word without an error.
-# - [x] Its loss is low, but it writes next to no word without an error.
-
-
-# %% tags=["nbval-ignore-output"]
-def train_and_write(name):
-    new = own_transformer.make_parameters()
-    last = own_transformer.learn_to_reverse(logits_of, new, 300)[-1]  # some seconds
-    right = own_transformer.share_reversed(logits_of, new)
-    print(f"without {name}: last loss {last:.3f}; right: {right:.0%}")
-    return last, right
-
-
-both = causal_6, six_positions
-causal_6 = torch.ones(6, 6, dtype=torch.bool)
-no_mask = train_and_write("the mask")
-causal_6, six_positions = both[0], torch.zeros(6, 32)
-no_positions = train_and_write("positions")
-causal_6, six_positions = both
-assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
-assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
-
-# %% [markdown]
-# Without the mask, each position reads its own target at the next one, where the shift put
-# it: the loss is low, but while writing there is nothing there to copy. Without positions,
-# the model knows which letters there are, but not their order.
-
-# %% [markdown]
 # ## Count
 #
-# The base model of the paper, as PyTorch builds it and without its embedding, has
-# 44,140,544 parameters. It has six encoder layers and
-# six decoder layers, 512 numbers per token, and 2048 inside the feed-forward networks.
-# (Six is a choice: the paper tries 2, 4 and 8 as well, in table 3, rows C.)
+# The base model of the paper, as PyTorch builds it and without its embedding, has 44,140,544
+# parameters. It has six encoder layers and six decoder layers, 512 numbers per token, and 2048
+# inside the feed-forward networks. (Six is a choice: the paper tries 2, 4 and 8 as well, in
+# table 3, rows C.)
 #
 # **Predict:** how many attentions does it have?
 #
@@ -818,8 +818,7 @@ figures.architecture(drawn, 6, totals, alt=alt)
 # An encoder layer has 1 attention and 1 feed-forward network, and a decoder layer has 2
 # and 1. All six decoder layers read the **same** memory, from the encoder's top. 57 % of
 # the parameters are in the feed-forward networks (40 % if the embedding is counted too).
-# And the norms, without which deep stacks barely train, make up less than one in a
-# thousand.
+# And the norms make up less than one in a thousand.
 #
 # Six of each layer and the two last norms make 44,140,544. The paper's figure 1 has no
 # norms at the ends, and its formula no biases in the projections; PyTorch's model and
@@ -903,7 +902,7 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # | norm on the result | $x + \text{norm}(f(x))$ | [OLMo 2](https://arxiv.org/abs/2501.00656) |
 #
 # In all but the first, the residual connections have no norm. Two norms are fine as long as
-# both are off them; norm(x + f(norm(x))) has one on them, and little of the input arrives at
+# neither sits on them; norm(x + f(norm(x))) has one on them, and little of the input arrives at
 # the top, as in post-norm.
 
 # %% [markdown]
@@ -990,9 +989,8 @@ print("same as nn.LayerNorm:", torch.allclose(yours, theirs, atol=1e-5))
 assert torch.allclose(yours, theirs, atol=1e-5)  # 32-bit floats
 
 # %% [markdown]
-# It is. And what if a norm divides by `x.std()`?
-# PyTorch's `std` divides the sum of squares by d − 1 before it takes the root; the
-# formula above divides it by d.
+# It is. And what if a norm divides by `x.std()`? PyTorch's `std` divides the sum of squares by
+# d − 1 before it takes the root; the formula above divides it by d.
 #
 # **Predict:** by how much does `x.std()` differ from the right denominator, for a token
 # of 4 numbers?
