@@ -69,6 +69,8 @@ def judge(
     sentence = evidence(
         exercise, result.calls, failing, lambda: _examples(exercise, runner, result)
     )
+    if not sentence and _returns_nothing(exercise, result):
+        sentence = f"Your `{exercise.name}` returns None: is a `return` missing?"
     return replace(result, evidence=sentence)
 
 
@@ -271,6 +273,8 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
+    if _returns_nothing(exercise, result):
+        return result  # that says nothing of how it computes
     misconceptions = diagnose(exercise, result.calls, run.calls_left)
     lacking = "" if misconceptions else _missing_parameters(result)
     if not lacking:
@@ -282,6 +286,13 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
     )
     sentence = f"Your `{exercise.name}` takes no {lacking}, and the stub's does."
     return replace(result, diagnosis=joined(misconceptions), evidence=sentence)
+
+
+def _returns_nothing(exercise: Exercise, result: ExerciseResult) -> bool:
+    """Decide whether every call has returned None, where something was asked for."""
+    values = [each.result for each in result.calls]
+    is_asked = not isinstance(exercise, LearnersTest) and len(values) > 0
+    return is_asked and all(v.kind == "value" and v.value is None for v in values)
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:

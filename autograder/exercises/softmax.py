@@ -393,6 +393,14 @@ exercise.option(
     summed_along="first",
 )
 exercise.option(
+    "row_max_and_sums_of_the_last_axis",
+    "Your exponentials are divided by sums along the last axis, whatever axis is asked "
+    "for.",
+    "Where do your sums use the argument axis?",
+    why="The axis is given to max, and fixed to −1 in sum.",
+    summed_along="last",
+)
+exercise.option(
     "first_axis_by_default",
     "Your numbers are those of the first axis when no axis is asked for.",
     "Which axis does the docstring promise if none is given?",

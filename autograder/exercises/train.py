@@ -339,6 +339,8 @@ def variants(
         rounds = [in_turn[n * i : n * (i + 1)] for i in range(epochs)]
     for planned_batches in rounds:
         values = []
+        if goes_on_from == "the start, in each epoch":
+            parameters = start
         before = parameters
         if state == "new in each epoch":
             carried = None
@@ -532,6 +534,14 @@ exercise.option(
     "Which parameters does gradient_of get for the second batch of an epoch?",
     why="A copy that was made before the inner loop is passed on.",
     goes_on_from="the epoch's start",
+)
+exercise.option(
+    "each_epoch_from_the_start",
+    "Each of your epochs begins at the parameters that came in.",
+    "Which parameters does your second epoch get?",
+    why="train_epoch is called with `parameters` each time, and its result has another "
+    "name.",
+    goes_on_from="the start, in each epoch",
 )
 exercise.option(
     "goes_back_to_the_best",

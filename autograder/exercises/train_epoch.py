@@ -136,6 +136,8 @@ def variants(
             gradients = last
             now, state = step(now, gradients, state)
             gradients = zeros()
+        if goes_on_from == "the start, in each step":
+            now = start
         at = start if goes_on_from == "gradients of the start" else now
         before = gradients
         value, gradients = gradient_of(at, batch, gradients)
@@ -239,6 +241,13 @@ exercise.option(
     "What does the fifth argument say about the steps of earlier epochs?",
     why="state = None is written before the loop, as in a loop over all epochs.",
     carried="begins with None",
+)
+exercise.option(
+    "each_step_from_the_start",
+    "Each of your steps begins at the parameters that came in: only the last one shows.",
+    "Which parameters does step get for the second batch?",
+    why="The stepped parameters get a new name, and the loop goes on with the old one.",
+    goes_on_from="the start, in each step",
 )
 exercise.option(
     "new_parameters_never_used",

@@ -357,7 +357,10 @@ class CheckReport:
         if sentence := self._misconceptions():
             return f"{self.result.evidence} {sentence}".strip()
         # What all calls end in is said above the claims already, but not what it means.
-        return self._common_cause() if self._common_reason() else self.result.evidence
+        is_question = self.result.evidence.endswith("?")
+        if self._common_reason() and not is_question:
+            return self._common_cause()
+        return self.result.evidence
 
     def _common_cause(self) -> str:
         """Return what the exception means in which all claims end, or ""."""

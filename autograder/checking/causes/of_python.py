@@ -354,9 +354,13 @@ def _parameters(function: object) -> list[str]:
     if not is_function(function):
         return []
     try:
-        return [*inspect.signature(function).parameters]  # type: ignore[arg-type]
+        parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return []
+    kinds = {each.kind for each in parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        return []  # what it passes on is not known
+    return [*parameters]
 
 
 def _listed(names: list[str]) -> str:
