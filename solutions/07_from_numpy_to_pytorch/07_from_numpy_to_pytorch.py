@@ -41,7 +41,7 @@ figures.backward_pass(1.5, 2.0, 7.0, learning_rate=0.05, alt=alt)
 # the loss smaller. Going back like this is called **backpropagation**, and with the step,
 # it is all that training needs.
 #
-# A real model just has more boxes. For one layer of self-attention alone they fill a page
+# A real model has more of these boxes. For one layer of self-attention alone they fill a page
 # (lesson 02, *Backwards*, for those who like it), with three paths that meet in `x`; the
 # Transformer of *Attention Is All You Need* has 18 attention layers, with norms and
 # feed-forward networks between them. **Who computes its gradients, and how does the model
