@@ -230,7 +230,7 @@ def best_is_kept(student, rng):
     student.agrees(count, one_number(0), batch, one_more, loss_by_steps, large, 4)
 
 
-@exercise.case("All epochs are made, also where the held-out loss rises", weight=1)
+@exercise.case("All epochs are run, also where the held-out loss rises", weight=1)
 def no_early_end(student, rng):
     held_out = [[9.0, 2.0, 5.0, 6.0, 7.0, 4.0, 1.0, 8.0]]
     result = student(count, one_number(0), [3.0], one_more, loss_by_steps, held_out, 7)

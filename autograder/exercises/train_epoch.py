@@ -43,7 +43,7 @@ def usual(rng):
     return add_gradient, start, batches, roll_on, None
 
 
-@exercise.case("Half the way to 4, then half the way to 8: w is 2, and then 5")
+@exercise.case("Halfway to 4, then halfway to 8: w is 2, and then 5")
 def small_example_by_hand(student, rng):
     result = student(pull, one_number(0), [4.0, 8.0], half_the_way, None)
     student.expect(result, (one_number(5), None, [16.0, 36.0]))

@@ -104,7 +104,7 @@ def typed_word(
 ) -> LivingFigure:
     """Draw how one word becomes fewer tokens; where scripts run, the reader types it.
 
-    word : the first word, in small letters; at least one merge changes it
+    word : the first word, in lower case; at least one merge changes it
     merges : left, right and count of each, in the order in which they were learned
 
     Only the merges that change the word are drawn, as in ``merge_steps`` with ranks.

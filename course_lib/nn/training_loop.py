@@ -65,7 +65,7 @@ def train_epoch(
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
     ...     error = parameters["w"] - batch
     ...     return error.item() ** 2, {"w": gradients["w"] + 2 * error}
-    >>> def step(parameters, gradients, state):  # half the way to the batch
+    >>> def step(parameters, gradients, state):  # halfway to the batch
     ...     return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
     >>> train_epoch(gradient_of, {"w": torch.tensor(0.0)}, [4.0, 8.0], step, None)
     ({'w': tensor(5.)}, None, [16.0, 36.0])
@@ -114,7 +114,7 @@ def train(
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²
     ...     error = parameters["w"] - batch
     ...     return error.item() ** 2, {"w": gradients["w"] + 2 * error}
-    >>> def step(parameters, gradients, state):  # half the way to the batch
+    >>> def step(parameters, gradients, state):  # halfway to the batch
     ...     return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
     >>> def loss_of(parameters, batch, training):
     ...     return (parameters["w"] - batch).item() ** 2

@@ -6,8 +6,8 @@
 # After this lesson you can
 #
 # - train byte-pair encoding on a text, and use it on words that the text didn't contain;
-# - say which of several splits it makes, and why;
-# - say what bytes change, and which languages a vocabulary shortchanges;
+# - say how it splits an ambiguous word, and why;
+# - say what bytes add, and which languages a vocabulary shortchanges;
 # - make a tokenizer of your own, from a text to tokens and back.
 #
 # **About 75 minutes, and 100 more in *Going further*.** You need Python's dictionaries,
@@ -24,8 +24,8 @@ from course_lib import figures, merges_file
 from course_lib.bpe import END_OF_WORD, decode, merge_pair, spell, vocabulary
 
 # %% [markdown]
-# A word begins as its letters. **Press "merge"** until nothing is left to join, and then
-# **type a word of your own**.
+# To begin with, a word is only its letters. **Press "merge"** until nothing is left to join,
+# and then **type a word of your own**.
 # %%
 from course_lib.lessons import play_merges
 
@@ -36,8 +36,8 @@ figures.typed_word("friendship", play_merges.load(), alt=alt)
 # The pieces that are left are **tokens**. *friendship* ends as *friend* and *ship*, though
 # the program knows no English: it has only counted which letters are neighbours in
 # Shakespeare's plays. You are going to write this program, and at the end you will try it
-# on a sentence that Shakespeare could not have written. It makes the numbers that go in at
-# the bottom of the Transformer:
+# on a sentence that Shakespeare could not have written. Such a program makes the numbers
+# that go in at the bottom of the Transformer:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit are the numbers that enter the two."
@@ -90,8 +90,9 @@ print(f"rows: about {round(len(known), -3):,}, unknown: {unknown:.0%}")
 assert 0.12 < unknown < 0.19 and new_word not in known
 
 # %% [markdown]
-# About one word in seven has no row, although the embedding has some 20,000. All these
-# words share one row, *unknown*, and whatever they said is lost.
+# About one word in seven has no row, although the embedding has some 20,000. (Words are
+# what white space separates, so *Gerät.* with its full stop counts as a word of its own.)
+# All these words share one row, *unknown*, and whatever they said is lost.
 #
 # The other extreme is one row per **letter**. Almost nothing is unknown then. But a word
 # has about nine letters, including the space after it, so attention computes about 9² = 81
@@ -156,7 +157,7 @@ print(pair_counts(toy_words))
 assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
-# (a, t) wins with 19, more than a third of the letters' 43 neighbours. Now it becomes one
+# (a, t) wins with 19, more than a third of all 43 pairs of neighbours. Now it becomes one
 # symbol, everywhere. `merge_pair` does that for one word, from left to right:
 
 # %%
@@ -264,18 +265,19 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 ids = {token: n for n, token in enumerate(["a", "b", "c", "bc", "ab"])}
 library_bpe = Tokenizer(models.BPE(ids, abc_merges))
-library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()
+library_bpe.pre_tokenizer = pre_tokenizers.Whitespace()  # cuts into words first
 print("the library:", library_bpe.encode(text).tokens)
 assert library_bpe.encode(text).tokens == ["ab", "ab", "a", "bc"]
 
 # %% [markdown]
 # Encoding repeats the merges in the order of training: by **rank**. What is frequent in
-# the text at hand doesn't matter, so a word has the same tokens in every text.
+# the text at hand doesn't matter, so wherever texts are cut at white space, as here, a word
+# has the same tokens in every text.
 
 # %% [markdown]
 # ### Exercise: encode_word
 #
-# Split a word into tokens, with the merges by rank.
+# Split a word into tokens, applying the merges by rank.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -297,7 +299,9 @@ from course_lib.bpe import encode_word  # exercise
 check(encode_word)
 
 # %% [markdown]
-# You can now split any word, such as *abc*, and *meat*, which the corpus lacks:
+# You can now split any word, such as *abc*, and *meat*, which the corpus lacks. (Going once
+# through all merges, in order, gives the same tokens here, but is slow with thousands of
+# merges. With the hints, you try only the pairs that the word has.)
 
 # %%
 print("abc: ", encode_word(("a", "b", "c"), abc_merges))
@@ -307,15 +311,16 @@ assert encode_word(("a", "b", "c"), abc_merges) == ["a", "bc"]
 # %% [markdown]
 # ## Back to text
 #
-# A model writes tokens, and a program turns them into text. But *n ow he re* could be
+# A model writes tokens, and a program turns them into text. But *no w he re* could be
 # *nowhere*, *now here* or *no where*. So in training, the last letter of each word carries
 # a mark, `</w>`. With the mark, it is a symbol of its own, different from the same letter
 # inside a word. Turned back into text, the mark becomes a space:
 
 # %%
 print(spell("now"), spell("here"))
-print(decode(["n", "ow</w>", "he", "re</w>"]))
-assert decode(["n", "ow</w>", "he", "re</w>"]) == "now here"
+print(decode(["no", "w</w>", "he", "re</w>"]))
+assert decode(["no", "w</w>", "he", "re</w>"]) == "now here"
+assert decode(["no", "w", "he", "re</w>"]) == "nowhere"
 
 # %% [markdown]
 # ## The word from the beginning
@@ -343,6 +348,7 @@ new_trees = token_statistics.merge_trees(spell(new_word), learned)
 assert all(token in tokens_known for token in encode(new_word))
 assert decode(encode(new_word)) == new_word and "Regenwahrscheinlichkeit" in german
 assert encode(new_word) == ["N", "eb", "el", "wahrscheinlichkeit</w>"]
+assert "Nebel" in german
 
 # %%
 alt = "Its letters become N, eb, el and wahrscheinlichkeit, all known from other words."
@@ -351,8 +357,9 @@ figures.merge_trees(new_trees, alt=alt)
 # %% [markdown]
 # That is how a model reads a word that it has never seen: all four tokens are known from
 # *other* words. *wahrscheinlichkeit* was learned from words such as
-# *Regenwahrscheinlichkeit* (how likely rain is), so what a model knows about rain can
-# help with fog. But the fog itself falls apart into N, eb and el, which mean nothing.
+# *Regenwahrscheinlichkeit* (how likely rain is), so what a model has learned about how
+# likely rain is can help with how likely fog is. But the fog itself falls apart into N, eb
+# and el, which mean nothing: *Nebel* is in the text, but too rarely to be joined.
 
 # %% [markdown]
 # ## Unknown words
@@ -366,8 +373,7 @@ print(len(tokens_unknown), "of", f"{len(subwords):,}", "tokens are unknown")
 assert len(tokens_unknown) == 0
 
 # %% [markdown]
-# None, where words left 15 % unknown. But is there a text that the German menus have left
-# without tokens?
+# None; with whole words it was 15 %. Is there any text left that has no tokens?
 
 # %%
 for word in ("Regenxylophon", "Iraq", "☂"):  # Regenxylophon: a rain xylophone
@@ -377,9 +383,9 @@ assert "Regenxylophon" not in german and not tokens_known & {*encode("☂")}
 assert "q" in tokens_known and encode("Iraq")[-1] == "q</w>" not in tokens_known
 
 # %% [markdown]
-# A *letter* that training never saw, such as ☂ or 雨, has no row, and neither has one that it
-# never saw at the end of a word, such as *q*. Even a xylophone in the rain can be read, but
-# not an umbrella.
+# A *character* that training never saw, such as ☂ or 雨 (rain, in Chinese and Japanese), has
+# no row, nor has a letter that it never saw at the *end* of a word, such as *q*. Even a
+# xylophone in the rain can be read, but not an umbrella.
 
 # %% [markdown]
 # ## Bytes: nothing is unknown, nothing is lost
@@ -407,6 +413,7 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # texts in six of them.
 
 # %%
+# pre_token_counts counts words, each with the space before it, as bytes.
 from course_lib.byte_bpe import pre_token_counts
 from course_lib.corpora.translations import parallel_strings
 
@@ -428,18 +435,23 @@ assert len(to_measure) > 300
 measured = {
     language: "\n".join(row[language] for row in to_measure) for language in names
 }
+sources = {"English": ["en"], "English and German": ["en", "de"], "all six": [*names]}
 n_tokens = {"bytes": {k: len(text.encode()) for k, text in measured.items()}}
-for label, learned_on in {
-    "tokens, learned on English": ["en"],
-    "tokens, learned on English and German": ["en", "de"],
-    "tokens, learned on all six": [*names],
-}.items():
-    sample = "\n".join(row[language] for row in to_learn for language in learned_on)
+for source, languages in sources.items():
+    sample = "\n".join(row[language] for row in to_learn for language in languages)
     learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
     to_tokens = fast_bpe.byte_encoder(learned_merges)
-    n_tokens[label] = {k: len(to_tokens(text)) for k, text in measured.items()}
+    counted = {k: len(to_tokens(text)) for k, text in measured.items()}
+    n_tokens[f"tokens, learned from {source}"] = counted
+on_english = n_tokens["tokens, learned from English"]
+bytes_in_a_token = n_tokens["bytes"]["en"] / on_english["en"]
+print(f"learned from English, in English: {bytes_in_a_token:.1f} bytes in a token")
+assert 3.5 < bytes_in_a_token < 4.3
 
 # %% [markdown]
+# So in English, these merges join about four bytes into one token. How many will they join
+# in Greek, whose letters take two bytes each?
+#
 # **Predict:** with merges learned from English, how many times as many tokens does the
 # same text need in Greek?
 #
@@ -450,41 +462,39 @@ for label, learned_on in {
 
 # %%
 times = {k: [n[each] / n["en"] for each in names] for k, n in n_tokens.items()}
-print("times English".ljust(37), *(f"{each:>4}" for each in names))
-for label, row in times.items():
-    print(f"{label:37}", *(f"{number:4.1f}" for number in row))
-on_english = n_tokens["tokens, learned on English"]
-price = n_tokens["tokens, learned on all six"]["en"] / on_english["en"]
-print(f"English, learned on all six instead of English: {price:.1f} times the tokens")
 greek = [row[3] for row in times.values()]
+print("Greek, times English:", *(f"{number:.1f}" for number in greek))
+price = n_tokens["tokens, learned from all six"]["en"] / on_english["en"]
+print(f"English, learned from all six instead of English: {price:.1f} times the tokens")
 assert 2 < greek[0] < 2.6 and 8 < greek[1] < 9.5 and greek[3] < 1.6
-assert times["tokens, learned on English"][5] > 4 and 1.3 < price < 1.5
-assert 3.5 < n_tokens["bytes"]["en"] / on_english["en"] < 4.3
+assert times["tokens, learned from English"][5] > 4 and 1.3 < price < 1.5
 assert n_tokens["bytes"]["el"] / on_english["el"] < 1.15
 
 # %% [markdown]
-# Here is the table as a picture:
+# The four numbers are for bytes and for the three vocabularies. Here are all six languages:
 
 # %%
-alt = "Learned on English, Greek needs over 8 times the tokens; learned on all, 1.3."
+alt = (
+    "Learned from English, Greek needs over 8 times the tokens; learned from all, 1.3."
+)
 figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 
 # %% [markdown]
 # > **Bytes treat all languages equally? They don't.** They can write any text, but a
 # > Greek letter takes two, so these Greek texts have 2.3 times the bytes. Merges learned
-# > from English turn about four English bytes into one token, but join almost no Greek
-# > ones. Anyone who pays per token would pay over **eight times** as much, for over 60
-# > times the scores. (Among tokenizers of published models, [Petrov et al.
-# > 2023](https://arxiv.org/abs/2305.15425) found differences of up to 15 times.)
+# > from English join almost no Greek ones. With this vocabulary, anyone who pays per token
+# > would pay over **eight times** as much, for over 60 times the scores. (Among tokenizers
+# > of published models, [Petrov et al. 2023](https://arxiv.org/abs/2305.15425) found
+# > differences of up to 15 times.)
 #
-# Learned on all six, Greek needs 1.3 times as many tokens as English, and English 1.4
+# Learned from all six, Greek needs 1.3 times as many tokens as English, and English 1.4
 # times as many as before.
 
 # %% [markdown]
 # ## Your own tokenizer
 #
 # The program of the first screen, now in your own code: learn 300 merges from the thousand
-# most frequent words of Shakespeare's plays, in small letters. It takes some seconds, since
+# most frequent words of Shakespeare's plays, in lower case. It takes some seconds, since
 # your `train_bpe` counts all pairs 300 times.
 
 # %%
@@ -509,7 +519,7 @@ print("the first merges:", *("".join(pair) for pair in your_merges[:8]))
 # - [ ] Neither
 
 # %%
-sentence = "where did i leave my telephone"  # small letters; or your own
+sentence = "where did i leave my telephone"  # in lower case; or your own
 by_word = [encode_word(spell(word), your_merges) for word in sentence.split()]
 print(*(" ".join(tokens_of_word) for tokens_of_word in by_word), sep=" | ")
 print(decode([token for tokens_of_word in by_word for token in tokens_of_word]))
@@ -843,7 +853,7 @@ assert len(set(enabled)) == 1
 # %% [markdown]
 # There were six spellings, then two, then one. (*aktiviert/deaktiviert*, 7 times, was one
 # word.) Punctuation can be put back without a loss, but a few texts lose their case:
-# where a full stop doesn't end a sentence (*Max.*), or a name begins with a small letter.
+# where a full stop doesn't end a sentence (*Max.*), or a name begins with a lower-case letter.
 #
 # Now learn 4,000 merges on each of the three training texts.
 #
