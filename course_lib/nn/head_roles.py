@@ -26,16 +26,16 @@ def head_role_scores(
     frequencies : (n), floats: how often a corpus has the token at this position
 
     Returns a dictionary of five tensors (...), one number from 0 to 1 for each head.
-    Each is a mean over the queries that are not separators, of the weight on
+    Each is a mean over the queries (rows) that are not separators, of the weight on
 
-    - "previous": the token before the query's; queries without one are left out
-    - "next": the token after the query's; queries without one are left out
+    - "previous": the token before the query's; a query without one is not in the mean
+    - "next": the token after the query's; a query without one is not in the mean
     - "same": the query's own token
     - "separator": all separators together; 0 if there are none
-    - "rarest": the one token that is least frequent in the corpus, separators left out;
+    - "rarest": of the tokens that are not separators, the least frequent in the corpus;
       of several equally rare ones the first
 
-    A neighbour may be a separator. The arguments are not modified.
+    As a key (a column), a neighbour may be a separator. The arguments are not modified.
     Source: the roles are those of Voita et al. (2019), Analyzing Multi-Head
     Self-Attention, section 5, and Clark et al. (2019), What Does BERT Look At?, section
     3. They count largest weights or average over many sentences.
@@ -63,7 +63,7 @@ def head_role_scores(
 
 
 def induction_score(weights: Tensor, period: int) -> Tensor:
-    """Measure how much each head attends to what came next the last time.
+    """Measure how much each head attends to what followed its token's last occurrence.
 
     weights : (..., n, n), of any number of heads; row i is query i. The n = 2 · period
         tokens are a random sequence, twice

@@ -11,7 +11,7 @@
 # - in *Going further*: filter the candidates yourself, build the block used in today's
 #   models, and say what each change since 2017 buys.
 #
-# **About 70 minutes, and 90 more in *Going further*.** You need lessons 05 to 07 and 09
+# **About 75 minutes, and 90 more in *Going further*.** You need lessons 05 to 07 and 09
 # to 11, and the data: `make data` prepares it.
 
 # %%
@@ -27,9 +27,10 @@ from course_lib.nn.attention import attention
 # %% [markdown]
 # ## A question to carry through the lesson
 #
-# *What comes next?* A model that answers this question, token after token, is a
-# **language model**. Here is a tiny one. In three seconds it learns, word by word, from
-# 1,167 short messages of the kind that programs print.
+# A translator writes a text that says the same as its source. Take the source away, and
+# only one question is left: *what comes next?* A model that answers it, token after
+# token, is a **language model**. Here is a tiny one. In three seconds it learns, word by
+# word, from 1,167 short messages of the kind that programs print.
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
@@ -54,10 +55,8 @@ alt = "After failed to, the likeliest words are set, connect and update."
 figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
 
 # %% [markdown]
-# A translator writes a text that says the same as its source. Take the source away, and
-# a language model is what is left. GPT and LLaMA are exactly that, only much larger.
-# They need no pairs of texts, so anything ever written can teach them. We take
-# Shakespeare.
+# At heart, GPT and LLaMA are just that, only much larger. A language model needs no pairs
+# of texts, so anything ever written can teach it. We take Shakespeare.
 #
 # **How much of the Transformer does a language model need, and how well can it guess?**
 # By the end of the core, your own functions will write a speech for Hamlet.
@@ -66,16 +65,17 @@ figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
 # ## Only the decoder
 #
 # A language model has no source, so it has no encoder and no cross-attention either. In
-# the map, what reads a source is grey. (Lit is what you write anew in this lesson, some
-# of it in *Going further*.)
+# the map, what reads a source is grey. (What you will write yourself is lit; part of it
+# comes in *Going further*.)
 
 # %%
 alt = "The encoder and the decoder's cross-attention are grey: there is no source."
 figures.lesson_map("12", alt=alt)
 
 # %% [markdown]
-# Which layer does that leave? Take a pre-norm decoder layer from lesson 09 and let its
-# cross-attention return 0, so that the residual connection carries the target past it.
+# What is left of a decoder layer without cross-attention? Take a pre-norm decoder layer
+# from lesson 09 and let its cross-attention return 0, so that the residual connection
+# carries the target past it.
 
 # %%
 from course_lib.masks import causal_mask
@@ -88,11 +88,10 @@ with torch.random.fork_rng():
 learned = parameters_of(layer)
 learned["cross_o"] = torch.zeros_like(learned["cross_o"])
 causal = torch.tensor(causal_mask(5))
-without = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
+decoded = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
 
 # %% [markdown]
-# What is left is self-attention and a feed-forward network. (The decoder layer's third
-# norm is an encoder layer's second.)
+# What is left is self-attention and a feed-forward network.
 #
 # **Predict:** which other layer of lesson 09 computes the same thing?
 #
@@ -106,12 +105,14 @@ from course_lib.nn.functional import encoder_layer
 last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
 for name, mask in (("no mask", None), ("causal mask", causal)):
     encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
-    print(f"encoder, {name}: same result?", torch.allclose(encoded, without))
-assert torch.allclose(encoded, without)
+    print(f"encoder, {name}: same result?", torch.allclose(encoded, decoded))
+assert torch.allclose(encoded, decoded)
 
 # %% [markdown]
 # So "decoder-only" and "encoder with a causal mask" are two names for the same layers.
-# What makes them a language model is the mask, and what they are trained to predict.
+# (`last_norm`: the decoder layer's third norm took the part of an encoder layer's
+# second.) What makes them a language model is the mask, and what they are trained to
+# predict.
 
 # %% [markdown]
 # ## One long sequence
@@ -198,8 +199,8 @@ figures.token_boxes(boxes, in_columns=True, alt=alt)
 #   ln 2. A token with probability ⅛ costs 3 bits.
 #
 # Both count per *token*, and what a token is depends on the tokenizer. To see what that
-# does, take the simplest model there is, with three vocabularies: the **unigram**, which
-# knows only how frequent each token is.
+# does, take nearly the simplest model there is, with three vocabularies: the
+# **unigram**, which knows only how frequent each token is.
 
 
 # %%
@@ -217,8 +218,8 @@ print("perplexity with 256 tokens, which are bytes:", round(perplexities[256]))
 # %% [markdown]
 # ### Exercise: bits_per_byte
 #
-# Sum up what the model pays for the whole text, in bits, and divide by the text's length in
-# bytes.
+# Sum up what the model pays for the whole text, in bits, and divide by the text's length
+# in bytes.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -260,15 +261,17 @@ assert of_unigrams[2048] < 3.5 < 4.8 < of_unigrams[256]
 # %% [markdown]
 # > **A lower perplexity is not always a better model.** It is, as long as the tokenizer stays
 # > the same. But here the model with fifteen times the perplexity needs 1.4 bits *less*
-# > for each byte, because its tokens are longer: each is harder to guess, but there are
-# > fewer of them. Bytes are the same for everybody.
+# > for each byte. Its tokens are longer, so each is harder to guess. But a token of several
+# > letters *contains* which letter follows which, and a unigram of bytes cannot know that.
+# > Bytes are the same for everybody.
 
 # %% [markdown]
-# Bits per byte also say how small a file could become, because arithmetic coding stores
-# a token of probability p in about −log₂ p bits. So a compressor is a language model of
-# a kind, and a baseline for ours. An uncompressed text takes 8 bits per byte. How many
-# does the compressor `xz -9e` need for the held-out lines of *The Tempest*: alone, and
-# after the eight plays?
+# Bits per byte also say how small a file could become: *arithmetic coding*, a way to
+# store a text with the help of a model's probabilities, needs about −log₂ p bits for a
+# token of probability p. So a language model makes a compressor, and other compressors
+# are a baseline for ours. An uncompressed text takes 8 bits per byte. How many does the
+# compressor `xz -9e` need for the held-out lines of *The Tempest*: alone, and after the
+# eight plays?
 
 # %%
 import lzma
@@ -288,16 +291,19 @@ assert 3.3 < alone < 3.5 and 2.6 < of_xz < 2.75
 # %% [markdown]
 # And people? Claude Shannon let them guess English letter by letter
 # ([1951](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x)), and concluded from their
-# errors that a letter costs between 0.6 and 1.3 bits if they know the hundred letters
-# before it. (He left out capitals and punctuation, so his bits are not quite ours.)
+# errors that somebody who knows the hundred letters before needs between 0.6 and 1.3
+# bits for the next. (He left out capitals and punctuation, so his bits are not quite
+# ours.)
 
 # %% [markdown]
 # ## Trained before your eyes
 #
-# You have examples to train on and a measure to judge by; now for a model. It is a decoder
-# as they are built today (`LanguageModel`; its parts are in *Going further*), but very
-# small: two layers, d_model 64, windows of 64 tokens. The loop is the one of lesson 07,
-# with your batches. The learning rate rises and falls, as in lesson 10 (`OneCycleLR`).
+# You have examples to train on and a measure to judge by; now for a model. It is a
+# decoder as they are built today (`LanguageModel`; its parts are in *Going further*),
+# but very small: two layers, d_model 64, windows of 64 tokens (`n_positions`), and four
+# heads of queries that share two of keys (`n_kv_heads`, also in *Going further*). The
+# loop is the one of lesson 07, with your batches. The learning rate rises and falls, as
+# in lesson 10 (`OneCycleLR`).
 
 # %%
 from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
@@ -312,7 +318,8 @@ schedule = torch.optim.lr_scheduler.OneCycleLR(adam, 0.005, 900, pct_start=0.1)
 
 # %% [markdown]
 # The training takes about 20 seconds, more on a busy machine. The first loss should be
-# near ln 512 = 6.24:
+# near ln 512 = 6.24. Each line is the loss of a single batch of 16 windows, so it may
+# also rise a little from one line to the next:
 
 # %% tags=["nbval-ignore-output"]
 training_losses = []
@@ -333,8 +340,9 @@ assert abs(training_losses[0] - math.log(512)) < 0.1 and training_losses[-1] < 3
 # %% [markdown]
 # Now for the held-out lines, which the model has never read. A token at the start of a
 # window has little context to be predicted from. So the windows overlap by half, and
-# only their second halves count (`eight_plays.token_losses`): after the first 33, every
-# token is predicted from 33 tokens or more.
+# only their second halves count (`eight_plays.token_losses`): every token but the first
+# 33 has at least 33 tokens before it. To save time, only the first 6,000 held-out tokens
+# are judged here, without the very first, which has nothing before it.
 
 # %%
 model_losses = eight_plays.token_losses(model, held_out)
@@ -345,8 +353,8 @@ of_model = bits_per_byte(model_losses[:5999], judged_text)
 # %% [markdown]
 # What does it have to beat? Counts: a **bigram** predicts a token from the one before
 # it, by how often each token came after it in the eight plays; a **trigram** does so
-# from the two before. (`course_lib/n_grams.py` also handles contexts that never
-# occurred: *Going further*.)
+# from the two before. (`course_lib/n_grams.py` mixes in shorter contexts, so that no
+# token has probability 0: *Going further*.)
 
 # %%
 from course_lib import n_grams
@@ -363,6 +371,8 @@ for n in (2, 3):
     of_counts[f"{n}-gram"] = bits_per_byte(torch.tensor(losses), judged_text)
 
 # %% [markdown]
+# Nothing above gives the answer to this one: it is a bet.
+#
 # **Predict:** how do these 900 steps compare with the counts?
 #
 # - [ ] Worse than bigrams
@@ -378,16 +388,17 @@ assert round(900 * 16 * 64 / len(token_ids), 1) == 1.5  # times that a token was
 
 # %% [markdown]
 # A Transformer with 122,000 parameters loses to counts of the two tokens before! But
-# counts are at their limit: most contexts of three tokens occurred once or never, so
-# 4-grams of these plays do worse than trigrams (*Going further* shows it). The model
-# has read each token only one and a half times on average, and it can grow. Before it
-# does, let it speak.
+# counts of these eight plays are at their limit: most contexts of three tokens occurred
+# once or never, so 4-grams do worse than trigrams (*Going further* shows it). Counts
+# would need more plays. The model has read each token only one and a half times on
+# average, and it can grow. Before it does, let it speak.
 
 # %% [markdown]
 # ## From logits to text
 #
 # The model gives logits for what may come next. How do they become a text? Lesson 11
-# **greedily** took the likeliest token. Here are 300 tokens after *HAMLET*:
+# **greedily** took the likeliest token. Let the model write 300 tokens like that after
+# *HAMLET*. Before we read them, a number for comparison:
 
 
 # %%
@@ -477,12 +488,14 @@ from course_lib.nn.sampling import apply_temperature  # exercise
 check(apply_temperature)
 
 # %% [markdown]
-# At each step, hundreds of tokens have a tiny probability each, and together a large
-# one. Draw often enough, and one of them comes up. Two filters take them out:
+# At each step, hundreds of tokens each have a tiny probability, but together a
+# considerable one. Draw often enough, and one of them comes up. Two filters take them
+# out:
 #
 # - **top-k** keeps only the k most probable tokens;
 # - **top-p**, also called *nucleus sampling* (Holtzman et al. 2020), counts probability
-#   instead of tokens: it keeps the most probable ones until together they have probability p.
+#   instead of tokens: it keeps the most probable ones until together they have
+#   probability p.
 #
 # What is left is divided by its sum. (Both are exercises in *Going further*.)
 
@@ -496,8 +509,8 @@ print("p = 0.6:", [round(number, 2) for number in by_p.tolist()])
 assert (by_k > 0).sum() == 3 and (by_p > 0).sum() == 2
 
 # %% [markdown]
-# A model that is sure of the next token has few left after top-p, an unsure one has
-# many; top-k always leaves k.
+# When a model is sure of the next token, top-p leaves few; when it is unsure, many. Top-k
+# always leaves k.
 
 # %% [markdown]
 # ## The draw
@@ -551,9 +564,9 @@ figures.next_token(contexts, names, hamlet, top_k=40, top_p=0.9, alt=alt)
 # %% [markdown]
 # ## What a longer training reaches
 #
-# Your model lost to counts. Does a larger one, trained for longer, do better? This
-# command trains one on 36 plays, with a vocabulary of 1,024 tokens, and measures it on
-# the whole of *The Tempest*:
+# Your model lost to counts. Does a larger one do better, with more plays and a longer
+# training? This command trains one on 36 plays, with a vocabulary of 1,024 tokens, and
+# measures it on the whole of *The Tempest*:
 #
 # ```
 # python -m course_lib.nn.train --task language
@@ -594,24 +607,28 @@ bars = {"The Tempest": [*bits_of.values()]}
 figures.bars([*bits_of], bars, xlabel="bits per byte", alt=alt)
 
 # %% [markdown]
-# All three runs are ahead of every count, and of `xz`. Compared with your small model,
-# that took four times as many parameters, three times as many tokens, and minutes
-# instead of seconds.
+# All three runs are ahead of every count that we made, and of `xz`. The comparison is
+# fair, because all of them had the same 36 plays. Compared with your small model, that
+# took four times as many parameters, 36 plays instead of eight, three times as many
+# tokens read in training, and minutes instead of seconds. (These results don't say which
+# of them helped most, and the two models were judged on different parts of *The
+# Tempest*.)
 #
-# And what does it write? Here are all twenty samples from the first seed, each cut
+# And what does it write? Here are the first five samples from the first seed, each cut
 # after 40 tokens, at temperature 1 and p = 0.9. (/ is the end of a line.)
 
 # %%
 samples = [each["text"].strip().replace("\n", " / ") for each in one_run["samples"]]
-print(*samples, sep="\n")
+print(*samples[:5], sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
 # ## A speech of your own
 #
 # Now it is your turn. Batches, bits, temperature and the draw are your functions, and
-# the model learned before your eyes. The random numbers come from a generator with a
-# seed, so the same seed gives the same speech.
+# the model learned before your eyes. (In *Going further*, under *The model, from your
+# functions*, the whole model is built from them.) The random numbers come from a
+# generator with a seed, so the same seed gives the same speech.
 
 
 # %%
@@ -656,8 +673,8 @@ print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 #   trained on windows of one long sequence to predict each next token.
 # - It is measured in bits per byte, next to counts and compressors, and writes by draws
 #   from its logits, which temperature, top-k and top-p change first.
-# - Trained for seconds, a small model lost to counts; a larger one, trained for minutes, was
-#   ahead.
+# - Trained for seconds on eight plays, a small model lost to counts of them; a larger one,
+#   trained for minutes on 36, was ahead of counts of those.
 #
 # **What you can read now:** Radford et al. (2018) and (2019) and, after *Going
 # further*, Touvron et al. (2023), section 2; Karpathy's
@@ -757,6 +774,7 @@ for n in range(1, 6):
 print({n: round(bits, 2) for n, bits in of_n_grams.items()})
 more = n_bits(texts.training + judged_text) - n_bits(texts.training)
 of_xz_here = more / len(judged_text.encode())  # on the text that was judged
+print(f"xz: {of_xz_here:.2f}")
 assert min(of_n_grams, key=of_n_grams.get) == 3
 assert of_n_grams[3] < of_xz_here < of_n_grams[2]
 
@@ -1164,10 +1182,10 @@ assert all(same.values())
 # the two projections that make keys and values.
 
 # %% [markdown]
-# How much does the cache itself help? Without it, 512 tokens send 256 times as many token
-# vectors through the model (lesson 11: 20 tokens needed 210). We timed a model with half a
-# million parameters on a CPU (`course_lib/experiments/cache_speed.py`): how many times as
-# fast is it with a cache?
+# How much does the cache itself help? Without it, 512 tokens send 256 times as many
+# token vectors through the model (lesson 11: 20 tokens needed 210). We timed a model
+# with half a million parameters on a CPU (`course_lib/experiments/cache_speed.py`): how
+# many times as fast is it with a cache?
 
 # %%
 timed = record.read("cache_speed")
