@@ -244,7 +244,7 @@ exercise.option(
 )
 exercise.option(
     "each_step_from_the_start",
-    "Each of your steps begins at the parameters that came in: only the last one shows.",
+    "Each of your steps begins at the parameters that came in.",
     "Which parameters does step get for the second batch?",
     why="The stepped parameters get a new name, and the loop goes on with the old one.",
     goes_on_from="the start, in each step",

@@ -13,7 +13,7 @@
 # - do the same between two sequences of different lengths;
 # - measure how much a function of a sequence depends on the order of its tokens.
 #
-# **About 70 minutes, and 60 more in *Going further*.** You need lesson 01 (`attention`,
+# **About 75 minutes, and 60 more in *Going further*.** You need lesson 01 (`attention`,
 # √d_k).
 
 # %%
@@ -359,7 +359,9 @@ check(cross_attention)
 
 # %%
 memory = np.eye(3)  # the, red, car
-french = np.array([[1, 0, 0, 1.0], [0, 0, 1, 1.0], [0, 1, 0, 1.0]])  # la, voiture, rouge
+french = np.array(
+    [[1, 0, 0, 1.0], [0, 0, 1, 1.0], [0, 1, 0, 1.0]]
+)  # la, voiture, rouge
 asks = 6 * np.eye(4, 3)  # W_Q: four numbers in, three out, and no row for feminine
 crossed, cross_weights = cross_attention(french, memory, asks, np.eye(3), np.eye(3))
 other = cross_attention(french, memory[::-1], asks, np.eye(3), np.eye(3))[0]

@@ -14,7 +14,7 @@
 # - write multi-head attention for self- and cross-attention, with a mask;
 # - say what each head adds to a layer's output.
 #
-# **About 70 minutes, and 35 more in *Going further*.** You need lessons 01 and 02.
+# **About 75 minutes, and 35 more in *Going further*.** You need lessons 01 and 02.
 
 # %%
 import numpy as np

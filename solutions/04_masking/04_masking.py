@@ -10,7 +10,7 @@
 #   the scores are;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 75 minutes, and 40 more in *Going further*.** You need lessons 01 (`softmax`,
+# **About 80 minutes, and 40 more in *Going further*.** You need lessons 01 (`softmax`,
 # scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%

@@ -11,7 +11,7 @@
 # - move an encoding by k positions with one matrix;
 # - say what rotary positions do instead of adding, and where they fail.
 #
-# **About 70 minutes, and 50 more in *Going further*.** You need lessons 01 to 04, and
+# **About 80 minutes, and 50 more in *Going further*.** You need lessons 01 to 04, and
 # sine and cosine as coordinates on a circle.
 
 # %%

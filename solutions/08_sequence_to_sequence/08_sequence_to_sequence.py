@@ -10,7 +10,7 @@
 # - write Bahdanau's attention, and one step of a decoder that uses it;
 # - read an alignment off its weights.
 #
-# **About 70 minutes, and 40 more in *Going further*.** You need lessons 01, 02, 04 and
+# **About 75 minutes, and 40 more in *Going further*.** You need lessons 01, 02, 04 and
 # 07.
 
 # %%

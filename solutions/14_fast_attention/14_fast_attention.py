@@ -12,7 +12,7 @@
 #   convolution cost, read a GPU kernel, choose among PyTorch's backends, and say what
 #   caches and windows save.
 #
-# **About 55 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
+# **About 65 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
 # and, for the end, the data: `make data` prepares it.
 
 # %%
@@ -49,15 +49,16 @@ layers = {"operations": operations}
 figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), alt=alt)
 
 # %% [markdown]
-# Attention costs more from n = 4d on. Each token meets all n, once for its scores (q
-# kᵀ) and once for the weighted sum of the values, which takes 4n²d operations in all. A
+# The two products of attention cost more from n = 4d on. (Its four projections, 8nd² more,
+# are left out.) Each token meets all n, once for its scores (q kᵀ) and once for the
+# weighted sum of the values, which takes 4n²d operations in all. A
 # feed-forward network (d to 4d and back) takes 16nd², and a recurrence (lesson 08)
-# 4nd². (Attention's four projections, 8nd² more, are left out.) A text twice as long
-# costs attention four times as much, but for a page it isn't even the largest part.
+# 4nd². A text twice as long costs attention four times as much, but with tokens of 512
+# numbers, it isn't even the largest part for a page.
 
 # %% [markdown]
 # And yet, attention was what made long texts slow. Already at 1,024 tokens, GPT-2
-# medium's attention took 42 milliseconds in a test on a GPU, forward and backward.
+# medium's attention to a batch of texts took 42 milliseconds on a GPU, forward and backward.
 # Rewritten, it took 7, with the same result (Dao et al. 2022).
 #
 # **What does attention really cost, and how is it made fast?** By the end, your own
@@ -112,7 +113,7 @@ assert 55 < times < 85
 # each of their results is written to memory and read again.
 #
 # Here are the parts for n = 4,096, each with the memory for its result already
-# allocated.
+# allocated, so that we see the work alone.
 
 # %%
 parts = {name: traffic.median(name) for name in ("scores", "scaling", "softmax")}
@@ -129,18 +130,19 @@ for name, milliseconds in parts.items():
 #
 # - [ ] As long, because the operations are the same
 # - [ ] A little longer: getting memory takes no operations
-# - [x] Much longer, because three tables go to slow memory and back
+# - [x] Much longer, because memory for three tables has to be provided
 
 # %%
 whole = traffic.median("attention")
 print(f"{whole:.0f} milliseconds, {whole / sum(parts.values()):.1f} times its parts")
 assert whole > 120 and round(sum(parts.values())) in (60, 61, 62)
+assert round(parts["scaling"] + parts["softmax"]) == 11
 
 # %% [markdown]
-# More than half of the time goes into fresh memory, because a table too large for the
-# fast memory near the processor goes to the slow one, and beyond some size, the operating
-# system has to provide its memory again each time. The operations are not the problem.
-# **The table is.**
+# More than half of the time goes into getting memory for the tables, which the operating
+# system has to provide again each time, beyond some size. And writing and reading them
+# costs the scaling and the softmax dearly: 6 of the 262 operations take 11 of the 61
+# milliseconds. The operations are not the problem. **The table is.**
 
 # %% [markdown]
 # ## A softmax in pieces
@@ -164,7 +166,7 @@ print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
 # **Predict:** what happens to the first block's sum?
 #
 # - [x] It is multiplied by e^(3 − 5)
-# - [ ] Nothing: e^(2 − 5) + e^(5 − 5) is added to it
+# - [ ] It isn't changed, and e^(2 − 5) + e^(5 − 5) is added
 # - [ ] It is multiplied by e^(5 − 3)
 # - [ ] It cannot be corrected without 1 and 3
 
@@ -192,7 +194,7 @@ assert math.isclose(so_far, at_once)
 
 # %% [markdown]
 # The first block needs no special care, because e^(−∞) is 0. Even for a row of a million
-# scores, two numbers hold all that its softmax needs to know. (*Going
+# scores, two numbers hold all that its softmax needs to know about the rest of the row. (*Going
 # further* has the whole softmax as an exercise.)
 
 # %% [markdown]
@@ -340,19 +342,20 @@ figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 # %% [markdown]
 # ## On a GPU
 #
-# On a GPU, the gap is larger. In an A100, the small memory next to the processors
+# On a GPU, the gap between computing and fetching is larger. In an A100, the small memory next to the processors
 # delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
 # delivers 1.5 TB a second (Dao et al. 2022, figure 1). Attention's table goes out to the
 # large memory and back, several times. FlashAttention keeps each tile in the small one.
 #
-# The paper measured what that means for GPT-2's attention, forward and backward.
+# The paper measured what that means for GPT-2's attention, forward and backward. (The
+# backward pass needs the weights again.)
 #
 # **Predict:** how many operations does FlashAttention do there, compared with standard
 # attention?
 #
 # - [ ] Fewer, because no table is written
 # - [ ] Exactly as many, because the result is the same
-# - [x] More, because some weights are computed twice
+# - [x] More, because the weights are computed twice
 
 # %%
 # Dao et al. (2022), figure 2, left: GPT-2 medium on an A100, 1,024 tokens.
@@ -373,7 +376,8 @@ assert round(75.2 / 66.6, 2) == 1.13 and round(40.3 / 4.4) == 9 and 41.7 / 7.3 >
 #
 # Now let your function work in a model. A language model like the one in lesson 12, two
 # layers with four heads, learns from pieces of **64 tokens** (about 20 seconds). Then
-# it reads 2,048 tokens of *The Tempest* at once, with your function as its attention.
+# it reads 2,048 tokens of *The Tempest* at once, with your function as its attention. (Not
+# well, as it has learned from 64, but exactly as with its own.)
 # (If a function is not ready, the course's own is used instead.)
 
 # %%
@@ -447,11 +451,9 @@ assert held["table"] > 8 * held["tiles"]
 
 # %% [markdown]
 # Back to the question from the start. By its operations, attention is cheap for a page.
-# It was slow because of a table that nobody needed, and today's programs mostly don't
-# make it. What has changed since 2017 is not the formula. (Heads also share the cache,
-# and distant tokens are left out where a model can do without them: *Going further*.)
-# So what attention costs depends on what you count, and the seconds often depend more
-# on the numbers moved than on the operations.
+# It was slow because of a table that one can do without, and today's programs mostly don't
+# make it. What has changed since 2017 is not the formula. What attention costs depends on
+# what you count, and what you wait for is often the moving, not the computing.
 
 # %% [markdown]
 # ## In three lines
