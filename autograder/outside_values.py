@@ -42,11 +42,13 @@ def from_outside(exercise: Exercise, answer: Any) -> str:
     one = len(names) == 1
     listed = names[0] if one else f"{', '.join(names[:-1])} and {names[-1]}"
     arguments = [f"`{name}`" for name in exercise.parameters]
-    given = " and ".join(filter(None, [", ".join(arguments[:-1]), arguments[-1]]))
+    listed_arguments = " and ".join(
+        filter(None, [", ".join(arguments[:-1]), arguments[-1]])
+    )
     return (
         f"Your `{exercise.name}` uses {listed}, which {'is' if one else 'are'} made "
         f"outside of it and no {'argument' if one else 'arguments'}: "
-        f"{'it stays' if one else 'they stay'} the same whatever {given} "
+        f"{'it stays' if one else 'they stay'} the same whatever {listed_arguments} "
         f"{'is' if len(arguments) == 1 else 'are'}."
     )
 

@@ -31,9 +31,9 @@ def test_wrong_answer_with_outside_values_is_told_which(capsys):
         check(similarity_attention)
     except AssertionError:
         pass
-    said = capsys.readouterr().out.splitlines()[1]
-    assert said == "→ " + from_outside(
+    line = capsys.readouterr().out.splitlines()[1]
+    assert line == "→ " + from_outside(
         load("similarity_attention"), similarity_attention
     )
-    assert "`weights`" in said
-    assert "whatever `x` and `y` are" in said
+    assert "`weights`" in line
+    assert "whatever `x` and `y` are" in line

@@ -443,7 +443,7 @@ print(translation_tables.trainings(runs))
 #
 # The three systems translate 1,000 pairs, drawn once from the 1,340 test pairs. There are two
 # steps between them: attention is added to the recurrent system, and then the Transformer
-# takes its place.
+# replaces it.
 #
 # **Predict:** which of the two steps brings more BLEU?
 #

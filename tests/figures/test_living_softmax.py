@@ -248,7 +248,7 @@ def test_keys_are_named_while_the_keyboard_is_inside(figure, tmp_path):
         assert line.bounding_box()["height"] <= 1
 
 
-AGAIN = """([name, other]) => {
+REPEATED = """([name, other]) => {
     const before = document.getElementById(name);
     const after = before.cloneNode();
     after.append(before.querySelector("img").cloneNode());
@@ -270,13 +270,13 @@ def test_view_of_a_cell_goes_on_when_the_cell_runs_again(figure, tmp_path):
         # The first view was drawn outside of a cell: it is drawn anew.
         slider.press("ArrowRight")
         position = slider.input_value()
-        page.evaluate(AGAIN, [name, name])
+        page.evaluate(REPEATED, [name, name])
         assert slider.input_value() != position
         for other in (name, name):
             slider.press("ArrowRight")
             position = slider.input_value()
-            page.evaluate(AGAIN, [name, other])
+            page.evaluate(REPEATED, [name, other])
             assert slider.input_value() == position
         assert page.locator("figure.living[data-live=yes]").count() == 1
-        page.evaluate(AGAIN, [name, f"{name}-other"])  # shows something else
+        page.evaluate(REPEATED, [name, f"{name}-other"])  # shows something else
         assert slider.input_value() != position

@@ -145,6 +145,7 @@ def test_report_names_claims_without_points_only_where_so():
 def test_reason_shared_by_all_claims_is_explained_once():
     assert report_of(tiny(), lambda x: None) == (
         "double: 0 of 3 claims hold\n"
+        "→ Your `double` returns None in every call: is a `return` missing?\n"
         "  Every call ends in the same way. For x = [1, -2, 0.5], your `double` "
         "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
         "  ✗ Three numbers\n"

@@ -36,11 +36,11 @@ class FailingCode:
             return
         code, instruction = self.frames[-1].f_code, traces[-1].tb_lasti // 2
         positions = itertools.islice(code.co_positions(), instruction, instruction + 1)
-        place = next(positions, (None,) * 4)
+        position = next(positions, (None,) * 4)
         self.text = "".join(linecache.getlines(code.co_filename))
         self.tree = _parsed(self.text)
         for node in ast.walk(self.tree):
-            if _position(node) == place and not isinstance(node, ast.Expr):
+            if _position(node) == position and not isinstance(node, ast.Expr):
                 self.node = node
                 break
 
@@ -97,12 +97,12 @@ class FailingCode:
 
     def loop_over(self, name: str) -> Loop | None:
         """Return the loop that gives a name its values, the last one in the code."""
-        found = None
+        deepest = None
         for node in ast.walk(self.tree):
             if isinstance(node, Loop) and name in _target_names(node.target):
                 if self._is_in_function(node):
-                    found = node
-        return found
+                    deepest = node
+        return deepest
 
     def assigned(self, name: str) -> list[ast.expr]:
         """Return the expressions that the function gives a name."""

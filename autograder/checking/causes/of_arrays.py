@@ -15,6 +15,13 @@ REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "n
 def _product(match: re.Match[str], code: FailingCode) -> str:
     """Explain a matrix product of arrays that do not fit."""
     sides = code.operands()
+    if not sides and isinstance(code.node, ast.Call):
+        if code.words(code.node.func).endswith("linear"):
+            return (
+                "`linear` multiplies by the transposed matrix: it pairs the last axis "
+                "of both, and those two differ in length here."
+            )
+        return ""  # what happens inside of it is not known
     left, right = sides or (None, None)
     one = code.code(left, "the left side")
     other = code.code(right, "the right side")

@@ -18,10 +18,10 @@ from autograder.checking.values import is_array, is_one_of, is_tensor
 
 Explain = Callable[[re.Match[str], FailingCode], str]
 # Those whose result is None, whatever they were called for.
-CHANGE_IN_PLACE = {
-    "append", "extend", "insert", "remove", "reverse", "sort", "update", "add", "clear",
-    "shuffle", "print", "fill", "setdefault", "backward", "step", "zero_grad",
-}  # fmt: skip
+CHANGE_IN_PLACE = frozenset(
+    "append extend insert remove reverse sort update add clear shuffle print fill "
+    "setdefault backward step zero_grad".split()
+)
 USUAL_NAMES = {  # of modules, and the import that makes the name
     "np": "import numpy as np",
     "torch": "import torch",
@@ -108,12 +108,12 @@ def _unbound(match: re.Match[str], code: FailingCode) -> str:
 
 def _of_module(match: re.Match[str], code: FailingCode) -> str:
     module, name = match[1], match[2]
-    shown = {"numpy": "NumPy", "torch": "PyTorch"}.get(module, f"`{module}`")
+    module_name = {"numpy": "NumPy", "torch": "PyTorch"}.get(module, f"`{module}`")
     frames = code.frames[-1:]
     if any(is_function(frame.f_globals.get(name)) for frame in frames):
         return (
-            f"{shown} has no `{name}`; the one of this course is called by its name "
-            f"alone: `{name}(…)`."
+            f"{module_name} has no `{name}`; the one of this course is called by its "
+            f"name alone: `{name}(…)`."
         )
     node = code.node
     value = code.value(node.value) if isinstance(node, ast.Attribute) else UNKNOWN
@@ -121,8 +121,8 @@ def _of_module(match: re.Match[str], code: FailingCode) -> str:
     near = _nearest(name, [each for each in known if not each.startswith("_")])
     start = code.code(node.value).strip("`") if isinstance(node, ast.Attribute) else ""
     if near and start:
-        return f"{shown} has no `{name}`; it has `{start}.{near}`."
-    return f"{shown} has no `{name}`."
+        return f"{module_name} has no `{name}`; it has `{start}.{near}`."
+    return f"{module_name} has no `{name}`."
 
 
 TENSORS_ONLY = {
@@ -167,7 +167,7 @@ def _of_tensor(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _of_none(match: re.Match[str], code: FailingCode) -> str:
-    """Say where a None comes from."""
+    """Return where a None comes from."""
     for node in _nones(code):
         what = code.code(node, "a value here")
         if isinstance(node, ast.Name):
@@ -274,13 +274,13 @@ def _uncalled(match: re.Match[str], code: FailingCode) -> str:
                     "is called with brackets and its arguments in them."
                 )
             if not isinstance(parent, ast.Attribute):
-                given = [
+                functions = [
                     value
                     for value in code.assigned(node.id)
                     if is_function(code.value(value))
                 ]
-                if given and code.words(given[0]):
-                    words = code.words(given[0])
+                if functions and code.words(functions[0]):
+                    words = code.words(functions[0])
                     return (
                         f"`{node.id}` is the function `{words}`, which is not called."
                     )
@@ -378,13 +378,17 @@ def _wrong_number(match: re.Match[str], code: FailingCode) -> str:
     called = code.code(code.node.func)
     if not taken or not called:
         return ""
-    n_given = len(code.node.args) + len(code.node.keywords)
-    given = "no argument" if not n_given else f"{n_given} argument{'s'[: n_given > 1]}"
-    return f"{called} takes {_listed(taken)}; this call gives it {given}."
+    n_arguments = len(code.node.args) + len(code.node.keywords)
+    arguments = (
+        "no argument"
+        if not n_arguments
+        else f"{n_arguments} argument{'s'[: n_arguments > 1]}"
+    )
+    return f"{called} takes {_listed(taken)}; this call gives it {arguments}."
 
 
 def _own_signature(match: re.Match[str], code: FailingCode) -> str:
-    """Say that a check's call does not fit the parameters of the answer."""
+    """Explain that a check's call does not fit the parameters of the answer."""
     if code.frames:
         return _wrong_number(match, code)
     return (
@@ -541,22 +545,22 @@ def _needs_integer(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _list_indices(match: re.Match[str], code: FailingCode) -> str:
-    kind, given = match[1], match[2]
+    kind, index_type = match[1], match[2]
     what = code.code(code.node.value) if isinstance(code.node, ast.Subscript) else ""
     what = _capital(what or "what stands before the brackets")
-    if given == "tuple":
+    if index_type == "tuple":
         return (
             f"{what} is a {kind}: several indices in one pair of brackets are for "
             "arrays. A list in a list has a pair of brackets for each."
         )
-    if given == "float":
+    if index_type == "float":
         return _entry_for_position(code) or _needs_integer(match, code)
     index = code.node.slice if isinstance(code.node, ast.Subscript) else None
     at = code.code(index, "the index")
     kinds = {"str": "a text", "list": "a list", "numpy.ndarray": "an array"}
     return (
         f"{what} is a {kind}, whose positions are integers, and {at} is "
-        f"{kinds.get(given, f'a {given}')}."
+        f"{kinds.get(index_type, f'a {index_type}')}."
     )
 
 

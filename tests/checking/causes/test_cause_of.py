@@ -1,4 +1,4 @@
-"""What an exception means is said with the names of the code that failed."""
+"""What an exception means is sentence with the names of the code that failed."""
 
 import linecache
 import textwrap
@@ -16,7 +16,7 @@ PARAMETERS = {"w_1": torch.ones(2), "b_1": torch.ones(3)}
 
 
 def cause(text, *arguments, **names):
-    """Return what is said of the exception in which an answer ends."""
+    """Return what is sentence of the exception in which an answer ends."""
     text = textwrap.dedent(text).lstrip()
     file = f"<cell {hash(text)}>"
     linecache.cache[file] = len(text), None, text.splitlines(True), file
@@ -38,29 +38,29 @@ LOOPS = {
 
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
 def test_loop_over_a_dictionary_gives_its_keys(loop):
-    said = cause(f"def answer(parameters):\n    {loop}", PARAMETERS)
-    assert "Going through the dictionary `parameters` gives its keys" in said
+    sentence = cause(f"def answer(parameters):\n    {loop}", PARAMETERS)
+    assert "Going through the dictionary `parameters` gives its keys" in sentence
 
 
 def test_items_left_out_is_named():
-    said = cause(
+    sentence = cause(
         "def answer(parameters):\n    for name, p in parameters: pass", PARAMETERS
     )
-    assert "keys alone" in said
-    assert "`.items()`" in said
+    assert "keys alone" in sentence
+    assert "`.items()`" in sentence
 
 
 def test_text_that_comes_from_no_dictionary_is_no_key():
-    said = cause("def answer(x):\n    for p in ['a', 'b']: p - 0.1", X)
-    assert "dictionary" not in said
+    sentence = cause("def answer(x):\n    for p in ['a', 'b']: p - 0.1", X)
+    assert "dictionary" not in sentence
 
 
 def test_key_in_square_brackets_is_not_blamed():
-    said = cause("def answer(d):\n    for p in d: d[p] @ d[p].nothing", PARAMETERS)
-    assert "keys" not in said
+    sentence = cause("def answer(d):\n    for p in d: d[p] @ d[p].nothing", PARAMETERS)
+    assert "keys" not in sentence
 
 
-SAID = {
+SENTENCES = {
     "def answer(x): return x @ x": "pairs the last axis of `x` with the last axis but "
     "one of `x`",
     "def answer(x): return x / x.sum(axis=-1)": "`x.sum(axis=-1)` has lost the axis",
@@ -95,9 +95,11 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), SAID.items(), ids=range(len(SAID)))
-def test_cause_names_what_failed(text, said):
-    assert said in cause(text, X)
+@pytest.mark.parametrize(
+    ("text", "sentence"), SENTENCES.items(), ids=range(len(SENTENCES))
+)
+def test_cause_names_what_failed(text, sentence):
+    assert sentence in cause(text, X)
 
 
 def test_unknown_exception_gets_no_cause():
@@ -106,5 +108,5 @@ def test_unknown_exception_gets_no_cause():
 
 
 def test_kept_axis_is_not_blamed():
-    said = cause("def answer(x): return x / x.sum(axis=-1, keepdims=True)[:, 0]", X)
-    assert "lost the axis" not in said
+    sentence = cause("def answer(x): return x / x.sum(axis=-1, keepdims=True)[:, 0]", X)
+    assert "lost the axis" not in sentence

@@ -1,10 +1,11 @@
-// The living figures of a notebook: one that a run has drawn is brought into view, and
-// the keyboard comes back from a figure to the notebook.
+// The living figures of a notebook: one that a run has drawn is brought into view, as is
+// the report of a check, and the keyboard comes back from a figure to the notebook.
 
 import { giveFocusBack } from "./actions.js";
 import { isPassed } from "./predictions.js";
 
 const FIGURE = "figure.living";
+const DRAWN = `${FIGURE}[data-live], .jp-OutputArea-output > [role="region"]`; // or a report
 const BELOW = ".jp-Cell.jp-mod-active:focus-visible"; // where Shift+Enter leads from a figure's cell
 
 // Said while the keyboard is at the cell of a figure, or at the one below it.
@@ -72,7 +73,7 @@ export function watchFigures(lab, panel, report) {
   });
 }
 
-/** Scroll, once, to a figure that a cell has drawn, if a part of it is out of view. */
+/** Scroll, once, to a figure or a report that a cell has drawn, if a part is out of view. */
 async function bringIntoView(cell, isLeft) {
   const output = cell.outputArea.node;
   let [figure, top] = [null, null];
@@ -80,7 +81,7 @@ async function bringIntoView(cell, isLeft) {
   for (let tries = 0; tries < 40; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     if (isLeft()) return;
-    figure = output.querySelector(`${FIGURE}[data-live]`);
+    figure = output.querySelector(DRAWN);
     const before = top;
     top = figure && figure.getBoundingClientRect().top;
     if (figure && top === before) break;

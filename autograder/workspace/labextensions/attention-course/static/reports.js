@@ -6,7 +6,7 @@ import { exercisesOf } from "./lesson.js";
 
 const TYPE = "application/vnd.attention-course.check+json"; // autograder/messages/report.py
 const ERROR = '[data-mime-type="application/vnd.jupyter.stderr"]';
-const OLDER = "This report is about an earlier version of your answer. Check it again.";
+const OLDER = "This report is about an earlier version of your answer. Run the answer's cell, then check it again.";
 const ASIDE = "The course's version is in use for now. This report is about your own answer.";
 
 const ABOVE = "run the cells above first (Run → Run All Above Selected Cell)."; // as in messages/stopped.py
