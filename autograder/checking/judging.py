@@ -273,9 +273,9 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    if _returns_nothing(exercise, result):
-        return result  # that says nothing of how it computes
     misconceptions = diagnose(exercise, result.calls, run.calls_left)
+    if len(misconceptions) > 1 and _returns_nothing(exercise, result):
+        return result  # a missing return explains that better than two things at once
     lacking = "" if misconceptions else _missing_parameters(result)
     if not lacking:
         return replace(result, diagnosis=joined(misconceptions))
