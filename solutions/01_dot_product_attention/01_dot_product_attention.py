@@ -559,8 +559,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 # - Attention is a soft lookup: weights = softmax of the scores, output = weights times the
 #   **values**.
 # - Scores are dot products divided by $\sqrt{d_k}$: otherwise those of random vectors
-#   grow with d_k, one key gets nearly all the weight, and small changes of the scores
-#   no longer move it.
+#   grow with d_k, one key gets nearly all the weight, and small changes no longer
+#   move it.
 # - Row i belongs to query i, each row of weights sums to 1, and keys and values may be
 #   reordered, as long as they move together.
 #

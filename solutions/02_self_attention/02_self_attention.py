@@ -558,7 +558,7 @@ alt = "Each pronoun's query points at the keys of its own four nouns."
 figures.queries_and_keys(pronoun_queries, noun_keys, alt=alt)
 
 # %% [markdown]
-# Sixteen random vectors have become four groups. Nobody told the model that there are
+# The keys of sixteen random vectors form four groups. Nobody told the model that there are
 # groups, only which colour was right (and a noun that it has never seen would land in none
 # of them). Does each pronoun have its four largest dot products with its own nouns?
 

@@ -387,7 +387,8 @@ assert new_gap > 0.1 and not np.allclose(*of_t)
 # i, whatever the tokens are. The model (`course_lib/experiments/reversing.py`) has a
 # learned vector for each digit, one head, and a matrix that turns its output into ten
 # scores, one per digit. Here it trains twice, without an encoding and with the sinusoids.
-#
+
+# %% [markdown]
 # A model without order can still do one thing: guess the digit that occurs most often in
 # the sequence.
 #
@@ -507,9 +508,10 @@ assert max(sinusoidal[0]) < min(sinusoidal[1]) < 0.9
 # right than a guess could (0.24, see above), since those rows were never used. For the
 # **sinusoids**, a right matrix exists for every position, but training on 16 positions
 # doesn't find it. (Why they do better at 100 than right after 15, we haven't measured. In
-# the last row, the 16 trained positions are among the 64.) **Rotary** is perfect at later positions, since it knows only
-# differences.
-#
+# the last row, the 16 trained positions are among the 64.) **Rotary** is perfect at later
+# positions, since it knows only differences.
+
+# %% [markdown]
 # But in the last row, with 64 tokens at once, rotary isn't perfect either. What happens in
 # still longer sequences?
 #

@@ -63,7 +63,7 @@ assert w.grad.item() == -16
 # %% [markdown]
 # ## Tensors and arrays
 #
-# A **tensor** is PyTorch's array. Shapes, indexing, broadcasting and `@` work as they do
+# A **tensor** is PyTorch's array. Shapes, broadcasting, `@` and most indexing work as they do
 # in NumPy, but a few names differ:
 #
 # | NumPy | PyTorch |
@@ -123,7 +123,7 @@ assert gradient.shape == vectors.shape and gradient.abs().min() > 0
 # %% [markdown]
 # ## Two silent traps
 #
-# Everybody falls into the first one. Here `backward` is called twice.
+# Nearly everybody falls into the first one. Here `backward` is called twice.
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -228,9 +228,9 @@ check(gather_log_probabilities)
 # The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss on
 # which nearly all language models are trained (lesson 10). PyTorch's `cross_entropy`
 # takes **logits**, numbers before the softmax, and computes their log-probabilities
-# itself. (The softmax leaves log-probabilities as they are, so you may pass them as well.) A
-# model that knows nothing gives
-# each of 26 letters the probability 1/26, so its loss is ln 26.
+# itself. (A log-softmax leaves log-probabilities unchanged, so you may pass them as well.)
+# A model that knows nothing gives each of 26 letters the probability 1/26, so its loss is
+# ln 26.
 
 # %%
 from torch.nn.functional import cross_entropy
@@ -439,7 +439,7 @@ from course_lib.nn.training_loop import train  # exercise
 check(train)
 
 # %% [markdown]
-# You can train any model now, whatever it is made of.
+# You can train any model of this course now, with a step that suits it.
 
 # %% [markdown]
 # ## Attention, backwards

@@ -278,7 +278,7 @@ assert lost + 0.05 < last < first  # in the trial 0.48, 0.61 and 0.94
 
 # %% [markdown]
 # The first letters are nearly always right, then it gets worse from letter to letter, and the
-# last one is better again. What stands far from both ends gets lost most.
+# last two are better again. What comes late, but not last, gets lost most.
 #
 # Is the vector too small, or was the training too short?
 # `python -m course_lib.experiments longer_copying` tried longer training, and a state of
@@ -302,7 +302,7 @@ assert max(longer.values("256 numbers, 500 steps")) < min(longer.values("500 ste
 # > vector so that each letter can be taken out again, in order.
 
 # %% [markdown]
-# And why are the letters lost that are far from both ends? Learning needs gradients, which
+# And why are letters lost that are far from the ends? Learning needs gradients, which
 # have many steps to go through. Take a GRU with random parameters, whose gates are about ½,
 # and the gradient of its last state with respect to each token's vector.
 #
@@ -329,8 +329,8 @@ assert relative[20] < 0.005
 # After ten tokens a hundredth is left. (Training can change that, but it begins with
 # these gradients.) The unit that reads backwards ends near the first letters, so letters in
 # the middle are far from both ends: in a word of 12 letters, six steps, after which 0.06 is
-# left here. (Not the whole story: the worst letters are not exactly in the middle. Perhaps the
-# first ones gain from being written first, too.)
+# left here. That may explain why the last letters are better again, but not the slow fall
+# from left to right: the worst letters are not in the middle.
 #
 # A famous trick fits this. Sutskever et al. (2014) let the encoder read the source
 # **backwards**, so that its first words are close to the first words of the target.
@@ -547,7 +547,7 @@ alt = "German ones attend to English ones, tens to tens: their cells cross, twic
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
-# And that is how the network finds the right word at the right moment: when the decoder writes
+# So the network attends to the right word at the right moment: when the decoder writes
 # *drei*, the weights go to *three*, as if its state asked for the ones digit; for *siebzig*
 # they go to the word before it. The outlined cells are what a person would link.
 #

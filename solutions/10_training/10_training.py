@@ -612,7 +612,7 @@ figures.curves(range(1, 9), curves, **axes, alt=alt)
 # %% [markdown]
 # Nobody could tell you the best learning rate, at the beginning of this lesson or now. But
 # before the first step you knew where the loss would begin (at ln 150 = 5.0), below which
-# number it cannot come (0.82), and that nothing was broken on the way.
+# number the training loss cannot come (0.82), and which checks the code has passed.
 
 # %% [markdown]
 # ## In three lines

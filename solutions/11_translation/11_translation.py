@@ -523,8 +523,8 @@ alt = "At every length the Transformer is ahead, and no attention is far behind.
 figures.scores_by_length(ranges, by_words, ylabel="chrF", alt=alt)
 
 # %% [markdown]
-# The longer the text, the more one vector has to hold: without attention, a recurrent
-# system is 12 chrF behind the Transformer for the shortest texts, and 22 for the longest.
+# Without attention, the recurrent system is 12 chrF behind the Transformer for the shortest
+# texts, and 22 for the longest. (In BLEU, printed above, the gap grows once and then stays.)
 # In chrF, the Transformer is ahead at every length. (*Going further* compares these gaps with
 # the spread between seeds.)
 #
@@ -591,7 +591,8 @@ print(watched.translation)
 watched.show(pause=0.1)
 
 # %% [markdown]
-# So it translates. And where did the lines cross, in the picture at the beginning and in that
+# So the small one translates; of the large one, you have seen how often it is exactly
+# right. And where did the lines cross, in the picture at the beginning and in that
 # of the small translator? Where the two languages put things in another order: *neu* goes
 # back to *loads*, and *drei* passes over the tens. Nobody wrote down a rule of word order; it
 # was learned from pairs alone. (The weights say what one layer attended to, not why the model

@@ -55,7 +55,7 @@ alt = "After failed to, the likeliest words are set, connect and update."
 figures.next_token(asked, words, begun, end_id=messages.END_ID, alt=alt)
 
 # %% [markdown]
-# At heart, GPT and LLaMA are just that, only much larger. A language model needs no pairs
+# At heart, GPT and LLaMA are exactly that, much larger. A language model needs no pairs
 # of texts, so anything ever written can teach it. We take Shakespeare.
 #
 # **How much of the Transformer does a language model need, and how well can it guess?**
@@ -676,8 +676,7 @@ print(write("JULIET", seed=7, temperature=0.6, k=40, p=0.95))
 # - Trained for seconds on eight plays, a small model lost to counts of them; a larger one,
 #   trained for minutes on 36, was ahead of counts of those.
 #
-# **What you can read now:** Radford et al. (2018) and (2019) and, after *Going
-# further*, Touvron et al. (2023), section 2; Karpathy's
+# **What you can read now:** Radford et al. (2018) and (2019); Karpathy's
 # [nanoGPT](https://github.com/karpathy/nanoGPT), `model.py` and `train.py`.
 #
 # **An open question:** the model has heads again. What do they do? Lesson 13.

@@ -151,7 +151,7 @@ n_strong = {role: int((of_role > 0.5).sum()) for role, of_role in scores.items()
 
 # %% [markdown]
 # In these sentences, a head with even weights gives 7 % to the previous token. On the
-# wall, a head that attends to the previous token has a bright diagonal just below the
+# wall, a head that attends to the previous token has a bright diagonal right below the
 # main one. Count those first.
 #
 # **Predict:** how many of the 72 heads give more than *half* of their weight to the
@@ -397,19 +397,20 @@ assert set(asked["right in both"][0]) == {0}
 assert ((counts - 16).abs() <= 1).sum() > 50
 
 # %% [markdown]
-# Layer 3 head 5: 24, hardly more than the best of 72 coins. But a coin doesn't stay the
+# Layer 3 head 5: 24, barely above the best of 72 coins. But a coin doesn't stay the
 # best: each half of the pairs, taken alone, chooses this same head. Now for whole pairs.
 # A head that ignores the last word takes the same noun in both sentences, so it scores
 # exactly 16, with 0 pairs right in both. In layer 0, where *it* has not yet read any
 # other word, all twelve heads are like that, and most others stay close to 16. This head
-# is right in both sentences of 8 pairs, twice as many as a coin, and wrong in both of
-# none. So it does notice the last word, but in the other 8 pairs that isn't enough.
+# is right in both of 8 pairs, twice as many as a coin, and wrong in both of none. So it
+# notices the last word, but in the other 8 pairs that isn't enough.
 
 # %% [markdown]
 # > **Has the model understood what *it* means, then?** One sentence that works makes a
 # > good slide. Look at its partner, and at fifteen more pairs. What the model knows about
 # > pronouns may be spread over many heads, and over vectors that no weight shows.
-#
+
+# %% [markdown]
 # So does any head do what we say heads do? Layer 0 head 2 does: it reads the previous
 # token, whatever the sentence. The induction head does, and we know how it is made. For
 # *it*, the question that opened the course, no head *of this model* does reliably. It

@@ -185,10 +185,10 @@ assert math.isclose(total, at_once)
 # %%
 largest, so_far = -math.inf, 0.0
 for scores in ([1, 3], [2, 5]):
-    higher = max(largest, *scores)
-    so_far *= math.exp(largest - higher)  # what was summed up, with the new maximum
-    so_far += sum(math.exp(score - higher) for score in scores)
-    largest = higher
+    now = max(largest, *scores)
+    so_far *= math.exp(largest - now)  # what was summed up, with the new maximum
+    so_far += sum(math.exp(score - now) for score in scores)
+    largest = now
     print(f"after {scores}: maximum {largest}, sum {so_far:.3f}")
 assert math.isclose(so_far, at_once)
 
@@ -342,11 +342,12 @@ figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 # %% [markdown]
 # ## On a GPU
 #
-# On a GPU, the gap between computing and fetching is larger. In an A100, the small memory next to the processors
-# delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
+# On a GPU, the gap between computing and fetching is larger. In an A100, the small memory
+# next to the processors delivers 19 TB a second, but holds only 20 MB in all. The large memory holds 40 GB and
 # delivers 1.5 TB a second (Dao et al. 2022, figure 1). Attention's table goes out to the
 # large memory and back, several times. FlashAttention keeps each tile in the small one.
-#
+
+# %% [markdown]
 # The paper measured what that means for GPT-2's attention, forward and backward. (The
 # backward pass needs the weights again.)
 #

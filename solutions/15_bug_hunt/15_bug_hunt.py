@@ -153,7 +153,7 @@ assert table.std() > 0.9
 
 # %% [markdown]
 # The other three suspects are cleared: before the first step, no learning rate has been
-# used; a leak makes the loss small; and a sum instead of a mean would be too large by a
+# used; a leak never makes the loss large; and a sum instead of a mean would be too large by a
 # factor of two hundred.
 #
 # The embedding also gives the logits. A row with 32 numbers of size 1 has a product near
@@ -389,7 +389,7 @@ symptoms.compare(7, runs)
 # | longer neighbours | the same | the padding mask |
 # | with and without cache | the same text | the position of the new token |
 #
-# Each takes seconds. In this order, a suspect that is cleared stays cleared. But every row
+# Each takes seconds. In this order, no suspect that is cleared has to be measured again. But every row
 # comes too late: the error is in the program already.
 
 # %% [markdown]
@@ -406,7 +406,7 @@ symptoms.compare(7, runs)
 
 # %% [markdown]
 # The judge has several right versions, written in different ways, and many broken ones.
-# Every right version must pass, and you get points for each broken one that you catch.
+# Every right version must pass, and the more of the broken ones you catch, the better.
 # Their code stays hidden, and a test sees only what a function returns.
 #
 # Here is such a test. It compares shapes, and sums the rows of weights.
@@ -476,8 +476,7 @@ check(test_attention)
 # %% [markdown]
 # ### Exercise: test_mask
 #
-# Now a second test, of a function with an edge: write one for versions of
-# `masked_softmax(scores, may_attend)` of lesson 04, where a mask may block a whole row.
+# Write a second test, for versions of `masked_softmax(scores, may_attend)` of lesson 04.
 # `help("course_lib.masks.masked_softmax")` prints its contract.
 #
 # <details><summary>Hint 1</summary>
@@ -548,8 +547,8 @@ figures.architecture(parts=complete, alt=alt)
 # %% [markdown]
 # Back to the five curves of the first screen. A copied its own target, B began with an
 # embedding that was too large, D attended to the next word, and E never forgot a
-# gradient. The loss could not tell; each was given away by a number that takes seconds to
-# compute.
+# gradient. A low loss could not tell; each was given away by a number that takes seconds
+# to compute.
 
 # %% [markdown]
 # Errors like these have been in code that many people run: [a
@@ -1251,6 +1250,6 @@ assert complete_ones == 0
 
 # %% [markdown]
 # This is not a reproach. Those tests tell learners that they are on the right track, and
-# nobody had counted what they catch. Yours have been counted: that is the whole
-# difference. Whenever you write a test from now on, break the code once, on purpose, and
+# nobody had counted what they catch. Yours were run against broken versions: that is
+# the whole difference. Whenever you write a test from now on, break the code once, on purpose, and
 # see whether it notices.
