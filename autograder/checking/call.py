@@ -135,6 +135,7 @@ def local_runner(
     seconds: float | None = None,
     memory: bool = True,
     limiter: TimeLimiter = call_within,
+    causes: bool = True,
 ) -> Runner:
     """Return a runner that calls a function in this process, with copied arguments.
 
@@ -142,6 +143,7 @@ def local_runner(
     seconds : for one call; once a call has used them up, later ones get a tenth
     memory : whether to find out if the value shares memory with an argument
     limiter : what ends a call whose time is up
+    causes : whether to find out what an exception means, which takes milliseconds
 
     What the function prints and warns is dropped: neither is part of an answer.
     """
@@ -159,7 +161,7 @@ def local_runner(
             limit = (seconds or 0) / 10
             return CallResult("timeout", arguments=args)
         except BaseException as error:
-            raised = describe_exception(error, namespace(function))
+            raised = describe_exception(error, namespace(function), causes=causes)
             return CallResult("raised", None, raised, args)
         shares = memory and _share_memory(value, (args, kwargs))
         return CallResult("value", copied(value), None, args, shares)
@@ -352,10 +354,13 @@ def _bound(names: dict[str, Any], values: Mapping[str, Any]) -> Iterator[None]:
         names.update(before)
 
 
-def describe_exception(error: BaseException, names: Mapping[str, Any]) -> Raised:
+def describe_exception(
+    error: BaseException, names: Mapping[str, Any], *, causes: bool = True
+) -> Raised:
     """Return an exception as text, with the innermost line of the learner's own code.
 
     names : the global names of that code, which tell it from libraries' code
+    causes : whether to find out what it means
     """
     own: list[types.TracebackType] = []
     trace = error.__traceback__
@@ -368,7 +373,7 @@ def describe_exception(error: BaseException, names: Mapping[str, Any]) -> Raised
         line = str(error.text or "").strip()
         return Raised(kinds, str(error.msg), "", error.lineno or 0, line)
     message = _message(error)
-    cause = cause_of(kinds, message, own)
+    cause = cause_of(kinds, message, own) if causes else ""
     if not own:
         return Raised(kinds, message, cause=cause)
     code, number = own[-1].tb_frame.f_code, own[-1].tb_lineno

@@ -206,7 +206,7 @@ def has_small_whole_numbers(call: Call) -> bool:
 
 def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
     """Return the results of a function of ours on recorded calls."""
-    runner = local_runner(function)
+    runner = local_runner(function, causes=False)
     return [runner(call.arguments, call.keywords) for call in calls]
 
 
@@ -255,7 +255,7 @@ class _Row:
         """Return what an explanation's function gives; small results stay here."""
         result = self._results.get(each.key)
         if result is None:
-            runner = local_runner(each.function, memory=False)
+            runner = local_runner(each.function, memory=False, causes=False)
             result = runner(self.call.arguments, self.call.keywords)
             if self.size <= MOST_NUMBERS:
                 self._results[each.key] = result

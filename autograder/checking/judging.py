@@ -175,7 +175,7 @@ def _calls_left(
 
     n_made : calls made, of each case
     """
-    right, calls = local_runner(exercise.reference), list[Call]()
+    right, calls = local_runner(exercise.reference, causes=False), list[Call]()
     for case, n in zip(cases, n_made, strict=True):
         all_of_case: list[Call] = []
         judge_case(case, StudentFunction(exercise, right, all_of_case), seed)

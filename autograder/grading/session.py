@@ -308,8 +308,10 @@ class Session:
         self.called.add(exercise)
         self._flag(exercise, reply.library_calls)
         raised = reply.result.raised
-        if raised and self.hidden and not self._has_line(exercise, raised):
-            return replace(reply.result, raised=replace(raised, line_number=0))
+        if raised and self.hidden:
+            number = raised.line_number if self._has_line(exercise, raised) else 0
+            raised = replace(raised, line_number=number, cause="")
+            return replace(reply.result, raised=raised)
         return reply.result
 
     def _seconds_of_call(self, exercise: str) -> float:

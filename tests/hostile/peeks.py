@@ -568,13 +568,13 @@ def forging(submission, world, result, calls="[]"):
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_a_forged_line_number(submission, world):
-    raised = f'(("ValueError",), "", "", {NUMBER}, "")'
+    raised = f'(("ValueError",), "", "", {NUMBER}, "", secret)'
     forging(submission, world, f'"raised", None, {raised}')
 
 
 @hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
 def leaks_a_hidden_input_in_a_line_that_is_far_below(submission, world):
-    raised = '(("ValueError",), "", "", 30_000 + int(secret[-3:], 16), "")'
+    raised = '(("ValueError",), "", "", 30_000 + int(secret[-3:], 16), "", "")'
     forging(submission, world, f'"raised", None, {raised}')
     submission.cell(ADDITIVE).source += "\n" * 50_000
 
