@@ -154,7 +154,7 @@ def reports_the_cell_of_an_answer_and_ends(submission, world):
 @hostile(FAMILY, seconds=10)
 def reports_half_of_a_surrogate_pair_wherever_a_text_stands(submission, world):
     half = "'\\ud83d'"
-    raised = f"(({half},), {half}, {half}, 1, {half})"
+    raised = f"(({half},), {half}, {half}, 1, {half}, {half})"
     text = f"{{'name': {half}, 'text': {half}, {half}: 1}}"
     outputs = f"[{text}, {{'data': {{'text/plain': {half}, {half}: {half}}}}}]"
     kinds = f"{{{half}: ('answer', ''), '{NAME}': ({half}, {half})}}"
@@ -189,19 +189,19 @@ def reports_library_calls_of_no_function_that_is_watched(submission, world):
 
 @hostile(FAMILY, lost={NAME: "error"}, seconds=10)
 def sends_an_exception_of_long_texts(submission, world):
-    raised = '(("x" * 10**5,) * 9, "x" * 10**5, "x" * 10**5, 1, "x" * 10**5)'
+    raised = '(("x" * 10**5,) * 9, "x" * 10**5, "x" * 10**5, 1, "x" * 10**5, "x" * 10**5)'
     saying(submission, f'say("outcome", token, "raised", None, {raised}, None, 0, [])')
 
 
 @hostile(FAMILY, lost={NAME: "error"}, seconds=10)
 def sends_an_exception_of_a_line_of_four_thousand_digits(submission, world):
-    raised = '(("ValueError",), "", "", 10**4000, "")'
+    raised = '(("ValueError",), "", "", 10**4000, "", "")'
     saying(submission, f'say("outcome", token, "raised", None, {raised}, None, 0, [])')
 
 
 @hostile(FAMILY, seconds=10)
 def reports_long_texts_wherever_one_stands(submission, world):
     long = "'x' * 10**5"
-    raised = f"(({long},), {long}, {long}, 1, {long})"
+    raised = f"(({long},), {long}, {long}, 1, {long}, {long})"
     kinds = f"{{'{NAME}': ({long}, {long})}}"
     submission.own(f"{SAYS}say('ran', {{0: {raised}}}, {{}}, {kinds})")
