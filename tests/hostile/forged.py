@@ -189,7 +189,8 @@ def reports_library_calls_of_no_function_that_is_watched(submission, world):
 
 @hostile(FAMILY, lost={NAME: "error"}, seconds=10)
 def sends_an_exception_of_long_texts(submission, world):
-    raised = '(("x" * 10**5,) * 9, "x" * 10**5, "x" * 10**5, 1, "x" * 10**5, "x" * 10**5)'
+    text = '"x" * 10**5'
+    raised = f"(({text},) * 9, {text}, {text}, 1, {text}, {text})"
     saying(submission, f'say("outcome", token, "raised", None, {raised}, None, 0, [])')
 
 
