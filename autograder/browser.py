@@ -14,7 +14,6 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from html import escape
 from types import CodeType
 from typing import Any, NamedTuple
@@ -42,7 +41,7 @@ from autograder.checking.way_on import makes_possible
 from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, MadePossible, Note, region
 from autograder.messages.stopped import missing_name, unreadable
-from autograder.outside_values import from_outside
+from autograder.outside_values import judged_with_outside_values
 
 CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try them
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more
@@ -166,10 +165,7 @@ def report_of(exercise: Exercise, answer: Any, text: str = "") -> PageReport:
     """
     cases = [case for case in exercise.cases if case.visible]
     result = judge(exercise, page_runner_factory(answer), cases=cases)
-    is_wrong = not (result.solved or result.is_unwritten)
-    warning = from_outside(exercise, answer) if is_wrong else ""
-    if warning and all(call.result.raised for call in result.calls):
-        result = replace(result, diagnosis="")  # an exception alone proves no error
+    result, warning = judged_with_outside_values(exercise, answer, result)
     notes = _notes(exercise, result, text)
     return PageReport(exercise, result, notes, warning, judged=text)
 

@@ -16,7 +16,6 @@ import sys
 import textwrap
 import types
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeGuard
@@ -40,7 +39,7 @@ from autograder.newest_cell import (
     older_version,
     watch_cells,
 )
-from autograder.outside_values import from_outside
+from autograder.outside_values import judged_with_outside_values
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -111,9 +110,9 @@ def check(answer: Any = None) -> float | None:
         _refuse_missing_name(exercise, result, answer)
     judged = "" if grading else defining_cell(answer)
     notes: tuple[Note, ...] = () if grading else _notes(exercise, result, judged)
-    warning = "" if grading else _warning(exercise, result, answer)
-    if warning and all(call.result.raised for call in result.calls):
-        result = replace(result, diagnosis="")  # an exception alone proves no error
+    warning = "" if grading else older_version(exercise.name, answer)
+    if not grading and not warning:
+        result, warning = judged_with_outside_values(exercise, answer, result)
     report = CheckReport(exercise, result, notes, warning, judged)
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
@@ -132,18 +131,6 @@ def check(answer: Any = None) -> float | None:
     if not result.solved:
         raise CheckFailed(report) from None
     return None
-
-
-def _warning(exercise: Exercise, result: ExerciseResult, answer: Any) -> str:
-    """Return what is to be known before all else: that this is about something else.
-
-    So it is where a newer version has not run, and where a wrong answer takes values
-    from outside of its function.
-    """
-    if older := older_version(exercise.name, answer):
-        return older
-    is_wrong = not (result.solved or result.is_unwritten)
-    return from_outside(exercise, answer) if is_wrong else ""
 
 
 def _refuse_missing_name(

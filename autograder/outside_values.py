@@ -2,11 +2,13 @@
 
 import dis
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.checking.call import plain_function
 from autograder.checking.exercise import Exercise
+from autograder.checking.result import ExerciseResult
 from autograder.checking.values import is_array, is_one_of, is_tensor
 
 DATA = (list, tuple, dict, set, str, int, float, bool)
@@ -34,23 +36,40 @@ def outside_values(answer: Any) -> list[str]:
     ]
 
 
+def judged_with_outside_values(
+    exercise: Exercise, answer: Any, result: ExerciseResult
+) -> tuple[ExerciseResult, str]:
+    """Return a result, and what a wrong answer takes from around it, in a sentence.
+
+    Where such an answer only raises, its diagnosis is left out: the exception may come
+    from those values, and proves no error.
+    """
+    if result.solved or result.is_unwritten:
+        return result, ""
+    sentence = from_outside(exercise, answer)
+    if sentence and all(call.result.raised for call in result.calls):
+        result = replace(result, diagnosis="")
+    return result, sentence
+
+
 def from_outside(exercise: Exercise, answer: Any) -> str:
     """Return a sentence on values that an answer takes from around it, or ""."""
-    names = [f"`{name}`" for name in outside_values(answer)][:MOST_NAMES]
+    names = outside_values(answer)[:MOST_NAMES]
     if not names:
         return ""
-    one = len(names) == 1
-    listed = names[0] if one else f"{', '.join(names[:-1])} and {names[-1]}"
-    arguments = [f"`{name}`" for name in exercise.parameters]
-    listed_arguments = " and ".join(
-        filter(None, [", ".join(arguments[:-1]), arguments[-1]])
-    )
+    one, listed = len(names) == 1, _listed(names)
     return (
         f"Your `{exercise.name}` uses {listed}, which {'is' if one else 'are'} made "
         f"outside of it and no {'argument' if one else 'arguments'}: "
-        f"{'it stays' if one else 'they stay'} the same whatever {listed_arguments} "
-        f"{'is' if len(arguments) == 1 else 'are'}."
+        f"{'it stays' if one else 'they stay'} the same whatever "
+        f"{_listed(exercise.parameters)} "
+        f"{'is' if len(exercise.parameters) == 1 else 'are'}."
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = [f"`{name}`" for name in names]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _globals_read(code: types.CodeType) -> Iterator[str]:

@@ -26,16 +26,11 @@ from autograder.grading.lesson_needs import LessonNeeds
 OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that describe the result of one call: the child needs them.
-CALL_MODULES = (
-    "checking/__init__.py",
-    "checking/call.py",
-    "checking/values.py",
-    "checking/causes/__init__.py",
-    "checking/causes/failing_code.py",
-    "checking/causes/of_arrays.py",
-    "checking/causes/of_dictionaries.py",
-    "checking/causes/of_exceptions.py",
-    "checking/causes/of_python.py",
+PACKAGE = Path(autograder.__file__).parent
+CALL_MODULES = tuple(
+    path.relative_to(PACKAGE).as_posix()
+    for pattern in ("__init__.py", "call.py", "values.py", "causes/*.py")
+    for path in sorted((PACKAGE / "checking").glob(pattern))
 )
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {what} is "
@@ -90,7 +85,7 @@ def make_copy(
     (stub / "__init__.py").write_text(STUB, encoding="utf-8")
     for name in CALL_MODULES:
         (stub / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Path(autograder.__file__).parent / name, stub / name)
+        shutil.copy(PACKAGE / name, stub / name)
     needs = LessonNeeds(cells, [each.reference.__module__ for each in exercises])
     others = [name for name in needs.others if not name.startswith(CHECKS)]
     watched = sorted({*others} | demonstrated(needs, set_up))
