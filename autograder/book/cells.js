@@ -7,7 +7,9 @@
   const { make, button, showWorking, textarea, fit } = attentionCourse.editing;
   const DRAWS = /\b(figures|matplotlib|pylab)\b/;
   const FULL = "Your browser does not keep what you change here (its storage is full or blocked).";
-  let isRunning = false; // one cell, or all above one
+  const WAITS = "Waits for what is running …";
+  let turn = Promise.resolve(); // of what was asked for last: one cell, or all above one
+  let stops = 0; // how often Stop was pressed: what waits then runs no more
 
   /** Return a sentence whose marked words are code. */
   const sentence = (text) => make("p", { className: "live-uses" },
@@ -53,7 +55,7 @@
         stored?.classList.remove("live-replaced");
         run.focus();
       });
-      const stop = named("Stop", () => python.stop());
+      const stop = named("Stop", () => { stops += 1; python.stop(); });
       stop.hidden = original.hidden = true;
       const say = (text) => { status.textContent = text; };
       const open = (text) => {
@@ -89,7 +91,11 @@
         python.say = say;
         python.start();
       });
-      const cell = { about, area, begin, end, ranIn: null };
+      const wait = (isOn) => {
+        if (isOn) say(WAITS);
+        else if (status.textContent === WAITS) say("");
+      };
+      const cell = { about, area, wait, begin, end, ranIn: null, isAsked: false };
       const row = make("div", { className: "live-cell" }, run, above, edit, original, stop, status);
       input.after(area, row);
       element.append(own);
@@ -116,14 +122,12 @@
       return result;
     }
 
-    const alone = (action) => async (...given) => {
-      if (isRunning) return;
-      isRunning = true;
-      try {
-        await action(...given);
-      } finally {
-        isRunning = false;
-      }
+    /** Run once what was asked for before is done, unless that is stopped. */
+    const inTurn = (action) => {
+      const before = stops;
+      const mine = turn.then(() => (stops === before ? action() : undefined));
+      turn = mine.catch(() => {});
+      return mine;
     };
 
     const runEach = async (some) => {
@@ -133,14 +137,25 @@
       }
       return true;
     };
-    const runAll = alone(runEach);
-    const runOne = alone(async (cell) => {
+    const runAll = (some) => inTurn(() => runEach(some));
+    async function runOne(cell) {
+      if (cell.isAsked) return; // it runs, or waits for its turn
+      cell.isAsked = true;
+      cell.wait(true);
+      try {
+        await inTurn(() => runWithAbove(cell));
+      } finally {
+        cell.isAsked = false;
+        cell.wait(false);
+      }
+    }
+    async function runWithAbove(cell) {
       const result = await run(cell, true);
       if (!result.unknown) return;
       const above = cells.slice(0, cells.indexOf(cell)).filter((each) => each.ranIn !== python.worker);
       if (!above.length || !(await runEach(above))) cell.end(result);
       else await run(cell);
-    });
+    }
   }
 
   document.addEventListener("DOMContentLoaded", () => {

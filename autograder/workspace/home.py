@@ -251,19 +251,20 @@ class Home:
         optional = [each for lesson in self.lessons for each in lesson.optional]
         count, done = len(required), self.n_solved(required)
         totals = [f"{_bar(done, count)} **{done} of {count} exercises solved**"]
-        if optional:
-            solved = self.n_solved(optional)
-            totals[0] += f", and {solved} of {len(optional)} optional"
         if self.in_class:
             points = sum(map(self.points, self.lessons))
             worth = sum(lesson.points for lesson in self.lessons)
             totals.append(f"{format_number_of(points, worth)} points so far")
-        if left := sum(map(self.minutes_left, self.lessons)):
+        left = sum(map(self.minutes_left, self.lessons))
+        if left:
             totals.append(f"{_duration(left)} left")
+        beyond = []
+        if optional:
+            beyond.append(f"{self.n_solved(optional)} of {len(optional)} solved")
         if further := sum(map(self.further_left, self.lessons)):
-            more = " more" if left else ""
-            totals.append(f"*{FURTHER}* {_duration(further)}{more}")
-        return " · ".join(totals)
+            beyond.append(f"{_duration(further)}{' more' if left else ''}")
+        core = " · ".join(totals)
+        return f"{core}<br>*{FURTHER}*: {' · '.join(beyond)}" if beyond else core
 
     def continue_lines(self) -> list[str]:
         """Return as plain text where to go on, with that lesson's exercises."""
@@ -310,14 +311,14 @@ class Home:
             name = self._exercise_link(lesson, exercise)
             return f"**{CORE_SOLVED}** {FURTHER}: {name}, in {self._link(lesson)}"
         lesson, exercise = here
-        verb = "Continue" if self.progress else "Start"
-        line = f"**{verb} here:** {self._link(lesson)}"
         question = f" *{_plain(lesson.question)}*" if lesson.question else ""
         if not self.progress:
             about = ABOUT.format(count=len(self.lessons))
-            return f"{line} · {lesson.minutes} min.{question} <small>{about}</small>"
+            line = f"**Start here:** {self._link(lesson)} · {lesson.minutes}{TIE}min"
+            return f"{line}{question} <small>{about}</small>"
         name = self._exercise_link(lesson, exercise)
-        line += f", exercise {name} · {exercise.minutes} min.{question}"
+        line = f"**Continue in {_plain(lesson.heading)}:**{question}"
+        line += f" {name} · {exercise.minutes}{TIE}min"
         later = [each for each in self.put_off() if each != here]
         if later:
             links = ", ".join(self._exercise_link(*each) for each in later)

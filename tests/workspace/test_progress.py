@@ -90,9 +90,9 @@ def test_home_follows_each_check(learner):
     assert f"begun, {holding} of {CLAIMS} claims hold" in learner.home
     assert holding > 1
     checked(RIGHT_SCORES, "scaled_scores")
-    assert "exercise [softmax]" in learner.home
+    assert ":** *What is alike?* [softmax]" in learner.home
     checked(WRONG)
-    assert "exercise [softmax]" in learner.home
+    assert ":** *What is alike?* [softmax]" in learner.home
 
 
 def test_first_solving_stays_whatever_is_tried_later(learner):
@@ -119,10 +119,10 @@ def test_course_version_puts_an_exercise_off(learner):
     note("from course_lib.attention import softmax")
     record = learner.record()
     assert (record["put_off"], record["attempts"]) == (True, 1)
-    assert "exercise [scaled_scores]" in learner.home
+    assert ":** *What is alike?* [scaled_scores]" in learner.home
     assert [*read_progress(learner.work)] == ["softmax"]
     checked(WRONG)
-    assert not learner.record()["put_off"] and "exercise [softmax]" in learner.home
+    assert not learner.record()["put_off"] and ":** *What is alike?* [softmax]" in learner.home
 
 
 def test_progress_of_an_older_version_is_read(learner):

@@ -27,6 +27,7 @@ ${TEXT} > h1 { font-size: 15px; font-weight: 650; letter-spacing: 0.02em; color:
 ${TEXT} > h2 { font-size: 20px; font-weight: 650; margin-top: 22px; }
 ${TEXT} a { color: var(--home-accent); text-decoration: none; }
 ${TEXT} :is(p, li) a { text-decoration: underline; text-decoration-thickness: 1px; text-underline-offset: 0.2em; }
+${TEXT}:focus { outline: 0; }
 ${TEXT} a:focus-visible, ${TEXT} summary:focus-visible { outline: 3px solid var(--home-accent); outline-offset: 2px; border-radius: 3px; }
 
 /* Where to go on, with its question, large; beside it how far one has come. */
@@ -37,18 +38,19 @@ ${TEXT} > h1 + p > strong:first-child { display: block; margin-bottom: 4px; font
 ${TEXT} > h1 + p > a { font-weight: 650; }
 ${TEXT} > h1 + p > em { display: block; margin-top: 10px; font-size: 30px; font-style: normal; font-weight: 650;
   letter-spacing: -0.015em; line-height: 1.2; text-wrap: balance; }
-/* Before anything is solved: the question, what the course is, and one button. */
+/* The question, then one button and its minutes; before anything is solved, also what the course is. */
 ${TEXT} > h1 + p > small { display: block; margin-top: 10px; max-width: 36em; font-size: 16px; color: var(--home-quiet); text-wrap: pretty; }
-${TEXT} > h1 + p:has(> small) { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }
-${TEXT} > h1 + p:has(> small) > :is(strong, em, small) { flex: 0 0 100%; order: -1; }
+${TEXT} > h1 + p:has(> em) { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 10px; }
+${TEXT} > h1 + p:has(> em) > :is(strong, em, small) { flex: 0 0 100%; order: -1; }
 ${TEXT} > h1 + p:has(> small) > strong:first-child { display: none; }
 ${TEXT} > h1 + p:has(> small) > em { margin-top: 0; }
-${TEXT} > h1 + p:has(> small) > a { margin-top: 16px; padding: 7px 16px; border-radius: 8px; background: var(--home-accent);
+${TEXT} > h1 + p:has(> em) > a { margin-top: 16px; padding: 7px 16px; border-radius: 8px; background: var(--home-accent);
   color: var(--home-hero); font-size: 17px; text-decoration: none; }
-${TEXT} > h1 + p:has(> small) > a::after { content: " \\2192"; }
+${TEXT} > h1 + p:has(> em) > a::after { content: " \\2192"; }
 ${TEXT} > h1 ~ p:has(> progress) { grid-column: 9 / -1; grid-row: 2; align-content: center; font-size: 15px; }
 ${TEXT} > h1 ~ p:has(> progress) > progress { height: 14px; margin-bottom: 12px; }
 ${TEXT} > h1 ~ p:has(> progress) > em { font-style: normal; }
+${TEXT} > h1 ~ p:has(> progress) > br { display: block; margin-top: 8px; content: ""; }
 
 ${TEXT} progress { appearance: none; display: block; width: 100%; height: 6px; border: 0; border-radius: 99px; overflow: hidden;
   background: var(--home-track); color: var(--home-accent); }
@@ -84,8 +86,8 @@ ${TEXT} > details { grid-column: span 6; padding: 12px 17px; border: 1px solid v
 ${TEXT} > details > summary { cursor: pointer; font-weight: 600; }
 ${TEXT} > details > ul { margin: 10px 0 2px; padding: 0; list-style: none; }
 ${TEXT} > details > ul > li { padding: 4px 0; color: var(--home-quiet); }
-${TEXT} > hr { width: 100%; height: 1px; border: 0; background: var(--home-line); margin-top: 22px; }
-${TEXT} > hr ~ p { color: var(--home-quiet); font-size: 13px; }
+/* For one who edits the file: it is written anew. */
+${TEXT} > hr, ${TEXT} > hr ~ p { display: none; }
 @container (max-width: 760px) {
   ${TEXT} { padding: 18px 14px 32px; gap: 12px; }
   ${TEXT} > h1 + p, ${TEXT} > h1 ~ p:has(> progress), ${TEXT} > details { grid-column: 1 / -1; grid-row: auto; }
@@ -107,6 +109,7 @@ export function watchHome(lab, tell) {
       known.add(widget);
       widget.addClass(PAGE);
       nameTab(widget, () => "Home");
+      scrollByKeys(widget);
       setTimeout(() => putFirst(shell, widget)); // the shell is still at work on it
     }
   };
@@ -117,7 +120,10 @@ export function watchHome(lab, tell) {
     newValue.addClass(STALE); // in the same turn, before anything is painted
     refresh(lab, newValue)
       .catch(tell)
-      .finally(() => newValue.removeClass(STALE));
+      .finally(() => {
+        newValue.removeClass(STALE);
+        focusText(newValue.content.node);
+      });
   });
   look();
 }
@@ -134,6 +140,23 @@ export async function openHome(lab) {
   if (tab) lab.app.shell.activateById(tab.id);
   else await lab.app.commands.execute("docmanager:open", { path: HOME, factory: "Markdown Preview" });
   return "";
+}
+
+/** Let PageDown and the arrows scroll: what JupyterLab focuses is not what scrolls. */
+function scrollByKeys({ content }) {
+  const page = content.node.querySelector(".jp-RenderedMarkdown");
+  if (!page) return;
+  page.tabIndex = 0;
+  page.setAttribute("role", "region");
+  page.setAttribute("aria-label", "Home");
+  content.node.addEventListener("focus", () => focusText(content.node));
+  focusText(content.node);
+}
+
+/** Pass on the focus; while the page is hidden it takes none. */
+function focusText(node) {
+  if (document.activeElement !== node) return;
+  node.querySelector(".jp-RenderedMarkdown")?.focus({ preventScroll: true });
 }
 
 function tabsOfHome(lab) {
