@@ -143,8 +143,8 @@ assert w.grad.item() == 12
 
 # %% [markdown]
 # `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is used
-# twice. But in training, the examples come in **batches**, a few at a time, and each batch
-# calls `backward`. So between two steps somebody has to set the gradients back to zero, and
+# twice. But in training, the examples come in **batches**, a few at a time, and `backward` is
+# called for each. So between two steps somebody has to set the gradients back to zero, and
 # in PyTorch that is you. If you forget, there is no error: each step uses the sum of the
 # gradients of all batches so far.
 #
@@ -235,10 +235,9 @@ check(sgd_step)
 # Where do the parameters of a model live? In a **module**: an object that knows its
 # parameters by name. Here is your attention as a module. Its `__init__` draws the
 # parameters (an `nn.Parameter` is a tensor that requires a gradient), and its `forward`
-# uses them. You call a module like a function, and it
-# calls `forward`. (If you have never written a class: `__init__` runs once, when you
-# make the object, `self` is the object itself, and `super().__init__()` prepares what
-# every module needs.)
+# uses them. You call a module like a function, and it calls `forward`. (If you have never
+# written a class: `__init__` runs once, when you make the object, `self` is the object
+# itself, and `super().__init__()` prepares what every module needs.)
 
 
 # %%
@@ -338,16 +337,17 @@ assert (loss, gradients["w"], after_batch["w"]) == (16, -8, 2)
 
 # %% [markdown]
 # Think of a relay: w = 2 goes on to the next batch. If that is 8, its loss is
-# (2 − 8)² = 36, its own gradient −12, and the step arrives at w = 5. So for the batches 4 and 8
-# `train_epoch` returns w = 5, the state None and the losses 16 and 36. In general:
+# (2 − 8)² = 36, its own gradient −12, and the step arrives at w = 5. So for the batches 4 and
+# 8, the function that you write next returns w = 5, the state None and the losses 16 and 36.
+# It gets `pull` as `gradient_of`, and `halfway` as `step`. In general:
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
 # | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 #
-# The `state` is what an optimizer remembers from one step to the next. Gradient descent
-# remembers nothing, so its state is always None.
+# The `state` is what an optimizer remembers from step to step: for gradient descent,
+# nothing, so it is None.
 
 # %% [markdown]
 # ### Exercise: train_epoch
@@ -389,8 +389,8 @@ assert (after_1["w"], after_2["w"], np.mean(losses_2)) == (5, 6.25, 6.625)
 
 # %% [markdown]
 # Which w is better, 5 or 6.25? The batches cannot say, since w was pulled towards them. So
-# after each epoch the model is tested on **held-out** data, on which it is never trained. Let
-# that be the number 5: the held-out losses are (5 − 5)² = 0 and (6.25 − 5)² = 1.5625. The
+# after each epoch the model is tested on **held-out** data, on which it is never trained. If
+# that is the number 5, the held-out losses are (5 − 5)² = 0 and (6.25 − 5)² = 1.5625. The
 # first epoch was better, and `train` returns *its* w.
 #
 # That is all that `train` adds: a loop around these calls, a held-out loss after each,
@@ -398,8 +398,8 @@ assert (after_1["w"], after_2["w"], np.mean(losses_2)) == (5, 6.25, 6.625)
 
 # %% [markdown]
 # One last function computes a held-out loss: `loss_of(parameters, batch, training)`
-# returns a batch's loss and no gradients. Its `training` says which of two modes the model is in.
-# They differ if it has *dropout*. In **training mode** some of the numbers, chosen at random,
+# returns a batch's loss and no gradients. Its `training` says which of two modes the model is
+# in. They differ if it has *dropout*. In **training mode** some of the numbers, chosen at random,
 # are set to 0 (and the others are scaled up), so that no single number becomes indispensable.
 # In **evaluation mode**, the one for held-out data, nothing is dropped. (In PyTorch,
 # `model.train()` and `model.eval()` switch between the two.)

@@ -129,7 +129,7 @@ assert round(state, 2) == 0.58
 # multiplies number by number. The **update gate** u is the gate of the example, and the
 # **reset gate** r decides how much of s reaches the candidate c. In code, what belongs to the
 # token is `w_x` and `b_x`, what belongs to the state `w_h` and `b_h`, and the state's length
-# is `d_h`.
+# is `d_h`. (Two biases, because in c the reset gate multiplies only one of them, as in PyTorch.)
 
 # %% [markdown]
 # ### Exercise: gru_step
@@ -250,9 +250,9 @@ assert shares[3] > 0.9 and 0.3 < shares[12] < 0.6  # 1.00 and 0.47 in the trials
 
 # %% [markdown]
 # After 200 steps of training, words of 3 letters are copied almost perfectly, but of 12
-# letters about half are wrong. The more letters went into the vector, the fewer come out again
-# in order. (Would a longer vector help, or a longer training? *What gets lost, and why?*, in
-# *Going further*, tries both.)
+# letters about half are wrong. One vector serves a short word well, and a long one badly.
+# (Would a longer vector help, or a longer training? *What gets lost, and why?*, in *Going
+# further*, tries both.)
 
 # %% [markdown]
 # ## The way out: keep all states, and attend to them
@@ -389,8 +389,8 @@ figures.gradient_paths(
 
 # %% [markdown]
 # Without attention, it goes through every state in between, and as a rule it shrinks at
-# each (*What gets lost, and why?* measures that). With attention, one weighted mean is all that lies between a target token and any
-# state of the source.
+# each (*What gets lost, and why?* measures that). With attention, one weighted mean is all
+# that lies between a target token and any state of the source.
 #
 # So attention is older than *Attention Is All You Need*: these models attended in 2014
 # and 2015, with recurrent networks around the attention. What the Transformer of 2017
@@ -439,7 +439,7 @@ print("written:", *written(translator, source))
 weights = alignments.weights(translator, numbers, source, target)
 links = numbers.links(source, target)
 rows, columns = [*target, "(end)"], [*source, "(end)"]
-assert weights[2].argmax() == 4  # three
+assert weights[2].argmax() == 4 and weights[4].argmax() == 3  # three, seventy
 assert weights[3].argmax() == 3  # also for the seeds 1 and 2: seventy, by 0.44 or more
 
 # %%
@@ -547,7 +547,8 @@ assert 10**12 < 2**40
 # %% [markdown]
 # Why is it hard to learn? The gradients have many steps to go through. Take a GRU with random
 # parameters, whose gates are about ½, and the gradient of its last state with respect to
-# each token's vector.
+# each token's vector. (`nn.GRU` takes all the steps; row t of its result is the state after
+# token t.)
 #
 # **Predict:** if the gradient's norm (its length) is 1 at the last token, how large is it
 # ten steps before?
