@@ -101,14 +101,14 @@ def train(
     loss_of : loss_of(parameters, batch, training) returns the batch's loss; training is
         False in evaluation mode, without dropout
     held_out : batches that are never trained on
-    epochs : how often to go through batches
+    epochs : how often to go through batches, each time with a call of ``train_epoch``
 
     Returns (best, losses, held_out_losses):
     - best: the parameters after the epoch with the lowest held-out loss, the first of
       equals
-    - losses: for each epoch the mean of what gradient_of returned
-    - held_out_losses: for each epoch, after its last step, the mean over the held-out
-      batches in evaluation mode
+    - losses: for each epoch the mean of the losses that ``train_epoch`` returned
+    - held_out_losses: for each epoch, after its last step, the mean of
+      loss_of(parameters, batch, False) over the held-out batches
     Source: Goodfellow et al. (2016), Deep Learning, algorithms 8.1 and 7.1.
 
     >>> def gradient_of(parameters, batch, gradients):  # of the loss (w − batch)²

@@ -7,12 +7,13 @@
 #
 # - turn NumPy code into PyTorch;
 # - let PyTorch compute gradients, and recognise what makes them go wrong: leftovers of the
-#   step before, or a cut graph;
+#   step before, or a cut in PyTorch's record;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write the training loop, and train a model with it;
-# - in *Going further*: say which tensors share memory, measure a gradient, and write Adam.
+# - in *Going further*: read the loop in PyTorch's words, say which tensors share memory,
+#   measure a gradient, and write Adam.
 #
-# **About 80 minutes, and 55 more in *Going further*.** You need lessons 01, 02 and 05.
+# **About 75 minutes, and 70 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -38,13 +39,11 @@ figures.backward_pass(1.5, 2.0, 7.0, learning_rate=0.05, alt=alt)
 # %% [markdown]
 # A **gradient** says how fast the loss changes with a value. Each gradient came from the
 # one to its right by a single multiplication, and a step against the gradient of w made
-# the loss smaller. Going back like this is called **backpropagation**, and with the step,
-# it is all that training needs.
+# the loss smaller. Going back like this is called **backpropagation**.
 #
 # A real model has more of these boxes. For one layer of self-attention alone they fill a page
-# (lesson 02, *Backwards*, for those who like it), with three paths that meet in `x`; the
-# Transformer of *Attention Is All You Need* has 18 attention layers, with norms and
-# feed-forward networks between them. **Who computes its gradients, and how does the model
+# (lesson 02, *Backwards*, for those who like it), and the Transformer of *Attention Is All
+# You Need* has 18 attention layers. **Who computes its gradients, and how does the model
 # learn from them?**
 
 # %%
@@ -72,7 +71,7 @@ assert w.grad.item() == -16
 # | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
 # | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
 # | `x.astype(np.float64)` | `x.double()`: x itself, if it already has that type |
-# | `x.copy()` | `x.detach().clone()`; `x.clone()` keeps the graph (more on that below) |
+# | `x.copy()` | `x.detach().clone()` (why `detach`: *Two silent traps*) |
 # | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
 
 # %%
@@ -87,9 +86,10 @@ print("NumPy:", np.array([0.1]).dtype, " PyTorch:", torch.tensor([0.1]).dtype)
 # ## Who computes the gradients?
 #
 # PyTorch keeps a record for a tensor with `requires_grad=True`: every operation on it,
-# and on its results. The record is called the **graph**. Each result carries, as `grad_fn`,
-# the operation that made it. `backward()` goes through the graph from the end and applies
-# the chain rule at each step. This is **automatic differentiation**, or autograd.
+# and on its results. The record is called the **graph**, and the boxes of the first picture
+# are a small one. Each result points back, with its `grad_fn`, to the operation that made it.
+# `backward()` goes through the graph from the end and applies the chain rule at each step.
+# This is **automatic differentiation**, or autograd.
 #
 # Now for the whole of attention. In PyTorch, the lines from lesson 01 turn into these:
 
@@ -143,102 +143,53 @@ assert w.grad.item() == 12
 
 # %% [markdown]
 # `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is used
-# twice. But training calls `backward` for each batch, so between two steps somebody has to
-# set the gradients back to zero, and in PyTorch that is you. If you forget, there is no
-# error: each step uses the sum of the gradients of all batches so far.
+# twice. But in training, the examples come in **batches**, a few at a time, and `backward` is
+# called for each. So between two steps somebody has to set the gradients back to zero, and
+# in PyTorch that is you. If you forget, there is no error: each step uses the sum of the
+# gradients of all batches so far.
 #
 # The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
-# without their graph. (`.numpy()` is safe: it refuses a tensor with a graph.)
+# without their graph, so PyTorch takes them for constants. The derivative of w² again, once
+# whole and once with a cut:
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
-loss = w * w.detach()
+(whole,) = torch.autograd.grad(w * w, w)
+(with_a_cut,) = torch.autograd.grad(w * w.detach(), w)
+print("whole:", whole.item(), " with a cut:", with_a_cut.item())
+assert (whole, with_a_cut) == (6, 3)
 
 # %% [markdown]
-# **Predict:** what is the gradient of this loss?
-#
-# - [ ] 0
-# - [x] 3
-# - [ ] 6
-
-# %%
-print(torch.autograd.grad(loss, w)[0].item())
-assert torch.autograd.grad(w * torch.tensor(3.0), w)[0].item() == 3
+# Half of the gradient is missing, and there is no error. A cut is useful if you mean it: a
+# program that collects losses for a plot keeps `loss.item()`, because `loss` itself would
+# keep its whole graph in memory. (A third trap is in *A step in place*, in *Going further*.)
 
 # %% [markdown]
-# The detached factor counts as a constant, so half of the gradient is missing. A cut is
-# useful if you mean it: a program that collects losses for a plot keeps `loss.item()`,
-# because `loss` itself would keep the whole graph of every batch in memory. (A third trap,
-# a change in place, is in *A step in place*, in *Going further*.)
-
-# %% [markdown]
-# ## Picking one number per position
+# ## What is the loss?
 #
-# You can get gradients, but gradients of what? The model that spells backwards needs a
-# loss. At each position it gives a row of 26 log-probabilities, the logarithms of its
-# probabilities, one per letter, and from each row the loss takes the entry of the right
-# letter. Here are three positions and five letters.
-
-# %%
-log_p = torch.randn(3, 5).log_softmax(dim=-1)
-targets = torch.tensor([4, 0, 2])
-
-# %% [markdown]
-# **Predict:** what is the shape of `log_p[:, targets]`?
+# You can get gradients, but gradients of what? At each position, the model that spells
+# backwards gives 26 **logits**, one number for each letter. A softmax turns them into
+# probabilities, of which the loss reads a single one: the probability of the *right*
+# letter. Its logarithm, averaged over all positions and with a minus sign, is the
+# **cross-entropy**, the loss on which nearly all language models are trained (lesson 10).
 #
-# - [ ] (3, 5)
-# - [ ] (3,), one number per position
-# - [x] (3, 3)
-
-# %%
-print(tuple(log_p[:, targets].shape))
-assert log_p[:, targets].shape == (3, 3)
-
-# %% [markdown]
-# `[:, targets]` takes these columns from *every* row, but each row needs an index of its
-# own. That is what `gather` is for, like NumPy's `take_along_axis`: `x.gather(dim, index)`
-# picks, along one axis, the entries that `index` names, and its result has the shape of
-# `index`.
-
-# %% [markdown]
-# ### Exercise: gather_log_probabilities
-#
-# Return the log-probability of the right token at each position.
-#
-# <details><summary>Hint 1</summary>
-#
-# Which axis of `log_p` do the token ids index? `index` must have as many axes as `log_p`:
-# how many has `targets`?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `.unsqueeze(-1)` adds an axis of length 1 at the end, and `.squeeze(-1)` takes it away.
-# What would `.squeeze()`, without an axis, do to a batch of one sequence?
-#
-# </details>
-
-# %%
-from course_lib.nn.first_steps import gather_log_probabilities  # exercise
-
-# %%
-check(gather_log_probabilities)
-
-# %% [markdown]
-# The mean of these numbers, with a minus sign, is the **cross-entropy**: the loss on
-# which nearly all language models are trained (lesson 10). PyTorch's `cross_entropy`
-# takes **logits**, numbers before the softmax, and computes their log-probabilities
-# itself. (A log-softmax leaves log-probabilities unchanged, so you may pass them as well.)
-# A model that knows nothing gives each of 26 letters the probability 1/26, so its loss is
-# ln 26.
+# Here are three positions and five letters. `gather` picks the entry of the right letter
+# from each row:
 
 # %%
 from torch.nn.functional import cross_entropy
 
-mean = -gather_log_probabilities(log_p, targets).mean()
-print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(log_p, targets)))
+logits, right = torch.randn(3, 5), torch.tensor([4, 0, 2])
+log_p = logits.log_softmax(dim=-1)
+mean = -log_p.gather(-1, right.unsqueeze(-1)).mean()
+print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(logits, right)))
 print("ln 26 =", round(np.log(26), 2))
-assert torch.allclose(mean, cross_entropy(log_p, targets))
+assert torch.allclose(mean, cross_entropy(logits, right))
+
+# %% [markdown]
+# So `cross_entropy` does it all, from the logits on. A model that knows nothing gives each of
+# 26 letters the probability 1/26, and then the loss is ln 26. (*Picking one number per
+# position*, in *Going further*, has more about `gather`, and an exercise.)
 
 # %% [markdown]
 # ## From a gradient to a step
@@ -284,10 +235,9 @@ check(sgd_step)
 # Where do the parameters of a model live? In a **module**: an object that knows its
 # parameters by name. Here is your attention as a module. Its `__init__` draws the
 # parameters (an `nn.Parameter` is a tensor that requires a gradient), and its `forward`
-# uses them. You call a module like a function, and it
-# calls `forward`. (If you have never written a class: `__init__` runs once, when you
-# make the object, `self` is the object itself, and `super().__init__()` prepares what
-# every module needs.)
+# uses them. You call a module like a function, and it calls `forward`. (If you have never
+# written a class: `__init__` runs once, when you make the object, `self` is the object
+# itself, and `super().__init__()` prepares what every module needs.)
 
 
 # %%
@@ -358,22 +308,46 @@ assert len(list(InAParameterList().parameters())) == 3
 # **Training** repeats three things for each batch: set the gradients to zero, compute them,
 # make a step. One pass through all batches is an **epoch**.
 #
-# First you write such a pass, `train_epoch`. Think of a relay: the first batch changes the
-# parameters a little, these go on to the second batch, which changes them again, and so on.
-# On the way, the loop notes the loss of each batch, so that one can see it fall.
+# Your loop will serve any model and any optimizer: both come in as functions. Here are the
+# smallest ones. The model is one number, w, and so is a batch. The loss is (w − batch)², its
+# gradient is 2 (w − batch), and a step goes halfway to the batch. (So that you meet trap 1
+# yourself, the gradient is *added* to those that come in.)
+
+
+# %%
+def pull(parameters: dict, batch: float, gradients: dict) -> tuple[float, dict]:
+    error = parameters["w"] - batch
+    return error.item() ** 2, {"w": gradients["w"] + 2 * error}
+
+
+def halfway(parameters: dict, gradients: dict, state: None) -> tuple[dict, None]:
+    return {"w": parameters["w"] - 0.25 * gradients["w"]}, state
+
 
 # %% [markdown]
-# The loop should serve any model and any optimizer, so it knows neither: both come in as
-# functions, and you write which of them is called when, and with what. So that you meet trap 1
-# yourself, `gradient_of` adds to the gradients it gets, as `backward` does.
+# Now one call of each, with w = 0 and the batch 4:
+
+# %%
+at_zero, zeros = {"w": torch.tensor(0.0)}, {"w": torch.tensor(0.0)}
+loss, gradients = pull(at_zero, 4.0, zeros)
+after_batch, _ = halfway(at_zero, gradients, None)
+print("loss:", loss, " gradient:", gradients["w"].item())
+print("after the step: w =", after_batch["w"].item())
+assert (loss, gradients["w"], after_batch["w"]) == (16, -8, 2)
+
+# %% [markdown]
+# Think of a relay: w = 2 goes on to the next batch. If that is 8, its loss is
+# (2 − 8)² = 36, its own gradient −12, and the step arrives at w = 5. So for the batches 4 and
+# 8, the function that you write next returns w = 5, the state None and the losses 16 and 36.
+# It gets `pull` as `gradient_of`, and `halfway` as `step`. In general:
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
 # | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 #
-# The `state` is what an optimizer remembers from one step to the next. Gradient descent
-# remembers nothing, so its state is always None.
+# The `state` is what an optimizer remembers from step to step: for gradient descent,
+# nothing, so it is None.
 
 # %% [markdown]
 # ### Exercise: train_epoch
@@ -383,8 +357,8 @@ assert len(list(InAParameterList().parameters())) == 3
 #
 # <details><summary>Hint 1</summary>
 #
-# Write down the calls for two batches, in order. What comes out of the first call of `step`
-# and goes into the second call of `gradient_of`? And what else comes out of it?
+# Write down the calls for the batches 4 and 8, in order. What comes out of the first call of
+# `step` and goes into the second call of `gradient_of`? And what else comes out of it?
 #
 # </details>
 # <details><summary>Hint 2</summary>
@@ -401,34 +375,52 @@ from course_lib.nn.training_loop import train_epoch  # exercise
 check(train_epoch)
 
 # %% [markdown]
-# You have one epoch. A training has many, and after each the model is tested on **held-out**
-# data, on which it is never trained.
+# You have one epoch. A training has many. Here are two, and what the first one returns goes
+# into the second one:
+
+# %%
+pair = [4.0, 8.0]  # two batches
+after_1, state, losses_1 = train_epoch(pull, at_zero, pair, halfway, None)
+after_2, state, losses_2 = train_epoch(pull, after_1, pair, halfway, state)
+for number, now, of_epoch in ((1, after_1, losses_1), (2, after_2, losses_2)):
+    print(f"epoch {number}: w = {now['w'].item()}, losses {of_epoch}")
+    print("    mean:", np.mean(of_epoch))
+assert (after_1["w"], after_2["w"], np.mean(losses_2)) == (5, 6.25, 6.625)
+
+# %% [markdown]
+# Which w is better, 5 or 6.25? The batches cannot say, since w was pulled towards them. So
+# after each epoch the model is tested on **held-out** data, on which it is never trained. If
+# that is the number 5, the held-out losses are (5 − 5)² = 0 and (6.25 − 5)² = 1.5625. The
+# first epoch was better, and `train` returns *its* w.
 #
-# A model has two modes, which differ if it has *dropout*. In **training mode** some of
-# the numbers, chosen at random, are set to 0 (and the others are scaled up), so that no
-# single number becomes indispensable. In **evaluation mode** nothing is dropped.
-# `model.train()` and `model.eval()` switch between the two.
-#
-# So one more function comes in: `loss_of(parameters, batch, training)` returns a batch's
-# loss and no gradients. `training` says which mode the model is in.
+# That is all that `train` adds: a loop around these calls, a held-out loss after each,
+# and the best parameters so far.
+
+# %% [markdown]
+# One last function computes a held-out loss: `loss_of(parameters, batch, training)`
+# returns a batch's loss and no gradients. Its `training` says which of two modes the model is
+# in. They differ if it has *dropout*. In **training mode** some of the numbers, chosen at random,
+# are set to 0 (and the others are scaled up), so that no single number becomes indispensable.
+# In **evaluation mode**, the one for held-out data, nothing is dropped. (In PyTorch,
+# `model.train()` and `model.eval()` switch between the two.)
 
 # %% [markdown]
 # ### Exercise: train
 #
-# Train for some epochs, each of which is a call of your `train_epoch`. Return the parameters
-# with the lowest held-out loss, the losses and the held-out losses. (Of the seven arguments,
-# you know the first four from `train_epoch`, which also took the state.)
+# Train for some epochs, each a call of your `train_epoch`. Return the best parameters, and
+# for each epoch its mean loss and its held-out loss. (Of the seven arguments, you know the
+# first four. The state is None at first.)
 #
 # <details><summary>Hint 1</summary>
 #
-# What must `train_epoch` get in the second epoch, and where does that come from? What do you
-# do with its list of losses?
+# Begin with one epoch: a call, and a mean over the batches and over the held-out ones. Then
+# put the loop around it: what must the second `train_epoch` get, and from where?
 #
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# What must a new held-out loss be lower than, for its parameters to be the best so far? What
-# about the first one?
+# Before you append a new held-out loss to the list, compare it: what must it be lower than,
+# for its parameters to be the best so far? What about the first one?
 #
 # </details>
 
@@ -444,9 +436,10 @@ check(train)
 # %% [markdown]
 # ## Attention, backwards
 #
-# Now for the model. Each word has nine letters. An embedding turns each letter into a
-# vector, plus a learned vector for its position (lesson 05). Your attention lets each
-# position attend to all of them, and a linear layer turns what it fetched into 26 logits.
+# Now for the model. Each word has nine letters. `nn.Embedding(26, d_model)` is a table with a
+# learned row for each letter: letters go in as numbers, 0 … 25, and their rows come out. A
+# learned vector for the position is added (lesson 05). Your attention lets each position
+# attend to all of them, and a linear layer turns what it fetched into 26 logits.
 
 
 # %%
@@ -466,8 +459,8 @@ class Reverser(nn.Module):
 
 # %% [markdown]
 # The three functions come next. `functional_call` runs a module with the parameters that
-# you hand it instead of its own. Watch for the traps: where is something detached, and
-# why?
+# you hand it instead of its own, and `flatten` makes one row of logits for each target.
+# Watch for the traps: where is something detached, and why?
 
 # %%
 from torch.func import functional_call
@@ -480,8 +473,8 @@ def mean_loss(parameters: dict[str, Tensor], batch: tuple, training: bool) -> Te
     """Return the cross-entropy of a batch, with its graph."""
     letters, targets = batch
     model.train(training)
-    log_p = functional_call(model, parameters, (letters,)).log_softmax(dim=-1)
-    return -gather_log_probabilities(log_p, targets).mean()
+    logits = functional_call(model, parameters, (letters,))  # (batch, 9, 26)
+    return cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 # %%
@@ -643,30 +636,32 @@ assert min(of_others) > np.log(26)
 # Even that "best" model is no better than one that knows nothing. Returning the best one
 # protects you from training for too long, but not from having too few words.
 #
-# And there is a trap. Training changes the parameters in place in most programs, and the
-# best ones have to be saved along the way. Here it is with the `layer` of *Modules*:
-
-# %%
-snapshot = layer.state_dict()
-before = layer[0].w_q[0, 0].item()
-with torch.no_grad():
-    layer[0].w_q += 1  # the training goes on
+# And be honest with the lowest of sixty held-out losses: these 500 words have *chosen* the
+# epoch, so its loss on the same words is a little too good. A loss that is to be reported
+# comes from a third set, the **test set**, by which nothing was chosen.
 
 # %% [markdown]
-# **Predict:** what is `snapshot["0.w_q"][0, 0]` now?
+# ## In three lines
 #
-# - [ ] the one before
-# - [x] the one before, plus 1
-
-# %%
-print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
-assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
+# - Autograd records what is done with tensors and applies the chain rule.
+# - Gradients add up until somebody sets them to zero, and a cut in the graph is silent.
+# - Training is a short loop: zero, gradients, step; and after each epoch, held-out data say
+#   which parameters are the best so far.
+#
+# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
+#
+# **An open question:** each position of our model has learned which one to attend to. But
+# in a translation, the order of the words differs from sentence to sentence. What then?
+# Lesson 08.
 
 # %% [markdown]
-# `state_dict()` copies nothing: its tensors share memory with the parameters, which are
-# changed in place. To keep the numbers, `clone()` them, or `copy.deepcopy` the whole
-# dictionary. Otherwise the "best" model is always the last one, and nobody notices. (Your
-# loop needs no copy, because `sgd_step` returns new tensors and leaves the old ones alone.)
+# ## Going further
+#
+# Eight sections follow, and no later lesson needs them. Read *The same loop in PyTorch's
+# words*, *A step in place* and *What follows a module* if you write PyTorch, *Picking one
+# number per position* if you write losses, *How many digits?* and *Who shares with whom?* if you
+# move arrays between NumPy and PyTorch, *Measure a gradient* if you write a `backward` of
+# your own, and *Adam* if you want to know the optimizer that trains nearly every Transformer.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -684,8 +679,7 @@ optimizer = torch.optim.SGD(theirs.parameters(), lr=0.5)
 
 # %% [markdown]
 # Find each line of your own loop in it<span class="in-notebook"> before you run
-# it</span>. (`theirs.eval()` returns the module itself; `flatten(0, 1)` joins the first
-# two axes, since `cross_entropy` wants a row of logits for each target.)
+# it</span>. (`theirs.eval()` returns the module itself.)
 
 # %%
 torch.manual_seed(1)
@@ -714,27 +708,105 @@ assert max(differences) < 1e-3
 # epochs they drift apart, because tiny rounding differences grow with each step.)
 
 # %% [markdown]
-# ## In three lines
-#
-# - Autograd records what is done with tensors and applies the chain rule.
-# - Gradients add up, cuts are silent, and whatever you keep without a copy goes on
-#   changing.
-# - Training is a short loop: zero, gradients, step; then evaluation on held-out data, and a
-#   copy of the best.
-#
-# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
-#
-# **An open question:** each position of our model has learned which one to attend to. But
-# in a translation, the order of the words differs from sentence to sentence. What then?
-# Lesson 08.
+# Why `deepcopy`? This optimizer changes the parameters in place, and the best ones have to
+# be saved along the way. Here is the trap, with the `layer` of *Modules*:
+
+# %%
+snapshot = layer.state_dict()
+before = layer[0].w_q[0, 0].item()
+with torch.no_grad():
+    layer[0].w_q += 1  # the training goes on
 
 # %% [markdown]
-# ## Going further
+# **Predict:** what is `snapshot["0.w_q"][0, 0]` now?
 #
-# Seven sections follow, and no later lesson needs them. Read *How many digits?* and *Who
-# shares with whom?* if you move arrays between NumPy and PyTorch, *Measure a gradient* if you
-# write a `backward` of your own, *A line is missing*, *A step in place* and *What follows a module*
-# if you write PyTorch, and *Adam* if you want to know the optimizer that trains nearly every Transformer.
+# - [ ] the one before
+# - [x] the one before, plus 1
+
+# %%
+print("difference:", round(snapshot["0.w_q"][0, 0].item() - before, 3))
+assert snapshot["0.w_q"][0, 0].item() == layer[0].w_q[0, 0].item()
+
+# %% [markdown]
+# `state_dict()` copies nothing: its tensors share memory with the parameters, which are
+# changed in place. To keep the numbers, `clone()` them, or `copy.deepcopy` the whole
+# dictionary. Otherwise the "best" model is always the last one, and nobody notices. (Your
+# loop needs no copy, because `sgd_step` returns new tensors and leaves the old ones alone.)
+
+# %% [markdown]
+# Look at the loop once more. What would happen if `zero_grad` came between `backward` and
+# `step`? What if `eval()` were missing?
+
+# %%
+optimizer.zero_grad()
+print("gradients:", {p.grad for p in theirs.parameters()})
+assert all(p.grad is None for p in theirs.parameters())
+
+# %% [markdown]
+# `zero_grad` sets `grad` to None, and `step` skips such parameters, so nothing would be
+# learned, and no error would say so. Without `eval()` the held-out losses would include
+# dropout.
+#
+# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much
+# more around it (a progress bar, several processes, a way to resume), but in its
+# `train_step` you will find the lines above. There `zero_grad` comes last, which is still
+# between two steps.
+
+# %% [markdown]
+# ## Picking one number per position
+#
+# From each row of log-probabilities, the loss takes the entry of the right letter. In *What is
+# the loss?* there were three positions and five letters, and the right ones were 4, 0 and 2.
+# NumPy's users would try an index first.
+#
+# **Predict:** what is the shape of `log_p[:, right]`?
+#
+# - [ ] (3, 5)
+# - [ ] (3,), one number per position
+# - [x] (3, 3)
+
+# %%
+print(tuple(log_p[:, right].shape))
+assert log_p[:, right].shape == (3, 3)
+
+# %% [markdown]
+# `[:, right]` takes these columns from *every* row, but each row needs an index of its
+# own. That is what `gather` is for, like NumPy's `take_along_axis`: `x.gather(dim, index)`
+# picks, along one axis, the entries that `index` names, and its result has the shape of
+# `index`.
+
+# %% [markdown]
+# ### Exercise: gather_log_probabilities
+#
+# Return the log-probability of the right token at each position.
+#
+# <details><summary>Hint 1</summary>
+#
+# Which axis of `log_p` do the token ids index? `index` must have as many axes as `log_p`:
+# how many has `targets`?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `.unsqueeze(-1)` adds an axis of length 1 at the end, and `.squeeze(-1)` takes it away.
+# What would `.squeeze()`, without an axis, do to a batch of one sequence?
+#
+# </details>
+
+# %%
+from course_lib.nn.first_steps import gather_log_probabilities  # exercise
+
+# %%
+check(gather_log_probabilities)
+
+# %% [markdown]
+# The mean of these numbers, with a minus sign, is the cross-entropy. (A log-softmax leaves
+# log-probabilities unchanged, so PyTorch's function takes them, too.)
+
+# %%
+mean = -gather_log_probabilities(log_p, right).mean()
+print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(log_p, right)))
+assert torch.allclose(mean, cross_entropy(log_p, right))
 
 # %% [markdown]
 # ## How many digits?
@@ -790,7 +862,8 @@ assert a[0] == 5 and b[0] == 0
 
 # %% [markdown]
 # `torch.tensor` always copies. `from_numpy` shares the memory, and so does a plain `.numpy()` on
-# the way back (a tensor on a GPU has to be copied to the CPU first).
+# the way back. (It refuses a tensor with a graph, and one on a GPU, which has to be copied to
+# the CPU first.)
 #
 # Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**:
 # other ways to read the same memory. What about `.reshape`?
@@ -958,27 +1031,6 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # float64.
 #
 # `torch.autograd.gradcheck` is this test, ready-made.
-
-# %% [markdown]
-# ## A line is missing
-#
-# Look at the loop in PyTorch's words again. What would happen if `zero_grad` came between
-# `backward` and `step`? What if `eval()` were missing, or `deepcopy`?
-
-# %%
-optimizer.zero_grad()
-print("gradients:", {p.grad for p in theirs.parameters()})
-assert all(p.grad is None for p in theirs.parameters())
-
-# %% [markdown]
-# `zero_grad` sets `grad` to None, and `step` skips such parameters, so nothing would be
-# learned, and no error would say so. Without `eval()` the held-out losses would include
-# dropout; without `deepcopy` the best would be the last.
-#
-# The course's translators are trained by `course_lib/nn/training/loop.py`. It has much
-# more around it (a progress bar, several processes, a way to resume), but in its
-# `train_step` you will find the lines above. There `zero_grad` comes last, which is still
-# between two steps.
 
 # %% [markdown]
 # ## A step in place
