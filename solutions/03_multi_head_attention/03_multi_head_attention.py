@@ -382,8 +382,8 @@ assert np.allclose(
 # opens lesson 00: from *it*, one head attends mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# So heads are an inductive bias (lesson 02): they assume in advance that a token may have
-# several questions to ask.
+# What a model takes for granted before it has seen any data is its **inductive bias**.
+# Heads are one: they assume in advance that a token may have several questions to ask.
 #
 # This is a good moment for a break.
 
