@@ -406,7 +406,8 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], alt=alt)
 #
 # Capital letters stand for tables with one row per token; our code calls them `q`, `k`
 # and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
-# weighted mean of the m values.
+# weighted mean of the m values. This answers any number of queries at once, and multiplying
+# whole matrices is what computers do fastest.
 
 # %% [markdown]
 # ### Exercise: attention
@@ -432,17 +433,6 @@ from course_lib.attention import attention  # exercise
 
 # %%
 check(attention)
-
-# %% [markdown]
-# Does it agree with the picture of the six steps? Give it the same query, keys and values:
-
-# %%
-of_one, its_weights = attention(queries[:1], keys[:4], values[:4, :3])
-print("weights:", its_weights.round(2), "output:", of_one.round(2))
-
-# %% [markdown]
-# These are the picture's weights and its output. But the formula answers any number of
-# queries at once, and multiplying whole matrices is what computers do fastest.
 
 # %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?

@@ -196,7 +196,7 @@ figures.coloured_heads(x, splits, alt=alt)
 # *Reshape* is the worse of the two: "row 1 of head 0" is the second half of token **0**, so
 # the halves of one token attend to each other. *Every second* at least keeps tokens apart.
 # It does no harm if a model is trained that way, but goes wrong as soon as parameters come
-# from elsewhere. (*Which rows change?*, in *Going further*, shows how to notice.)
+# from elsewhere. (*Would a test notice?*, in *Going further*, tries two.)
 
 # %% [markdown]
 # ## The way back
@@ -226,24 +226,6 @@ from course_lib.heads import merge_heads  # exercise
 
 # %%
 check(merge_heads)
-
-# %% [markdown]
-# A natural test is the round trip: split, merge, compare.
-#
-# **Predict:** does the round trip notice if *both* functions use reshape alone?
-#
-# - [ ] Yes, for all sizes.
-# - [ ] Only if n_heads and n differ.
-# - [x] No, never.
-
-# %%
-print("your pair:", np.array_equal(merge_heads(by_columns), x))
-print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
-print("one of each:", np.array_equal(merge_heads(reshaped), x))
-
-# %% [markdown]
-# Two matching errors cancel out, so at least one test should compare with numbers written
-# by hand, as the check of `split_heads` does.
 
 # %% [markdown]
 # ## All together
@@ -465,8 +447,8 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 #
 # What follows can be skipped, section by section; no later lesson's core needs it. *Can
 # other values help?*, *Do heads have an order?* and *Are several heads an ensemble?*
-# answer three questions that readers ask. *Which rows change?* finds a wrong split by a
-# test, and *A sum of heads* says what each head adds to the output. *Which root?* is
+# answer three questions that readers ask. *Would a test notice?* looks for a wrong
+# split, and *A sum of heads* says what each head adds to the output. *Which root?* is
 # for those who want to see a wrong scale, *What heads cost* for those who choose the
 # number of heads, and *The same in PyTorch* for those who will use PyTorch's own layer.
 
@@ -492,10 +474,27 @@ figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
 # it.
 
 # %% [markdown]
-# ## Which rows change?
+# ## Would a test notice?
 #
-# How could you notice that reshape alone was at work, without reading its numbers? Change
-# one token, and see which rows of the heads change:
+# A wrong split can have the right shape. A natural test is the round trip: split, merge,
+# compare.
+#
+# **Predict:** does the round trip notice if *both* functions use reshape alone?
+#
+# - [ ] Yes, for all sizes.
+# - [ ] Only if n_heads and n differ.
+# - [x] No, never.
+
+# %%
+print("your pair:", np.array_equal(merge_heads(by_columns), x))
+print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
+print("one of each:", np.array_equal(merge_heads(reshaped), x))
+
+# %% [markdown]
+# Two matching errors cancel out, so at least one test should compare with numbers written
+# by hand, as the check of `split_heads` does.
+#
+# Or change one token, and see which rows of the heads change:
 
 # %%
 changed = x + np.array([[0], [0], [100]])  # only the last token, 2
