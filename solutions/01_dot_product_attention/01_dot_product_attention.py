@@ -13,7 +13,7 @@
 # - say what queries, keys and values do, step by step;
 # - show why scores are divided by the square root of d_k.
 #
-# **About 75 minutes, and 65 more in *Going further*.** You need lesson 00 (softmax by hand,
+# **About 70 minutes, and 70 more in *Going further*.** You need lesson 00 (softmax by hand,
 # `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
@@ -22,7 +22,6 @@ import numpy as np
 from autograder import check
 from course_lib import figures
 from course_lib.lessons import pronoun
-from course_lib.lessons.scale import scale_effect
 
 # %% [markdown]
 # ## Looking something up
@@ -97,8 +96,8 @@ assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
 # %% [markdown]
 # What if only the direction should count? Divide a dot product by the lengths of both
 # arrows, and what remains is the **cosine** of the angle between them. By cosine, the bird
-# overtakes the cat only halfway between their two arrows, at 30°. (You can see it in the
-# next picture of the kitten.)
+# overtakes the cat only halfway between their two arrows, at 30°. (*The kitten again*, in
+# *Going further*, draws both.)
 #
 # Attention uses the dot product all the same, so a key can count for more by being longer.
 # And a dot product isn't confined to the range from −1 to 1, as a cosine is: it is the
@@ -204,18 +203,7 @@ assert 3.8 < (weights @ v).item() < 4
 # even the car. And the answer changes *smoothly* with the query, so it has a derivative,
 # which is what training by gradients needs.
 #
-# **Drag the kitten again**, now with everything in view. Where does it have three legs?
-# And what happens near the origin?
-
-# %%
-alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
-more = legs | {"show": ("dot product", "cosine", "weight")}
-figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
-
-# %% [markdown]
-# A longer query is more decisive, although no cosine changes. At the origin all dot
-# products are 0, so all weights are equal, as they were for *too late* in lesson 00. And
-# the answer is a mean of **values**, not of the words' vectors: a word has two numbers
+# And the answer is a mean of **values**, not of the words' vectors: a word has two numbers
 # here, but the answer has one, like a value.
 
 # %% [markdown]
@@ -302,8 +290,8 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 #
 # Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
 # Then each product $q_i k_i$ has variance 1, and because the variances of independent
-# terms add up, the dot product has **variance d_k**. Its typical size is 2 for d_k = 4
-# and about 23 for 512, so the scores lie further apart.
+# terms add up, the dot product has **variance d_k**, and so a typical size of $\sqrt{d_k}$:
+# 2 for d_k = 4, and about 23 for 512. The scores lie further apart.
 
 # %% [markdown]
 # Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -325,30 +313,9 @@ for size in (1.0, 4.0, 16.0):
 # %% [markdown]
 # A score that is far ahead gets nearly all the weight, and a small push to another makes
 # almost no difference.
-
-# %% [markdown]
-# What does that do to scores of random vectors? Below, 2,000 random queries each meet
-# ten random keys, once raw and once divided by $\sqrt{d_k}$
-# (`course_lib/lessons/scale.py`). The largest weight is that of a typical query, the
-# median of all 2,000.
-
-# %%
-sizes = [1, 4, 16, 64, 256, 512]
-raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
-scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
-for name, effects in {"raw": raw, "scaled": scaled}.items():
-    print(f"{name}: d_k, variance of the scores, largest weight")
-    for e in effects:
-        print(f"{e.d_k:5} {e.variance:6.1f} {e.largest_weight:7.4f}")
-assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
-assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
-
-# %% [markdown]
-# With raw scores, the variance is about d_k, and the largest weight approaches 1. With
-# scaled scores, the variance remains near 1, and the largest weight is always below 0.3.
 #
-# Try it for one query of 64 random numbers and six random keys. **Move the slider** from 8
-# down to 1, and watch the weights.
+# Random vectors show it: below, a query of 64 random numbers meets six random keys, and the
+# scores are divided by 8. **Move the slider** from 8 down to 1, and watch the weights.
 
 # %%
 rng_64 = np.random.default_rng(5)
@@ -363,17 +330,18 @@ figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
 
 # %% [markdown]
 # Divided by 8, the best key gets less than half of the weight; undivided, it gets
-# practically all of it, and the others might as well not be there.
+# practically all of it. (*The Jacobian of softmax*, in *Going further*, measures it for
+# 2,000 queries, up to d_k = 512.)
 #
 # A Transformer's training starts with random numbers, too. Training nudges each number
-# along a derivative (a **gradient**), and where a nudge changes almost nothing, the
-# gradient is almost 0, so almost nothing is learned: the gradient **vanishes**. *Attention
-# Is All You Need* (2017), "the paper" from here on, makes the same guess: for large d_k, the
-# softmax is pushed "into regions where it has extremely small gradients" (section 3.2.1).
+# along a derivative (a **gradient**), and where a nudge changes almost nothing, almost
+# nothing is learned: the gradient **vanishes**. *Attention Is All You Need* (2017), "the
+# paper" from here on, makes the same guess: for large d_k, the softmax is pushed "into
+# regions where it has extremely small gradients" (section 3.2.1).
 
 # %% [markdown]
-# Why the root, and not d_k itself? Variance d_k means standard deviation $\sqrt{d_k}$, so
-# dividing by the root brings the *typical size* of a score back to 1.
+# Why the root, and not d_k itself? The typical size of a score is $\sqrt{d_k}$, so dividing
+# by the root brings it back to 1.
 
 # %% [markdown]
 # ### Exercise: scaled_scores
@@ -438,7 +406,8 @@ figures.six_steps(queries[0], keys[:4], values[:4, :3], alt=alt)
 #
 # Capital letters stand for tables with one row per token; our code calls them `q`, `k`
 # and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
-# weighted mean of the m values.
+# weighted mean of the m values. This answers any number of queries at once, and multiplying
+# whole matrices is what computers do fastest.
 
 # %% [markdown]
 # ### Exercise: attention
@@ -466,17 +435,6 @@ from course_lib.attention import attention  # exercise
 check(attention)
 
 # %% [markdown]
-# Does it agree with the picture of the six steps? Give it the same query, keys and values:
-
-# %%
-of_one, its_weights = attention(queries[:1], keys[:4], values[:4, :3])
-print("weights:", its_weights.round(2), "output:", of_one.round(2))
-
-# %% [markdown]
-# These are the picture's weights and its output. But the formula answers any number of
-# queries at once, and multiplying whole matrices is what computers do fastest.
-
-# %% [markdown]
 # **Predict:** what happens to the output if keys and values are shuffled together?
 #
 # - [ ] Its rows are shuffled in the same way.
@@ -499,9 +457,9 @@ print("the same output:", np.allclose(rotated, output))
 print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
 
 # %% [markdown]
-# Each query is answered on its own, and its answer moves with it: shuffling the queries
-# only shuffles the output's rows. Keys and values may come in any order, as long as both
-# are in the same one. But language needs word order, so lesson 05 puts it back in.
+# Each query is answered on its own, and its answer moves with it. Keys and values may come
+# in any order, as long as both are in the same one. But language needs word order, so
+# lesson 05 puts it back in.
 #
 # Now your `attention` can find out what *it* means.
 
@@ -573,11 +531,28 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 # %% [markdown]
 # ## Going further
 #
-# You can skip each of these sections, in any order; no later lesson's core needs them. *One
-# query at a time* has the six steps as a function, and what they cost. *The Jacobian of softmax* measures how fast its gradients vanish, for readers who know partial
-# derivatives. *Other ways to score* has the two scores that are older than the Transformer,
-# for readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
+# You can skip each of these sections, in any order; no later lesson's core needs them.
+# *The kitten again* has dot product, cosine and weight in one picture. *One query at a
+# time* has the six steps as a function, and what they cost. *The Jacobian of softmax*
+# measures how fast its gradients vanish, for readers who know partial derivatives.
+# *Other ways to score* has the two scores that are older than the Transformer, for
+# readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
 # already.
+
+# %% [markdown]
+# ## The kitten again
+#
+# **Drag the kitten**, now with everything in view: dot products, cosines and weights. Where
+# does it have three legs? And what happens near the origin?
+
+# %%
+alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
+more = legs | {"show": ("dot product", "cosine", "weight")}
+figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
+
+# %% [markdown]
+# A longer query is more decisive, although no cosine changes. At the origin all dot
+# products are 0, so all weights are equal, as they were for *too late* in lesson 00.
 
 # %% [markdown]
 # ## One query at a time
@@ -674,9 +649,31 @@ from course_lib.attention import softmax_jacobian  # exercise
 check(softmax_jacobian)
 
 # %% [markdown]
-# Now back to the random queries and keys. Besides the variance and the largest weight,
-# `scale_effect` measured the size of the Jacobian: its Frobenius norm, which is the root of
-# the sum of all squared entries, again the median over all queries.
+# What happens to the scores of random vectors as d_k grows? Below, 2,000 random queries each
+# meet ten random keys, once raw and once divided by $\sqrt{d_k}$
+# (`course_lib/lessons/scale.py`). The largest weight is that of a typical query, the
+# median of all 2,000.
+
+# %%
+from course_lib.lessons.scale import scale_effect
+
+sizes = [1, 4, 16, 64, 256, 512]
+raw = [scale_effect(d_k, scaled=False) for d_k in sizes]
+scaled = [scale_effect(d_k, scaled=True) for d_k in sizes]
+for name, effects in {"raw": raw, "scaled": scaled}.items():
+    print(f"{name}: d_k, variance of the scores, largest weight")
+    for e in effects:
+        print(f"{e.d_k:5} {e.variance:6.1f} {e.largest_weight:7.4f}")
+assert np.allclose([e.variance / e.d_k for e in raw], 1, atol=0.05)
+assert raw[3].largest_weight > 0.94 and max(e.largest_weight for e in scaled) < 0.3
+
+# %% [markdown]
+# With raw scores, the variance is about d_k, and the largest weight approaches 1. With
+# scaled scores, the variance remains near 1, and the largest weight is always below 0.3.
+#
+# Besides these two, `scale_effect` measured the size of the Jacobian: its Frobenius
+# norm, which is the root of the sum of all squared entries, again the median over all
+# queries.
 #
 # **Predict:** how does the median size of the raw Jacobian change from d_k = 4 to 512?
 #

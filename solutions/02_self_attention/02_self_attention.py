@@ -11,9 +11,9 @@
 # - let all words of a sentence attend to each other, with parameters that decide which
 #   word attends to which;
 # - do the same between two sequences of different lengths;
-# - measure how much a function of a sequence depends on the order of its tokens.
+# - say what a layer of self-attention cannot know, and what a second layer adds.
 #
-# **About 75 minutes, and 60 more in *Going further*.** You need lesson 01 (`attention`,
+# **About 65 minutes, and 75 more in *Going further*.** You need lesson 01 (`attention`,
 # √d_k).
 
 # %%
@@ -27,7 +27,8 @@ figures.last_word(**two_meanings.choice(), alt=alt)
 # %% [markdown]
 # Here the words of one sentence attend to each other, and *bank* takes in something of the
 # last word. This is **self-attention**. For now, we chose each word's two numbers,
-# **water** and **money**, by hand, and words attend to similar words.
+# **water** and **money**, by hand, and the score of two words is their **similarity**: the
+# dot product of these vectors, as they are.
 
 # %%
 from collections.abc import Callable
@@ -128,8 +129,8 @@ figures.lesson_map("02", alt=alt)
 # ## When similarity is not enough
 #
 # *Mary saw a dog in the window, and she wanted it.* You know at once that *it* is the dog,
-# although the words *it* and *dog* have little in common. So similarity alone can't find
-# the answer.
+# although the words *it* and *dog* have little in common. So the dot product of their own
+# vectors, their similarity, can't find the answer.
 
 # %% [markdown]
 # Here is a case that is small enough to compute: *a red queen and a blue kite: what colour
@@ -310,6 +311,11 @@ assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, ou
 # The output is again a sequence, with as many rows as the input, so another self-attention,
 # the next **layer**, can read it. That is how Transformers are built (lesson 09).
 #
+# Nothing in the formula says where a token stands. Permute the tokens, and the outputs are
+# permuted with them, so *dog* gets the same vector in *The dog bit the man* and in *The man
+# bit the dog* (*Who bit whom?*, in *Going further*). Lesson 05 brings the order back.
+
+# %% [markdown]
 # Self-attention is older than the Transformer: Cheng et al. (2016) call it
 # **intra-attention**; see also Parikh et al. (2016) and Lin et al. (2017). What was new in
 # the paper is a translation model in which words exchange information by attention alone.
@@ -317,8 +323,9 @@ assert mixed_tokens.shape != output.shape and np.allclose(mixed_tokens @ w_v, ou
 # %% [markdown]
 # ## Attending to another sequence
 #
-# In a translation, each German word attends to the English words. The queries come from
-# one sequence, `x`, and the keys and values from another one, called the **memory**:
+# In a translation into French, each French word attends to the English words. The queries
+# come from one sequence, `x`, and the keys and values from another one, called the
+# **memory**:
 #
 # $$Q = X W_Q, \qquad K = M W_K, \qquad V = M W_V.$$
 #
@@ -384,7 +391,7 @@ figures.attention_lines(
 
 # %% [markdown]
 # A Transformer for translation has two halves. The **encoder** reads the **source** (the
-# English sentence), and the **decoder** writes the **target** (the German one), word by
+# English sentence), and the **decoder** writes the **target** (the French one), word by
 # word. They use attention in three ways (the paper, section 3.2.3):
 #
 # | where | queries | keys and values |
@@ -392,91 +399,6 @@ figures.attention_lines(
 # | encoder | source | source: self-attention |
 # | decoder | target so far | target so far: self-attention with a mask, lesson 04 |
 # | between them | target so far | source: cross-attention |
-
-# %% [markdown]
-# ## Who bit whom?
-#
-# *The dog bit the man. The man bit the dog.* Let each sentence attend to itself, with the
-# same random parameters.
-#
-# **Predict:** are the outputs for *dog* in the two sentences equal?
-#
-# - [x] Yes, they are the same vector.
-# - [ ] No, because in one sentence the dog bites.
-# - [ ] No, unless $W_Q$ and $W_K$ are equal.
-
-# %%
-rng = np.random.default_rng(0)
-embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
-dog_first = np.array([embedding[word] for word in "the dog bit the man".split()])
-man_first = np.array([embedding[word] for word in "the man bit the dog".split()])
-some = [rng.normal(size=(6, 4)) for _ in range(3)]
-bitten, bites = (self_attention(s, *some)[0] for s in (man_first, dog_first))
-print("dog, in both sentences, same vector:", np.allclose(bites[1], bitten[4]))
-assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
-
-# %% [markdown]
-# The dog that bites and the dog that is bitten get the same vector. If you permute the
-# tokens, the outputs are permuted with them, and nothing else happens. Permuting the rows
-# of $X$ means multiplying it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and
-# in each column. So
-#
-# $$f(\Pi X) = \Pi f(X).$$
-#
-# A function with this property is **permutation equivariant**. To measure how far a
-# function is from it, take the largest difference between the two sides.
-
-# %% [markdown]
-# ### Exercise: equivariance_gap
-#
-# Measure this difference, for any function `f` of a sequence and any permutation.
-#
-# <details><summary>Hint 1</summary>
-#
-# Compute both sides of the formula: permute and then apply f; apply f and then permute.
-# Use the same permutation both times.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `x[[2, 0, 1]]` gives rows 2, 0 and 1 of x. A swap is its own inverse, which hides a
-# mistake; try `[1, 2, 0]` too.
-#
-# </details>
-
-# %%
-from course_lib.self_attention import equivariance_gap  # exercise
-
-# %%
-check(equivariance_gap)
-
-# %% [markdown]
-# Measure three functions: self-attention, one that adds up all tokens so far (roughly as
-# a recurrent network does), and one that treats each token
-# separately.
-
-# %%
-order = [3, 0, 4, 1, 2]
-functions = {
-    "self-attention": lambda s: self_attention(s, *some)[0],
-    "sum of all so far": lambda s: s.cumsum(axis=0),
-    "each token alone": lambda s: np.tanh(s @ some[0]),
-}
-gaps = {name: equivariance_gap(f, dog_first, order) for name, f in functions.items()}
-for name, gap in gaps.items():
-    print(f"{name}: gap {gap:.2f}")
-assert gaps["self-attention"] < 1e-12 and gaps["each token alone"] < 1e-12
-assert gaps["sum of all so far"] > 0.1
-
-# %% [markdown]
-# On its own, self-attention is blind to order. "On its own" means **without a mask and
-# without positions**: a mask that hides later tokens (lesson 04) already makes it
-# depend on order, and positions (lesson 05) put the order into the tokens themselves.
-#
-# What a model takes for granted before it has seen any data is its **inductive bias**. A
-# recurrent network assumes that order matters, and that neighbours matter most.
-# Self-attention knows nothing of order until positions are put in, and then has to learn
-# from data what order means.
 
 # %% [markdown]
 # ## Learning what a pronoun refers to
@@ -506,7 +428,8 @@ assert gaps["sum of all so far"] > 0.1
 # %% [markdown]
 # We train one layer of self-attention twice (`course_lib/experiments/recall.py`):
 #
-# - by **similarity**: the words themselves are queries and keys, and only $W_V$ is learned;
+# - by **similarity**: a word's own 16 numbers are its query and its key, and only $W_V$ is
+#   learned;
 # - with **learned** queries and keys: $W_Q$, $W_K$ and $W_V$ are all learned.
 
 # %% [markdown]
@@ -615,6 +538,7 @@ from course_lib.lessons import learned_pronoun, pronoun
 
 it, animal, street = 7, 1, 5  # their positions
 untrained = next(learned_pronoun.train(seed=8))  # before its first step
+rng = np.random.default_rng(0)
 once = [rng.normal(size=(32, 8)) for _ in range(3)]
 ratios = []
 for last_word in ("tired", "wide"):
@@ -701,14 +625,14 @@ for last_word in ("tired", "wide"):
 # %% [markdown]
 # ## Going further
 #
-# You can skip each of these sections, in any order; no later lesson's core needs them. *X W
-# or W X?* helps if you read texts in which tokens are columns. *A real sentence* returns
-# to *bank*, among more words. *What does one number of a
-# query mean?*, *Which word does a word attend to most?* and *How many numbers does a query
-# need?* answer three questions that readers ask. *Backwards* derives the gradients of
-# self-attention by hand, for readers who know the chain rule and like to see what PyTorch
-# will do for them in lesson 07. *The same in PyTorch* is for those who know PyTorch
-# already.
+# You can skip each of these sections, in any order; no later lesson's core needs them.
+# *X W or W X?* helps if you read texts in which tokens are columns. *A real sentence*
+# returns to *bank*, among more words. *Who bit whom?* measures how much a function of a
+# sequence depends on the order of its tokens. *What does one number of a query mean?*,
+# *Which word does a word attend to most?* and *How many numbers does a query need?*
+# answer three questions that readers ask. *Backwards* derives the gradients of
+# self-attention by hand, for readers who know the chain rule. *The same in PyTorch* is
+# for those who know PyTorch already.
 
 # %% [markdown]
 # ## A real sentence
@@ -735,6 +659,90 @@ figures.attention_lines(*three, words, alt=alt)
 # %% [markdown]
 # Across the two words between them, *bank* and *river* meet in a single step, and *bank* is mostly
 # water now. The word *we*, which asks for nothing, spreads its weight over all eight.
+
+# %% [markdown]
+# ## Who bit whom?
+#
+# *The dog bit the man. The man bit the dog.* Let each sentence attend to itself, with the
+# same random parameters.
+#
+# **Predict:** are the outputs for *dog* in the two sentences equal?
+#
+# - [x] Yes, they are the same vector.
+# - [ ] No, because in one sentence the dog bites.
+# - [ ] No, unless $W_Q$ and $W_K$ are equal.
+
+# %%
+embedding = dict(zip("the dog bit man".split(), rng.normal(size=(4, 6)), strict=True))
+dog_first = np.array([embedding[word] for word in "the dog bit the man".split()])
+man_first = np.array([embedding[word] for word in "the man bit the dog".split()])
+some = [rng.normal(size=(6, 4)) for _ in range(3)]
+bitten, bites = (self_attention(s, *some)[0] for s in (man_first, dog_first))
+print("dog, in both sentences, same vector:", np.allclose(bites[1], bitten[4]))
+assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
+
+# %% [markdown]
+# The dog that bites and the dog that is bitten get the same vector. If you permute the
+# tokens, the outputs are permuted with them, and nothing else happens. Permuting the rows
+# of $X$ means multiplying it by a matrix $\Pi$ of 0s and 1s, with one 1 in each row and
+# in each column. So
+#
+# $$f(\Pi X) = \Pi f(X).$$
+#
+# A function with this property is **permutation equivariant**. To measure how far a
+# function is from it, take the largest difference between the two sides.
+
+# %% [markdown]
+# ### Exercise: equivariance_gap
+#
+# Measure this difference, for any function `f` of a sequence and any permutation.
+#
+# <details><summary>Hint 1</summary>
+#
+# Compute both sides of the formula: permute and then apply f; apply f and then permute.
+# Use the same permutation both times.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `x[[2, 0, 1]]` gives rows 2, 0 and 1 of x. A swap is its own inverse, which hides a
+# mistake; try `[1, 2, 0]` too.
+#
+# </details>
+
+# %%
+from course_lib.self_attention import equivariance_gap  # exercise
+
+# %%
+check(equivariance_gap)
+
+# %% [markdown]
+# Measure three functions: self-attention, one that adds up all tokens so far (roughly as
+# a recurrent network does), and one that treats each token
+# separately.
+
+# %%
+order = [3, 0, 4, 1, 2]
+functions = {
+    "self-attention": lambda s: self_attention(s, *some)[0],
+    "sum of all so far": lambda s: s.cumsum(axis=0),
+    "each token alone": lambda s: np.tanh(s @ some[0]),
+}
+gaps = {name: equivariance_gap(f, dog_first, order) for name, f in functions.items()}
+for name, gap in gaps.items():
+    print(f"{name}: gap {gap:.2f}")
+assert gaps["self-attention"] < 1e-12 and gaps["each token alone"] < 1e-12
+assert gaps["sum of all so far"] > 0.1
+
+# %% [markdown]
+# On its own, self-attention is blind to order. "On its own" means **without a mask and
+# without positions**: a mask that hides later tokens (lesson 04) already makes it
+# depend on order, and positions (lesson 05) put the order into the tokens themselves.
+#
+# What a model takes for granted before it has seen any data is its **inductive bias**. A
+# recurrent network assumes that order matters, and that neighbours matter most.
+# Self-attention knows nothing of order until positions are put in, and then has to learn
+# from data what order means.
 
 # %% [markdown]
 # ## X W or W X?

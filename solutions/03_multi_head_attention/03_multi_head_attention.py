@@ -11,10 +11,9 @@
 # - say what a second *head* (one attention of several) adds to the first, and show it
 #   with a number;
 # - split tokens into heads and merge them again without mixing tokens;
-# - write multi-head attention for self- and cross-attention, with a mask;
-# - say what each head adds to a layer's output.
+# - write multi-head attention for self- and cross-attention, with a mask.
 #
-# **About 75 minutes, and 35 more in *Going further*.** You need lessons 01 and 02.
+# **About 65 minutes, and 45 more in *Going further*.** You need lessons 01 and 02.
 
 # %%
 import numpy as np
@@ -194,28 +193,10 @@ figures.coloured_heads(x, splits, alt=alt)
 # Each colour is a head, and a thick frame marks a number in the wrong position. Checking
 # shapes won't reveal this, and nothing crashes later.
 #
-# *Every second* at least keeps tokens apart. It numbers the columns differently, which
-# does no harm if a model is trained that way, but goes wrong as soon as parameters come
-# from elsewhere. *Reshape* is worse: "row 1 of head 0" is half of token **0**. Change one
-# token and see which rows change:
-
-# %%
-changed = x + np.array([[0], [0], [100]])  # only the last token, 2
-after = {"split_heads": split_heads(changed, 2), "reshape": changed.reshape(2, 3, 2)}
-for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
-    moved = np.argwhere((after[name] != before).any(axis=-1)).tolist()
-    print(f"{name:11} rows that change, (head, row): {moved}")
-assert moved == [[1, 1], [1, 2]]
-assert np.sum(
-    np.arange(5120).reshape(8, 10, 64)
-    == split_heads(np.arange(5120).reshape(10, 512), 8)
-) == (2 * 64)
-
-# %% [markdown]
-# With `split_heads`, row 2 of both heads changes, because that is where token 2 is. With
-# reshape alone, rows 1 and 2 of head 1 change and nothing in head 0 does, because both
-# halves of token 2 are in one head. In a layer of the paper's size (10 tokens, 8 heads of
-# 64), only two of 80 rows would be in the right position.
+# *Reshape* is the worse of the two: "row 1 of head 0" is the second half of token **0**, so
+# the halves of one token attend to each other. *Every second* at least keeps tokens apart.
+# It does no harm if a model is trained that way, but goes wrong as soon as parameters come
+# from elsewhere. (*Would a test notice?*, in *Going further*, tries two.)
 
 # %% [markdown]
 # ## The way back
@@ -245,24 +226,6 @@ from course_lib.heads import merge_heads  # exercise
 
 # %%
 check(merge_heads)
-
-# %% [markdown]
-# A natural test is the round trip: split, merge, compare.
-#
-# **Predict:** does the round trip notice if *both* functions use reshape alone?
-#
-# - [ ] Yes, for all sizes.
-# - [ ] Only if n_heads and n differ.
-# - [x] No, never.
-
-# %%
-print("your pair:", np.array_equal(merge_heads(by_columns), x))
-print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
-print("one of each:", np.array_equal(merge_heads(reshaped), x))
-
-# %% [markdown]
-# Two matching errors cancel out, so at least one test should compare with numbers written
-# by hand, as the check of `split_heads` does.
 
 # %% [markdown]
 # ## All together
@@ -330,21 +293,7 @@ w_v[0], w_v[3] = [1, 0, 1, 0], [0, 1, 0, 1]  # in each head: "Bob", "ball"
 parameters = w_q, w_k, w_v, np.eye(4)
 output, role_weights = multi_head_attention(tokens, tokens, *parameters, n_heads=2)
 print("kicked, two heads:", output[1].round(2))
-
-# %% [markdown]
-# Here are all products in one picture, in the colours of the heads. In `w_q`, `w_k` and
-# `w_v` a head owns *columns*; in `w_o` it owns *rows*.
-
-# %%
-parts = {"x": tokens, "w_q": w_q, "w_o": parameters[3], "output": output}
-for name, w in {"queries": w_q, "keys": w_k, "values": w_v}.items():
-    parts[name] = tokens @ w
-parts["side by side"] = merge_heads(role_weights @ split_heads(parts["values"], 2))
 of_heads = {"roles": [["who?", "whom?"]], "start": (0, 0, 1)}
-
-# %%
-alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
-figures.products_of_heads(parts, role_weights, words, alt=alt)
 
 # %% [markdown]
 # Below is a wall of heads: one table per head, one row per query. (All heads in one
@@ -376,36 +325,20 @@ assert np.allclose(
 
 # %% [markdown]
 # The two halves of the dot product add up to one score, so the output no longer says who
-# kicked. The paper (section 3.2.2) wants several heads so that they can attend to
-# different subspaces at different positions: "With a single attention head, averaging
-# inhibits this." A well-known picture shows a trained model reading the sentence that
-# opens lesson 00: from *it*, one head attends mostly to *the animal*, another to *tired*
+# kicked. With two heads, the result is a **sum**: each head adds its own output times its
+# own rows of `w_o` (*A sum of heads*, in *Going further*).
+
+# %% [markdown]
+# The paper (section 3.2.2) wants several heads so that they can attend to different
+# subspaces at different positions: "With a single attention head, averaging inhibits
+# this." A well-known picture shows a trained model reading the sentence that opens
+# lesson 00: from *it*, one head attends mostly to *the animal*, another to *tired*
 # ([The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/)).
 #
-# So heads are an inductive bias (lesson 02): they assume in advance that a token may have
-# several questions to ask.
+# What a model takes for granted before it has seen any data is its **inductive bias**.
+# Heads are one: they assume in advance that a token may have several questions to ask.
 #
 # This is a good moment for a break.
-
-# %% [markdown]
-# ## A sum of heads
-#
-# What does a head add to the output? The outputs side by side, times `w_o`, are a **sum**:
-# each head adds its own output times its own rows of `w_o`. For *kicked*:
-
-# %%
-of_each = role_weights @ split_heads(tokens @ w_v, 2)  # (2, 4, 2)
-w_o = parameters[3]
-added = [of_each[head, 1] @ w_o[2 * head : 2 * head + 2] for head in (0, 1)]
-print("head 0 adds", added[0].round(2))
-print("head 1 adds", added[1].round(2))
-assert np.allclose(added[0] + added[1], output[1], rtol=0, atol=1e-12)
-
-# %% [markdown]
-# So you can take one head out of the sum to see what a model loses, as Michel, Levy and
-# Neubig (2019) did. In Voita et al. (2019), a translator that was trained on to do without
-# them barely missed 38 of its encoder's 48 heads! Those that mattered attended to neighbours, to rare tokens (in the first layer)
-# or along the syntax, from a verb to its subject or object. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Thursday and Monday
@@ -441,8 +374,7 @@ assert sizes[0] == sizes[1] and two.error < 0.02 < 0.45 < one.error < 0.55
 # %% [markdown]
 # Where does the half come from? The answer is made of two parts that vary equally, the
 # first day's number and the second's. A head that attends only to the first day gets one
-# part right and misses the other, which is half of the variance. Weights in between do
-# worse; half and half, nothing is left of the difference.
+# part right and misses the other, which is half of the variance.
 
 # %% [markdown]
 # Now see what the heads attend to. Your own `multi_head_attention` runs the learned
@@ -487,9 +419,8 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # 4° would be its best guess; it says 5° because its training was short.
 
 # %% [markdown]
-# Notice that the two heads also give weight to other days. This does no harm, because
-# both give them about the same weight, so they cancel in the difference. Weights say what
-# a head attends to, but not what happens to it afterwards.
+# Both heads give some weight to other days, about the same, so it cancels in the
+# difference. Weights say what a head attends to, but not what happens to it afterwards.
 #
 # In fairness to the single head, this was *one layer with nothing after it*. A second
 # layer could attend to the second day (lesson 02, *What is it?*), and real models have
@@ -515,10 +446,11 @@ figures.attention_of_heads(rows, labels, labelled, query="Thursday − Monday?",
 # ## Going further
 #
 # What follows can be skipped, section by section; no later lesson's core needs it. *Can
-# other values help?*, *Do heads have an order?* and *Are several heads an ensemble?* answer
-# three questions that readers ask. *Which root?* is for those who want to see a wrong
-# scale, *What heads cost* for those who choose the number of heads, and *The same in
-# PyTorch* for those who will use PyTorch's own layer.
+# other values help?*, *Do heads have an order?* and *Are several heads an ensemble?*
+# answer three questions that readers ask. *Would a test notice?* looks for a wrong
+# split, and *A sum of heads* says what each head adds to the output. *Which root?* is
+# for those who want to see a wrong scale, *What heads cost* for those who choose the
+# number of heads, and *The same in PyTorch* for those who will use PyTorch's own layer.
 
 # %% [markdown]
 # ## Can other values help?
@@ -540,6 +472,82 @@ figures.chosen_heads(days, degrees, asked_for, **frames, alt=alt)
 # negative $c$ turns all bars down, but a difference needs one of each. Nor do longer
 # values help, or a matrix after the head: $c$ is then a matrix, but all days still share
 # it.
+
+# %% [markdown]
+# ## Would a test notice?
+#
+# A wrong split can have the right shape. A natural test is the round trip: split, merge,
+# compare.
+#
+# **Predict:** does the round trip notice if *both* functions use reshape alone?
+#
+# - [ ] Yes, for all sizes.
+# - [ ] Only if n_heads and n differ.
+# - [x] No, never.
+
+# %%
+print("your pair:", np.array_equal(merge_heads(by_columns), x))
+print("reshape twice:", np.array_equal(reshaped.reshape(3, 4), x))
+print("one of each:", np.array_equal(merge_heads(reshaped), x))
+
+# %% [markdown]
+# Two matching errors cancel out, so at least one test should compare with numbers written
+# by hand, as the check of `split_heads` does.
+#
+# Or change one token, and see which rows of the heads change:
+
+# %%
+changed = x + np.array([[0], [0], [100]])  # only the last token, 2
+after = {"split_heads": split_heads(changed, 2), "reshape": changed.reshape(2, 3, 2)}
+for name, before in {"split_heads": by_columns, "reshape": reshaped}.items():
+    moved = np.argwhere((after[name] != before).any(axis=-1)).tolist()
+    print(f"{name:11} rows that change, (head, row): {moved}")
+assert moved == [[1, 1], [1, 2]]
+assert np.sum(
+    np.arange(5120).reshape(8, 10, 64)
+    == split_heads(np.arange(5120).reshape(10, 512), 8)
+) == (2 * 64)
+
+# %% [markdown]
+# With `split_heads`, row 2 of both heads changes, because that is where token 2 is. With
+# reshape alone, rows 1 and 2 of head 1 change and nothing in head 0 does, because both
+# halves of token 2 are in one head. In a layer of the paper's size (10 tokens, 8 heads of
+# 64), only two of 80 rows would be in the right position.
+
+# %% [markdown]
+# ## A sum of heads
+#
+# Back to *Bob kicked the ball*. Here are all products in one picture, in the colours of the
+# heads. In `w_q`, `w_k` and `w_v` a head owns *columns*; in `w_o` it owns *rows*.
+
+# %%
+role_q, role_k, role_v, role_o = parameters
+parts = {"x": tokens, "w_q": role_q, "w_o": role_o, "output": output}
+for name, w in {"queries": role_q, "keys": role_k, "values": role_v}.items():
+    parts[name] = tokens @ w
+parts["side by side"] = merge_heads(role_weights @ split_heads(parts["values"], 2))
+
+# %%
+alt = "Columns of w_q belong to heads, rows of w_o too; the output has four numbers."
+figures.products_of_heads(parts, role_weights, words, alt=alt)
+
+# %% [markdown]
+# What does one head add to the output? The outputs side by side, times `w_o`, are a
+# **sum**: each head adds its own output times its own rows of `w_o`. For *kicked*:
+
+# %%
+of_each = role_weights @ split_heads(tokens @ role_v, 2)  # (2, 4, 2)
+added = [of_each[head, 1] @ role_o[2 * head : 2 * head + 2] for head in (0, 1)]
+print("head 0 adds", added[0].round(2))
+print("head 1 adds", added[1].round(2))
+assert np.allclose(added[0] + added[1], output[1], rtol=0, atol=1e-12)
+
+# %% [markdown]
+# So you can take one head out of the sum to see what a model loses, as Michel, Levy and
+# Neubig (2019) did. In Voita et al. (2019), a translator that was trained on to do
+# without them barely missed 38 of its encoder's 48 heads! Those that mattered attended
+# to neighbours, to rare tokens (in the first layer) or along the syntax, from a verb to
+# its subject or object. Lesson 13 examines such heads.
 
 # %% [markdown]
 # ## Do heads have an order?

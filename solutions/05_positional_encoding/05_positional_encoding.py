@@ -83,10 +83,10 @@ assert np.allclose(attend(stressed)[1], attend(desserts)[6])
 # sentence, since only the order says who bit whom in *The dog bit the man*.
 
 # %% [markdown]
-# In lesson 02 you wrote `equivariance_gap`: it permutes the tokens before a function or
-# after it, and returns the largest difference. Zero means that the function treats all
-# positions equally. Measure it for attention without a mask, and for attention with the
-# causal mask of lesson 04.
+# The function `equivariance_gap` (optional in lesson 02) permutes the tokens before a
+# function or after it, and returns the largest difference. Zero means that the function
+# treats all positions equally. Measure it for attention without a mask, and for attention
+# with the causal mask of lesson 04.
 #
 # **Predict:** in which case is the gap zero, except for rounding?
 #
