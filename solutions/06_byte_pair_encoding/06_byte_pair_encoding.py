@@ -158,15 +158,13 @@ assert pair_counts(toy_words)["a", "t"] == sum(toy.values()) == 19
 
 # %% [markdown]
 # (a, t) wins with 19, more than a third of all 43 pairs of neighbours. Now it becomes one
-# symbol, everywhere. `merge_pair` does that for one word, from left to right:
+# symbol, everywhere. `merge_pair` does that for one word, from left to right. (It comes from
+# the course; in *Going further* you can write it.)
 
 # %%
 print(merge_pair(("m", "a", "t", "s"), ("a", "t")))
 assert merge_pair(("m", "a", "t", "s"), ("a", "t")) == ("m", "at", "s")
 assert sum(pair_counts(toy_words).values()) == 43
-
-# %% [markdown]
-# (It comes from the course; in *Going further* you can write it.)
 
 # %% [markdown]
 # ## Training: count, join, repeat
@@ -413,8 +411,8 @@ assert [len(c.encode()) for c in "aäΩ雨☂🙂"] == [1, 2, 2, 3, 3, 4]
 # %% [markdown]
 # ## Whom does a vocabulary serve?
 #
-# Nothing is unknown any more, but is every language served equally well? Here are the same
-# texts in six of them.
+# Nothing is unknown any more, but is every language served equally well? Take the same texts
+# in six of them. Here is the first:
 
 # %%
 # pre_token_counts counts words, each with the space before it, as bytes.
@@ -424,23 +422,26 @@ from course_lib.corpora.translations import parallel_strings
 names = {"en": "English", "de": "German", "fr": "French", "el": "Greek"}
 names |= {"ru": "Russian", "ko": "Korean"}
 same = parallel_strings([*names])
-english = [{pair.source for pair in part} for part in (pairs.train, pairs.test)]
-to_learn, to_measure = ([row for row in same if row["en"] in part] for part in english)
-print("texts to measure on:", len(to_measure))
-assert len(to_measure) > 300
+print(*same[0].values(), sep="\n")
 
 # %% [markdown]
 # Learn 4,000 merges from English, or from all six. The texts that we measure on are new to
 # both vocabularies:
 
+
 # %%
-measured = {k: "\n".join(row[k] for row in to_measure) for k in names}
-n_tokens = {"bytes": {k: len(text.encode()) for k, text in measured.items()}}
+def texts_of(part):
+    english = {pair.source for pair in part}
+    return {k: "\n".join(row[k] for row in same if row["en"] in english) for k in names}
+
+
+to_learn, to_measure = texts_of(pairs.train), texts_of(pairs.test)
+n_tokens = {"bytes": {k: len(text.encode()) for k, text in to_measure.items()}}
 for source, languages in {"English": ["en"], "all six": [*names]}.items():
-    sample = "\n".join(row[language] for row in to_learn for language in languages)
+    sample = "\n".join(to_learn[language] for language in languages)
     learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
     to_tokens = fast_bpe.byte_encoder(learned_merges)
-    counted = {k: len(to_tokens(text)) for k, text in measured.items()}
+    counted = {k: len(to_tokens(text)) for k, text in to_measure.items()}
     n_tokens[f"tokens, learned from {source}"] = counted
 on_english = n_tokens["tokens, learned from English"]
 bytes_in_a_token = n_tokens["bytes"]["en"] / on_english["en"]
