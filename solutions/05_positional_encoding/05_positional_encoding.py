@@ -273,8 +273,8 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # $$P_{t+k} = P_t\, M_k.$$
 #
 # Here $P_t$ is row t of the encoding, and $M_k$ is nearly all zeros, with a 2 × 2 block
-# for each hand. `positions.shift_matrix` makes it (an exercise in *Going further*). Check it on a
-# thousand positions, and see whether turning changes a vector's length:
+# for each hand. `positions.shift_matrix` makes it (an exercise in *Going further*). Check it
+# on a thousand positions, and see whether turning changes a vector's length:
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
