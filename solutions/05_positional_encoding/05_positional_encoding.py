@@ -11,14 +11,14 @@
 # - move an encoding by k positions with one matrix;
 # - say what rotary positions do instead of adding, and where they fail.
 #
-# **About 80 minutes, and 50 more in *Going further*.** You need lessons 01 to 04, and
+# **About 70 minutes, and 65 more in *Going further*.** You need lessons 01 to 04, and
 # sine and cosine as coordinates on a circle.
 
 # %%
 import numpy as np
 
 from autograder import check
-from course_lib import figures, heads, masks
+from course_lib import figures, heads, masks, positions
 from course_lib.lessons import wrong_encodings
 from course_lib.self_attention import equivariance_gap, self_attention
 
@@ -47,8 +47,8 @@ figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=al
 # slower ones point elsewhere, so four hands are enough to tell 64 positions apart.
 #
 # In the end, one head of attention will turn *stressed* into *desserts*, with parameters
-# built from the two functions that you are about to write. The Transformer adds such
-# positions to the token vectors (*embeddings*), on both sides:
+# built from such hands, by a formula that you are about to write. The Transformer adds
+# these positions to the token vectors (*embeddings*), on both sides:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is where positions are added."
@@ -267,48 +267,18 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 # ## One step is one turn
 #
 # Why sine *and* cosine? Because then the second wish comes true exactly. After k more
-# positions, hand i has turned by the angle $k\omega_i$, wherever it points. This turn is a
-# matrix, the same for all t:
+# positions, hand i has turned by the angle $k\omega_i$, wherever it points. All these
+# turns together are one matrix, the same for all t:
 #
 # $$P_{t+k} = P_t\, M_k.$$
 #
-# Here $P_t$ is row t of the encoding, and $M_k$ has a 2 × 2 block for each hand, made of
-# $\cos k\omega_i$ and $\sin k\omega_i$. Which goes where follows from
-#
-# $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
-# \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
-
-# %% [markdown]
-# ### Exercise: shift_matrix
-#
-# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2
-# block per hand along its diagonal. k may be negative.
-#
-# <details><summary>Hint 1</summary>
-#
-# Work out one hand on paper: the row (sin a, cos a) times your block must give
-# (sin(a + b), cos(a + b)). Which of the two formulas is the block's first column?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# A loop over the even columns 0, 2, 4, … is fine. The block of column c is
-# `matrix[c : c + 2, c : c + 2]`, and its frequency is the same as in the encoding.
-#
-# </details>
-
-# %%
-from course_lib.positions import shift_matrix  # exercise
-
-# %%
-check(shift_matrix)
-
-# %% [markdown]
-# Check it on a thousand positions, and see whether turning changes a vector's length:
+# Here $P_t$ is row t of the encoding, and $M_k$ is nearly all zeros, with a 2 × 2 block
+# for each hand. `positions.shift_matrix` makes it (an exercise in *Going further*). Check it
+# on a thousand positions, and see whether turning changes a vector's length:
 
 # %%
 far_table = sinusoidal_encoding(1024, 64)
-M_7 = shift_matrix(7, 64)
+M_7 = positions.shift_matrix(7, 64)
 error = np.abs(far_table[:-7] @ M_7 - far_table[7:]).max()
 print("largest error below 1e-12:", error < 1e-12)
 print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
@@ -346,20 +316,8 @@ assert spread < 1e-12 and np.isclose(dots[30, 25], dots[30, 35])
 
 # %% [markdown]
 # The bare dot product cannot tell left from right. That takes a matrix such as $M_{-1}$
-# between the two vectors.
-#
-# Here are two positions as clocks. In each clock, the solid hand belongs to position 30
-# and the dashed one to the second position. **Drag the second position** away from 30,
-# or use the arrow keys. Which hands separate first? Can you find a distance at which
-# the dot product goes *up* again?
-
-# %%
-alt = "From 30 to 35 fast hands have turned, slow ones barely; the dot product is 23.5."
-figures.two_positions(table, dots, pair=(30, 35), alt=alt)
-
-# %% [markdown]
-# The fast hands separate at once and come round again, while the slow ones barely move
-# and keep the sum large. So "nearer means a larger dot product" is only a tendency.
+# between the two vectors. Nor does a larger dot product always mean a nearer position,
+# because the fast hands come round again (*Two clocks*, in *Going further*).
 
 # %% [markdown]
 # ## Adding
@@ -411,7 +369,7 @@ print(f"best guess without order: {bound:.2f}")
 for name in kinds:
     print(f"encoding {name:10}  right: {accuracy[name]:.1f}")
 backwards, mirrored = trained["sinusoidal"].weights(16), np.arange(16)[::-1]
-positions = [str(position) for position in range(16)]
+labels = [str(position) for position in range(16)]
 assert accuracy["none"] < bound + 0.03 and accuracy["sinusoidal"] > 0.95
 assert (backwards.argmax(axis=-1) == mirrored).all()
 on_mirror = backwards[np.arange(16), mirrored].mean()
@@ -425,7 +383,7 @@ assert backwards[np.arange(16), mirrored].mean() > 0.5  # of each row, about 0.6
 
 # %%
 alt = "Each position attends most to the one as far from the other end: a diagonal."
-figures.attention_weights(backwards, positions, positions, alt=alt)
+figures.attention_weights(backwards, labels, labels, alt=alt)
 
 # %% [markdown]
 # On average the right position gets a weight of about 0.6. That is enough: the other
@@ -448,16 +406,16 @@ figures.attention_weights(backwards, positions, positions, alt=alt)
 
 # %% [markdown]
 # To test that promise, take one query and one key, four positions apart, and move both
-# through the sequence together. A row is turned by a matrix that you have: $M_{-t}$ of
-# your `shift_matrix` turns it by t positions. (The minus is a convention: *Rotary positions,
-# written*, in *Going further*.)
+# through the sequence together. A row is turned by t positions with a matrix that you
+# know, $M_{-t}$. (The minus is a convention: *Rotary positions, written*, in *Going
+# further*.)
 
 # %%
 query, key = rng.normal(size=(2, 1, 32))
 
 
 def turned(row, t):
-    return row @ shift_matrix(-t, 32)
+    return row @ positions.shift_matrix(-t, 32)
 
 
 scores = [float(turned(query, t + 4)[0] @ turned(key, t)[0]) for t in (0, 10, 1000)]
@@ -533,12 +491,10 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 
 # %% [markdown]
 # With 1,024 tokens it is little better than guessing. **For a rotary model, a *position*
-# that it never trained on is nothing new, but a *distance* is**: among 16 tokens no two are more
-# than 15 apart, and here the head meets distances up to 1,023, and has 64 times as many
-# keys to share its weight among. (*Distances never trained
-# on*, in *Going further*, shows what it attends to.) So models for long texts are trained
-# on long sequences, or their angles are rescaled: Chen et al. (2023) squeeze the positions
-# into the range of the training, and YaRN (Peng et al. 2023) slows mostly the slower hands.
+# that it never trained on is nothing new, but a *distance* is**: among 16 tokens no two are
+# more than 15 apart, and here the head meets distances up to 1,023, and has 64 times as
+# many keys to share its weight among. (*Distances never trained on*, in *Going further*,
+# shows what it attends to, and what models for long texts do about it.)
 
 # %% [markdown]
 # ## Backwards, by hand
@@ -549,7 +505,7 @@ assert abs(max(trials.values("learned, positions 0–63")) - (13 + 48 / 10) / 61
 # its position, and the last 26 say which letter it is. The key is the position, and the
 # value is the letter. The query has to be the position from the other end, n − 1 − t.
 # Change the sign of all sines, and every hand is mirrored: position t becomes −t. Then
-# your `shift_matrix` moves it on by n − 1.
+# `shift_matrix` moves it on by n − 1.
 
 # %%
 word = "stressed"
@@ -562,7 +518,7 @@ w_k, w_v = np.eye(58)[:, :32], np.eye(58)[:, 32:]
 
 def backwards_by_hand(factor):
     w_q = np.zeros((58, 32))
-    w_q[:32] = factor * mirror @ shift_matrix(n - 1, 32)
+    w_q[:32] = factor * mirror @ positions.shift_matrix(n - 1, 32)
     x = only_letters + wide_positions
     output = self_attention(x, w_q, w_k, w_v)[0]
     return "".join(chr(ord("a") + column) for column in output.argmax(axis=-1))
@@ -612,11 +568,73 @@ assert word != "stressed" or backwards_by_hand(1) == "ssssssss"
 # %% [markdown]
 # ## Going further
 #
-# What follows can be skipped, section by section; no later lesson's core needs it. *Adding,
-# in a batch*, *Rotary positions, written* and *Other ways to give positions* are for those
-# who want to read the code of today's models; *A position read off a mask*, *Distances
-# never trained on*, *Why 10,000?*, *Wrong formulas* and *Can the turn be learned from
-# examples?* for those who doubt a sentence until they have measured it.
+# What follows can be skipped, section by section; no later lesson's core needs it. *The
+# turn as a matrix* and *Two clocks* are for those who want to turn the hands themselves;
+# *Adding, in a batch*, *Rotary positions, written* and *Other ways to give positions* for
+# those who want to read the code of today's models; *A position read off a mask*,
+# *Distances never trained on*, *Why 10,000?*, *Wrong formulas* and *Can the turn be learned
+# from examples?* for those who doubt a sentence until they have measured it.
+
+# %% [markdown]
+# ## The turn as a matrix
+#
+# In the core, $M_k$ took $P_t$ to $P_{t+k}$, for every t. What is inside? For each hand
+# there is a 2 × 2 block, made of $\cos k\omega_i$ and $\sin k\omega_i$. Which goes where
+# follows from
+#
+# $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad
+# \cos(a + b) = \cos a \cos b - \sin a \sin b.$$
+
+# %% [markdown]
+# ### Exercise: shift_matrix
+#
+# Write $M_k$ for all hands at once: a d_model × d_model matrix of zeros, with one 2 × 2
+# block per hand along its diagonal. k may be negative.
+#
+# <details><summary>Hint 1</summary>
+#
+# Work out one hand on paper: the row (sin a, cos a) times your block must give
+# (sin(a + b), cos(a + b)). Which of the two formulas is the block's first column?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# A loop over the even columns 0, 2, 4, … is fine. The block of column c is
+# `matrix[c : c + 2, c : c + 2]`, and its frequency is the same as in the encoding.
+#
+# </details>
+
+# %%
+from course_lib.positions import shift_matrix  # exercise
+
+# %%
+check(shift_matrix)
+
+# %% [markdown]
+# Turn forward and back again, and turn twice:
+
+# %%
+M_2, M_3 = shift_matrix(2, 64), shift_matrix(3, 64)
+there_and_back = M_3 @ shift_matrix(-3, 64)
+print("3 on and 3 back is no turn:", np.allclose(there_and_back, np.eye(64)))
+print("2 on and 3 on is 5 on:", np.allclose(M_2 @ M_3, shift_matrix(5, 64)))
+assert np.allclose(M_2 @ M_3, shift_matrix(5, 64))
+
+# %% [markdown]
+# ## Two clocks
+#
+# Does a larger dot product mean a nearer position? Here are two positions as clocks. In
+# each clock, the solid hand belongs to position 30 and the dashed one to the second
+# position. **Drag the second position** away from 30, or use the arrow keys. Which hands
+# separate first? Can you find a distance at which the dot product goes *up* again?
+
+# %%
+alt = "From 30 to 35 fast hands have turned, slow ones barely; the dot product is 23.5."
+figures.two_positions(table, dots, pair=(30, 35), alt=alt)
+
+# %% [markdown]
+# The fast hands separate at once and come round again, while the slow ones barely move
+# and keep the sum large. So "nearer means a larger dot product" is only a tendency.
 
 # %% [markdown]
 # ## Adding, in a batch
@@ -805,6 +823,10 @@ figures.curves(distances, parts, **axes, alt=alt)
 # Within the trained distances there is one peak, at 3. At other distances, training never
 # said anything against a large weight, and some get one. So the head attends to the right
 # token *and* to several wrong ones.
+#
+# Models for long texts are therefore trained on long sequences, or their angles are
+# rescaled: Chen et al. (2023) squeeze the positions into the range of the training, and
+# YaRN (Peng et al. 2023) slows mostly the slower hands.
 
 # %% [markdown]
 # ## Why 10,000?
@@ -904,8 +926,8 @@ assert min(min(reversal.values(name)) for name in with_encoding) > 0.99
 encodings = sinusoidal_encoding(1025, 512)
 # rcond: directions weaker than 1e-10 of the strongest one are rounding, and left out.
 fitted, _, rank, _ = np.linalg.lstsq(encodings[:512], encodings[1:513], rcond=1e-10)
-misses = {}
-for name, matrix in {"formula": shift_matrix(1, 512), "fitted": fitted}.items():
+misses, by_formula = {}, positions.shift_matrix(1, 512)
+for name, matrix in {"formula": by_formula, "fitted": fitted}.items():
     wrong_by = np.linalg.norm(encodings[:-1] @ matrix - encodings[1:], axis=-1)
     misses[name] = wrong_by / 256**0.5  # a vector's length: it has 256 hands
     first, second = misses[name][:512].mean(), misses[name][512:].mean()
@@ -937,14 +959,14 @@ figures.curves(range(0, 1024, 32), every_32nd, **axes, alt=alt)
 # *The dog bit the man.* *The man bit the dog.* Let one head say who bit, with the same
 # parameters for both. Give each word 36 numbers: the first 32 are for its
 # position, and the last four say which word it is. The parameters of one head are
-# **chosen by hand**: the query is the position, moved one back by your `shift_matrix`;
+# **chosen by hand**: the query is the position, moved one back by `shift_matrix`;
 # the key is the position; the value is the word.
 
 # %%
 words, only_words = ["the", "dog", "bit", "man"], np.eye(36)[32:]
 only_positions = np.hstack([sinusoidal_encoding(5, 32), np.zeros((5, 4))])
 w_q = np.zeros((36, 32))
-w_q[:32] = 40 * shift_matrix(-1, 32)  # 40: nearly all weight on one key
+w_q[:32] = 40 * positions.shift_matrix(-1, 32)  # 40: nearly all weight on one key
 w_k, w_v = np.eye(36)[:, :32], np.eye(36)[:, 32:]
 rows, fetched = {}, {}
 for sentence in ("the dog bit the man", "the man bit the dog"):
