@@ -112,6 +112,7 @@ def _draw(
     # As few tokens as have top_p together: one is cut if those before it have it.
     in_top_k = before[:top_k] / before[:top_k].sum()
     reached = np.cumsum(in_top_k) - in_top_k >= top_p - 1e-9  # sums are a little off
+    reached &= top_p < 1
     n_left = len(in_top_k) - int(reached.sum())
     after = before[:n_left] / before[:n_left].sum()
     n_bars = min(N_BARS, len(order))

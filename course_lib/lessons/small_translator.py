@@ -13,7 +13,7 @@ import torch
 from course_lib.corpora.generated import number_words
 from course_lib.corpora.pairs import Pair
 from course_lib.lessons.environment import one_thread
-from course_lib.nn.training.batches import Example, PairData, encode_pairs
+from course_lib.nn.training.batches import PairData, encode_pairs
 from course_lib.nn.training.loop import Trainer, TrainingConfig, seeded_model
 from course_lib.nn.training.scoring import translate_texts
 from course_lib.nn.training.subwords import SubwordTokenizer, train_tokenizer
@@ -23,9 +23,6 @@ N_TRAIN, N_HELD_OUT = 4000, 100
 VOCAB_SIZE = 150
 TRAINING_CONFIG = TrainingConfig(
     steps=400, batch_tokens=512, learning_rate=6e-3, warmup_steps=40, smoothing=0.1
-)
-OVERFIT_CONFIG = TrainingConfig(
-    steps=60, learning_rate=2e-2, warmup_steps=5, smoothing=0.0, weight_decay=0.0
 )
 
 
@@ -65,21 +62,6 @@ def make_trainer(task: NumbersTask, seed: int = 0) -> Trainer:
     model = small_model(len(task.tokenizer), seed=seed)
     pairs = encode_pairs(task.train, task.tokenizer)
     return Trainer(model, PairData(pairs), replace(TRAINING_CONFIG, seed=seed))
-
-
-def overfit_one_batch(
-    pairs: Sequence[Example], vocab_size: int, seed: int = 0
-) -> Trainer:
-    """Train a small Transformer on a few pairs only, in every step the same.
-
-    Its losses say whether it can memorise them, as it must.
-    """
-    n_positions = len(pairs) * max(len(pair.target) for pair in pairs)
-    config = replace(OVERFIT_CONFIG, batch_tokens=n_positions, seed=seed)
-    model = small_model(vocab_size, seed=seed)
-    trainer = Trainer(model, PairData(pairs), config)
-    train_until(trainer, config.steps)
-    return trainer
 
 
 def train_until(trainer: Trainer, step: int) -> None:

@@ -9,9 +9,10 @@
 # - say what norms and residual connections are there for, and show it with numbers;
 # - give each of the three attentions the mask that it needs;
 # - train a Transformer of your own parts;
-# - in *Going further*: count its parameters to the last one, and choose where norms go.
+# - in *Going further*: compare it with PyTorch's, count its parameters to the last one, and
+#   choose where norms go.
 #
-# **About 80 minutes, and 40 more in *Going further*.** You need lessons 02 to 05 and
+# **About 75 minutes, and 50 more in *Going further*.** You need lessons 02 to 05 and
 # 07.
 
 # %%
@@ -324,12 +325,9 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # each sublayer adds something of about the same size, whatever came before: the numbers
 # grow, but slowly, and tokens stay apart for longer.
 #
-# So with post-norm, this untrained stack loses its words although it has both parts. But the
-# paper has six layers, not 32 (after six, 14 % is left here), and deeper ones have been
-# trained: the larger BERT has 24 layers with post-norm, and
-# [DeepNet](https://arxiv.org/abs/2203.00555), which rescales the residual connections, a
-# thousand. Still, deep stacks are mostly built with pre-norm today. (What the two mean for
-# learning is in *Going further*.)
+# So with post-norm, this untrained stack loses its words although it has both parts. The
+# paper has six layers, not 32 (after six, 14 % is left here), and deep stacks are mostly
+# built with pre-norm today. (What the two mean for learning is in *Going further*.)
 
 # %% [markdown]
 # ## Shift: read one behind
@@ -423,7 +421,7 @@ figures.three_attentions(three_masks, alt=alt)
 # %% [markdown]
 # Cross-attention has no triangle, because the whole source is there from the start. In the
 # decoder's self-attention, the triangle already hides the padding from every word, so
-# `transformer`, below, passes only the causal mask there.
+# there the causal mask alone would do.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
@@ -479,10 +477,179 @@ print("out:", tuple((y @ embedding.T).shape))
 # %% [markdown]
 # ## The whole Transformer
 #
-# Now put all parts together: token ids go in, logits come out. The layers of a stack have
-# the same form, but each has parameters of its own; `parameters_of` returns those of
-# PyTorch's layers under our names. Each stack ends with a norm, as PyTorch's do, even in
-# post-norm.
+# Put all parts together: token ids go in, logits come out. The next cell looks for your
+# functions in this notebook, and uses the course's version of each one that you haven't
+# written yet (`embed` is the course's in any case):
+
+# %%
+from course_lib.lessons.own_parts import complete
+
+parts = ["layer_norm", "feed_forward", "shift_right", "encoder_layer"]
+complete(globals(), functional, *parts, "decoder_layer")
+
+# %% [markdown]
+# This Transformer has one layer on each side and 32 numbers per token, and it will read words
+# of six letters from a to j. Its parameters are in three dictionaries: one for the encoder's
+# layer, one for the decoder's, and `ends` for the embedding and the norm at the end of each
+# stack (`course_lib/lessons/own_transformer.py` draws them):
+
+# %%
+six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
+causal_6 = torch.tensor(masks.causal_mask(6))
+
+
+def logits_of(source, target, p):
+    ends = p["ends"]
+    x = functional.embed(source, ends["embedding"], six_positions)
+    x = encoder_layer(x, p["encoder"], 4)
+    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
+    read = shift_right(target, START)
+    y = functional.embed(read, ends["embedding"], six_positions)
+    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
+    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
+    return y @ ends["embedding"].T
+
+
+# %% [markdown]
+# The task is to write a word backwards. The model trains for 300 steps on random words,
+# and autograd goes through all of your functions. Then it writes 500 new words.
+
+# %% tags=["nbval-ignore-output"]
+own = own_transformer.make_parameters()
+losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
+share = own_transformer.share_reversed(logits_of, own)
+print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
+print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
+assert share > 0.9  # 1.00 when the course was made
+
+# %% [markdown]
+# It learns: 21,504 parameters, in functions you know line by line. The paper's model has six
+# layers on each side. They are alike, but each has parameters of its own. (In *Going further*,
+# your functions form such a stack, and give the same numbers as PyTorch's `nn.Transformer`.)
+#
+# And what failed in the picture at the beginning of this lesson? Without residual connections,
+# attention's means make all tokens the same; with them, each token's own vector is carried
+# upwards. The norms (there, in front of each sublayer) keep each addition small enough not to
+# drown it.
+
+# %% [markdown]
+# ## In three lines
+#
+# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
+#   x + sublayer(norm(x)).
+# - The decoder reads its own words so far, one position behind, and the encoder's memory;
+#   each of the three attentions has its mask.
+# - Residual connections keep tokens apart for longer, norms keep numbers within bounds. In our
+#   untrained stacks, words get through 32 layers only with both, the norm in front.
+#
+# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
+# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
+# in the Transformer Architecture*.
+#
+# **An open question:** does it translate? Lesson 11.
+# %% [markdown]
+# ## Going further
+#
+# Seven sections follow, and no later lesson needs them. The first three complete the core: you
+# write `embed`, take parts away from the model, and compare it with PyTorch's. *Count*
+# is for those who want to know where the parameters of such a model are; *Residual connections*
+# and *Norm after, or norm first* for those who will design or debug deep stacks; *Norms in
+# detail* for those who write one.
+
+# %% [markdown]
+# ## The way in: a row of a table
+#
+# Why does the paper multiply the row by $\sqrt{d_{model}}$? It doesn't say. Take the
+# embedding of the core, whose rows have length 1, at $d_{model} = 512$. Each number of a
+# position's encoding is a sine or a cosine (lesson 05).
+#
+# **Predict:** without the factor, which of the two vectors is longer?
+#
+# - [x] The position's, 16 times
+# - [ ] They are about equally long
+# - [ ] The token's, 16 times
+
+# %%
+for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
+    size = (embedding * factor).norm(dim=-1).mean()
+    print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
+
+# %% [markdown]
+# With the factor, the token's vector is the longer one. And why not make the rows longer
+# from the start? Because the same table gives the logits, and for that, rows of length 1 are
+# right: longer ones would make an untrained model sure of its guesses (lesson 10).
+
+# %% [markdown]
+# ### Exercise: embed
+#
+# Take rows of the embedding times √d_model, and add the encoding of the positions, which
+# has more rows than needed.
+#
+# <details><summary>Hint 1</summary>
+#
+# `embedding[token_ids]` takes a row for each token id, whatever the shape of token_ids.
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Which of the two is multiplied? The positions are counted along the last axis of
+# token_ids.
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import embed  # exercise
+
+# %%
+check(embed)
+
+# %% [markdown]
+# To let the Transformer of the core use it, put `embed` for `functional.embed` in `logits_of`,
+# and train once more.
+
+# %% [markdown]
+# ## Without the mask, without positions
+#
+# What is each part good for? Take it away from the Transformer of the core, and see what
+# fails. Train new parameters without the causal mask, and others without positions.
+#
+# **Predict:** what does the model without the causal mask do after 300 steps?
+#
+# - [ ] Its loss is low, and it writes nearly all words without an error.
+# - [ ] Its loss stays high, and it writes next to no word without an error.
+# - [x] Its loss is low, but it writes next to no word without an error.
+
+
+# %% tags=["nbval-ignore-output"]
+def train_and_write(name):
+    new = own_transformer.make_parameters()
+    last = own_transformer.learn_to_reverse(logits_of, new, 300)[-1]  # some seconds
+    right = own_transformer.share_reversed(logits_of, new)
+    print(f"without {name}: last loss {last:.3f}; right: {right:.0%}")
+    return last, right
+
+
+both = causal_6, six_positions
+causal_6 = torch.ones(6, 6, dtype=torch.bool)
+no_mask = train_and_write("the mask")
+causal_6, six_positions = both[0], torch.zeros(6, 32)
+no_positions = train_and_write("positions")
+causal_6, six_positions = both
+assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
+assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
+
+# %% [markdown]
+# Without the mask, each position reads its own target at the next one, where the shift put
+# it: the loss is low, but while writing there is nothing there to copy. Without positions,
+# the model knows which letters there are, but not their order.
+
+# %% [markdown]
+# ## Number for number
+#
+# Learning is one thing; being right is another. Here your functions form stacks of any height.
+# The layers of a stack have the same form, but each has parameters of its own;
+# `parameters_of` returns those of PyTorch's layers under our names. Each stack ends with a
+# norm, as PyTorch's do, even in post-norm.
 
 # %%
 from course_lib.nn.functional import parameters_of
@@ -539,172 +706,6 @@ assert torch.allclose(logits, theirs)
 # trained on pairs of sentences; most models today are **pre-trained** first, on plain text, of
 # which there is much more. BERT is only an encoder, pre-trained to guess masked words; GPT is a
 # decoder without cross-attention, pre-trained to guess the next word.
-
-# %% [markdown]
-# ## Do your own parts learn?
-#
-# Matching PyTorch is one thing; learning is another. Here your parts form a Transformer
-# with one layer on each side and 32 numbers per token (`embed` is the course's), for words of
-# six letters from a to j. The next cell looks for your functions in this notebook, and uses the
-# course's version of each one that you haven't written yet:
-
-# %%
-from course_lib.lessons.own_parts import complete
-
-parts = ["layer_norm", "feed_forward", "shift_right", "encoder_layer"]
-complete(globals(), functional, *parts, "decoder_layer")
-
-# %% [markdown]
-# The parameters are in three dictionaries, one for the encoder's layer, one for the decoder's, and
-# `ends` for the embedding and the stacks' last norms (`course_lib/lessons/own_transformer.py`
-# draws them):
-
-# %%
-six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
-causal_6 = torch.tensor(masks.causal_mask(6))
-
-
-def logits_of(source, target, p):
-    ends = p["ends"]
-    x = functional.embed(source, ends["embedding"], six_positions)
-    x = encoder_layer(x, p["encoder"], 4)
-    memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
-    read = shift_right(target, START)
-    y = functional.embed(read, ends["embedding"], six_positions)
-    y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
-    y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
-    return y @ ends["embedding"].T
-
-
-# %% [markdown]
-# The task is to write a word backwards. The model trains for 300 steps on random words,
-# and autograd goes through all of your functions. Then it writes 500 new words.
-
-# %% tags=["nbval-ignore-output"]
-own = own_transformer.make_parameters()
-losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
-share = own_transformer.share_reversed(logits_of, own)
-print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
-print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
-assert share > 0.9  # 1.00 when the course was made
-
-# %% [markdown]
-# One layer on each side is enough: 21,504 parameters, in functions you know line by line.
-
-# %% [markdown]
-# ## Without the mask, without positions
-#
-# What is each part good for? Take it away, and see what fails. Train new parameters without
-# the causal mask, and others without positions.
-#
-# **Predict:** what does the model without the causal mask do after 300 steps?
-#
-# - [ ] Its loss is low, and it writes nearly all words without an error.
-# - [ ] Its loss stays high, and it writes next to no word without an error.
-# - [x] Its loss is low, but it writes next to no word without an error.
-
-
-# %% tags=["nbval-ignore-output"]
-def train_and_write(name):
-    new = own_transformer.make_parameters()
-    last = own_transformer.learn_to_reverse(logits_of, new, 300)[-1]  # some seconds
-    right = own_transformer.share_reversed(logits_of, new)
-    print(f"without {name}: last loss {last:.3f}; right: {right:.0%}")
-    return last, right
-
-
-both = causal_6, six_positions
-causal_6 = torch.ones(6, 6, dtype=torch.bool)
-no_mask = train_and_write("the mask")
-causal_6, six_positions = both[0], torch.zeros(6, 32)
-no_positions = train_and_write("positions")
-causal_6, six_positions = both
-assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
-assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
-
-# %% [markdown]
-# Without the mask, each position reads its own target at the next one, where the shift put
-# it: the loss is low, but while writing there is nothing there to copy. Without positions,
-# the model knows which letters there are, but not their order.
-#
-# And what failed in the picture at the beginning of this lesson? Without residual connections,
-# attention's means make all tokens the same; with them, each token's own vector is carried
-# upwards. The norms (there, in front of each sublayer) keep each addition small enough not to
-# drown it.
-
-# %% [markdown]
-# ## In three lines
-#
-# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
-#   x + sublayer(norm(x)).
-# - The decoder reads its own words so far, one position behind, and the encoder's memory;
-#   each of the three attentions has its mask.
-# - Residual connections keep tokens apart for longer, norms keep numbers within bounds. In our
-#   untrained stacks, words get through 32 layers only with both, the norm in front.
-#
-# **What you can read now:** *Attention Is All You Need*, sections 3 to 3.5 and figure 1; Ba
-# and others (2016), *Layer Normalization*; Xiong and others (2020), *On Layer Normalization
-# in the Transformer Architecture*.
-#
-# **An open question:** does it translate? Lesson 11.
-# %% [markdown]
-# ## Going further
-#
-# Five sections follow, and no later lesson needs them. The first completes the core: you write
-# `embed`. *Count* is for those who want to know where the parameters of such a model are;
-# *Residual connections* and *Norm after, or norm first* for those who will design or debug deep
-# stacks; *Norms in detail* for those who write one.
-
-# %% [markdown]
-# ## The way in: a row of a table
-#
-# Why does the paper multiply the row by $\sqrt{d_{model}}$? It doesn't say. Take the
-# embedding of the core, whose rows have length 1, at $d_{model} = 512$. Each number of a
-# position's encoding is a sine or a cosine (lesson 05).
-#
-# **Predict:** without the factor, which of the two vectors is longer?
-#
-# - [x] The position's, 16 times
-# - [ ] They are about equally long
-# - [ ] The token's, 16 times
-
-# %%
-for name, factor in (("as it is", 1.0), ("times √512", 512**0.5)):
-    size = (embedding * factor).norm(dim=-1).mean()
-    print(f"token {name:10}: {size:4.1f}  position: {encoding.norm(dim=-1).mean():.1f}")
-
-# %% [markdown]
-# With the factor, the token's vector is the longer one. And why not make the rows longer
-# from the start? Because the same table gives the logits, and for that, rows of length 1 are
-# right: longer ones would make an untrained model sure of its guesses (lesson 10).
-
-# %% [markdown]
-# ### Exercise: embed
-#
-# Take rows of the embedding times √d_model, and add the encoding of the positions, which
-# has more rows than needed.
-#
-# <details><summary>Hint 1</summary>
-#
-# `embedding[token_ids]` takes a row for each token id, whatever the shape of token_ids.
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Which of the two is multiplied? The positions are counted along the last axis of
-# token_ids.
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import embed  # exercise
-
-# %%
-check(embed)
-
-# %% [markdown]
-# To let the Transformer of the core use it, put `embed` for `functional.embed` in `logits_of`,
-# and train once more.
 
 # %% [markdown]
 # ## Count
@@ -793,12 +794,12 @@ assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
-# source, target as above; encoding from the section on embeddings
-logits = transformer(source, target, big_embedding, encoding, base, 8)
+source, target = torch.randint(2, 37_000, (2, 2, 6), generator=generator)
 read = shift_right(target, START)
 x, y = (functional.embed(ids, big_embedding, encoding) for ids in (source, read))
+logits = y @ big_embedding.T  # a stack's result is as long as what it reads
 between = {"source": source, "target": target, "decoder input": read, "logits": logits}
-between |= {"x": x, "memory": x, "y": y}  # a stack's result is as long as what it reads
+between |= {"x": x, "memory": x, "y": y}
 drawn = {name: str(tuple(part.shape)) for name, part in between.items()}
 drawn |= {name: f"{number:,}" for name, number in notes.items()}
 drawn["embedding"] = f"{big_embedding.numel():,}"
@@ -865,7 +866,9 @@ figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 # Without residual connections, 0.04 % is left after three layers, and after **four** all
 # tokens are the same, up to rounding (the almost flat end). Residual connections only
 # delay this: without norms, and also in post-norm, little is left after 32 layers. In
-# pre-norm, half of the difference is left.
+# pre-norm, half of the difference is left. (Deep stacks with post-norm have been trained all
+# the same: the larger BERT has 24 layers, and [DeepNet](https://arxiv.org/abs/2203.00555),
+# which rescales the residual connections, a thousand.)
 #
 # The gradient says more. Take the loss of reversing the sequence, and divide the length
 # of its gradient at the input by its length at the top: a ratio near 1 means that it came

@@ -42,7 +42,7 @@ function render({ model, el }) {
       const passed = sum;
       sum += p / inTopK;
       // Sums of fractions are a little off: 0.6 + 0.3 is 0.8999….
-      return passed < state.top_p - 1e-9 ? "" : "top-p";
+      return state.top_p >= 1 || passed < state.top_p - 1e-9 ? "" : "top-p";
     });
     const left = before.reduce((a, p, rank) => a + (cut[rank] ? 0 : p), 0);
     return order.map((id, rank) => ({
@@ -160,7 +160,10 @@ function render({ model, el }) {
     if (!logits) return (said.textContent = ended());
     const left = distribution(logits).filter(({ cut }) => !cut);
     const before = left.reduce((a, each) => a + each.before, 0);
-    const share = left.length < size ? `; before the cut they had ${rounded(before)} of the probability` : "";
+    const had = before < 0.995
+      ? `; before the cut they had ${rounded(before)} of the probability`
+      : "; the others had next to no probability";
+    const share = left.length < size ? had : "";
     said.textContent = `After “${words()}” ${left.length} of ${size} tokens can be drawn${share}. Press a bar.`;
   }
 
