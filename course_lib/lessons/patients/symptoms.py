@@ -59,21 +59,21 @@ def _exact(value: float) -> bool:
     return value < 1e-3  # 32-bit floats
 
 
-SYMPTOMS: dict[int, Symptom] = {
-    1: Symptom("first loss", first_loss, lambda value: value < 1.1 * LN_V),
-    2: Symptom("first loss", first_loss, lambda value: value > 0.95 * LN_V),
-    3: Symptom("leak", probes.leak, _exact),
-    4: Symptom("fresh numbers right", fresh_score, lambda value: value > 0.5),
-    5: Symptom("leak", probes.leak, _exact),
-    6: Symptom("fresh numbers right", fresh_score, lambda value: value > 0.6),
-    7: Symptom("norm of the gradient", last_norm, lambda value: value < 12),
-    8: Symptom("loss after 150 steps", loss_after_100, lambda value: value < 1.5),
-    9: Symptom("last loss", last_loss, lambda value: value < 1),
-    10: Symptom("order of digits", probes.order_gap, lambda value: value > 0.5),
-    11: Symptom("answers to eight alone", answers_alone, lambda value: value == 8),
-    12: Symptom("difference by the batch", probes.batch_gap, _exact),
-    13: Symptom("difference of two calls", probes.repeat_gap, _exact),
-    14: Symptom("read otherwise with a cache", probes.cache_gap, _exact),
+SYMPTOMS: dict[str, Symptom] = {
+    "B": Symptom("first loss", first_loss, lambda value: value < 1.1 * LN_V),
+    "F": Symptom("first loss", first_loss, lambda value: value > 0.95 * LN_V),
+    "D": Symptom("leak", probes.leak, _exact),
+    "A": Symptom("fresh numbers right", fresh_score, lambda value: value > 0.5),
+    "G": Symptom("leak", probes.leak, _exact),
+    "H": Symptom("fresh numbers right", fresh_score, lambda value: value > 0.6),
+    "E": Symptom("norm of the gradient", last_norm, lambda value: value < 12),
+    "I": Symptom("loss after 150 steps", loss_after_100, lambda value: value < 1.5),
+    "J": Symptom("last loss", last_loss, lambda value: value < 1),
+    "K": Symptom("order of digits", probes.order_gap, lambda value: value > 0.5),
+    "L": Symptom("answers to eight alone", answers_alone, lambda value: value == 8),
+    "M": Symptom("difference by the batch", probes.batch_gap, _exact),
+    "N": Symptom("difference of two calls", probes.repeat_gap, _exact),
+    "O": Symptom("read otherwise with a cache", probes.cache_gap, _exact),
 }
 
 
@@ -101,12 +101,12 @@ def measured(run: Run) -> dict[str, float]:
     }
 
 
-def compare(number: int, runs: Mapping[str, Run]) -> None:
+def compare(letter: str, runs: Mapping[str, Run]) -> None:
     """Print a model's symptom for several runs, by their names.
 
     The last one is the mended one: it says whether the symptom is gone.
     """
-    symptom = SYMPTOMS[number]
+    symptom = SYMPTOMS[letter]
     value = 0.0
     for name, run in runs.items():
         value = symptom.measure(run)

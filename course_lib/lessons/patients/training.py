@@ -1,7 +1,8 @@
 """Train the reader, healthy or with a broken part, and use it.
 
-``run(0)`` is the healthy one; 1 to 14 have one broken part each, the learner finds out
-which. All have the same numbers, the same batches and the same first parameters.
+``run("C")`` is the healthy one; the others, A to O, have one broken part each, and the
+learner finds out which. All have the same numbers, the same batches and the same first
+parameters.
 """
 
 import inspect
@@ -35,24 +36,26 @@ STEPS, BATCH_SIZE, WARMUP_STEPS = 400, 32, 30
 PEAK = 0.25  # of what the paper's formula says: the model is small
 EMPTY_LINE_AT = 250  # the step whose batch has an empty line
 
-# Which part of which model is broken.
-BROKEN = (
-    broken.initial_embedding,
-    broken.cross_entropy,
-    broken.causal_mask,
-    broken.shift_right,
-    broken.split_heads,
-    broken.split_data,
-    broken.update,
-    broken.warmup_rate,
-    broken.masked_softmax,
-    broken.add_positions,
-    broken.layer_norm,
-    broken.padding_mask,
-    broken.evaluate,
-    broken.newest_positions,
-)
-BROKEN_PARTS = tuple(each.__name__ for each in BROKEN)
+HEALTHY = "C"
+# Which part of which model is broken; A to E are those of the lesson's first screen.
+BROKEN = {
+    "A": broken.shift_right,
+    "B": broken.initial_embedding,
+    "D": broken.causal_mask,
+    "E": broken.update,
+    "F": broken.cross_entropy,
+    "G": broken.split_heads,
+    "H": broken.split_data,
+    "I": broken.warmup_rate,
+    "J": broken.masked_softmax,
+    "K": broken.add_positions,
+    "L": broken.layer_norm,
+    "M": broken.padding_mask,
+    "N": broken.evaluate,
+    "O": broken.newest_positions,
+}
+BROKEN_PARTS = {letter: part.__name__ for letter, part in BROKEN.items()}
+LETTERS = tuple(sorted({HEALTHY, *BROKEN}))
 STEP_AXIS = range(10, STEPS, 20)  # of a curve's means
 PART_NAMES = tuple(each.name for each in fields(Parts))
 
@@ -71,27 +74,27 @@ def numbers(seed: int, count: int) -> list[str]:
     return list(drawn)
 
 
-def parts_of(number: int) -> Parts:
-    """Return the parts of a model: 0 is healthy, the others have a broken one.
+def parts_of(letter: str) -> Parts:
+    """Return the parts of a model: C is healthy, the others have a broken one.
 
     Raises ``ValueError`` if there is no such model.
     """
-    if number not in range(len(BROKEN_PARTS) + 1):
-        raise ValueError(f"model {number!r}: there are 0 … {len(BROKEN_PARTS)}")
-    if number == 0:
+    if letter not in LETTERS:
+        raise ValueError(f"model {letter!r}: there are {LETTERS[0]} … {LETTERS[-1]}")
+    if letter == HEALTHY:
         return Parts()
-    part = BROKEN[number - 1]
+    part = BROKEN[letter]
     return Parts(**{part.__name__: part})
 
 
-def source(number: int, part: str) -> str:
+def source(letter: str, part: str) -> str:
     """Return the code of a part of a model, as text.
 
     Raises ``ValueError`` if there is no such model or part.
     """
     if part not in PART_NAMES:
         raise ValueError(f"part={part!r} is none of {', '.join(PART_NAMES)}")
-    function = getattr(parts_of(number), part)
+    function = getattr(parts_of(letter), part)
     return textwrap.dedent(inspect.getsource(function)).rstrip()
 
 
@@ -154,7 +157,7 @@ def fresh_pairs() -> list[SpelledNumber]:
 
 
 def run(
-    number: int = 0,
+    letter: str = HEALTHY,
     *,
     steps: int = STEPS,
     one_batch: bool = False,
@@ -163,7 +166,7 @@ def run(
 ) -> Run:
     """Train a model with its broken part, or with a part of your own instead.
 
-    number : 0 is the healthy model, 1 … 14 are broken
+    letter : C is the healthy model, the others from A to O are broken
     steps : of the optimizer
     one_batch : train on the first batch only, again and again
     seed : of the first parameters and the batches
@@ -173,7 +176,7 @@ def run(
     """
     if unknown := own.keys() - {*PART_NAMES}:
         raise ValueError(f"{min(unknown)!r} is none of {', '.join(PART_NAMES)}")
-    parts = replace(parts_of(number), **own)
+    parts = replace(parts_of(letter), **own)
     pairs = [pair_of(text) for text in numbers(0, N_NUMBERS)]
     with seeded(seed):
         trained = Run(Reader(parts), parts, *parts.split_data(pairs, N_HELD_OUT))
