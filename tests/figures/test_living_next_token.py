@@ -214,6 +214,17 @@ def test_top_k_beyond_thirty_is_kept(tmp_path):
         assert page.locator(".value").nth(1).inner_text() == "all"
 
 
+def test_top_p_of_one_cuts_nothing(tmp_path):
+    many = np.linspace(3, -3, 60).round(4)  # at 0.1 the first tokens have nearly all
+    words = [f"token {i}" for i in range(60)]
+    figure = figures.next_token({(0,): many}, words, [0], alt=ALT)
+    with opened(tmp_path, figure) as page:
+        set_slider(page, "temperature", 0.1)
+        assert "60 of 60 tokens can be drawn. " in said_line(page)
+        set_slider(page, "top-k", 30)
+        assert "the others had next to no probability" in said_line(page)
+
+
 def test_next_token_view_is_accessible(figure, tmp_path):
     assert_accessible(tmp_path, figure)
 
