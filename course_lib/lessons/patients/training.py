@@ -38,7 +38,7 @@ EMPTY_LINE_AT = 250  # the step whose batch has an empty line
 
 HEALTHY = "C"
 # Which part of which model is broken; A to E are those of the lesson's first screen.
-BROKEN = {
+BROKEN: dict[str, Callable[..., Any]] = {
     "A": broken.shift_right,
     "B": broken.initial_embedding,
     "D": broken.causal_mask,
