@@ -12,9 +12,9 @@
 # - read symptoms: a first loss, a curve, samples, two results that should be equal;
 # - choose the measurement that tells two suspects apart;
 # - fix the part that is to blame;
-# - write a test that lets every right version pass and catches the broken ones;
+# - write a test that lets every right version pass and catches the broken ones.
 #
-# **About 68 minutes, and 156 more in *Going further*.** You need lessons 01 to 11.
+# **About 75 minutes, and 150 more in *Going further*.** You need lessons 01 to 11.
 
 # %%
 from course_lib import figures
@@ -481,8 +481,35 @@ caught, of = load("test_attention").score(test_attention)
 print(f"caught {caught} of {of}")
 
 # %% [markdown]
+# ### Exercise: test_mask
+#
+# Write a test for versions of `masked_softmax(scores, may_attend)` of lesson 04.
+# `help("course_lib.masks.masked_softmax")` prints its contract.
+#
+# <details><summary>Hint 1</summary>
+#
+# A mask can be wrong in a row without keys, in only one row, or in only one sequence; and
+# a blocked key can have a little weight, or a lot if the allowed scores are very small.
+# Which of these does your mask reveal?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# Go row by row: the allowed keys are `np.flatnonzero(may_attend[row])`; they should have
+# the softmax of their scores alone, and the rest 0. Draw a new mask for each sequence,
+# leave one row without keys, try n = 1 and scores of tens of thousands.
+#
+# </details>
+
+# %%
+from course_lib.tests_of_parts import test_mask  # exercise
+
+# %%
+check(test_mask)
+
+# %% [markdown]
 # A good test is longer than what it tests, because it says it in the plainest way. Yours
-# now stands between an error and a day of training.
+# now stand between an error and a day of training.
 
 # %% [markdown]
 # ## What you have written
@@ -560,7 +587,7 @@ figures.architecture(parts=complete, alt=alt)
 #
 # You can skip each of these sections, in any order. Ten broken models are left to hunt,
 # for those who enjoyed the first four, and *A function that hunts* names the broken
-# part of all fourteen. *Five more tests* is for those who want to write them for
+# part of all fourteen. *Four more tests* is for those who want to write them for
 # masks, positions, a whole layer, merges and decoding; *What about other people's tests?* puts
 # ideas from three well-known projects before our judge.
 
@@ -1085,38 +1112,10 @@ symptoms.compare("O", {"healthy": healthy, "model O": models["O"], "fixed": fixe
 # | with and without cache | the same text | the position of the new token |
 
 # %% [markdown]
-# ## Five more tests
+# ## Four more tests
 #
-# Each is judged as `test_attention` was. `test_mask` is the one most like it, and
-# `test_layer` takes the longest. `help("course_lib.positions.sinusoidal_encoding")` prints
-# a contract.
-
-# %% [markdown]
-# ### Exercise: test_mask
-#
-# Write a test for versions of `masked_softmax(scores, may_attend)` of lesson 04.
-# `help("course_lib.masks.masked_softmax")` prints its contract.
-#
-# <details><summary>Hint 1</summary>
-#
-# A mask can be wrong in a row without keys, in only one row, or in only one sequence; and
-# a blocked key can have a little weight, or a lot if the allowed scores are very small.
-# Which of these does your mask reveal?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# Go row by row: the allowed keys are `np.flatnonzero(may_attend[row])`; they should have
-# the softmax of their scores alone, and the rest 0. Draw a new mask for each sequence,
-# leave one row without keys, try n = 1 and scores of tens of thousands.
-#
-# </details>
-
-# %%
-from course_lib.tests_of_parts import test_mask  # exercise
-
-# %%
-check(test_mask)
+# Each is judged as your first two were, and `test_layer` takes the longest.
+# `help("course_lib.positions.sinusoidal_encoding")` prints a contract.
 
 # %% [markdown]
 # ### Exercise: test_positions

@@ -36,12 +36,12 @@ LESSONS = [name for name in COURSE.built_lessons if name[:2] <= LAST]
 # Code cells that run and that do not, but those of exercises.
 COUNTS = {
     "00": (15, 1),
-    "01": (30, 2),
-    "02": (28, 14),
+    "01": (29, 2),
+    "02": (24, 18),
     "03": (25, 8),
     "04": (27, 15),
-    "05": (28, 9),
-    "06": (19, 36),
+    "05": (29, 9),
+    "06": (18, 37),
 }
 EXERCISES_THAT_DO_NOT = {"load_torch_parameters", "encode_bytes", "decode_bytes"}
 SOFTMAX = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"
