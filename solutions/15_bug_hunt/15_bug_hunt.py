@@ -588,7 +588,7 @@ figures.architecture(parts=complete, alt=alt)
 # You can skip each of these sections, in any order. Ten broken models are left to hunt,
 # for those who enjoyed the first four, and *A function that hunts* names the broken
 # part of all fourteen. *Four more tests* is for those who want to write them for
-# masks, positions, a whole layer, merges and decoding; *What about other people's tests?* puts
+# positions, a whole layer, merges and decoding; *What about other people's tests?* puts
 # ideas from three well-known projects before our judge.
 
 # %% [markdown]
