@@ -118,9 +118,29 @@ def _does_not_fit_in(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _truth(match: re.Match[str], code: FailingCode) -> str:
+    called = code.words(code.node.func) if isinstance(code.node, ast.Call) else ""
+    if called in ("max", "min"):
+        return (
+            f"Python's `{called}` asks which of the arrays comes first as a whole. "
+            "NumPy and PyTorch have a function that compares them number by number."
+        )
     return (
         "A comparison of arrays gives True or False for each entry, and `if`, `and`, "
         "`or`, `not`, `max` and `min` need one for all."
+    )
+
+
+def _second_is_an_axis(match: re.Match[str], code: FailingCode) -> str:
+    """Explain `np.max(one, other)`, which takes the second for an axis."""
+    if not isinstance(code.node, ast.Call) or len(code.node.args) < 2:
+        return ""
+    called, second = code.words(code.node.func), code.node.args[1]
+    if called.removeprefix("np.") not in ("max", "min", "amax", "amin", "sum", "mean"):
+        return ""
+    return (
+        f"`{called}` goes through one array, and takes "
+        f"{code.code(second, 'the second')} for an axis. What compares or adds two "
+        "arrays number by number has another name."
     )
 
 
@@ -325,6 +345,56 @@ def _of_mixed(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _values_and_indices(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        f"With an axis, PyTorch's `{match[1]}` returns two tensors together, the "
+        "values and their indices. Which of the two does this line need?"
+    )
+
+
+def _of_one_number(match: re.Match[str], code: FailingCode) -> str:
+    """Explain `.item()` of several numbers, else what takes one number."""
+    node = code.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "item":
+            what = code.code(node.func.value, "this tensor")
+            return (
+                f"`.item()` takes out a tensor's one number; {what} has several here."
+            )
+    return _many_for_one(match, code)
+
+
+def _axis_left_out(match: re.Match[str], code: FailingCode) -> str:
+    called = code.code(code.node.func) if isinstance(code.node, ast.Call) else ""
+    return f"{called or f'`{match[1]}`'} has to be told the axis: `dim=…`."
+
+
+def _unequal_stack(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`stack` puts tensors of one shape beside each other, and here their lengths "
+        "differ. Which of them is cut at another end than you mean?"
+    )
+
+
+def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
+    """Explain a tensor of several numbers where one integer is asked for."""
+    node = code.node
+    if isinstance(node, ast.Call) and code.words(node.func) == "torch.tensor":
+        return (
+            "`torch.tensor` makes a tensor of numbers, and what it is given here is a "
+            "list of tensors. Which function puts tensors beside each other?"
+        )
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        for end in (node.slice.lower, node.slice.upper):
+            if end is not None and not isinstance(end, ast.Constant):
+                return (
+                    "A slice goes from one integer to another, and "
+                    f"{code.code(end, 'its end')} is a tensor of several: it would be "
+                    "another slice for each of them."
+                )
+    return ""
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -334,6 +404,8 @@ def _known(value: Any) -> bool:
 
 
 CAUSES: tuple[tuple[str, str, Explain], ...] = (
+    ("Exception", r"torch\.return_types\.(max|min|sort|topk|median|mode)\b",
+     _values_and_indices),
     ("ValueError", r"does not have enough dimensions .*", lambda m, c: (
         _no_axes_to_multiply(re.match(r".*operand (\d)", m.string) or m, c))),
     ("ValueError", r"matmul: .*mismatch in its core dimension", _product),
@@ -355,7 +427,13 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("RuntimeError", r"Boolean value of Tensor with more than one", _truth),
     ("TypeError", r"only (size-1|length-1|0-dimensional) arrays can be",
      _many_for_one),
-    ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _many_for_one),
+    ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _of_one_number),
+    ("RuntimeError", r"stack expects each tensor to be equal size", _unequal_stack),
+    ("TypeError", r"only integer tensors of a single element", _not_one_integer),
+    ("ValueError", r"only one element tensors can be converted", _not_one_integer),
+    ("TypeError", r"only integer scalar arrays can be converted", _second_is_an_axis),
+    ("TypeError", r"(\w+)\(\) missing 1 required positional arguments?: \"dim\"",
+     _axis_left_out),
     ("ValueError", r"axis=-?\d+ is not an axis of shape \(\)", _no_axis),
     ("ValueError", r"axis -?\d+ is out of bounds for array of dimension 0", _no_axis),
     ("ValueError", r"axis -?\d+ is out of bounds", _axis),
