@@ -100,6 +100,16 @@ def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
     return None
 
 
+COMPARISONS: dict[type, str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
 def _symbol(node: ast.AST | None) -> str:
     symbols: dict[type, str] = {
         ast.Add: "+",
@@ -109,6 +119,8 @@ def _symbol(node: ast.AST | None) -> str:
         ast.Pow: "**",
         ast.MatMult: "@",
     }
+    if isinstance(node, ast.Compare):
+        return COMPARISONS.get(type(node.ops[0]), "this")
     return symbols.get(type(getattr(node, "op", None)), "this")
 
 
@@ -376,6 +388,20 @@ def _unequal_stack(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _of_truth_values(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        f"PyTorch's `{match[1]}` takes numbers, and what it is given here holds True "
+        "and False. What makes 1 and 0 of them?"
+    )
+
+
+def _searched(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`searchsorted` looks up, for each row of sorted numbers, a row of values of "
+        "its own: both need the same axes before the last. Which axis is missing?"
+    )
+
+
 def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
     """Explain a tensor of several numbers where one integer is asked for."""
     node = code.node
@@ -430,6 +456,8 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _of_one_number),
     ("RuntimeError", r"stack expects each tensor to be equal size", _unequal_stack),
     ("TypeError", r"only integer tensors of a single element", _not_one_integer),
+    ("RuntimeError", r"(arg(?:max|min))\(\): does not support bool", _of_truth_values),
+    ("RuntimeError", r"searchsorted\(\): boundaries tensor should be", _searched),
     ("ValueError", r"only one element tensors can be converted", _not_one_integer),
     ("TypeError", r"only integer scalar arrays can be converted", _second_is_an_axis),
     ("TypeError", r"(\w+)\(\) missing 1 required positional arguments?: \"dim\"",

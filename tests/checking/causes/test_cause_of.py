@@ -78,6 +78,10 @@ SENTENCES = {
     "def answer(x):\n    i = torch.tensor([0, 1])\n    return x[i : i + 1]": "`i` is a "
     "tensor of several",
     "def answer(x): return len('é'.encode)": "`'é'.encode()` would call it",
+    "def answer(x): return x > x[:, 1:]": "`>` goes number by number",
+    "def answer(x): return (torch.tensor(x) > 1).argmax()": "`argmax` takes numbers",
+    "def answer(x): return torch.searchsorted(torch.tensor(x), torch.ones(3))": ""
+    "Which axis is missing",
     "def answer(x): return bytes('é')": "has to be told",
     "def answer(x): return x * x.T": "(the matrix product is `@`)",
     "def answer(x): return softmax(x, dim=-1)": "`softmax` calls that argument `axis`",
