@@ -9,6 +9,7 @@ from autograder.checking.causes.failing_code import UNKNOWN, FailingCode, kind_o
 from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
 
 Explain = Callable[[re.Match[str], FailingCode], str]
+NUMBER_BY_NUMBER = {"maximum", "minimum", "add", "subtract", "multiply", "divide"}
 REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
 
 
@@ -61,6 +62,16 @@ def _n_axes(value: Any) -> int | None:
 def _broadcast(match: re.Match[str], code: FailingCode) -> str:
     """Explain an operator between shapes that do not fit."""
     sides = code.operands()
+    node = code.node
+    called = code.words(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and called.split(".")[-1] in NUMBER_BY_NUMBER:
+        if len(node.args) == 2:
+            return (
+                f"`{called}` goes number by number: the shapes of "
+                f"{code.code(node.args[0], 'its first argument')} and "
+                f"{code.code(node.args[1], 'its second')} have to fit from the last "
+                "axis backwards, with equal lengths or 1, and they do not."
+            )
     if not sides:
         return (
             "Two shapes have to fit from the last axis backwards: in each, equal "
@@ -358,9 +369,11 @@ def _of_mixed(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _values_and_indices(match: re.Match[str], code: FailingCode) -> str:
+    always = match[1] in ("sort", "topk", "mode")
     return (
-        f"With an axis, PyTorch's `{match[1]}` returns two tensors together, the "
-        "values and their indices. Which of the two does this line need?"
+        f"{'' if always else 'With an axis, '}PyTorch's `{match[1]}` returns two "
+        "tensors together, the values and their indices. Which of the two does this "
+        "line need?"
     )
 
 

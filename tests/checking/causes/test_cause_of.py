@@ -78,6 +78,7 @@ SENTENCES = {
     "def answer(x):\n    i = torch.tensor([0, 1])\n    return x[i : i + 1]": "`i` is a "
     "tensor of several",
     "def answer(x): return len('é'.encode)": "`'é'.encode()` would call it",
+    "def answer(x): return np.maximum(x, x[:, 1:])": "the shapes of `x` and `x[:, 1:]`",
     "def answer(x): return x > x[:, 1:]": "`>` goes number by number",
     "def answer(x): return (torch.tensor(x) > 1).argmax()": "`argmax` takes numbers",
     "def answer(x): return torch.searchsorted(torch.tensor(x), torch.ones(3))": ""
