@@ -128,8 +128,10 @@ def _of_second_call(exercise: Exercise, runner: Runner, result: ExerciseResult) 
         if call.case in wrong and call.result.kind == "value"
     ]
     for call in came_back[:MOST_SECOND_CALLS]:
-        again = runner(copied(call.arguments), copied(call.keywords))
-        if again.kind == "value" and first_difference(again.value, call.result.value):
+        repeated = runner(copied(call.arguments), copied(call.keywords))
+        if repeated.kind == "value" and first_difference(
+            repeated.value, call.result.value
+        ):
             return (
                 f"Your `{exercise.name}` returns something else when it is called once "
                 "more with the same arguments, and its result has to follow from the "
