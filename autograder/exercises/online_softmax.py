@@ -238,7 +238,7 @@ exercise.option(
     "your weights it is subtracted.",
     "Which number is subtracted in the exponentials of your weights, and which in "
     "those of your sum?",
-    why="The maximum is thought of where the old sum is rescaled, and not beside it.",
+    why="The maximum is thought of where the old sum is rescaled, and nowhere else.",
     sums="of powers as they are",
 )
 exercise.option(
