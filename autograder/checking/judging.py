@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.checking.call import Call, Runner, copied, local_runner
+from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
 from autograder.checking.examples import example_calls
@@ -36,6 +37,11 @@ from autograder.checking.values import (
 )
 
 UNEXPECTED = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+MOST_SECOND_CALLS = 3  # of an answer that no misconception explains
+WHAT_DIFFERS = (
+    "Which line draws random numbers of its own, keeps something from one call to the "
+    "next, or reads from an `empty` array what was never written there?"
+)
 NOTEBOOK_SEED = 2017  # public: in the notebook each run has the same inputs
 
 # Makes a runner in which these names are bound to the course's own versions.
@@ -65,6 +71,8 @@ def judge(
     if isinstance(exercise, LearnersTest):
         return replace(result, evidence=about_right_versions(exercise, result.calls))
     runner = make_runner(exercise.uses if result.blamed else ())
+    if sentence := _of_second_call(exercise, runner, result):
+        return replace(result, evidence=sentence)
     failing = [verdict.case for verdict in result.cases if verdict.status != "ok"]
     sentence = evidence(
         exercise, result.calls, failing, lambda: _examples(exercise, runner, result)
@@ -104,6 +112,32 @@ def _lacks_parameter(call: Call) -> re.Match[str] | None:
         return None
     match = UNEXPECTED.fullmatch(raised.message)
     return match if match and match[2] in call.keywords else None
+
+
+def _of_second_call(exercise: Exercise, runner: Runner, result: ExerciseResult) -> str:
+    """Return a sentence where the same call does not give the same result again.
+
+    Only a call of a wrong case that has come back with a value is made once more.
+    """
+    wrong = {verdict.case for verdict in result.cases if verdict.status == "wrong"}
+    if any(call.result.kind in ("timeout", "crashed") for call in result.calls):
+        return ""
+    came_back = [
+        call
+        for call in result.calls
+        if call.case in wrong and call.result.kind == "value"
+    ]
+    for call in came_back[:MOST_SECOND_CALLS]:
+        repeated = runner(copied(call.arguments), copied(call.keywords))
+        if repeated.kind == "value" and first_difference(
+            repeated.value, call.result.value
+        ):
+            return (
+                f"Your `{exercise.name}` returns something else when it is called once "
+                "more with the same arguments, and its result has to follow from the "
+                f"arguments alone. {WHAT_DIFFERS}"
+            )
+    return ""
 
 
 def _examples(

@@ -155,6 +155,8 @@ def variants(
         temperature = 1.0
     if temperature == 0 and zero == "divided by 0":
         result = torch.full_like(logits, math.nan)
+    elif temperature == 0 and zero == "1 instead of NaN":
+        result = torch.ones_like(logits)
     elif temperature == 0 and not scaled.endswith(AT_0_TOO):
         result = AT_ZERO[zero](logits)
     elif scaled != "divided":
@@ -167,7 +169,11 @@ def variants(
         largest = logits.max(-1, keepdim=True).values
         largest = largest if axis == "the last" else 0
         result = AXES[axis]((logits - largest) / temperature)
-    if returns == "logits" and wanted > 0:
+    if returns == "shares of the whole batch" and wanted > 0:
+        largest = logits.max(-1, keepdim=True).values
+        powers = ((logits - largest) / temperature).exp()
+        result = powers / powers.sum()
+    elif returns == "logits" and wanted > 0:
         result = logits / temperature
     elif returns == "products" and wanted > 0:
         result = logits * temperature
@@ -204,6 +210,17 @@ AT_ZERO = {
     ).to(logits.dtype),
     "whole numbers": lambda logits: _one_hot(logits, logits.argmax(-1)).long(),
     "the token id": lambda logits: logits.argmax(-1),
+    "in all rows": lambda logits: (
+        _one_hot(logits, logits.argmax(-1))
+        .reshape(-1, logits.shape[-1])
+        .amax(0)
+        .expand(logits.shape)
+        .clone()
+    ),
+    "cut behind the largest": lambda logits: _one_hot(logits, logits.argmax(-1))[
+        ..., : int(logits.argmax(-1).max()) + 1
+    ],
+    "of the quotients": lambda logits: _one_hot(logits, (logits / 0).argmax(-1)),
     "one in the whole batch": lambda logits: _one_hot(
         logits.reshape(-1), logits.argmax()
     ).reshape(logits.shape),
@@ -390,6 +407,40 @@ exercise.option(
     zero="whole numbers",
 )
 exercise.option(
+    "one_hot_cut_at_zero",
+    "At temperature 0 your rows end at the largest of the token ids that get a 1: "
+    "one_hot makes only as many columns as it has to if nobody says how many.",
+    "How many tokens does the vocabulary have, and how does one_hot learn that?",
+    why="Without num_classes, one_hot takes the largest index plus 1.",
+    zero="cut behind the largest",
+)
+exercise.option(
+    "ones_in_all_rows_at_zero",
+    "At temperature 0 each row has a 1 at the largest logit of every row, not of its "
+    "own alone.",
+    "Which rows does an assignment change whose index leaves the first axes as they "
+    "are?",
+    why="result[..., logits.argmax(-1)] = 1 writes whole columns.",
+    zero="in all rows",
+)
+exercise.option(
+    "ones_at_zero",
+    "At temperature 0 all of your probabilities are 1.",
+    "Which one of the tokens should have probability 1 at temperature 0, and what do "
+    "the probabilities of a row sum to?",
+    why="nan_to_num(1) hides the NaN of a division by 0.",
+    zero="1 instead of NaN",
+)
+exercise.option(
+    "largest_quotient_at_zero",
+    "At temperature 0 your code takes the largest of logits / 0, and these are all "
+    "infinite or NaN.",
+    "Where is the division in your code, and where the question whether the "
+    "temperature is 0?",
+    why="The quotients are computed first, and argmax is taken of them.",
+    zero="of the quotients",
+)
+exercise.option(
     "token_id_at_zero",
     "At temperature 0 your result is token ids, not probabilities.",
     "Which shape does the docstring promise at every temperature?",
@@ -400,7 +451,7 @@ exercise.option(
     "largest_of_the_whole_batch",
     "At temperature 0, one token of the whole batch has probability 1; all other rows "
     "are 0.",
-    "Over which axis does argmax search if none is named?",
+    "Over which axis do argmax and max search if none is named?",
     why="argmax() without dim searches in all numbers.",
     zero="one in the whole batch",
 )
@@ -470,6 +521,13 @@ exercise.option(
     why="In physics the inverse temperature is a factor; and in Hugging Face's library "
     "softmax follows later.",
     returns="products, at 0 too",
+)
+exercise.option(
+    "divided_by_the_sum_of_all",
+    "Your powers of e are divided by one sum over all rows, where there are several.",
+    "Over which axis does sum add if none is named, and what should each row sum to?",
+    why="sum() without dim adds all numbers; for a single row that is right.",
+    returns="shares of the whole batch",
 )
 exercise.option(
     "powers_of_e_returned",

@@ -184,6 +184,8 @@ def variants(
         per_byte = wide.log2().sum() / n
     elif unit == "perplexity per token":
         per_byte = wide.mean().exp()
+    elif unit == "perplexity per token, by bytes":
+        per_byte = wide.mean().exp() / n
     per_byte = {
         "nats": lambda: per_byte,
         "bits · (ln 2)²": lambda: per_byte * math.log(2),
@@ -198,6 +200,7 @@ def variants(
         "logarithm of the sum": lambda: per_byte,
         "log2 of each loss": lambda: per_byte,
         "perplexity per token": lambda: per_byte,
+        "perplexity per token, by bytes": lambda: per_byte,
     }.get(unit, lambda: per_byte / math.log(2))()
     if returns == "a tensor" or per_byte.ndim:
         return per_byte
@@ -395,6 +398,15 @@ exercise.option(
     "What is in losses: probabilities, or their logarithms?",
     why="log2 is taken for the way from nats to bits.",
     unit="logarithm of the sum",
+)
+exercise.option(
+    "perplexity_divided_by_bytes",
+    "Your result is the perplexity per token, e to the mean loss, divided by the "
+    "number of bytes.",
+    "Which steps does the docstring name between the losses and the result: is e to "
+    "some power among them?",
+    why="Perplexity is what papers report, and the bytes come in by the name.",
+    unit="perplexity per token, by bytes",
 )
 exercise.option(
     "share_of_eight_bits",

@@ -119,12 +119,17 @@ def variants(
         used = starts.sort().values
     elif windows == "first only":
         used = starts[:1]
+    elif windows == "numbered":
+        used = torch.arange(len(starts))
     elif windows == "each once":
         used = starts.unique()
     if first == "counted in windows":
         used = used * length
     elif first == "one later":
         used = used + 1
+    if form == "up to the length":
+        inputs = torch.stack([token_ids[start:length] for start in used])
+        return inputs, torch.stack([token_ids[s + 1 : length + 1] for s in used])
     positions = used.unsqueeze(-1) + torch.arange(length)
     step = {
         "the same token": 0,
@@ -133,12 +138,16 @@ def variants(
         "the next window's": length,
     }.get(target, 1)
     inputs = token_ids[positions]
-    if target in ("the next token, 0 at the end", "rolled"):
+    if target == "rolled the other way":
+        targets = inputs.roll(1, dims=-1)
+    elif target in ("the next token, 0 at the end", "rolled"):
         targets = inputs.roll(-1, dims=-1)
         if target != "rolled":
             targets[:, -1] = 0
     else:
         targets = token_ids[positions + step]
+    if target == "the token id after":
+        targets = inputs + 1
     if target == "the last one's alone":
         targets = targets[:, -1]
     if form == "one token shorter":
@@ -197,6 +206,24 @@ exercise.option(
     target="rolled",
 )
 exercise.option(
+    "one_added_to_token_ids",
+    "Your targets are the inputs' token ids plus 1. A target is the token at the next "
+    "position of the text, whatever its id.",
+    "In the text 10, 12, 11, which token comes after 10: the one with id 11?",
+    why="In a text 10, 11, 12, … the next token is the next number, as in the "
+    "docstring's example.",
+    target="the token id after",
+)
+exercise.option(
+    "targets_rolled_the_other_way",
+    "Your targets are the inputs moved to the right: each is the token before, and the "
+    "first is the window's last token.",
+    "Which token should be the first target of a window: the one before its first "
+    "input, or the one after it?",
+    why="torch.roll(inputs, 1) moves to the right, and wraps around.",
+    target="rolled the other way",
+)
+exercise.option(
     "zero_as_last_target",
     "Your last target is 0 in each window.",
     "Which token of the text comes after the last one of a window?",
@@ -217,6 +244,22 @@ exercise.option(
     "Where does the second window start, says `starts`?",
     why="A text that is cut into equal pieces needs one start only.",
     windows="behind each other",
+)
+exercise.option(
+    "windows_numbered",
+    "Your windows start at 0, 1, 2, …, at the number of each start in `starts` and not "
+    "at the start itself.",
+    "If `starts` is 7, 3, where does the window in row 0 begin?",
+    why="range(len(starts)) gives numbers of rows, and starts[i] is forgotten.",
+    windows="numbered",
+)
+exercise.option(
+    "windows_up_to_the_length",
+    "Your slices end at position `length` of the text, wherever they start: only a "
+    "window that starts at 0 is `length` tokens long.",
+    "At which position should a window end that starts at 7 and has 3 tokens?",
+    why="The second number of a slice is taken for how many there are; it is an end.",
+    form="up to the length",
 )
 exercise.option(
     "windows_sorted",

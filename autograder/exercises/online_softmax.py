@@ -161,6 +161,7 @@ def variants(
     block = min(block, m) if rest.endswith("unless it is all") else block
     starts = range(0, m if rest == "counts" else m - m % block, block)
     starts = starts[1:] if blocks == "all but the first" else starts
+    starts = starts[:1] if blocks == "the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
     powers_so_far, sums_so_far, own_sums = ([np.zeros_like(rows[..., :0])], [], [])
     for start in starts:
@@ -177,6 +178,8 @@ def variants(
         }.get(maximum, np.maximum(largest, own))
         powers = np.exp(part - higher)
         new = powers.sum(**of_rows)
+        if sums == "of powers as they are":
+            new = np.exp(part).sum(**of_rows)
         factor = np.exp(largest - higher)
         if sum_so_far == "as it was" or maximum.endswith("not rescaled"):
             factor = 1.0
@@ -222,6 +225,22 @@ def variants(
     return np.moveaxis(weights, -1, axis)
 
 
+exercise.option(
+    "returned_after_the_first_block",
+    "Your maximum and your sum are those of the first block alone, whatever follows.",
+    "How often does your loop run before it returns?",
+    why="`return` is indented into the loop.",
+    blocks="the first",
+)
+exercise.option(
+    "exponentials_as_they_are",
+    "Your sum gets each block's exponentials without the maximum subtracted, and in "
+    "your weights it is subtracted.",
+    "Which number is subtracted in the exponentials of your weights, and which in "
+    "those of your sum?",
+    why="The maximum is thought of where the old sum is rescaled, and nowhere else.",
+    sums="of powers as they are",
+)
 exercise.option(
     "sum_not_rescaled",
     "Your sum keeps what the earlier blocks have put in, measured by their own "

@@ -144,6 +144,24 @@ def variants(
         return (probabilities.double() <= u.double().unsqueeze(-1)).sum(-1)
     if returns == "sums along the first axis":
         return (probabilities.cumsum(0) <= u.unsqueeze(-1)).sum(-1)
+    if returns == "the last token, of two axes" and probabilities.ndim != 2:
+        raise IndexError("not a row for each u")
+    if returns.startswith("the last token"):
+        return torch.full(u.shape, n_tokens - 1)
+    distances = {
+        "closest probability": probabilities,
+        "closest sum": probabilities.cumsum(-1),
+    }
+    if returns in distances:
+        return (distances[returns] - u.unsqueeze(-1)).abs().argmin(-1)
+    if returns == "first probability above u":
+        return (probabilities > u.unsqueeze(-1)).int().argmax(-1)
+    if returns == "sums before above u":
+        before = probabilities.double().cumsum(-1) - probabilities
+        return (before > u.unsqueeze(-1)).int().argmax(-1)
+    if returns == "sums divided by the last row's":
+        sums = probabilities.double().cumsum(-1)
+        return (sums / sums[-1] <= u.unsqueeze(-1)).sum(-1)
     used = NUMBERS[number](u.double()).unsqueeze(-1)
     order = torch.arange(n_tokens).expand(probabilities.shape)
     if summed in ("sorted", "sorted, ranks"):
@@ -180,6 +198,8 @@ def variants(
         "probabilities": lambda: probabilities.gather(
             -1, token_ids.clamp(max=n_tokens - 1).unsqueeze(-1)
         ).squeeze(-1),
+        "comparisons": lambda: passes,
+        "one number": lambda: (~passes).sum(),
         "sums that pass": lambda: passes.sum(-1),
     }.get(returns, lambda: token_ids)()
 
@@ -209,6 +229,76 @@ exercise.option(
     "0 has 1/2?",
     why="p > u is the test for one event, such as dropout.",
     summed="not",
+)
+exercise.option(
+    "first_probability_above_u",
+    "Your code takes the first token whose own probability is above u, and token 0 "
+    "where none is: nothing is summed.",
+    "For which share of all u does token 1 come in your code, if it has 1/4 and token "
+    "0 has 1/2?",
+    why="p > u is the test for one event, and argmax of no True is 0.",
+    returns="first probability above u",
+)
+exercise.option(
+    "last_token_always",
+    "Your result is the last token of the vocabulary in each row, as if a loop went on "
+    "after the first sum above u: the last sum is above it, too.",
+    "Of all the tokens whose sum is above u, which one does the docstring ask for?",
+    why="`break` is forgotten, and each later token overwrites the first.",
+    returns="the last token",
+)
+exercise.option(
+    "last_token_always_of_two_axes",
+    "Your result is the last token of the vocabulary in each row, as if a loop went on "
+    "after the first sum above u; and it stops where there is not one axis of rows.",
+    "Of all the tokens whose sum is above u, which one does the docstring ask for?",
+    why="`break` is forgotten in a loop over rows and one over tokens.",
+    returns="the last token, of two axes",
+)
+exercise.option(
+    "closest_probability",
+    "Your code takes the token whose probability is closest to u.",
+    "How often should a token of probability 1/4 come, and for which u?",
+    why="u and the probabilities both lie between 0 and 1, and invite comparison.",
+    returns="closest probability",
+)
+exercise.option(
+    "closest_sum",
+    "Your code takes the token whose sum is closest to u, above it or below.",
+    "Between which two ends on the line does the stretch of a token lie?",
+    why="Looking up a number in a table often means the nearest entry.",
+    returns="closest sum",
+)
+exercise.option(
+    "sum_before_above_u",
+    "Your code takes the first token for which the sum of those before it, without its "
+    "own probability, is above u: one token too late, and token 0 where there is none.",
+    "Does the sum that the docstring compares with u hold the token's own probability?",
+    why="top_p_filter compares the sum before each token, and here its own counts.",
+    returns="sums before above u",
+)
+exercise.option(
+    "divided_by_the_last_row",
+    "Your sums are divided by those of the last row, token by token, where there are "
+    "several rows.",
+    "Which axis does the index [-1] go along, and which one has each row's last sum?",
+    why="ends[-1] is the last end of a single row.",
+    returns="sums divided by the last row's",
+)
+exercise.option(
+    "comparisons_returned",
+    "Your result is a True or False for each token, not the id of one token.",
+    "How do you get from these comparisons to the first True of each row?",
+    why="The comparison is the hard part, and a mask looks like a choice.",
+    returns="comparisons",
+)
+exercise.option(
+    "one_number_for_all_rows",
+    "Your result is one number for all rows: what you count is counted over the whole "
+    "batch.",
+    "Over which axis does sum add if none is named?",
+    why="sum() without dim is right for a single row.",
+    returns="one number",
 )
 exercise.option(
     "summed_in_sorted_order",

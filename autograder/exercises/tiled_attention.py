@@ -272,12 +272,14 @@ def variants(
     total, output = np.zeros((*q.shape[:-1], 1)), np.zeros((*q.shape[:-1], v.shape[-1]))
     starts = range(0, m - m % block if blocks == "full ones" else m, block)
     starts = starts[1:] if blocks == "all but the first" else starts
+    starts = starts[:1] if blocks == "the first" else starts
     reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
     for start in starts:
         keys = slice(start, start + block + reach)
         if keys.stop == start:
             continue
         scores = q @ np.swapaxes(k[..., keys, :], -1, -2)
+        under_the_root["√keys of the block"] = scores.shape[-1]
         scores = scores / under_the_root.get(scale, 1) ** 0.5
         allowed = np.ones(scores.shape, bool)
         if may_attend is not None and mask != "ignored":
@@ -326,7 +328,9 @@ def variants(
         output_factor = 1.0 if once or rescaled in ("sum", "neither") else factor
         if divided.startswith("in each block"):
             powers = powers / np.where(new == 0.0, 1.0, new)
-        total = (0.0 if sums == "of the last block" else total * total_factor) + new
+        total = (
+            0.0 if sums.startswith("of the last block") else total * total_factor
+        ) + new
         if sums == "so far, the output of the last block":
             output_factor = 0.0
         output = output * output_factor + powers @ v[..., keys, :]
@@ -339,6 +343,8 @@ def variants(
     elif divided == "at the end":
         is_nothing = total == 0.0 if without_keys == "zeros" else False
         output = output / np.where(is_nothing, 1.0, total)
+        if sums == "of the last block, zeros where it is 0":
+            output = np.where(total == 0.0, 0.0, output)
     if nothing_so_far == "NaN made 0":
         output = np.nan_to_num(output)
     if returned == "sums as well":
@@ -545,6 +551,28 @@ exercise.option(
     "Over how many products does one dot product sum?",
     why="k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.",
     scale="√m",
+)
+exercise.option(
+    "returned_after_the_first_block",
+    "Your output is that of the first block of keys alone, whatever follows.",
+    "How often does your loop run before it returns?",
+    why="`return` is indented into the loop.",
+    blocks="the first",
+)
+exercise.option(
+    "sum_of_the_last_block_or_zeros",
+    "Your output adds up over the blocks, but is divided by the sum of the last block "
+    "alone, and is 0 where a query may attend to none of that block.",
+    "Whose exponentials are in your output when you divide, and whose in your sum?",
+    why="`total = …` stands where the old sum times the factor has to be added.",
+    sums="of the last block, zeros where it is 0",
+)
+exercise.option(
+    "divided_by_root_of_the_keys_in_the_block",
+    "Your dot products are divided by the root of how many keys the block has.",
+    "Over how many products does one dot product sum?",
+    why="shape[-2] of the slice of keys is taken for the length of a key.",
+    scale="√keys of the block",
 )
 exercise.option(
     "divided_by_root_of_the_block",

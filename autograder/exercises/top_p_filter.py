@@ -126,6 +126,8 @@ def variants(
     ordered = probabilities.gather(-1, order).double()
     if rows == "over the batch":
         sums = ordered.reshape(-1).cumsum(0).reshape(ordered.shape)
+    elif rows == "one above the other":
+        sums = ordered.cumsum(dim=0)
     else:
         sums = ordered.cumsum(dim=-1)
     before = sums - ordered
@@ -183,8 +185,12 @@ CROSSING = {
     "dropped, at p too, but the first": lambda before, sums, ordered, p: _first_besides(
         sums < p
     ),
+    "dropped, at p too, but the first, with p = 1 too": lambda before, sums, _, p: (
+        _first_besides(sums < p)
+    ),
     "dropped, with p = 1 too": lambda before, sums, ordered, p: sums <= p,
     "dropped, at p too, with p = 1 too": lambda before, sums, ordered, p: sums < p,
+    "what lies behind p": lambda before, sums, ordered, p: sums > p,
     "stays, and one more": lambda before, sums, ordered, p: (
         (before - ordered.roll(1, -1) < p) | (torch.arange(sums.shape[-1]) < 2)
     ),
@@ -199,6 +205,22 @@ CROSSING = {
     ).expand(sums.shape),
 }
 
+exercise.option(
+    "those_behind_p_stay",
+    "Your code keeps the tokens behind the point where the sum passes p, and takes out "
+    "those before it.",
+    "Does your mask say which tokens stay, or which are taken out?",
+    why="Libraries make a mask of the tokens to remove, with sums > p.",
+    crossing="what lies behind p",
+)
+exercise.option(
+    "sums_along_the_first_axis",
+    "Your sums run along the first axis: where there is a batch, they add up over "
+    "its rows.",
+    "Along which axis do the tokens of one row lie?",
+    why="cumsum(0) is right for a single row.",
+    rows="one above the other",
+)
 exercise.option(
     "crossing_token_dropped",
     "Your code drops the token whose probability takes the sum above p.",
@@ -229,6 +251,14 @@ exercise.option(
     why="The NaN of an empty row is mended by always keeping the first token, and the "
     "cause stays.",
     crossing="dropped, but the first",
+)
+exercise.option(
+    "token_that_reaches_p_dropped_unless_first_at_1_too",
+    "Your code drops the token that takes the sum to p or above it, unless it is the "
+    "most probable one; with p = 1, too, where nothing should change.",
+    "Is the sum of those that stay p or more, in a row where several do?",
+    why="cumsum < p, and the first token is put back to have one at least.",
+    crossing="dropped, at p too, but the first, with p = 1 too",
 )
 exercise.option(
     "token_that_reaches_p_dropped_unless_first",

@@ -770,3 +770,14 @@ def softmax(x, axis=-1):
     exec(text, names)
     result = judge(load("softmax"), lambda _: local_runner(names["softmax"]))
     assert "takes no" not in result.evidence
+
+
+def test_random_result_is_told_as_such():
+    rng = np.random.default_rng(0)
+    result = judged(tiny(), lambda x: x + rng.normal(size=x.shape))
+    assert "called once more with the same arguments" in result.evidence
+
+
+def test_result_that_comes_again_is_not_called_random():
+    result = judged(tiny(), lambda x: 3 * x)
+    assert "once more" not in result.evidence

@@ -75,6 +75,8 @@ class FailingCode:
         match self.node:
             case ast.BinOp(left=left, right=right):
                 return left, right
+            case ast.Compare(left=left, comparators=[right]):
+                return left, right
             case ast.AugAssign(target=left, value=right):
                 return left, right
             case ast.Call(func=function, args=[left, right]) if self.words(

@@ -9,6 +9,7 @@ from autograder.checking.causes.failing_code import UNKNOWN, FailingCode, kind_o
 from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
 
 Explain = Callable[[re.Match[str], FailingCode], str]
+NUMBER_BY_NUMBER = {"maximum", "minimum", "add", "subtract", "multiply", "divide"}
 REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
 
 
@@ -61,6 +62,16 @@ def _n_axes(value: Any) -> int | None:
 def _broadcast(match: re.Match[str], code: FailingCode) -> str:
     """Explain an operator between shapes that do not fit."""
     sides = code.operands()
+    node = code.node
+    called = code.words(node.func) if isinstance(node, ast.Call) else ""
+    if isinstance(node, ast.Call) and called.split(".")[-1] in NUMBER_BY_NUMBER:
+        if len(node.args) == 2:
+            return (
+                f"`{called}` goes number by number: the shapes of "
+                f"{code.code(node.args[0], 'its first argument')} and "
+                f"{code.code(node.args[1], 'its second')} have to fit from the last "
+                "axis backwards, with equal lengths or 1, and they do not."
+            )
     if not sides:
         return (
             "Two shapes have to fit from the last axis backwards: in each, equal "
@@ -100,6 +111,16 @@ def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
     return None
 
 
+COMPARISONS: dict[type, str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+
 def _symbol(node: ast.AST | None) -> str:
     symbols: dict[type, str] = {
         ast.Add: "+",
@@ -109,6 +130,8 @@ def _symbol(node: ast.AST | None) -> str:
         ast.Pow: "**",
         ast.MatMult: "@",
     }
+    if isinstance(node, ast.Compare):
+        return COMPARISONS.get(type(node.ops[0]), "this")
     return symbols.get(type(getattr(node, "op", None)), "this")
 
 
@@ -118,9 +141,29 @@ def _does_not_fit_in(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _truth(match: re.Match[str], code: FailingCode) -> str:
+    called = code.words(code.node.func) if isinstance(code.node, ast.Call) else ""
+    if called in ("max", "min"):
+        return (
+            f"Python's `{called}` asks which of the arrays comes first as a whole. "
+            "NumPy and PyTorch have a function that compares them number by number."
+        )
     return (
         "A comparison of arrays gives True or False for each entry, and `if`, `and`, "
         "`or`, `not`, `max` and `min` need one for all."
+    )
+
+
+def _second_is_an_axis(match: re.Match[str], code: FailingCode) -> str:
+    """Explain `np.max(one, other)`, which takes the second for an axis."""
+    if not isinstance(code.node, ast.Call) or len(code.node.args) < 2:
+        return ""
+    called, second = code.words(code.node.func), code.node.args[1]
+    if called.removeprefix("np.") not in ("max", "min", "amax", "amin", "sum", "mean"):
+        return ""
+    return (
+        f"`{called}` goes through one array, and takes "
+        f"{code.code(second, 'the second')} for an axis. What compares or adds two "
+        "arrays number by number has another name."
     )
 
 
@@ -325,6 +368,72 @@ def _of_mixed(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _values_and_indices(match: re.Match[str], code: FailingCode) -> str:
+    always = match[1] in ("sort", "topk", "mode")
+    return (
+        f"{'' if always else 'With an axis, '}PyTorch's `{match[1]}` returns two "
+        "tensors together, the values and their indices. Which of the two does this "
+        "line need?"
+    )
+
+
+def _of_one_number(match: re.Match[str], code: FailingCode) -> str:
+    """Explain `.item()` of several numbers, else what takes one number."""
+    node = code.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "item":
+            what = code.code(node.func.value, "this tensor")
+            return (
+                f"`.item()` takes out a tensor's one number; {what} has several here."
+            )
+    return _many_for_one(match, code)
+
+
+def _axis_left_out(match: re.Match[str], code: FailingCode) -> str:
+    called = code.code(code.node.func) if isinstance(code.node, ast.Call) else ""
+    return f"{called or f'`{match[1]}`'} has to be told the axis: `dim=…`."
+
+
+def _unequal_stack(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`stack` puts tensors of one shape beside each other, and here their lengths "
+        "differ. Which of them is cut at another end than you mean?"
+    )
+
+
+def _of_truth_values(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        f"PyTorch's `{match[1]}` takes numbers, and what it is given here holds True "
+        "and False. What makes 1 and 0 of them?"
+    )
+
+
+def _searched(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "`searchsorted` looks up, for each row of sorted numbers, a row of values of "
+        "its own: both need the same axes before the last. Which axis is missing?"
+    )
+
+
+def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
+    """Explain a tensor of several numbers where one integer is asked for."""
+    node = code.node
+    if isinstance(node, ast.Call) and code.words(node.func) == "torch.tensor":
+        return (
+            "`torch.tensor` makes a tensor of numbers, and what it is given here is a "
+            "list of tensors. Which function puts tensors beside each other?"
+        )
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        for end in (node.slice.lower, node.slice.upper):
+            if end is not None and not isinstance(end, ast.Constant):
+                return (
+                    "A slice goes from one integer to another, and "
+                    f"{code.code(end, 'its end')} is a tensor of several: it would be "
+                    "another slice for each of them."
+                )
+    return ""
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -334,6 +443,8 @@ def _known(value: Any) -> bool:
 
 
 CAUSES: tuple[tuple[str, str, Explain], ...] = (
+    ("Exception", r"torch\.return_types\.(max|min|sort|topk|median|mode)\b",
+     _values_and_indices),
     ("ValueError", r"does not have enough dimensions .*", lambda m, c: (
         _no_axes_to_multiply(re.match(r".*operand (\d)", m.string) or m, c))),
     ("ValueError", r"matmul: .*mismatch in its core dimension", _product),
@@ -355,7 +466,15 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("RuntimeError", r"Boolean value of Tensor with more than one", _truth),
     ("TypeError", r"only (size-1|length-1|0-dimensional) arrays can be",
      _many_for_one),
-    ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _many_for_one),
+    ("RuntimeError", r"a Tensor with \d+ elements cannot be converted", _of_one_number),
+    ("RuntimeError", r"stack expects each tensor to be equal size", _unequal_stack),
+    ("TypeError", r"only integer tensors of a single element", _not_one_integer),
+    ("RuntimeError", r"(arg(?:max|min))\(\): does not support bool", _of_truth_values),
+    ("RuntimeError", r"searchsorted\(\): boundaries tensor should be", _searched),
+    ("ValueError", r"only one element tensors can be converted", _not_one_integer),
+    ("TypeError", r"only integer scalar arrays can be converted", _second_is_an_axis),
+    ("TypeError", r"(\w+)\(\) missing 1 required positional arguments?: \"dim\"",
+     _axis_left_out),
     ("ValueError", r"axis=-?\d+ is not an axis of shape \(\)", _no_axis),
     ("ValueError", r"axis -?\d+ is out of bounds for array of dimension 0", _no_axis),
     ("ValueError", r"axis -?\d+ is out of bounds", _axis),

@@ -690,6 +690,23 @@ def _concatenated(match: re.Match[str], code: FailingCode) -> str:
     return f"`+` puts {one} and another behind each other, and here comes {other}."
 
 
+def _length_of_function(match: re.Match[str], code: FailingCode) -> str:
+    """Explain a method that is not called: `len(text.encode)`."""
+    node = code.node
+    first = next(iter(node.args), None) if isinstance(node, ast.Call) else None
+    words = code.words(first)
+    if not words:
+        return ""
+    return f"`{words}` is a function, which has no length; `{words}()` would call it."
+
+
+def _bytes_of_text(match: re.Match[str], code: FailingCode) -> str:
+    return (
+        "A text becomes bytes by an encoding, which `bytes` has to be told; the text's "
+        "own method `encode` uses UTF-8 if it is told nothing."
+    )
+
+
 def _empty(match: re.Match[str], code: FailingCode) -> str:
     return f"`{match[1]}` has nothing to choose from: what it is given is empty here."
 
@@ -721,6 +738,8 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("TypeError", r"for \^: 'float'|ufunc 'bitwise_xor' not supported", _no_power),
     ("TypeError", r"'([\w.]+)' object cannot be interpreted as an int", _not_a_count),
     ("TypeError", r"real numbers, got object", _uncalled),
+    ("TypeError", rf"object of type {FUNCTIONS} has no len", _length_of_function),
+    ("TypeError", r"string argument without an encoding", _bytes_of_text),
     ("TypeError", r"can't multiply sequence by non-int", _sequence_times),
     ("TypeError", r"'([\w.]+)' object is not subscriptable", _not_subscriptable),
     ("TypeError", r"'([\w.]+)' object is not iterable", _not_iterable),

@@ -253,10 +253,24 @@ def _clause_and_calls(
 
 
 def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
-    """Return the calls that end in the most frequent kind of exception."""
+    """Return the calls that end in the most frequent kind of exception.
+
+    If the line where most of these stop is one, those alone: a reason goes with it.
+    """
     names = [builtin_kind(each) for each in group]
     most = max(names, key=names.count)
-    return [each for each, name in zip(group, names, strict=True) if name == most]
+    group = [each for each, name in zip(group, names, strict=True) if name == most]
+    lines = [_line(each) for each in group]
+    line = max(lines, key=lines.count)
+    if line and 2 * lines.count(line) > len(lines):
+        group = [each for each, at in zip(group, lines, strict=True) if at == line]
+    return group
+
+
+def _line(each: Compared) -> tuple[Any, ...]:
+    raised = each.call.result.raised
+    known = raised is not None and not each.call.hidden
+    return (raised.function, raised.line_number) if known and raised else ()
 
 
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:

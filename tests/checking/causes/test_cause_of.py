@@ -64,6 +64,26 @@ SENTENCES = {
     "def answer(x): return x @ x": "pairs the last axis of `x` with the last axis but "
     "one of `x`",
     "def answer(x): return x / x.sum(axis=-1)": "`x.sum(axis=-1)` has lost the axis",
+    "def answer(x): return torch.ones(2) / torch.tensor(x).max(1)": "`max` returns two "
+    "tensors together",
+    "def answer(x): return torch.tensor(x).item()": "`torch.tensor(x)` has several",
+    "def answer(x): return torch.softmax(torch.tensor(x))": "`torch.softmax` has to be "
+    "told the axis",
+    "def answer(x): return torch.stack([torch.ones(2), torch.ones(3)])": "here their "
+    "lengths differ",
+    "def answer(x): return torch.tensor([torch.ones(2)])": "is a list of tensors",
+    "def answer(x): return torch.tensor([torch.arange(2)])": "is a list of tensors",
+    "def answer(x): return np.max(x, x)": "takes `x` for an axis",
+    "def answer(x): return max(x, x)": "Python's `max` asks",
+    "def answer(x):\n    i = torch.tensor([0, 1])\n    return x[i : i + 1]": "`i` is a "
+    "tensor of several",
+    "def answer(x): return len('é'.encode)": "`'é'.encode()` would call it",
+    "def answer(x): return np.maximum(x, x[:, 1:])": "the shapes of `x` and `x[:, 1:]`",
+    "def answer(x): return x > x[:, 1:]": "`>` goes number by number",
+    "def answer(x): return (torch.tensor(x) > 1).argmax()": "`argmax` takes numbers",
+    "def answer(x): return torch.searchsorted(torch.tensor(x), torch.ones(3))": ""
+    "Which axis is missing",
+    "def answer(x): return bytes('é')": "has to be told",
     "def answer(x): return x * x.T": "(the matrix product is `@`)",
     "def answer(x): return softmax(x, dim=-1)": "`softmax` calls that argument `axis`",
     "def answer(x): return softmax(3.0)": "`3.0` is a single number here",
