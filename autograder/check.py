@@ -113,7 +113,7 @@ def check(answer: Any = None) -> float | None:
     warning = "" if grading else older_version(exercise.name, answer)
     if not grading and not warning:
         result, warning = judged_with_outside_values(exercise, answer, result)
-    report = CheckReport(exercise, result, notes, warning, judged)
+    report = CheckReport(exercise, result, notes, warning, judged, together=not grading)
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
         from autograder.workspace.after_check import keep_result
