@@ -137,6 +137,8 @@ class CheckReport:
     judged : text of the cell that defines the answer; "" if that is not known
     together : whether claims that fail by one cause may stand together; of a graded
         report each has its own line, since each has its points
+    older : whether the warning says that a newer version of the answer has not run;
+        then that is the one thing to do, and the older version's error comes after it
     """
 
     def __init__(
@@ -148,11 +150,13 @@ class CheckReport:
         judged: str = "",
         *,
         together: bool = True,
+        older: bool = False,
     ) -> None:
         """Keep the exercise, its fresh result with the evidence, and the words."""
         self.warning = warning
         self.judged = judged
         self.together = together
+        self.older = older
         self.exercise = exercise
         self.result = result
         self.notes = tuple(notes)
@@ -238,8 +242,10 @@ class CheckReport:
         """Return what is said above the claims: what to do, or what all calls share."""
         if self.result.is_unwritten:
             return [self._what_to_write()]
+        of_older = [self._blame(), self._error()] if self.older else []
+        said = [f"About the version before: {each}" for each in of_older if each]
         common = self._common_reason()
-        return [common] if common else []
+        return [*said, common] if common else said
 
     def _what_to_write(self) -> str:
         """Return what the learner of an unwritten function has to do first."""
@@ -388,6 +394,8 @@ class CheckReport:
 
     def _diagnosis(self) -> list[str]:
         """Return what is said before all claims: whose error it is, and which."""
+        if self.older:
+            return [self.warning]
         sentences = [self.warning, self._blame(), self._error()]
         return [sentence for sentence in sentences if sentence]
 

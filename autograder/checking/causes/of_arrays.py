@@ -84,6 +84,18 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _no_room(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an in-place operator whose result is larger than what it writes into."""
+    if not isinstance(code.node, ast.AugAssign):
+        return ""
+    target = code.code(code.node.target, "the left side")
+    return (
+        f"`{_symbol(code.node)}=` writes into the array {target}, and what comes out "
+        "here has more entries than that has room for. Which operator makes a new "
+        "array?"
+    )
+
+
 def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
     """Return a reduction along an axis that does not stay, in an expression."""
     values: list[ast.AST] = [side]
@@ -345,6 +357,8 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("ValueError", r"could not be broadcast together with remapped shapes",
      _product_of_batches),
     ("ValueError", r"operands could not be broadcast together", _broadcast),
+    ("ValueError", r"non-broadcastable output operand", _no_room),
+    ("RuntimeError", r"output with shape .* doesn't match the broadcast", _no_room),
     ("RuntimeError", r"The size of tensor a .* must match the size of tensor b",
      _broadcast),
     ("ValueError", r"could not broadcast input array", _does_not_fit_in),

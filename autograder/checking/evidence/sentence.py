@@ -83,7 +83,7 @@ def _evidence(
         return _of_all(exercise, compared, failing, is_all)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
         return _of_some(exercise, compared, ways["none"])
-    stopped = ways.get("raised", [])
+    stopped = _of_one_cause(ways.get("raised", []))
     if 2 * len(stopped) > len(failing) and cause(stopped):
         return _of_some(exercise, compared, stopped)
     where = _where(exercise, compared, failing)
@@ -250,6 +250,19 @@ def _clause_and_calls(
         if clause := shape_clause(exercise, chosen, paths[kind]):
             return clause, chosen
     return clause_of(exercise, group), group
+
+
+def _of_one_cause(stopped: Sequence[Compared]) -> Sequence[Compared]:
+    """Return the calls whose exceptions have the most frequent meaning.
+
+    They stop in one line: another line with the same meaning is another error.
+    """
+    by_cause: dict[Any, list[Compared]] = {}
+    for each in stopped:
+        raised = each.call.result.raised
+        key = (raised.cause, raised.line_number) if raised else None
+        by_cause.setdefault(key, []).append(each)
+    return max(by_cause.values(), key=len, default=[])
 
 
 def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:

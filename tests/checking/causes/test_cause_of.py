@@ -110,3 +110,42 @@ def test_unknown_exception_gets_no_cause():
 def test_kept_axis_is_not_blamed():
     sentence = cause("def answer(x): return x / x.sum(axis=-1, keepdims=True)[:, 0]", X)
     assert "lost the axis" not in sentence
+
+
+def test_size_of_the_docstring_is_no_name():
+    documented = '''
+        def answer(a):
+            """Reshape.
+
+            a : (n, width), one row per token
+            """
+            return a.reshape(width, n)
+    '''
+    sentence = cause(documented, X)
+    assert sentence.startswith("`width` is the docstring's name for a length of an")
+    assert "such as `a`" in sentence
+    sentence = cause("def answer(a): return a / np.sqrt(d_k)", X)
+    assert sentence.startswith("`d_k` is the notation's name for the length of an axis")
+
+
+def test_name_of_a_module_that_is_no_function_needs_the_module():
+    sentence = cause("def answer(a): return a[newaxis]", X)
+    assert sentence == (
+        "`newaxis` belongs to a module, and is written with the module's name before "
+        "it: `np.newaxis`."
+    )
+
+
+def test_operator_in_place_has_no_room_for_more():
+    text = "def answer(a):\n    a = a[:, None]\n    a += np.ones((4, 3))\n    return a"
+    assert cause(text, X).startswith("`+=` writes into the array `a`, and what comes")
+
+
+def test_call_that_stops_has_given_no_none():
+    text = """
+        def answer(function):
+            gradients = None
+            gradients = function(gradients)
+            return gradients
+    """
+    assert cause(text, lambda gradients: gradients["w"]) == "`gradients` is None here."
