@@ -266,6 +266,15 @@ def _of_other(match: re.Match[str], code: FailingCode) -> str:
     if not words:
         return ""
     whose = _capital(what) if what else "What stands before the point"
+    if kind == "tuple" and isinstance(node, ast.Attribute):
+        base = node.value
+        given = code.assigned(base.id) if isinstance(base, ast.Name) else []
+        for value in given:
+            if isinstance(value, ast.Call) and (called := code.words(value.func)):
+                return (
+                    f"{whose} is a tuple: `{called}` returns more than one result, and "
+                    "all of them have got this one name."
+                )
     of_arrays = name in {"shape", "ndim", "T", "sum", "max", "mean", "reshape", "dtype"}
     of_arrays |= name in TENSORS_ONLY
     if of_arrays and kind in ("list", "tuple"):

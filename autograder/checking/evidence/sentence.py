@@ -266,10 +266,18 @@ def _of_one_cause(stopped: Sequence[Compared]) -> Sequence[Compared]:
 
 
 def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
-    """Return the calls that end in the most frequent kind of exception."""
+    """Return the calls that end in the most frequent kind of exception.
+
+    Where most of those have one meaning, and others another, these alone.
+    """
     names = [builtin_kind(each) for each in group]
     most = max(names, key=names.count)
-    return [each for each, name in zip(group, names, strict=True) if name == most]
+    chosen = [each for each, name in zip(group, names, strict=True) if name == most]
+    if not cause(chosen):
+        same = _of_one_cause(chosen)
+        if 2 * len(same) > len(chosen) and cause(same):
+            return same
+    return chosen
 
 
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checking.call import local_runner
-from course_lib.attention import softmax
+from course_lib.attention import scaled_scores, softmax
 
 NAMES = {"np": np, "torch": torch, "softmax": softmax}
 X = np.arange(6.0).reshape(2, 3)
@@ -143,9 +143,55 @@ def test_operator_in_place_has_no_room_for_more():
 
 def test_call_that_stops_has_given_no_none():
     text = """
-        def answer(function):
-            gradients = None
-            gradients = function(gradients)
-            return gradients
+        def answer(x):
+            total = None
+            total = sum(total)
+            return total
     """
-    assert cause(text, lambda gradients: gradients["w"]) == "`gradients` is None here."
+    assert cause(text, X) == "`total` is None here."
+
+
+def gradient_of(parameters, batch, gradients):
+    error = parameters["w"] - batch
+    return error, {"w": gradients["w"] + error, "b": gradients["b"] + error}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            "gradient_of(parameters, 1.0, {})",
+            "`gradient_of` stops at its argument `gradients`: this line gives it `{}`, "
+            "which is empty. What does it have to get there?",
+        ),
+        ("gradient_of(parameters, 1.0, None)", "gives it None."),
+        ("gradient_of(parameters, 1.0, gradients=one)", "a dictionary without 'b'."),
+        ("gradient_of(parameters, [one], one)", "at its argument `batch`: this"),
+        ("gradient_of(*every)", "stops inside: one of its arguments in this line"),
+        ("softmax(x=one) @ one", ""),
+    ],
+)
+def test_argument_at_which_a_given_function_stops_is_named(call, sentence):
+    text = f"""
+        def answer(gradient_of, parameters, softmax):
+            one = {{"w": 1.0}}
+            every = parameters, 1.0, {{}}
+            return {call}
+    """
+    found = cause(text, gradient_of, {"w": 2.0}, lambda x: x)
+    assert sentence in found
+    assert ("`gradient_of`" in found) == ("gradient_of" in call)
+
+
+def test_argument_that_a_function_of_the_course_refuses_is_named():
+    text = "def answer(q, v): return scaled_scores(q, v)"
+    arguments = np.ones((2, 4)), np.ones((3, 2))
+    assert cause(text, *arguments, scaled_scores=scaled_scores) == (
+        "This line gives `scaled_scores` `v`, an array, as its `k`, and that does not "
+        "fit. Which of your names belongs there?"
+    )
+
+
+def test_tuple_that_a_call_has_given_is_named():
+    text = "def answer(step):\n    p = step()\n    return p.items()"
+    assert cause(text, lambda: (1, 2)).startswith("`p` is a tuple: `step` returns more")
