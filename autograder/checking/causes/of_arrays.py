@@ -269,6 +269,34 @@ def _not_a_tensor(match: re.Match[str], code: FailingCode) -> str:
     return f"{name} takes a tensor, and what it is given here is {what}."
 
 
+def _beyond_in_gather(match: re.Match[str], code: FailingCode) -> str:
+    if not isinstance(code.node, ast.Call) or "gather" not in code.words(
+        code.node.func
+    ):
+        return ""
+    return (
+        "An index goes beyond the end of the axis along which `gather` takes. Which of "
+        "its arguments says which axis that is, and what lies along it?"
+    )
+
+
+def _other_argument(match: re.Match[str], code: FailingCode) -> str:
+    """Explain that an argument of one of PyTorch's functions is of another kind."""
+    name, position, right = match[2], int(match[3]), match[4]
+    call = code.node
+    if not isinstance(call, ast.Call) or position > len(call.args):
+        return ""
+    given = code.code(call.args[position - 1])
+    kind = ", an integer," if right == "int" else ""
+    called = code.code(call.func, f"`{match[1]}`")
+    if not given:
+        return ""
+    return (
+        f"In position {position}, {called} takes `{name}`{kind} and this call gives it "
+        f"{given} there. In which order does it take its arguments?"
+    )
+
+
 def _tensor_dtypes(match: re.Match[str], code: FailingCode) -> str:
     return (
         "Both sides have to hold numbers of one dtype, and here one has another "
@@ -390,6 +418,9 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("TypeError", r"object of type '(int|float|numpy.float64)' has no len", _no_length),
     ("TypeError", r"iteration over a 0-d", _no_length),
     ("RuntimeError", r"view size is not compatible", _viewed),
+    ("RuntimeError", r"index -?\d+ is out of bounds for dimension", _beyond_in_gather),
+    ("TypeError", r"(\w+)\(\): argument '(\w+)' \(position (\d)\) must be (int), not T",
+     _other_argument),
     ("TypeError", r"(\w+)\(\): argument '\w+' .*must be Tensor, not ([\w.]+)",
      _not_a_tensor),
     ("TypeError", r"unsupported operand type\(s\) for [^:]+: '([^']+)' and '([^']+)'",

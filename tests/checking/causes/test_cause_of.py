@@ -195,3 +195,18 @@ def test_argument_that_a_function_of_the_course_refuses_is_named():
 def test_tuple_that_a_call_has_given_is_named():
     text = "def answer(step):\n    p = step()\n    return p.items()"
     assert cause(text, lambda: (1, 2)).startswith("`p` is a tuple: `step` returns more")
+
+
+def test_argument_of_pytorch_in_another_position_is_named():
+    text = "def answer(x, ids): return x.gather(ids, -1)"
+    ids = torch.zeros((2, 1), dtype=torch.int64)
+    assert cause(text, torch.ones(2, 3), ids).startswith(
+        "In position 1, `x.gather` takes `dim`, an integer, and this call gives it "
+        "`ids` there."
+    )
+
+
+def test_index_beyond_the_axis_of_gather_is_named():
+    text = "def answer(x, ids): return x.gather(0, ids)"
+    sentence = cause(text, torch.ones(2, 3), torch.full((2, 1), 2))
+    assert sentence.startswith("An index goes beyond the end of the axis along which")

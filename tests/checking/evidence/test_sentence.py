@@ -275,3 +275,27 @@ def test_most_frequent_cause_is_told_where_others_stop_elsewhere():
     assert not result.diagnosis
     assert "the matrix product is `@`" in result.evidence
     assert result.evidence.startswith("In 5 of 7 calls, your `similarity_attention`")
+
+
+def visible_evidence(name, answer):
+    exercise = load(name)
+    visible = [case for case in exercise.cases if case.visible]
+    return judge(exercise, local_runner_factory(answer), cases=visible).evidence
+
+
+def test_list_of_arrays_is_told_where_an_array_is_asked_for():
+    sentence = visible_evidence(
+        "normalise_rows", lambda x: [row / row.sum() for row in x]
+    )
+    assert sentence == "Your result is a list where an array is asked for."
+
+
+def test_one_key_for_all_is_told():
+    def sgd_step(parameters, gradients, learning_rate):
+        new = {}
+        for name, p in parameters.items():
+            new["n"] = p - learning_rate * gradients[name]
+        return new
+
+    sentence = visible_evidence("sgd_step", sgd_step)
+    assert sentence == 'Your result has one key, "n", whatever the right keys are.'
