@@ -11,7 +11,7 @@ those hold.
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.own_answer import is_above_an_answer
@@ -50,7 +50,7 @@ class Claim(NamedTuple):
     why: str
     fine_point: bool = False
     not_tried: str = ""
-    others: tuple[Self, ...] = ()
+    others: tuple["Claim", ...] = ()
 
     @property
     def mark(self) -> str:
@@ -243,9 +243,9 @@ class CheckReport:
         if self.result.is_unwritten:
             return [self._what_to_write()]
         of_older = [self._blame(), self._error()] if self.older else []
-        said = [f"About the version before: {each}" for each in of_older if each]
+        sentences = [f"About the version before: {each}" for each in of_older if each]
         common = self._common_reason()
-        return [*said, common] if common else said
+        return [*sentences, common] if common else sentences
 
     def _what_to_write(self) -> str:
         """Return what the learner of an unwritten function has to do first."""
@@ -345,11 +345,13 @@ class CheckReport:
             several = n_misconceptions > 1
             return f"for the same {'two reasons' if several else 'reason'}"
         ends = {same_reason(each) for each in result.claims if each.status != "ok"}
-        said = result.evidence
-        is_of_all = "other call is right" in said or " calls, only th" in said
-        if not said or len(ends) > 1 or "other calls are wrong too" in said:
+        evidence = result.evidence
+        is_of_all = "other call is right" in evidence or " calls, only th" in evidence
+        if not evidence or len(ends) > 1 or "other calls are wrong too" in evidence:
             return ""
-        return "in the same way" if is_of_all or not PART_OF_CALLS.search(said) else ""
+        return (
+            "in the same way" if is_of_all or not PART_OF_CALLS.search(evidence) else ""
+        )
 
     def _fine_points(self) -> list[Claim]:
         """Return the fine points that are open, once all claims hold.

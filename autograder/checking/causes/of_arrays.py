@@ -286,14 +286,14 @@ def _other_argument(match: re.Match[str], code: FailingCode) -> str:
     call = code.node
     if not isinstance(call, ast.Call) or position > len(call.args):
         return ""
-    given = code.code(call.args[position - 1])
+    argument = code.code(call.args[position - 1])
     kind = ", an integer," if right == "int" else ""
     called = code.code(call.func, f"`{match[1]}`")
-    if not given:
+    if not argument:
         return ""
     return (
         f"In position {position}, {called} takes `{name}`{kind} and this call gives it "
-        f"{given} there. In which order does it take its arguments?"
+        f"{argument} there. In which order does it take its arguments?"
     )
 
 

@@ -30,7 +30,7 @@ def inside_a_call(message: str, code: FailingCode, inner: Any) -> str:
         return ""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     if (match := REFUSED.match(message)) and match[1] in names:
-        if what := _given(code, names, match[1]):
+        if what := _in_words(code, names, match[1]):
             return (
                 f"This line gives `{called}` {what}, as its `{match[1]}`, and that "
                 "does not fit. Which of your names belongs there?"
@@ -38,7 +38,9 @@ def inside_a_call(message: str, code: FailingCode, inner: Any) -> str:
     if not any(function is each for frame in code.frames for each in _arguments(frame)):
         return ""
     stopped_at = _stopped_at(inner, names)
-    if len(stopped_at) == 1 and (what := _given(code, names, stopped_at[0], message)):
+    if len(stopped_at) == 1 and (
+        what := _in_words(code, names, stopped_at[0], message)
+    ):
         return (
             f"`{called}` stops at its argument `{stopped_at[0]}`: this line gives it "
             f"{what}. What does it have to get there?"
@@ -99,7 +101,7 @@ def _loaded_last(last: types.TracebackType, names: tuple[str, ...]) -> list[str]
 ORDINARY = ("an array", "a tensor", "an integer", "a float")
 
 
-def _given(
+def _in_words(
     code: FailingCode, names: tuple[str, ...], name: str, message: str = ""
 ) -> str:
     """Return what a call gives one of its parameters, as written, and what it is."""

@@ -200,7 +200,7 @@ def _of_none(match: re.Match[str], code: FailingCode) -> str:
         what = code.code(node, "a value here")
         if isinstance(node, ast.Name):
             for value in code.assigned(node.id):
-                if code.node in ast.walk(value):
+                if any(part is code.node for part in ast.walk(value)):
                     continue  # it has stopped before it gave anything
                 called = value.func if isinstance(value, ast.Call) else None
                 name = _last_name(called) if called else ""
@@ -268,8 +268,8 @@ def _of_other(match: re.Match[str], code: FailingCode) -> str:
     whose = _capital(what) if what else "What stands before the point"
     if kind == "tuple" and isinstance(node, ast.Attribute):
         base = node.value
-        given = code.assigned(base.id) if isinstance(base, ast.Name) else []
-        for value in given:
+        values = code.assigned(base.id) if isinstance(base, ast.Name) else []
+        for value in values:
             if isinstance(value, ast.Call) and (called := code.words(value.func)):
                 return (
                     f"{whose} is a tuple: `{called}` returns more than one result, and "
