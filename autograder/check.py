@@ -110,10 +110,18 @@ def check(answer: Any = None) -> float | None:
         _refuse_missing_name(exercise, result, answer)
     judged = "" if grading else defining_cell(answer)
     notes: tuple[Note, ...] = () if grading else _notes(exercise, result, judged)
-    warning = "" if grading else older_version(exercise.name, answer)
-    if not grading and not warning:
+    warning = older = "" if grading else older_version(exercise.name, answer)
+    if not grading and not older:
         result, warning = judged_with_outside_values(exercise, answer, result)
-    report = CheckReport(exercise, result, notes, warning, judged)
+    report = CheckReport(
+        exercise,
+        result,
+        notes,
+        warning,
+        judged,
+        together=not grading,
+        older=bool(older),
+    )
     if "NBGRADER_EXECUTION" not in os.environ:
         # Here, so that lessons start no later for it.
         from autograder.workspace.after_check import keep_result

@@ -202,6 +202,15 @@ def test_answer_whose_newest_cell_stopped_is_named_as_older():
     assert OLDER in plain(checked)
 
 
+def test_older_answer_is_wrong_below_one_arrow():
+    wrong = "def scaled_scores(q, k):\n    return q @ k.swapaxes(-1, -2)"
+    (*_, checked) = executed(HEAD, wrong, SLIP, "check(scaled_scores)")
+    lines = plain(checked).splitlines()
+    assert [line for line in lines if line.startswith("→")] == [lines[1]]
+    assert OLDER in lines[1]
+    assert lines[2].startswith("  About the version before: Your dot products are not")
+
+
 def test_answer_that_ran_again_is_not_named_as_older():
     (*_, checked) = executed(HEAD, RIGHT, SLIP, RIGHT, "check(scaled_scores)")
     assert OLDER not in plain(checked)
@@ -731,6 +740,21 @@ def test_name_imported_in_the_saved_notebook_is_not_there_yet(tmp_path):
         ("x = )", "was never opened"),
         ("f(1 2)", "A comma may be missing"),
         ("return 3", "A `return` belongs in a function"),
+        ("a = f(x) return a", "two statements, `a = f(x)` and `return a`"),
+        ("a = 1 b = 2", "two statements, `a = 1` and `b = 2`"),
+        ("a = b c @ d", "Before `c @ d` something is missing"),
+        ("for i in range(3) print(i)", "A colon is missing"),
+        ("for i = 0:\n    pass", "its line has an `in`"),
+        ("if a:\n    b = 1\nelse if c:\n    b = 2", "Python writes `elif`"),
+        ("if a && b:\n    c = 1", "Python writes `and` and `or`"),
+        ("if !a:\n    c = 1", "Python writes `not`"),
+        ("i++", "`+= 1` adds 1"),
+        ("def f(x) {\n    return x\n}", "begins a block with a colon"),
+        ("lambda = 3", "`lambda` is a word of Python's own"),
+        ("y = 2x", "a product needs its `*`"),
+        ("y = √x", "`√` is no sign of Python's"),
+        ("y = x\u00a0+ 1", "an invisible character"),
+        ("None = x", "On the left of `=` stands what gets the value"),
         ("for for", "Python's words: invalid syntax."),
     ],
 )

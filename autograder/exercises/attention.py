@@ -173,14 +173,21 @@ def variants(
     product="weights @ values",
     mixed="values",
     second="weights",
+    turned="last two axes",
+    scored="queries with keys",
+    softmaxed="once",
     overwritten="nothing",
+    returned="tuple",
 ):
     d_k, d_v, m = q.shape[-1], v.shape[-1], k.shape[-2]
     divisor = {"√d_k": d_k**0.5, "d_k": d_k, "√d_v": d_v**0.5, "√m": m**0.5}
     if overwritten == "q":
         q /= np.sqrt(d_k)
         scale = "none"
-    scores = q @ np.swapaxes(k, -1, -2) / divisor.get(scale, 1)
+    if scored == "keys with queries":
+        q, k = k, q
+    keys = k.T if turned == "all axes" else np.swapaxes(k, -1, -2)
+    scores = q @ keys / divisor.get(scale, 1)
     if may_attend == "to earlier keys":
         triangle = np.tril(np.ones(scores.shape[-2:], dtype=bool))
         scores = np.where(triangle, scores, -np.inf)
@@ -202,13 +209,25 @@ def variants(
         weights = weights / np.sqrt(d_k)
     if mixed == "values of length 1":
         v = v / np.linalg.norm(v, axis=-1, keepdims=True)
+    if softmaxed == "twice":
+        powers = np.exp(weights - weights.max(axis=axis, keepdims=True))
+        weights = powers / powers.sum(axis=axis, keepdims=True)
     rows = k if mixed == "keys" else v
     if product == "weights @ values":
         output = weights @ rows
     elif product == "values @ weights":
         output = rows @ weights
+    elif product == "scores @ values":
+        output = scores @ rows
+    elif product == "none":
+        output = weights
     else:
         output = np.swapaxes(weights, -1, -2) @ rows
+    if softmaxed == "output too":
+        powers = np.exp(output - output.max(axis=-1, keepdims=True))
+        output = powers / powers.sum(axis=-1, keepdims=True)
+    if returned == "a dictionary":
+        return {"output": output, "weights": weights}
     return output, {"weights": weights, "scores": scores, "powers": powers}[second]
 
 
@@ -250,6 +269,65 @@ exercise.option(
     why="A product of numbers does not mind the order, and 'v times weights' sounds "
     "the same.",
     product="values @ weights",
+)
+exercise.option(
+    "scores_mixed",
+    "Your output is the product of the scores with the values.",
+    "Which table has rows that sum to 1, as a mean needs them?",
+    why="Two tables have the shape (n, m), and the softmax is kept for the pictures.",
+    product="scores @ values",
+)
+exercise.option(
+    "weights_as_output",
+    "Your `output` is the table of weights once more: the values are not in it.",
+    "Which argument have you not used yet, and how long are its rows?",
+    why="The weights are the last thing that was computed, and are returned twice.",
+    product="none",
+)
+exercise.option(
+    "softmax_of_the_output",
+    "A softmax is applied to your output: its rows sum to 1.",
+    "Which of the two results has to sum to 1 in each row, and is it the output?",
+    why="softmax closes around the product with the values, or is called once more.",
+    softmaxed="output too",
+)
+exercise.option(
+    "softmax_twice",
+    "Your weights went through the softmax twice: they lie close to each other.",
+    "What are the largest and the smallest number that go into your second softmax?",
+    why="The softmax is written in the line of the scores, and in that of the weights.",
+    softmaxed="twice",
+)
+exercise.option(
+    "queries_and_keys_swapped",
+    "Your scores are those of the keys with the queries: each row belongs to a key. "
+    "Where n and m differ, the product with the values does not fit.",
+    "Which argument of `scaled_scores` gives its result its rows?",
+    why="The two arguments are given in the other order.",
+    scored="keys with queries",
+)
+exercise.option(
+    "results_in_a_dictionary",
+    "Your two results come in a dictionary.",
+    "Which type of result does the docstring's example take apart?",
+    why="Names for results are what a dictionary has.",
+    returned="a dictionary",
+)
+exercise.option(
+    "all_axes_reversed",
+    "Your keys have all their axes reversed: with a batch, the axis of the sequences "
+    "becomes the last.",
+    "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
+    why="`.T` is learned on matrices, where it swaps the only two axes there are.",
+    turned="all axes",
+)
+exercise.option(
+    "softmax_over_axis_zero",
+    "Your weights are shared out along axis 0: the queries of a table, the sequences "
+    "of a batch.",
+    "Which axis counts the keys, however many come before it?",
+    why="axis=0 is taken for the first thing that comes to mind, the rows.",
+    axis=0,
 )
 exercise.option(
     "scores_returned",

@@ -190,6 +190,9 @@ PICKED = {
         :, :, 0
     ],
     "along axis 0": lambda log_p, targets: log_p.gather(0, targets.unsqueeze(0))[0],
+    "in the first of the first axis": lambda log_p, targets: log_p.gather(
+        -1, targets.unsqueeze(0)
+    )[0],
     "all of them everywhere": lambda log_p, targets: log_p[..., targets],
     "in a loop over the first axis": lambda log_p, targets: torch.stack(
         [row[right] for row, right in zip(log_p, targets, strict=True)]
@@ -228,6 +231,15 @@ exercise.option(
     why="Models return (batch, n, vocab_size), and gather(logp, 2, …) is written for "
     "that, as in huggingface/trl, issue 1061.",
     picked="along axis 2",
+)
+exercise.option(
+    "read_in_the_first_of_the_first_axis",
+    "Your numbers are all read where log_p's first index is 0: in the first row of a "
+    "matrix, in the first sequence of a batch.",
+    "Where have you put the new axis of `targets`, and which axis of log_p holds the "
+    "tokens?",
+    why="unsqueeze(0) makes the number of axes right, which is what `gather` asks for.",
+    picked="in the first of the first axis",
 )
 exercise.option(
     "gathered_along_axis_zero",

@@ -131,10 +131,14 @@ def variants(
     divisor |= {"1 / √d_k": d_k**-0.5, "⁴√d_k": d_k**0.25, "√len(q)": len(q) ** 0.5}
     divisor |= {"√size": q.size**0.5, "√len(k)": len(k) ** 0.5, "1": 1.0}
     divisor |= {"√axis 1 of q": q.shape[1] ** 0.5, "√axis 1 of k": k.shape[1] ** 0.5}
+    divisor |= {"2 d_k": 2.0 * d_k}
     divisor |= {"√(d_k − 1)": max(d_k - 1, 1) ** 0.5, "d_k²": d_k**2}
     if returned == "root of the quotient":
         with np.errstate(invalid="ignore"):
             return np.sqrt(scores / d_k)
+    if returned == "root over d_k":
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(scores) / d_k
     if returned == "rounded down":
         return scores // divisor[scale]
     if scale != "none":
@@ -400,6 +404,21 @@ exercise.option(
     "What does `k /= …` do to the array that the caller holds?",
     why="`k /= …` and `k *= …` look like a new k, and change the old one.",
     overwritten="k",
+)
+exercise.option(
+    "root_of_the_scores",
+    "Your root is drawn from the dot products, which are divided by d_k: a negative "
+    "dot product gives NaN.",
+    "What stands under the root in the formula, and what does not?",
+    why="The root is put around the other half of the quotient.",
+    returned="root over d_k",
+)
+exercise.option(
+    "divided_by_twice_d_k",
+    "Your dot products are divided by 2 d_k.",
+    "Which comes first in Python, a power or a division, as in `9 ** 1 / 2`?",
+    why="d_k ** 1/2 is read as (d_k ** 1) / 2.",
+    scale="2 d_k",
 )
 exercise.option(
     "root_of_the_quotient",

@@ -162,6 +162,11 @@ CHANGES = {
             parameter - learning_rate * (parameter - gradient)
         )
     ),
+    "parameter − (parameter − learning_rate) · gradient": (
+        lambda gradient, parameter, learning_rate: (
+            parameter - (parameter - learning_rate) * gradient
+        )
+    ),
     "gradient / learning_rate": lambda gradient, parameter, learning_rate: (
         gradient / learning_rate
     ),
@@ -342,6 +347,14 @@ exercise.option(
     "Whose gradients are they, and may the caller still need them?",
     why="zero_grad follows step in every training loop.",
     overwritten="gradients, by zeros",
+)
+exercise.option(
+    "gradient_times_the_parameter_too",
+    "Your gradient multiplies the parameter as well: what you return is "
+    "(parameter − learning_rate) · gradient.",
+    "What should come out if the gradient is 0?",
+    why="A pair of brackets too many.",
+    change="parameter − (parameter − learning_rate) · gradient",
 )
 exercise.option(
     "learning_rate_times_the_parameter_too",

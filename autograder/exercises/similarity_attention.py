@@ -176,7 +176,7 @@ def variants(
         "of everything": scores.max,
         "left in": lambda: 0.0,
     }[maximum]
-    if weights_are == "scores":
+    if weights_are.startswith("scores"):
         weights = scores
     elif weights_are == "shares of scores":
         weights = scores / scores.sum(axis=axis, keepdims=True)
@@ -197,6 +197,9 @@ def variants(
         result = weights @ rows
     else:
         result = np.swapaxes(weights, -1, -2) @ rows
+    if weights_are.endswith("comes last"):
+        powers = np.exp(result - result.max(axis=-1, keepdims=True))
+        result = powers / powers.sum(axis=-1, keepdims=True)
     if returned == "x plus the mix":
         result = x + result
     if overwritten == "x":
@@ -322,6 +325,14 @@ exercise.option(
     "How much weight has one row of x to share out?",
     why="Without an axis, max() and sum() take in the whole array.",
     axis=None,
+)
+exercise.option(
+    "softmax_of_the_sum",
+    "Your rows are multiplied by the scores themselves and summed, and the softmax "
+    "comes after it.",
+    "Which of the three steps makes the weights of a mean, and what is it applied to?",
+    why="The bracket of softmax closes around the product with y.",
+    weights_are="scores, and the softmax comes last",
 )
 exercise.option(
     "all_axes_reversed",

@@ -189,7 +189,8 @@ def variants(
     elif divisor == "mean":
         total = summed.mean(**line)
     else:
-        total = (x if divisor == "sum of scores" else summed).sum(**line)
+        summands = {"sum of scores": x, "sum of shifted scores": shifted}
+        total = summands.get(divisor, summed).sum(**line)
     weights = powers if divisor == "none" else powers / total
     if subtracted == "nothing, NaN made 0":
         weights = np.nan_to_num(weights)
@@ -463,6 +464,14 @@ exercise.option(
     "Of which numbers is the sum below the fraction bar?",
     why="The sum is written with x: the exponentials have no name of their own yet.",
     divisor="sum of scores",
+)
+exercise.option(
+    "divided_by_sum_of_shifted_scores",
+    "Your exponentials are divided by the sum of the scores, after the largest was "
+    "subtracted: that sum is 0 or below it.",
+    "Of which numbers has the sum to be taken, so that your weights sum to 1?",
+    why="The shifted scores have a name, and the exponentials have none.",
+    divisor="sum of shifted scores",
 )
 exercise.option(
     "logarithms_returned",

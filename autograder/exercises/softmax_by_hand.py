@@ -113,12 +113,16 @@ def variants(
         return [base ** (score / sum(x)) for score in x]
     scores = {
         "score": lambda: [*x],
+        "e": lambda: [*x],
         "−score": lambda: [-score for score in x],
         "size of the score": lambda: [abs(score) for score in x],
         "score, at least 0": lambda: [max(score, 0.0) for score in x],
         "whole part": lambda: [int(score) for score in x],
     }[exponent]()
     powers = [base**score for score in scores]
+    if exponent == "e":  # of negative scores complex numbers, compared to the last bit
+        powers = [score**base for score in x]
+        return [power / sum(powers) for power in powers]
     if numerator == "1 minus the power":
         powers = [1 - power for power in powers]
     above = {"score": scores, "square": [score**2 for score in scores]}
@@ -179,7 +183,12 @@ def variants(
         return [shares]
     if returned == "list and total":
         return shares, total
-    named = {"tuple": tuple(shares), "last": shares[-1], "sum": total}
+    named = {
+        "tuple": tuple(shares),
+        "first": shares[0],
+        "last": shares[-1],
+        "sum": total,
+    }
     return named.get(returned, shares)
 
 
@@ -457,6 +466,21 @@ exercise.option(
     "How many results does the docstring promise?",
     why="return shares, total hands on what was computed on the way.",
     returned="list and total",
+)
+exercise.option(
+    "powers_of_the_scores",
+    "Your powers are those of the scores, with e as the exponent; a negative score has "
+    "no such power among the real numbers.",
+    "In “e to the power of the score”, which of the two stands above the other?",
+    why="`score ** math.e` has both numbers, in the wrong order.",
+    exponent="e",
+)
+exercise.option(
+    "first_share_only",
+    "Your result is the first number alone.",
+    "How often does your loop run before it returns?",
+    why="A return that is indented one level too far ends the loop.",
+    returned="first",
 )
 exercise.option(
     "last_share_only",

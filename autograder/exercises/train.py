@@ -299,6 +299,7 @@ def variants(
     loss="mean",
     loss_of_batch="gradient_of",
     best="lowest",
+    losses_kept="all",
     returns="best, losses, held_out_losses",
     overwritten="nothing",
 ):
@@ -392,6 +393,8 @@ def variants(
         running += sum(values)
         if loss == "all":
             losses += values
+        elif loss == "lists":
+            losses.append(values)
         elif loss == "weighted":
             sizes = [size_of(batch) for batch in planned_batches]
             losses.append(float(np.dot(values, sizes) / sum(sizes)))
@@ -440,10 +443,15 @@ def variants(
     if returns == "losses as tensors":
         losses = [torch.tensor(each, dtype=torch.float64) for each in losses]
         held_out_losses = [torch.tensor(each).double() for each in held_out_losses]
+    if losses_kept in ("losses, the last", "both, the last"):
+        losses = losses[-1:]
+    if losses_kept in ("held out, the last", "both, the last"):
+        held_out_losses = held_out_losses[-1:]
     return {
         "losses exchanged": (result, held_out_losses, losses),
         "best last": (losses, held_out_losses, result),
         "lowest loss": (result, losses, min(held_out_losses)),
+        "last parameters alone": {name: p.clone() for name, p in parameters.items()},
         "tensors alone": ([*(result or {}).values()], losses, held_out_losses),
         "a dictionary": {
             "best": result,
@@ -833,6 +841,28 @@ exercise.option(
     why="The new loss is compared first, and the copy is made a round later.",
     best="one epoch late",
 )
+for losses_kept, name, which in (
+    ("losses, the last", "loss_of_the_last_epoch", "`losses`"),
+    ("held out, the last", "held_out_loss_of_the_last_epoch", "`held_out_losses`"),
+    ("both, the last", "both_losses_of_the_last_epoch", "lists of losses"),
+):
+    one = which.startswith("`")
+    exercise.option(
+        name,
+        f"Your {which} {'has' if one else 'have'} one entry{'' if one else ' each'}, "
+        "that of the last epoch.",
+        "How often is the line run that adds a loss to the list, and the one that "
+        "makes the list?",
+        why="append stands after the loop, or the empty list is made inside of it.",
+        losses_kept=losses_kept,
+    )
+exercise.option(
+    "losses_of_batches_in_lists",
+    "Each entry of your `losses` is itself a list, of an epoch's batches.",
+    "How many numbers does the docstring promise for an epoch?",
+    why="What train_epoch returns is appended as it is.",
+    loss="lists",
+)
 exercise.option(
     "losses_exchanged",
     "Your two lists of losses are in the other order.",
@@ -853,6 +883,13 @@ exercise.option(
     "How many held-out losses does the docstring promise?",
     why="best and its loss are kept side by side.",
     returns="lowest loss",
+)
+exercise.option(
+    "last_parameters_alone",
+    "Your result is one dictionary, the parameters after the last step.",
+    "How many results does the docstring promise, and which parameters are the first?",
+    why="`return parameters` ends a loop that trains, as in most programs.",
+    returns="last parameters alone",
 )
 exercise.option(
     "parameters_without_names",

@@ -169,12 +169,14 @@ def variants(
         "mean": sum(values) / len(values),
         "sum": sum(values),
         "last": values[-1],
+        "list of the last": values[-1:],
         "running": [sum(values[: i + 1]) for i in range(len(values))],
     }.get(losses, values)
     return {
         "losses first": (numbers, result, state),
         "state last": (result, numbers, state),
         "no state": (result, numbers),
+        "losses alone": numbers,
     }.get(returns, (result, state, numbers))
 
 
@@ -306,6 +308,14 @@ exercise.option(
     losses="last",
 )
 exercise.option(
+    "last_loss_in_a_list",
+    "Your `losses` has one entry, the last batch's loss.",
+    "How often is the line run that adds a loss to the list, and the one that makes "
+    "the list?",
+    why="append stands after the loop, or the empty list is made inside of it.",
+    losses="list of the last",
+)
+exercise.option(
     "losses_of_all_batches_so_far",
     "Your losses grow: each is the sum of those so far.",
     "What do you append to the list, the loss or the total?",
@@ -339,6 +349,13 @@ exercise.option(
     "Which of the three does the docstring name last?",
     why="The state seems to be of the least interest.",
     returns="state last",
+)
+exercise.option(
+    "losses_alone",
+    "Your result is `losses` alone.",
+    "How many results does the docstring promise, and in which order?",
+    why="The losses are what one wants to see.",
+    returns="losses alone",
 )
 exercise.option(
     "no_state_returned",

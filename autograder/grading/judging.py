@@ -358,7 +358,7 @@ def _worded(exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         replace(verdict, why=clean_text(explain(exercise, verdict)), failure=None)
         for verdict in result.cases
     )
-    report = clean_text(str(CheckReport(exercise, result)))
+    report = clean_text(str(CheckReport(exercise, result, together=False)))
     return replace(result, cases=cases, report=report)
 
 

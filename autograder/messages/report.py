@@ -2,10 +2,13 @@
 
 Marks are ✓ and ✗ with words, never colour alone; colours are readable on light and on
 dark pages. A claim that could not be tried, because the call ended before, has a –.
-Where claims fail for one and the same reason, it is explained once. Fine points that
-are open come apart, with a ○, below the claims and once all of those hold.
+Where claims fail for one and the same reason, it is explained once. Where one cause is
+behind three or more, one of them stands with its example, and the others together below
+it. Fine points that are open come apart, with a ○, below the claims and once all of
+those hold.
 """
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -27,6 +30,8 @@ NOT_TRIED = "#808080"
 RIGHT_TO_FLOAT32 = (
     "Your numbers are right to the precision of float32, and float64 has more digits."
 )
+MIN_TOGETHER = 3  # claims that fail for one reason, before they stand together
+PART_OF_CALLS = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 FINE_POINT_OPEN = (
     "fine point: a detail that most code leaves open; your answer counts as solved"
 )
@@ -37,6 +42,7 @@ class Claim(NamedTuple):
 
     fine_point : whether the answer is solved without it
     not_tried : why the claim could not be tried; "" if it was
+    others : claims that this line stands for, where they fail as one above it does
     """
 
     holds: bool
@@ -44,6 +50,7 @@ class Claim(NamedTuple):
     why: str
     fine_point: bool = False
     not_tried: str = ""
+    others: tuple["Claim", ...] = ()
 
     @property
     def mark(self) -> str:
@@ -128,6 +135,10 @@ class CheckReport:
     notes : what to add at the end, such as how to go on without this exercise
     warning : what to know before all else; "" if there is nothing
     judged : text of the cell that defines the answer; "" if that is not known
+    together : whether claims that fail by one cause may stand together; of a graded
+        report each has its own line, since each has its points
+    older : whether the warning says that a newer version of the answer has not run;
+        then that is the one thing to do, and the older version's error comes after it
     """
 
     def __init__(
@@ -137,10 +148,15 @@ class CheckReport:
         notes: Sequence[Note] = (),
         warning: str = "",
         judged: str = "",
+        *,
+        together: bool = True,
+        older: bool = False,
     ) -> None:
         """Keep the exercise, its fresh result with the evidence, and the words."""
         self.warning = warning
         self.judged = judged
+        self.together = together
+        self.older = older
         self.exercise = exercise
         self.result = result
         self.notes = tuple(notes)
@@ -149,10 +165,11 @@ class CheckReport:
         """Return the report as plain text."""
         lines = [self.headline, *(f"→ {sentence}" for sentence in self._diagnosis())]
         lines += [f"  {sentence}" for sentence in self._opening()]
-        for claim in [*self._claims(), *self._fine_points()]:
+        for claim in [*self._together(), *self._fine_points()]:
             remark = f" ({claim.remark})" if claim.remark else ""
             lines.append(f"  {claim.mark} {claim.sentence}{remark}")
             lines += [f"      {claim.why}"] if claim.why else []
+            lines += [f"      {other.sentence}" for other in claim.others]
         lines += [f"→ {sentence}" for sentence in self._closing()]
         lines += map(str, self._all_notes())
         return "\n".join(lines)
@@ -164,10 +181,10 @@ class CheckReport:
             self.headline,
             self._diagnosis(),
             self._opening(),
-            [*self._claims(), *self._fine_points()],
+            [*self._together(), *self._fine_points()],
             self._closing(),
             self._all_notes(),
-            unfolded=self._most_telling(),
+            unfolded=self._unfolded(),
             name_of_class="" if self.result.solved else FAILED,
         )
 
@@ -225,8 +242,10 @@ class CheckReport:
         """Return what is said above the claims: what to do, or what all calls share."""
         if self.result.is_unwritten:
             return [self._what_to_write()]
+        of_older = [self._blame(), self._error()] if self.older else []
+        sentences = [f"About the version before: {each}" for each in of_older if each]
         common = self._common_reason()
-        return [common] if common else []
+        return [*sentences, common] if common else sentences
 
     def _what_to_write(self) -> str:
         """Return what the learner of an unwritten function has to do first."""
@@ -279,6 +298,61 @@ class CheckReport:
                 explained.add(reason)
         return claims
 
+    def _together(self) -> list[Claim]:
+        """Return the claims; of those that fail by one cause, all but one in one line.
+
+        The one is that with the example to try. It keeps its position, and the line
+        of the others comes next.
+        """
+        claims, telling = self._claims(), self._most_telling()
+        others = [
+            claim
+            for index, claim in enumerate(claims)
+            if claim.mark == "✗" and index != telling
+        ]
+        how = self._shared_cause()
+        if not how or telling is None or len(others) + 1 < MIN_TOGETHER:
+            return claims
+        if claims[telling].mark != "✗" or not claims[telling].why:
+            return claims
+        line = f"{len(others)} more claims do not hold, {how}:"
+        together = Claim(False, line, "", others=tuple(others))
+        below = [each for each in claims[telling + 1 :] if each.mark != "✗"]
+        above = [each for each in claims[:telling] if each.mark != "✗"]
+        return [*above, claims[telling], together, *below]
+
+    def _unfolded(self) -> int | None:
+        """Return the index, among the lines of claims, of the example that is open."""
+        telling, lines = self._most_telling(), self._together()
+        for index, line in enumerate(lines):
+            if line.others:
+                return index - 1
+        return telling
+
+    def _shared_cause(self) -> str:
+        """Return how the claims that fail belong together, or "" if they may not.
+
+        What is said of all calls that fail holds of each of these claims. Of a
+        learner's test each claim is about another thing to catch.
+        """
+        result = self.result
+        if not self.together or self.exercise.is_test or self._common_reason():
+            return ""
+        if " takes no " in result.evidence:  # an argument, besides what else is wrong
+            return ""
+        n_misconceptions = len(result.misconceptions)
+        if n_misconceptions:
+            several = n_misconceptions > 1
+            return f"for the same {'two reasons' if several else 'reason'}"
+        ends = {same_reason(each) for each in result.claims if each.status != "ok"}
+        evidence = result.evidence
+        is_of_all = "other call is right" in evidence or " calls, only th" in evidence
+        if not evidence or len(ends) > 1 or "other calls are wrong too" in evidence:
+            return ""
+        return (
+            "in the same way" if is_of_all or not PART_OF_CALLS.search(evidence) else ""
+        )
+
     def _fine_points(self) -> list[Claim]:
         """Return the fine points that are open, once all claims hold.
 
@@ -322,6 +396,8 @@ class CheckReport:
 
     def _diagnosis(self) -> list[str]:
         """Return what is said before all claims: whose error it is, and which."""
+        if self.older:
+            return [self.warning]
         sentences = [self.warning, self._blame(), self._error()]
         return [sentence for sentence in sentences if sentence]
 
@@ -463,15 +539,22 @@ def _standing_out(sentence: str) -> str:
     return f'<p style="{style}">→ {sentence_html(sentence)}</p>'
 
 
-def _item(claim: Claim, *, folded: bool | None) -> str:
+def _item(claim: Claim, *, folded: bool | None, marked: bool = True) -> str:
     """Return a claim; its reason can be folded, unless that is None."""
     sign = (
         f'<span role="img" style="color:{claim.colour}" aria-label="{claim.words}">'
         f"{claim.mark}</span>"
     )
-    sentence = f"{sign} {sentence_html(claim.sentence)}"
+    sentence = f"{sign} " * marked + sentence_html(claim.sentence)
     if claim.remark:
         sentence += f" ({claim.remark})"
+    if claim.others:
+        inside = "".join(
+            _item(other, folded=True, marked=False) for other in claim.others
+        )
+        style = "list-style:none;padding-left:1.5em"
+        content = f'<summary>{sentence}</summary><ul style="{style}">{inside}</ul>'
+        return f"<li><details>{content}</details></li>"
     if not claim.why:
         return f"<li>{sentence}</li>"
     why = f'<div style="margin-left:1.5em">{sentence_html(claim.why)}</div>'

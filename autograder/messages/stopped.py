@@ -46,6 +46,22 @@ SLIPS = (
         "Its indentation mixes tabs and spaces: use spaces only.",
     ),
     (
+        r"invalid decimal literal",
+        "A name cannot begin with a digit, and a product needs its `*`.",
+    ),
+    (
+        r"invalid non-printable character",
+        "It has an invisible character, as texts from web pages do: type it anew.",
+    ),
+    (
+        r"invalid character '(.)'",
+        "`{0}` is no sign of Python's: which sign of the keyboard means the same?",
+    ),
+    (
+        r"cannot assign to",
+        "On the left of `=` stands what gets the value: a name, or an entry of it.",
+    ),
+    (
         r"'return' outside function",
         "A `return` belongs in a function: is the line indented too little?",
     ),
@@ -64,7 +80,71 @@ of the line. Python's words: expected ':'."
     line = one_line(str(error.text or "").strip())
     start = f"Python cannot read {where}"
     start += f", `{line}`." if line and "`" not in line else "."
-    return f"{start} {_slip(words)}Python's words: {words}."
+    meaning = _of_line(error) or _slip(words)
+    return f"{start} {meaning}Python's words: {words}."
+
+
+# Signs and words of other languages, and slips that Python has no word for.
+SLIPS_OF_A_LINE = (
+    (r"\+\+|--\s*(;|$)", "Python has no `++` and no `--`: `+= 1` adds 1."),
+    (r"&&|\|\|", "Python writes `and` and `or` for these two signs."),
+    (r"\belse\s+if\b", "Python writes `elif` for another condition."),
+    (r"!(?!=)", "Python writes `not` for this sign."),
+    (r"\)\s*\{\s*$", "Python begins a block with a colon, and not with a bracket."),
+    (r"^\s*for\b(?!.*\bin\b)", "A `for` goes through something: its line has an `in`."),
+    (
+        r"^\s*(for|while|if|elif|def|with)\b[^:]*\w[^:]*$",
+        "A colon is missing, before what is done there or at the end of the line.",
+    ),
+    (
+        r"^\s*(lambda|class|def|in|is|from|import|pass|with|as|not|and|or)\s*=(?!=)",
+        "`{0}` is a word of Python's own, and cannot be a name.",
+    ),
+)
+
+
+def _of_line(error: SyntaxError) -> str:
+    """Return what the line shows where Python's own words say little, or ""."""
+    line = str(error.text or "")
+    if not str(error.msg or "").startswith(("invalid syntax", "expected ':'")):
+        return ""
+    code = re.sub(r"(['\"]).*?\1", "''", line).partition("#")[0].rstrip()
+    for pattern, sentence in SLIPS_OF_A_LINE:
+        if match := re.search(pattern, code):
+            return sentence.format(*match.groups()) + " "
+    return _two_statements(line, max((error.offset or 1) - 1, 0))
+
+
+def _two_statements(line: str, position: int) -> str:
+    """Return that a line holds two statements, or that something is missing, or "".
+
+    That is told by trying: what stands before the sign at which Python stopped can be
+    read by itself, and so can the rest.
+
+    position : of that sign; its statement may begin before it
+    """
+    for at in range(position, 0, -1):
+        before, rest = line[:at].strip(), line[at:].strip()
+        if not (line[at - 1].isspace() and line[at : at + 1].strip()):
+            continue
+        one, other = _statement(before), _statement(rest)
+        if one is None or other is None or "`" in line:
+            continue
+        if isinstance(other, ast.Expr) and not isinstance(other.value, ast.Call):
+            return f"Before `{rest}` something is missing: an operator, or a new line. "
+        return (
+            f"It holds two statements, `{before}` and `{rest}`: each needs a line of "
+            "its own. "
+        )
+    return ""
+
+
+def _statement(text: str) -> ast.stmt | None:
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    return statements[0] if len(statements) == 1 else None
 
 
 def _slip(words: str) -> str:

@@ -174,7 +174,7 @@ def powers_of_two(q, k, v):
     return mix(shares(scores), v), shares(scores)
 
 
-@answers.other
+@answers.also("softmax_twice")
 def softmax_applied_twice(q, k, v):
     weights = shares(shares(scores_of(q, k)))
     return weights @ v, weights

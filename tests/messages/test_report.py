@@ -251,6 +251,50 @@ def test_diagnosis_and_question_come_first():
     assert "→" not in report_of(exercise, double)
 
 
+def claims_of(report):
+    return [line for line in str(report).splitlines() if line[:4] in ("  ✗ ", "  ✓ ")]
+
+
+def test_claims_that_fail_for_one_reason_stand_together():
+    exercise = load("scaled_scores")
+    visible = [case for case in exercise.cases if case.visible]
+
+    def scaled_scores(q, k):
+        return q @ np.swapaxes(k, -1, -2)
+
+    result = judge(exercise, local_runner_factory(scaled_scores), cases=visible)
+    failed = [each.claim for each in result.claims if each.status != "ok"]
+    assert result.diagnosis == "no_scale" and len(failed) == 4
+    report = CheckReport(exercise, result)
+    assert claims_of(report) == [
+        f"  ✗ {failed[0]}",
+        "  ✗ 3 more claims do not hold, for the same reason:",
+        "  ✓ The queries and keys are not modified",
+    ]
+    assert all(f"\n      {claim}" in str(report) for claim in failed[1:])
+    assert str(report).count("your `scaled_scores` returned") == 1
+    apart = CheckReport(exercise, result, together=False)
+    assert claims_of(apart)[:4] == [f"  ✗ {claim}" for claim in failed]
+    assert str(apart).count("your `scaled_scores` returned") == 4
+
+
+def test_claims_that_fail_in_one_way_stand_together_only_if_all_do():
+    def judged_here(name, answer):
+        exercise = load(name)
+        visible = [case for case in exercise.cases if case.visible]
+        result = judge(exercise, local_runner_factory(answer), cases=visible)
+        assert result.evidence and not result.diagnosis
+        return claims_of(CheckReport(exercise, result))
+
+    right = load("attention").reference
+    of_all = judged_here(
+        "attention", lambda q, k, v: (right(q, k, v)[0] ** 3, right(q, k, v)[1])
+    )
+    assert "  ✗ 5 more claims do not hold, in the same way:" in of_all
+    of_some = judged_here("similarity_attention", lambda x, y: np.exp(x * y) @ y)
+    assert not any(" more claims " in line for line in of_some)
+
+
 def test_each_of_two_misconceptions_has_its_question():
     exercise = load("softmax_jacobian")
 

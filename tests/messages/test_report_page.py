@@ -62,6 +62,14 @@ def test_html_is_well_formed_without_markup_of_the_learner(name):
     assert classes == {FAILED}
 
 
+def without_folded_examples(html):
+    """Return a report without the examples of claims that stand together."""
+    page = ElementTree.fromstring(html)
+    for claim in page.findall(".//details//details"):
+        claim.remove(claim.find("div"))
+    return ElementTree.tostring(page, encoding="unicode")
+
+
 @pytest.mark.parametrize("name", reports())
 def test_html_says_what_the_plain_text_says(name):
     class Text(HTMLParser):
@@ -71,7 +79,7 @@ def test_html_says_what_the_plain_text_says(name):
             self.text += data
 
     reader = Text()
-    reader.feed(reports()[name].html())
+    reader.feed(without_folded_examples(reports()[name].html()))
     reader.close()
     expected = str(reports()[name]).replace("`", "")
     assert re.sub(r"\s", "", reader.text.replace("`", "")) == re.sub(
@@ -155,5 +163,6 @@ def test_one_failed_claim_is_unfolded_and_the_others_are_folded():
     (unfolded,) = page.iterfind(".//li/details[@open='open']")
     verdicts = reports()["wrong"].result.claims
     failed = sum(each.status != "ok" for each in verdicts)
-    assert len(page.findall(".//li/details")) == failed > 1
+    together = page.findall(".//li/details[ul]")
+    assert len(page.findall(".//li/details")) == failed + len(together) > 2
     assert "q = [" in "".join(unfolded.itertext())  # numbers that can be retyped

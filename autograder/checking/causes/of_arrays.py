@@ -95,6 +95,18 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _no_room(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an in-place operator whose result is larger than what it writes into."""
+    if not isinstance(code.node, ast.AugAssign):
+        return ""
+    target = code.code(code.node.target, "the left side")
+    return (
+        f"`{_symbol(code.node)}=` writes into the array {target}, and what comes out "
+        "here has more entries than that has room for. Which operator makes a new "
+        "array?"
+    )
+
+
 def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
     """Return a reduction along an axis that does not stay, in an expression."""
     values: list[ast.AST] = [side]
@@ -300,6 +312,34 @@ def _not_a_tensor(match: re.Match[str], code: FailingCode) -> str:
     return f"{name} takes a tensor, and what it is given here is {what}."
 
 
+def _beyond_in_gather(match: re.Match[str], code: FailingCode) -> str:
+    if not isinstance(code.node, ast.Call) or "gather" not in code.words(
+        code.node.func
+    ):
+        return ""
+    return (
+        "An index goes beyond the end of the axis along which `gather` takes. Which of "
+        "its arguments says which axis that is, and what lies along it?"
+    )
+
+
+def _other_argument(match: re.Match[str], code: FailingCode) -> str:
+    """Explain that an argument of one of PyTorch's functions is of another kind."""
+    name, position, right = match[2], int(match[3]), match[4]
+    call = code.node
+    if not isinstance(call, ast.Call) or position > len(call.args):
+        return ""
+    argument = code.code(call.args[position - 1])
+    kind = ", an integer," if right == "int" else ""
+    called = code.code(call.func, f"`{match[1]}`")
+    if not argument:
+        return ""
+    return (
+        f"In position {position}, {called} takes `{name}`{kind} and this call gives it "
+        f"{argument} there. In which order does it take its arguments?"
+    )
+
+
 def _tensor_dtypes(match: re.Match[str], code: FailingCode) -> str:
     return (
         "Both sides have to hold numbers of one dtype, and here one has another "
@@ -456,6 +496,8 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("ValueError", r"could not be broadcast together with remapped shapes",
      _product_of_batches),
     ("ValueError", r"operands could not be broadcast together", _broadcast),
+    ("ValueError", r"non-broadcastable output operand", _no_room),
+    ("RuntimeError", r"output with shape .* doesn't match the broadcast", _no_room),
     ("RuntimeError", r"The size of tensor a .* must match the size of tensor b",
      _broadcast),
     ("ValueError", r"could not broadcast input array", _does_not_fit_in),
@@ -495,6 +537,9 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("TypeError", r"object of type '(int|float|numpy.float64)' has no len", _no_length),
     ("TypeError", r"iteration over a 0-d", _no_length),
     ("RuntimeError", r"view size is not compatible", _viewed),
+    ("RuntimeError", r"index -?\d+ is out of bounds for dimension", _beyond_in_gather),
+    ("TypeError", r"(\w+)\(\): argument '(\w+)' \(position (\d)\) must be (int), not T",
+     _other_argument),
     ("TypeError", r"(\w+)\(\): argument '\w+' .*must be Tensor, not ([\w.]+)",
      _not_a_tensor),
     ("TypeError", r"unsupported operand type\(s\) for [^:]+: '([^']+)' and '([^']+)'",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from autograder.checking.causes.failing_code import FailingCode
 from autograder.checking.causes.of_arrays import CAUSES as OF_ARRAYS
+from autograder.checking.causes.of_calls import inside_a_call
 from autograder.checking.causes.of_dictionaries import going_through_keys
 from autograder.checking.causes.of_python import CAUSES as OF_PYTHON
 
@@ -28,7 +29,11 @@ def cause_of(
     traces : the learner's part of its traceback, the outermost function first
     """
     try:
-        return _cause(kinds, " ".join(message.split()), FailingCode(traces))
+        message, code = " ".join(message.split()), FailingCode(traces)
+        inner = traces[-1].tb_next if traces else None
+        if sentence := inside_a_call(message, code, inner):
+            return sentence[:MAX_CAUSE]
+        return _cause(kinds, message, code)
     except Exception:  # a value of the learner's own that nothing here foresaw
         return ""
 

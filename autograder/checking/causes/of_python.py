@@ -34,6 +34,9 @@ USUAL_NAMES = {  # of modules, and the import that makes the name
     "Counter": "from collections import Counter",
     "defaultdict": "from collections import defaultdict",
 }
+# In a docstring: ``q : (..., n, d_k), one query per row``.
+SHAPE = re.compile(r"^ *(\w+) : \(((?:\.\.\.|\w+)(?:, \w+)*),?\)", re.MULTILINE)
+SIZES = frozenset("n m d_k d_v d_q d_model d_ff".split())  # of the course's notation
 
 
 # Names
@@ -41,6 +44,8 @@ USUAL_NAMES = {  # of modules, and the import that makes the name
 
 def _undefined(match: re.Match[str], code: FailingCode) -> str:
     name = match[1]
+    if sentence := _size_of_the_docstring(name, code):
+        return sentence
     known = {
         each
         for frame in code.frames
@@ -51,9 +56,12 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
         return f"Nothing here is called `{name}`; your function has `{near}`."
     modules = [each for each in ("math", "np", "torch") if _has(code, each, name)]
     if modules:
+        parent = code.enclosing(code.node)
+        is_called = isinstance(parent, ast.Call) and parent.func is code.node
+        what = "is a function of a module, and is called"
         return (
-            f"`{name}` is a function of a module, and is called with the module's name "
-            f"before it: `{modules[0]}.{name}`."
+            f"`{name}` {what if is_called else 'belongs to a module, and is written'} "
+            f"with the module's name before it: `{modules[0]}.{name}`."
         )
     if name in USUAL_NAMES:
         line = USUAL_NAMES[name]
@@ -75,10 +83,30 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
+def _size_of_the_docstring(name: str, code: FailingCode) -> str:
+    """Return that a name is only the docstring's, for the length of an axis."""
+    for frame in reversed(code.frames):
+        constants = frame.f_code.co_consts
+        docstring = constants[0] if constants and type(constants[0]) is str else ""
+        for argument, axes in SHAPE.findall(docstring):
+            if name in axes.split(", ") and argument in frame.f_locals:
+                return (
+                    f"`{name}` is the docstring's name for a length of an axis of "
+                    f"`{argument}`, and your function has given it no value. Where "
+                    f"does an array such as `{argument}` keep these lengths?"
+                )
+    if name not in SIZES:
+        return ""
+    return (
+        f"`{name}` is the notation's name for the length of an axis, and your function "
+        "has given it no value. Where does an array keep these lengths?"
+    )
+
+
 def _has(code: FailingCode, module: str, name: str) -> bool:
-    """Decide whether a module that the answer can use has a function of a name."""
+    """Decide whether a module that the answer can use has a name."""
     value = code.frames[-1].f_globals.get(module) if code.frames else None
-    return is_module(value) and callable(vars(value).get(name))
+    return is_module(value) and name in vars(value)
 
 
 def _nearest(name: str, known: list[str]) -> str:
@@ -172,6 +200,8 @@ def _of_none(match: re.Match[str], code: FailingCode) -> str:
         what = code.code(node, "a value here")
         if isinstance(node, ast.Name):
             for value in code.assigned(node.id):
+                if any(part is code.node for part in ast.walk(value)):
+                    continue  # it has stopped before it gave anything
                 called = value.func if isinstance(value, ast.Call) else None
                 name = _last_name(called) if called else ""
                 if name in CHANGE_IN_PLACE:
@@ -236,6 +266,15 @@ def _of_other(match: re.Match[str], code: FailingCode) -> str:
     if not words:
         return ""
     whose = _capital(what) if what else "What stands before the point"
+    if kind == "tuple" and isinstance(node, ast.Attribute):
+        base = node.value
+        values = code.assigned(base.id) if isinstance(base, ast.Name) else []
+        for value in values:
+            if isinstance(value, ast.Call) and (called := code.words(value.func)):
+                return (
+                    f"{whose} is a tuple: `{called}` returns more than one result, and "
+                    "all of them have got this one name."
+                )
     of_arrays = name in {"shape", "ndim", "T", "sum", "max", "mean", "reshape", "dtype"}
     of_arrays |= name in TENSORS_ONLY
     if of_arrays and kind in ("list", "tuple"):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from autograder.checking.call import Call, CallResult
 from autograder.checking.comparison import first_difference
 from autograder.checking.evidence.conditions import named_arguments, numbers_of, sizes
-from autograder.checking.evidence.forms import Values, form, is_plain
+from autograder.checking.evidence.forms import Values, form, is_plain, other_kind
 from autograder.checking.evidence.pairs import NumberPair
 from autograder.checking.evidence.relations import relation
 from autograder.checking.evidence.replays import Attempt, other_call
@@ -429,7 +429,7 @@ def _predicate(
         if pairs and (predicate := relation(pairs)):
             words = predicate.format_map(WORDS[True])
             return f"{{has}} the right keys, but the values {words}"
-    return _same_in_all(values)
+    return _same_in_all(values) or other_kind(values)
 
 
 def _pairs(

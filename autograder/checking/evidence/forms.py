@@ -144,6 +144,18 @@ def _other_type(pairs: Sequence[Values]) -> str:
     return f"{texts.pop()}, with the right values" if len(texts) == 1 else ""
 
 
+def other_kind(pairs: Sequence[Values]) -> str:
+    """Return of which kind results are, where another is asked for, and no more."""
+    kinds = {(_kind(each.actual), _kind(each.expected)) for each in pairs}
+    if len(kinds) > 1 or any(each.actual is None for each in pairs):
+        return ""
+    (kind, right), *_ = kinds
+    named = right in ("an array", "a tensor", "a tuple", "a list", "a dictionary")
+    return (
+        f"{{is}} {kind} where {right} is asked for" if named and kind != right else ""
+    )
+
+
 def _wrapped(pairs: Sequence[Values]) -> str:
     """Find results that lie in a list or tuple of one more level, or lack one."""
 
@@ -359,6 +371,11 @@ def _keys(pairs: Sequence[Values]) -> str:
     if all(extra) and not any(lacking) and all(map(shared, pairs)):
         many = _number(extra, "key")
         return f"{{has}} {many} too many and {{is}} right otherwise"
+    same_keys = {tuple(each.actual) for each in pairs}
+    if len(same_keys) == 1 and len(pairs) > 1 and all(extra) and all(lacking):
+        (keys,) = same_keys
+        if len(keys) == 1 and type(keys[0]) is str and keys[0].isidentifier():
+            return f'{{has}} one key, "{keys[0]}", whatever the right keys are'
     if all(_inverted(each) for each in pairs):
         return "{has} keys and values exchanged"
     if all(

@@ -83,7 +83,7 @@ def _evidence(
         return _of_all(exercise, compared, failing, is_all)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
         return _of_some(exercise, compared, ways["none"])
-    stopped = ways.get("raised", [])
+    stopped = _of_one_cause(ways.get("raised", []))
     if 2 * len(stopped) > len(failing) and cause(stopped):
         return _of_some(exercise, compared, stopped)
     where = _where(exercise, compared, failing)
@@ -252,19 +252,38 @@ def _clause_and_calls(
     return clause_of(exercise, group), group
 
 
+def _of_one_cause(stopped: Sequence[Compared]) -> Sequence[Compared]:
+    """Return the calls whose exceptions have the most frequent meaning.
+
+    They stop in one line: another line with the same meaning is another error.
+    """
+    by_cause: dict[Any, list[Compared]] = {}
+    for each in stopped:
+        raised = each.call.result.raised
+        key = (raised.cause, raised.line_number) if raised else None
+        by_cause.setdefault(key, []).append(each)
+    return max(by_cause.values(), key=len, default=[])
+
+
 def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
     """Return the calls that end in the most frequent kind of exception.
 
-    If the line where most of these stop is one, those alone: a reason goes with it.
+    Where those have no meaning in common, these alone: those that mean the same, or
+    else those that stop at one line, if either is more than half.
     """
     names = [builtin_kind(each) for each in group]
     most = max(names, key=names.count)
-    group = [each for each, name in zip(group, names, strict=True) if name == most]
-    lines = [_line(each) for each in group]
+    chosen = [each for each, name in zip(group, names, strict=True) if name == most]
+    if cause(chosen):
+        return chosen
+    same = _of_one_cause(chosen)
+    if 2 * len(same) > len(chosen) and cause(same):
+        return same
+    lines = [_line(each) for each in chosen]
     line = max(lines, key=lines.count)
     if line and 2 * lines.count(line) > len(lines):
-        group = [each for each, at in zip(group, lines, strict=True) if at == line]
-    return group
+        return [each for each, at in zip(chosen, lines, strict=True) if at == line]
+    return chosen
 
 
 def _line(each: Compared) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.checking.call import local_runner
-from course_lib.attention import softmax
+from course_lib.attention import scaled_scores, softmax
 
 NAMES = {"np": np, "torch": torch, "softmax": softmax}
 X = np.arange(6.0).reshape(2, 3)
@@ -130,3 +130,103 @@ def test_unknown_exception_gets_no_cause():
 def test_kept_axis_is_not_blamed():
     sentence = cause("def answer(x): return x / x.sum(axis=-1, keepdims=True)[:, 0]", X)
     assert "lost the axis" not in sentence
+
+
+def test_size_of_the_docstring_is_no_name():
+    documented = '''
+        def answer(a):
+            """Reshape.
+
+            a : (n, width), one row per token
+            """
+            return a.reshape(width, n)
+    '''
+    sentence = cause(documented, X)
+    assert sentence.startswith("`width` is the docstring's name for a length of an")
+    assert "such as `a`" in sentence
+    sentence = cause("def answer(a): return a / np.sqrt(d_k)", X)
+    assert sentence.startswith("`d_k` is the notation's name for the length of an axis")
+
+
+def test_name_of_a_module_that_is_no_function_needs_the_module():
+    sentence = cause("def answer(a): return a[newaxis]", X)
+    assert sentence == (
+        "`newaxis` belongs to a module, and is written with the module's name before "
+        "it: `np.newaxis`."
+    )
+
+
+def test_operator_in_place_has_no_room_for_more():
+    text = "def answer(a):\n    a = a[:, None]\n    a += np.ones((4, 3))\n    return a"
+    assert cause(text, X).startswith("`+=` writes into the array `a`, and what comes")
+
+
+def test_call_that_stops_has_given_no_none():
+    text = """
+        def answer(x):
+            total = None
+            total = sum(total)
+            return total
+    """
+    assert cause(text, X) == "`total` is None here."
+
+
+def gradient_of(parameters, batch, gradients):
+    error = parameters["w"] - batch
+    return error, {"w": gradients["w"] + error, "b": gradients["b"] + error}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            "gradient_of(parameters, 1.0, {})",
+            "`gradient_of` stops at its argument `gradients`: this line gives it `{}`, "
+            "which is empty. What does it have to get there?",
+        ),
+        ("gradient_of(parameters, 1.0, None)", "gives it None."),
+        ("gradient_of(parameters, 1.0, gradients=one)", "a dictionary without 'b'."),
+        ("gradient_of(parameters, [one], one)", "at its argument `batch`: this"),
+        ("gradient_of(*every)", "stops inside: one of its arguments in this line"),
+        ("softmax(x=one) @ one", ""),
+    ],
+)
+def test_argument_at_which_a_given_function_stops_is_named(call, sentence):
+    text = f"""
+        def answer(gradient_of, parameters, softmax):
+            one = {{"w": 1.0}}
+            every = parameters, 1.0, {{}}
+            return {call}
+    """
+    found = cause(text, gradient_of, {"w": 2.0}, lambda x: x)
+    assert sentence in found
+    assert ("`gradient_of`" in found) == ("gradient_of" in call)
+
+
+def test_argument_that_a_function_of_the_course_refuses_is_named():
+    text = "def answer(q, v): return scaled_scores(q, v)"
+    arguments = np.ones((2, 4)), np.ones((3, 2))
+    assert cause(text, *arguments, scaled_scores=scaled_scores) == (
+        "This line gives `scaled_scores` `v`, an array, as its `k`, and that does not "
+        "fit. Which of your names belongs there?"
+    )
+
+
+def test_tuple_that_a_call_has_given_is_named():
+    text = "def answer(step):\n    p = step()\n    return p.items()"
+    assert cause(text, lambda: (1, 2)).startswith("`p` is a tuple: `step` returns more")
+
+
+def test_argument_of_pytorch_in_another_position_is_named():
+    text = "def answer(x, ids): return x.gather(ids, -1)"
+    ids = torch.zeros((2, 1), dtype=torch.int64)
+    assert cause(text, torch.ones(2, 3), ids).startswith(
+        "In position 1, `x.gather` takes `dim`, an integer, and this call gives it "
+        "`ids` there."
+    )
+
+
+def test_index_beyond_the_axis_of_gather_is_named():
+    text = "def answer(x, ids): return x.gather(0, ids)"
+    sentence = cause(text, torch.ones(2, 3), torch.full((2, 1), 2))
+    assert sentence.startswith("An index goes beyond the end of the axis along which")

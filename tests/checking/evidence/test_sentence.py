@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.check import local_runner_factory
 from autograder.checking.call import Call, local_runner
 from autograder.checking.evidence import evidence
 from autograder.checking.evidence.sentence import WHICH_LINE
 from autograder.checking.exercise import Exercise
+from autograder.checking.judging import judge
+from autograder.checking.registry import load
 from tests.checking.evidence.sentences import (
     RNG,
     USUAL,
@@ -258,3 +261,41 @@ def test_part_that_is_right_in_some_calls_is_not_told_of():
         return right
 
     assert "NaN" not in sentence_on(softmax_of_scores, answer, USUAL)
+
+
+def test_most_frequent_cause_is_told_where_others_stop_elsewhere():
+    exercise = load("similarity_attention")
+    visible = [case for case in exercise.cases if case.visible]
+
+    def similarity_attention(x, y):
+        weights = np.exp(x * y)
+        return weights @ y
+
+    result = judge(exercise, local_runner_factory(similarity_attention), cases=visible)
+    assert not result.diagnosis
+    assert "the matrix product is `@`" in result.evidence
+    assert result.evidence.startswith("In 5 of 7 calls, your `similarity_attention`")
+
+
+def visible_evidence(name, answer):
+    exercise = load(name)
+    visible = [case for case in exercise.cases if case.visible]
+    return judge(exercise, local_runner_factory(answer), cases=visible).evidence
+
+
+def test_list_of_arrays_is_told_where_an_array_is_asked_for():
+    sentence = visible_evidence(
+        "normalise_rows", lambda x: [row / row.sum() for row in x]
+    )
+    assert sentence == "Your result is a list where an array is asked for."
+
+
+def test_one_key_for_all_is_told():
+    def sgd_step(parameters, gradients, learning_rate):
+        new = {}
+        for name, p in parameters.items():
+            new["n"] = p - learning_rate * gradients[name]
+        return new
+
+    sentence = visible_evidence("sgd_step", sgd_step)
+    assert sentence == 'Your result has one key, "n", whatever the right keys are.'
