@@ -104,8 +104,8 @@ figures.lesson_map("04", alt=alt)
 
 # %% [markdown]
 # The remedy is a table of booleans, **`may_attend`**, with one row per query and one
-# column per key: True = may attend. (In some libraries, True means *blocked*.) The
-# table that blocks the future is called a **causal mask**: no token attends to a later one.
+# column per key: True = may attend. (In some libraries, True means *blocked*.) The table
+# that blocks the future is called a **causal mask**: no token attends to a later one.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
 #
@@ -217,7 +217,7 @@ assert both.sum() == 12 and (causal | padding).sum() == 18
 # %% [markdown]
 # A key must be allowed by **both** masks: 1 + 2 + 3 cells in the first three rows, and 3 in
 # each of the last two. ("Or" would let 18 cells through, some of them in the future.) Here
-# are the masks for three words, padded to five positions:
+# are the masks for three words, padded to five positions, with the blocked cells hatched:
 
 # %%
 tokens = ["the", "cat", "sat", "pad", "pad"]
