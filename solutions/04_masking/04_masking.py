@@ -388,8 +388,8 @@ assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
 #
 # Back to the model that predicts a die. The small decoder reads 16 rolls, drawn afresh for
 # each step of training, and at each position it must predict the next one. The **loss**,
-# which training makes small, is $-\ln$ of the probability given to the true roll, averaged over
-# all positions. An honest model gives 1/10, so it cannot get below ln 10 = 2.30.
+# which training makes small, is $-\ln$ of the probability given to the true roll, averaged
+# over all positions. An honest model gives 1/10, so it cannot get below ln 10 = 2.30.
 
 # %% [markdown]
 # The model is trained three times, which takes a few seconds: with **your** causal mask,
@@ -445,7 +445,7 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # the birds that warned miners. It can catch leaks that no test of one layer finds, because
 # it tests the whole training.
 #
-# The models differ in nothing but the mask, the cells that you pressed in the first
+# The trainings differ in nothing but the mask, the cells that you pressed in the first
 # picture. A model that predicts a fair die has seen the roll.
 
 # %% [markdown]
