@@ -10,7 +10,7 @@
 #   the scores are;
 # - find out whether a model sees the future, before and after training.
 #
-# **About 70 minutes, and 55 more in *Going further*.** You need lessons 01 (`softmax`,
+# **About 70 minutes, and 60 more in *Going further*.** You need lessons 01 (`softmax`,
 # scaled scores), 02 (self-attention) and 03 (heads).
 
 # %%
@@ -27,9 +27,9 @@ from course_lib.lessons import decoder_variants
 # ## Hide what comes next
 #
 # *the cat sat on it*: a model that learns to write has to say, at each word, which word
-# comes next. Each row below says how much attention a word gives to each of the five, before any
-# training. In the dashed cells, a word attends to a **later** one, where it can look up
-# what it should guess.
+# comes next. Each row below says how much attention a word gives to each of the five words,
+# before any training. In the dashed cells, a word attends to a **later** one, where it can
+# look up what it should guess.
 #
 # **Predict:** block one cell, from *the* to *cat*. What happens to the other four numbers
 # in its row?
@@ -44,15 +44,16 @@ x = np.random.default_rng(0).normal(size=(5, 4))  # a random vector for each wor
 scores = attention.scaled_scores(x, x)  # (5, 5)
 
 # %% [markdown]
-# **Press cells to block them, until no word sees a later one.**
+# **Press the cell from *the* to *cat*, and compare with your prediction. Then press on,
+# until no word sees a later one.**
 
 # %%
-alt = "The to cat 0.28, and nothing is blocked: four of five words see a later one."
+alt = "Nothing is blocked: the gives cat 0.28, and four of the five words see a later one."
 figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
 
 # %% [markdown]
-# The weights of a row sum to 1, blocked or not. Here 0.72 was left, and each of the four
-# weights is divided by 0.72, so they keep their proportions.
+# The weights of a row sum to 1, blocked or not. In the row of *the*, 1 − 0.28 = 0.72 was
+# left, and each of the four weights is divided by 0.72, so they keep their proportions.
 #
 # What if you block a whole row? Then there is nothing to divide by. This row will keep us
 # busy later.
@@ -63,8 +64,8 @@ figures.switchable_mask(attention.softmax(scores), words, words, alt=alt)
 # Why hide anything? Roll a fair die with ten faces, again and again. A small model
 # (`course_lib/experiments/leak_canary.py`) reads the rolls and says how likely each face
 # is to come next. After training, it was tested on new rolls. Here is the probability that
-# it typically gave to the roll that came next (a geometric mean; the record holds −ln of
-# each):
+# it gave to the roll that came next (the geometric mean over all rolls; of three
+# trainings, the median):
 
 # %%
 runs = record.read("leak_canary")
@@ -77,11 +78,11 @@ assert 0.84 < np.exp(-runs.median("none")) < 0.88  # each run alone: see the end
 # predicts. How? And what keeps it from reaching 1.00? *The die again*, at the end, answers
 # both questions.
 #
-# A **mask**, a table of who may attend to whom, can keep a model from cheating. On
-# the map, it makes one of the three kinds of attention *causal*, the one lit up:
+# A **mask**, a table of who may attend to whom, can keep a model from cheating. On the map,
+# the attention that could cheat without one is lit up:
 
 # %%
-alt = "The Transformer's encoder and decoder; lit is the causal attention."
+alt = "The Transformer's encoder and decoder; the causal attention is lit up."
 figures.lesson_map("04", alt=alt)
 
 # %% [markdown]
@@ -98,13 +99,12 @@ figures.lesson_map("04", alt=alt)
 # | 3 | the cat sat on | it |
 #
 # With nothing blocked, *the* gave 28 % of its weight to *cat*, the very word that it must
-# predict, and training will exploit that. In a translator, an **encoder** reads the
-# source and a **decoder** writes the translation. In training, the decoder is given the
-# whole correct translation (*teacher forcing*), so it could cheat in the same way.
+# predict, and training will exploit that. The decoder of a translator could cheat in the
+# same way: in training, it is given the whole correct translation.
 
 # %% [markdown]
 # The remedy is a table of booleans, **`may_attend`**, with one row per query and one
-# column per key: True = may attend. (In some libraries, True means *blocked*.) The one
+# column per key: True = may attend. (In some libraries, True means *blocked*.) The table
 # that blocks the future is called a **causal mask**: no token attends to a later one.
 #
 # **Predict:** the causal mask of three words has nine cells. How many are True?
@@ -125,8 +125,8 @@ for i in range(3):
 # ### Exercise: causal_mask
 #
 # Make the mask for n queries and m keys. Key j is at position j, query i at position i +
-# offset. The offset is 0 for a whole sentence, but not while writing: if a model has
-# stored the keys of five words (a *KV cache*), query 0 is at position 5.
+# offset. For a whole sentence, the offset is 0. But a model that is writing may have stored
+# the keys of five words (a *KV cache*); then query 0 is at position 5.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -149,13 +149,8 @@ from course_lib.masks import causal_mask  # exercise
 check(causal_mask)
 
 # %% [markdown]
-# Here is the mask for five words as a picture, with the blocked cells hatched. Thanks to
-# it, one pass over a sentence trains all of its positions at once, and none of them cheats
-# (*Does it cost anything to train all positions at once?*, in *Going further*):
-
-# %%
-alt = "Row i may attend to columns 0 to i: the upper right triangle is hatched."
-figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
+# Thanks to this mask, one pass over a sentence trains all of its positions at once, and
+# none of them cheats. (What that costs: *Going further*.)
 
 # %% [markdown]
 # ## Sentences of different lengths
@@ -163,8 +158,9 @@ figures.mask_heatmap(causal_mask(5), words, words, alt=alt)
 # The future is not all that has to be hidden. A batch is one array, so its sentences must
 # be equally long. The short ones get **padding** at the end, here rows of zeros.
 #
-# **Predict:** the one-word sentence *yes*, with the vector (2, 0, 0, 0), is padded with
-# three rows of zeros. How much of the weight of *yes* goes to the zeros?
+# **Predict:** the one-word sentence *yes* has the vector (2, 0, 0, 0), so its score with
+# itself is 4 / √4 = 2, and e² ≈ 7.4. It is padded with three rows of zeros. How much of
+# the weight of *yes* goes to the zeros?
 #
 # - [ ] None
 # - [x] Some, but less than half
@@ -179,10 +175,9 @@ print("padded:", shares.round(2))
 assert 0.28 < shares[1:].sum() < 0.3
 
 # %% [markdown]
-# A key of zeros has the score 0, and $e^0 = 1$ is not nothing. *yes* has the score 2 with
-# itself, so 3 of 3 + e² parts, 29 % of the weight, go to the padding. Worse, this share
-# depends on the longest sentence in the batch, so the same sentence would mean something
-# else in other company.
+# A key of zeros has the score 0, and $e^0 = 1$ is not nothing. Of 3 + 7.4 parts, 3 go to
+# the padding: 29 % of the weight. Worse, this share depends on the longest sentence in the
+# batch, so the same sentence would mean something else in other company.
 #
 # A **padding mask** prevents that: it blocks the *keys* that are padding, for all queries
 # of the sentence. `padding_mask` makes it from the lengths of the sentences and the number
@@ -192,7 +187,7 @@ assert 0.28 < shares[1:].sum() < 0.3
 # %% [markdown]
 # ## Several masks at once
 #
-# A Transformer uses attention in three ways, each with its own mask:
+# A Transformer uses attention in three ways (lesson 02), each with its own mask:
 #
 # | who attends to what | mask |
 # |---|---|
@@ -213,23 +208,20 @@ assert 0.28 < shares[1:].sum() < 0.3
 # %%
 from course_lib.masks import padding_mask
 
-causal, padding = causal_mask(5), padding_mask([3], 5)[0]  # (5, 5), (1, 5)
-print("both allow:", (causal & padding).sum(), "cells")
-print("one of them allows:", (causal | padding).sum(), "cells")
-assert (causal & padding).sum() == 12 and (causal | padding).sum() == 18
+causal = causal_mask(5)  # (5, 5)
+padding = padding_mask([3], 5)[0]  # of the first, and only, sentence: (1, 5)
+both = causal & padding
+print("allowed in each row:", both.sum(axis=-1), "in all:", both.sum())
+assert both.sum() == 12 and (causal | padding).sum() == 18
 
 # %% [markdown]
 # A key must be allowed by **both** masks: 1 + 2 + 3 cells in the first three rows, and 3 in
-# each of the last two. With "or", 18 cells get through, including some of the future. Here
-# are both masks for three words, padded to five positions:
+# each of the last two. ("Or" would let 18 cells through, some of them in the future.) Here
+# are the masks for three words, padded to five positions, with the blocked cells hatched:
 
 # %%
-both = causal & padding
-tokens = ["the", "cat", "sat", "pad", "pad"]  # the pads have the rows of on and it
+tokens = ["the", "cat", "sat", "pad", "pad"]
 three_masks = {"causal": causal, "padding": np.repeat(padding, 5, axis=0), "both": both}
-print("allowed in each row:", both.sum(axis=-1))
-
-# %%
 alt = "Both masks together allow the first three columns of the triangle."
 figures.masks_side_by_side(three_masks, tokens, tokens, alt=alt)
 
@@ -256,31 +248,20 @@ print("way 1: ", attention.softmax(row * allowed)[0].round(2))
 assert attention.softmax(row * allowed)[0, 2] > 0.8
 
 # %% [markdown]
-# The blocked score becomes 0, but a score of 0 does not mean "no interest". Here it is
-# the *largest* of the three and gets 84 % of the weight.
+# The blocked score becomes 0, here the *largest* of the three, and gets 84 % of the weight.
 #
 # **Way 2:** take the softmax of all three scores, then multiply the *weights* by the mask.
-
-# %%
-weights = attention.softmax(row) * allowed
-print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
-print("divided by the sum:", (weights / weights.sum())[0].round(2))
-far = attention.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
-with np.errstate(invalid="ignore"):
-    print("next to a score of 1000:", (far / far.sum())[0])
-
-# %% [markdown]
-# The weights sum to 0.003. Dividing by the sum repairs that on paper, but with floats a
-# large blocked score takes everything, and what is left is 0 / 0.
+# They no longer sum to 1. Dividing by the sum repairs that on paper, but with floats a large
+# blocked score takes everything, and 0 / 0 is left (*Going further* shows it).
 #
-# **Way 3:** before the softmax, give the blocked scores a value so low that their weight
-# vanishes. Much published code uses −1e9 (the original code of BERT adds −10,000), which
-# nearly always works. But a finite number blocks only as long as all other scores are far
-# above it; otherwise it leaks without a warning.
+# **Way 3:** before the softmax, add a large negative number to the blocked scores, so that
+# their weight vanishes: −10,000 in BERT's original code, −1e9 in much other code. That
+# nearly always works, but only as long as the number outweighs the differences between the
+# scores; otherwise it leaks without a warning.
 
 # %% [markdown]
-# $-\infty$ is below every number and blocks exactly, since $e^{-\infty} = 0$. Written as a
-# formula, a table M of 0 and $-\infty$ is *added* to the scores:
+# $-\infty$ outweighs every difference and blocks exactly, since $e^{-\infty} = 0$. Written
+# as a formula, a table M of 0 and $-\infty$ is added to the scores:
 #
 # $$\text{weights} = \text{softmax}\left(\frac{q k^\mathsf{T}}{\sqrt{d_k}} + M\right), \qquad
 # M_{ij} = \begin{cases} 0 & \text{query } i \text{ may attend to key } j \\
@@ -297,19 +278,19 @@ with np.errstate(invalid="ignore"):
 
 # %%
 three, nothing = np.array([[1.0, 2.0, 3.0]]), np.zeros((1, 3), dtype=bool)
+print("no mask:   ", attention.softmax(three)[0].round(2))
 with np.errstate(invalid="ignore"):
     print("added −∞:  ", attention.softmax(three - np.inf)[0])
 print("added −1e9:", attention.softmax(three - 1e9)[0].round(2))
 
 # %% [markdown]
-# Neither is right. $-\infty$ gives NaN, "not a number", because the formula asks for
-# 0 / 0. And −1e9, added, gives **the weights without any mask** (in float64; in float32,
-# where the scores vanish next to it, equal weights), since only differences between scores
-# count. At least NaN gets noticed; but it spreads, as even a weight of exactly 0
-# doesn't stop it (0 times NaN is NaN).
+# Neither works. $-\infty$ gives NaN, "not a number", because the formula asks for
+# 0 / 0. And −1e9, added to all three, changes none of the differences between them, so it
+# gives **the weights without any mask**. At least NaN gets noticed. But it spreads: even a
+# weight of 0 doesn't stop it, since 0 times NaN is NaN.
 #
 # We do what PyTorch's `scaled_dot_product_attention` does: a query that may attend to
-# nothing gets nothing, a row of zeros.
+# nothing gets a row of zeros. Its output is then 0, and nothing spreads.
 
 # %% [markdown]
 # ### Exercise: masked_softmax
@@ -338,14 +319,7 @@ from course_lib.masks import masked_softmax  # exercise
 check(masked_softmax)
 
 # %% [markdown]
-# Here are the three words with both masks, as weights:
-
-# %%
-alt = "Each row's weights lie on allowed words and sum to 1; the padding gets none."
-figures.masked_weights(masked_softmax(scores, both), both, tokens, tokens, alt=alt)
-
-# %% [markdown]
-# And the two rows that went wrong above:
+# Here are the two rows that went wrong above:
 
 # %%
 print("last key blocked:", masked_softmax(row, allowed)[0].round(2))
@@ -357,21 +331,21 @@ assert masked_softmax(row, allowed)[0, 2] == 0
 # ## A detector for leaks
 #
 # Your mask is right. Is the model? Even with the right mask, it can leak somewhere else. So
-# don't inspect its masks, test what it *does*: **change the future, and if the past of the
-# result changes, something leaks.**
+# test what it *does*: **change the future, and if the past of the result changes, something
+# leaks.**
 #
-# `masks.leak(f, x, t)` does that for any function f that turns n rows into n rows. Rows 0
-# … t of x are the past and the present. It changes every number after them, and measures
-# how far the past of the result moves. (In *Going further* you can write it.)
+# `masks.leak(f, x, t)` does that for any function f that turns n rows into n rows. It
+# changes every number of x after row t, and measures how far rows 0 … t of the result
+# move. (In *Going further* you can write it.)
 
 # %% [markdown]
 # ## Three models under suspicion
 #
 # A, B and C (`course_lib/lessons/decoder_variants.py`) are decoder blocks with random
 # parameters, and all three claim to be causal. In each, attention is followed by a
-# normalisation, which subtracts a mean and divides by a standard deviation: those of a
-# row (one token) in A and B, those of a column (all tokens) in C. First, the usual
-# inspection: are there weights above the diagonal?
+# normalisation, which subtracts a mean and divides by a standard deviation. In A and B,
+# both are taken over a row (one token's vector); in C, over a column (one entry of every
+# token's vector). First, the usual inspection: are there weights above the diagonal?
 
 # %%
 sequence = np.random.default_rng(1).normal(size=(8, 6))
@@ -380,8 +354,7 @@ for name, model in decoder_variants.DECODER_VARIANTS.items():
     print(name, "largest weight above the diagonal:", above.round(2))
 
 # %% [markdown]
-# B is guilty: its mask is off by one, so every token sees its successor, the very token
-# that it must predict.
+# B is guilty: some of its tokens attend to later ones.
 #
 # **Predict:** A and C have no weight above the diagonal. Which of the two leaks?
 #
@@ -400,11 +373,6 @@ for name, measured in leaks.items():
     print(name, "leaks at t =", leaky or "no position")
 assert max(leaks["model A"]) < 1e-9  # a weight of 0 times any number is 0
 assert min(leaks["model B"][:7]) > 0.01 and min(leaks["model C"][:7]) > 0.01
-axes = {"xlabel": "t, the present", "ylabel": "leak"}
-
-# %%
-alt = "Model A stays at 0. B and C leak at every t but the last, which has no future."
-figures.curves(range(8), leaks, **axes, alt=alt)
 
 # %% [markdown]
 # C leaks through its **normalisation**, because its mean and standard deviation include
@@ -418,14 +386,15 @@ figures.curves(range(8), leaks, **axes, alt=alt)
 # %% [markdown]
 # ## The die again
 #
-# Back to the model that predicts a die. The small decoder reads 16 rolls, drawn afresh at
-# each step, and at each position it must predict the next one. The **loss**, which
-# training makes small, is $-\ln$ of the probability given to the true roll, averaged over
-# all positions. An honest model gives 1/10, so it cannot get below ln 10 = 2.30.
+# Back to the model that predicts a die. The small decoder reads 16 rolls, drawn afresh for
+# each step of training, and at each position it must predict the next one. The **loss**,
+# which training makes small, is $-\ln$ of the probability given to the true roll, averaged
+# over all positions. An honest model gives 1/10, so it cannot get below ln 10 = 2.30.
 
 # %% [markdown]
-# The model is trained three times: with **your** causal mask, with the same mask off by
-# one, so that each query sees one key too many, and without a mask.
+# The model is trained three times, which takes a few seconds: with **your** causal mask,
+# with the same mask off by one, so that each query sees one key too many, and without a
+# mask.
 #
 # **Predict:** how low does the loss get with the mask that is off by one?
 #
@@ -443,16 +412,16 @@ tried = {
 }
 for name, canary in tried.items():
     print(f"{name:11} loss {canary.loss:.2f}")
-positions = [str(i) for i in range(16)]
 assert tried["off by one"].loss < 0.2 and tried["no mask"].loss < 0.2
 
 # %% [markdown]
-# Without a mask the loss falls to 0.14, and one wrong cell in each row is enough for the
-# same. But it does not reach 0. What did the model without a mask learn to attend to? (A
-# row is a query, a column a key.)
+# Without a mask the loss falls to 0.14, and one wrong cell in each row but the last is
+# enough for the same. But it does not reach 0. What did the model without a mask learn to
+# attend to? (A row is a query, a column a key.)
 
 # %%
-alt = "Nearly all weight lies one cell to the right of the diagonal: the next roll."
+positions = [str(i) for i in range(16)]
+alt = "The weights of the model without a mask; the text below says where they lie."
 figures.attention_weights(tried["no mask"].weights, positions, positions, alt=alt)
 
 # %% [markdown]
@@ -474,20 +443,9 @@ assert 2.29 < tried["causal mask"].loss < 2.35  # half a percent below ln 10 is 
 # %% [markdown]
 # Data that hold nothing to learn make a good alarm. We call such a test a *canary*, after
 # the birds that warned miners. It can catch leaks that no test of one layer finds, because
-# it tests the whole training. Here are all three trainings in one picture, with the loss of
-# an honest model and that of a perfect cheat:
-
-# %%
-curves = {name: canary.losses for name, canary in tried.items()}
-bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
-steps = tried["no mask"].steps
-
-# %%
-alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
-figures.losses(steps, curves, bounds=bounds, alt=alt)
-
-# %% [markdown]
-# The models differ in nothing but the mask, the cells that you pressed in the first
+# it tests the whole training.
+#
+# The trainings differ in nothing but the mask, the cells that you pressed in the first
 # picture. A model that predicts a fair die has seen the roll.
 
 # %% [markdown]
@@ -495,8 +453,8 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 #
 # - `may_attend` says which query may attend to which key; masks are combined with "and",
 #   and blocked scores become $-\infty$ **before** the softmax.
-# - A row with nothing to attend to gives zeros. Libraries differ in what True means, so
-#   look it up when you pass a mask on, and never guess.
+# - A row with nothing to attend to gives zeros. Libraries differ in what True means, and
+#   the wrong one may give no error: look it up when you pass a mask on.
 # - A low loss can be a leak: change the future and measure the past, or train on a die.
 #
 # **What you can read now:** *Attention Is All You Need*, section 3.2.3; PyTorch's
@@ -510,10 +468,12 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 #
 # What follows can be skipped, section by section; no later lesson's core needs it. *The
 # detector, written* is for those who will test models of their own, *Does it cost anything
-# to train all positions at once?* for those who want to see one pass do the work of five,
-# *Padding in a batch* for those who will write a model that reads batches, *A mask while
-# writing* for those who will store keys, *Counting days* for those who will train models,
-# and *The same in PyTorch, twice* for those who will pass masks to PyTorch.
+# to train all positions at once?* for those who want one pass to do the work of five, *Why
+# not multiply the weights?* for those who would have done so, *Padding in a batch* for those
+# who will train on batches, *A mask while writing* for those who will store keys, *Counting
+# days* for those who will train models, *The same in PyTorch, twice* for those who will pass
+# masks to PyTorch, and *Three trainings of a die* for those who like to see the cheating
+# begin.
 
 # %% [markdown]
 # ## The detector, written
@@ -524,9 +484,9 @@ figures.losses(steps, curves, bounds=bounds, alt=alt)
 # %% [markdown]
 # ### Exercise: leak
 #
-# Rows 0 … t are the past and the present; the rows after them are the future. Change
-# every number z of the future to 1 − 2z, and measure how far the past of the result
-# moves. (This rule changes every number except ⅓.)
+# The rows of x after row t are the future. Change every number z of the future to 1 − 2z,
+# and measure how far the past of the result, its rows 0 … t, moves. (The rule changes
+# every number except ⅓.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -578,6 +538,32 @@ assert gap < 1e-12  # some rounding of sums of five terms near 1
 # treats each token by itself, which model C in the core doesn't.) The only waste, in plain
 # code, is that about half of the n² scores are computed and then blocked. For that price, a
 # sentence of a thousand words gives a thousand lessons at once.
+
+# %% [markdown]
+# ## Why not multiply the weights?
+#
+# In the core, way 2 took the softmax of all scores and multiplied the weights by the mask.
+# Here it is at work, at first with the scores of the core, −2, −3 and 4, the last of which
+# is blocked:
+
+# %%
+weights = attention.softmax(row) * allowed
+print("way 2:             ", weights[0].round(4), "sum:", weights.sum().round(4))
+print("divided by the sum:", (weights / weights.sum())[0].round(2))
+far = attention.softmax(np.array([[0.0, 1.0, 1000.0]])) * allowed
+with np.errstate(invalid="ignore"):
+    print("next to a score of 1000:", (far / far.sum())[0])
+
+# %% [markdown]
+# The weights sum to 0.003. Dividing by the sum gives the right ones, but not next to a
+# score of 1000: its power is so large that the two others are rounded to 0.
+#
+# And way 3, in float32? Next to −1e9, the scores 1, 2 and 3 vanish, so a row that is all
+# blocked gets equal weights:
+
+# %%
+single = np.float32([[1, 2, 3]]) + np.float32(-1e9)
+print("float32, added −1e9:", attention.softmax(single)[0].round(2))
 
 # %% [markdown]
 # ## Padding in a batch
@@ -698,7 +684,11 @@ assert (np.tril(np.ones((2, 7), dtype=bool), k=5) == both_new).all()
 # %% [markdown]
 # `tril` alone is right only without an offset. With stored keys, its triangle is in the
 # upper left corner, so the two *newest* tokens see only the *oldest*: 1 and 2 keys instead
-# of 6 and 7. `k=offset` moves it to where it belongs.
+# of 6 and 7. `k=offset` moves it to where it belongs. Here is the right mask:
+
+# %%
+alt = "The first new word is blocked from the second; all other cells are allowed."
+figures.mask_heatmap(both_new, ["5", "6"], list("0123456"), alt=alt)
 
 # %% [markdown]
 # ## Counting days
@@ -931,3 +921,15 @@ assert by_option == values[0] and abs(by_mask - by_option) > 1
 # %% [markdown]
 # `is_causal` takes the triangle in the upper left corner, so the newest token sees only the
 # oldest key.
+
+# %% [markdown]
+# ## Three trainings of a die
+#
+# Here is how the losses of *The die again* fell, with the loss of an honest model and that
+# of a perfect cheat as lines:
+
+# %%
+curves = {name: canary.losses for name, canary in tried.items()}
+bounds = {"ln 10: honest": np.log(10), "ln 10 / 16: last roll only": np.log(10) / 16}
+alt = "With the causal mask the loss stays at ln 10; with the two others it falls."
+figures.losses(tried["no mask"].steps, curves, bounds=bounds, alt=alt)
