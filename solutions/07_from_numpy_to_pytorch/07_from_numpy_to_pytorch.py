@@ -9,10 +9,10 @@
 # - let PyTorch compute gradients, and recognise what silently makes them go wrong;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write the training loop, and train a model with it;
-# - in *Going further*: read the loop in PyTorch's words, say which tensors share memory,
-#   measure a gradient, and write Adam.
+# - in *Going further*: train on only eight words, read the loop in PyTorch's words, say which
+#   tensors share memory, measure a gradient, and write Adam.
 #
-# **About 75 minutes, and 75 more in *Going further*.** You need lessons 01, 02 and 05.
+# **About 75 minutes, and 80 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -83,11 +83,10 @@ print("NumPy:", np.array([0.1]).dtype, " PyTorch:", torch.tensor([0.1]).dtype)
 # %% [markdown]
 # ## Who computes the gradients?
 #
-# PyTorch keeps a record for a tensor with `requires_grad=True`: every operation on it,
-# and on its results. The record is called the **graph**, and the boxes of the first picture
-# are a small one. Each result points back, with its `grad_fn`, to the operation that made it.
-# `backward()` goes through the graph from the end and applies the chain rule at each step.
-# This is **automatic differentiation**, or autograd.
+# PyTorch records every operation on a tensor with `requires_grad=True`, and on its results.
+# The record is called the **graph**, and the boxes of the first picture are a small one.
+# `backward()` goes through it from the end and applies the chain rule at each step. This is
+# **automatic differentiation**, or autograd.
 #
 # Now for the whole of attention. In PyTorch, the lines from lesson 01 turn into these:
 
@@ -108,7 +107,7 @@ torch.manual_seed(0)
 vectors = torch.randn(5, 6, requires_grad=True)  # five words
 output, _ = attention(vectors, vectors, vectors)  # three paths that meet in vectors
 loss = output.square().sum()
-print(loss)  # with its grad_fn, a sum
+print(loss)  # grad_fn: the operation that made it
 (gradient,) = torch.autograd.grad(loss, [vectors])
 print("a number for each of", tuple(vectors.shape), "numbers:", tuple(gradient.shape))
 assert gradient.shape == vectors.shape and gradient.abs().min() > 0
@@ -164,9 +163,8 @@ assert with_a_cut == 3
 
 # %% [markdown]
 # Half of the gradient is missing, and again there is no error. These are **two silent
-# traps**. A cut is useful if you mean it: a program that collects losses for a plot keeps
-# `loss.item()`, because `loss` would keep its whole graph in memory. (A third trap is in
-# *A step in place*, in *Going further*.)
+# traps**. (A cut is useful if you mean it: a program that collects losses for a plot keeps
+# `loss.item()`, because `loss` would keep its whole graph in memory.)
 
 # %% [markdown]
 # ## What is the loss?
@@ -302,8 +300,8 @@ assert (loss, gradients["w"], after_batch["w"]) == (16, -8, 2)
 # %% [markdown]
 # As in a relay, w = 2 goes on to the next batch. If that is 8, its loss is (2 − 8)² = 36, its
 # own gradient −12, and the step arrives at w = 5. So for the batches 4 and 8, your function
-# will return w = 5, the state None and the losses 16 and 36. `pull` is its `gradient_of`,
-# and `halfway` its `step`. In general:
+# will return w = 5, the state None and the losses 16 and 36. It gets `pull` as
+# `gradient_of` and `halfway` as `step`:
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
@@ -311,8 +309,7 @@ assert (loss, gradients["w"], after_batch["w"]) == (16, -8, 2)
 # | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 #
-# The `state` is what an optimizer remembers from step to step: for gradient descent,
-# nothing, so it is None.
+# The `state` is what an optimizer remembers: for gradient descent nothing, so it is None.
 
 # %% [markdown]
 # ### Exercise: train_epoch
@@ -340,22 +337,14 @@ from course_lib.nn.training_loop import train_epoch  # exercise
 check(train_epoch)
 
 # %% [markdown]
-# Training takes many epochs. Here are two; what the first returns goes into the second:
-
-# %%
-pair = [4.0, 8.0]  # two batches
-after_1, state, losses_1 = train_epoch(pull, at_zero, pair, halfway, None)
-after_2, state, losses_2 = train_epoch(pull, after_1, pair, halfway, state)
-print("epoch 1: w =", after_1["w"].item(), " losses:", losses_1)
-print("epoch 2: w =", after_2["w"].item(), " losses:", losses_2)
-assert (after_1["w"], after_2["w"], np.mean(losses_2)) == (5, 6.25, 6.625)
-
-# %% [markdown]
+# Training takes many epochs, and what the first returns goes into the second. With the same
+# two batches, w goes on from 5 to 6.25, with the losses 1 and 12.25.
+#
 # Which w is better, 5 or 6.25? The batches cannot say, since w was pulled towards them. So
 # after each epoch the model is tested on **held-out** data, on which it is never trained.
 # Suppose that the held-out batch is the number 5: then the held-out losses are (5 − 5)² = 0
-# and (6.25 − 5)² = 1.5625. The first epoch was better, and `train` returns *its* w. That is
-# all that it adds: a loop, a held-out loss after each epoch, and the best parameters so far.
+# and (6.25 − 5)² = 1.5625. The first epoch was better, and `train` returns *its* w. (*Only
+# eight words*, in *Going further*, shows where this helps, and where it doesn't.)
 
 # %% [markdown]
 # Our model will have *dropout*: in **training mode** it sets some numbers, chosen at random,
@@ -548,6 +537,30 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 # what to attend to: gradients found that out in at most 240 steps.
 
 # %% [markdown]
+# ## In three lines
+#
+# - Autograd records what is done with tensors and applies the chain rule.
+# - Gradients add up until somebody sets them to zero, and a cut in the graph is silent.
+# - Training is a short loop: zero, gradients, step; and after each epoch, held-out data say
+#   which parameters are the best so far.
+#
+# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
+#
+# **An open question:** each position of our model has learned which position to attend to. But
+# in a translation, the order of the words differs from sentence to sentence. What then?
+# Lesson 08.
+
+# %% [markdown]
+# ## Going further
+#
+# Nine sections follow, and no later lesson needs them. Read *Only eight words* if you train
+# models, *The same loop in PyTorch's words*, *A step in place* and *What follows a module* if
+# you write PyTorch, *Picking one number per position* if you write losses, *How many digits?*
+# and *Who shares with whom?* if you move arrays between NumPy and PyTorch, *Measure a gradient*
+# if you write a `backward` of your own, and *Adam* if you want to know the optimizer that
+# trains nearly every Transformer.
+
+# %% [markdown]
 # ## Only eight words
 #
 # Train the same model again, from the start, but on only **eight words**, and for 60 epochs.
@@ -595,29 +608,6 @@ assert min(of_others) > np.log(26)
 # And be honest with the lowest of sixty held-out losses: the held-out words *chose* the
 # epoch, so it is a little too good. A loss that is to be reported comes from a third set, the
 # **test set**, by which nothing was chosen.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Autograd records what is done with tensors and applies the chain rule.
-# - Gradients add up until somebody sets them to zero, and a cut in the graph is silent.
-# - Training is a short loop: zero, gradients, step; and after each epoch, held-out data say
-#   which parameters are the best so far.
-#
-# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
-#
-# **An open question:** each position of our model has learned which position to attend to. But
-# in a translation, the order of the words differs from sentence to sentence. What then?
-# Lesson 08.
-
-# %% [markdown]
-# ## Going further
-#
-# Eight sections follow, and no later lesson needs them. Read *The same loop in PyTorch's
-# words*, *A step in place* and *What follows a module* if you write PyTorch, *Picking one
-# number per position* if you write losses, *How many digits?* and *Who shares with whom?* if you
-# move arrays between NumPy and PyTorch, *Measure a gradient* if you write a `backward` of
-# your own, and *Adam* if you want to know the optimizer that trains nearly every Transformer.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -996,7 +986,7 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # %% [markdown]
 # ## A step in place
 #
-# Two traps are silent. A third is a change in place, such as `+=`. This one PyTorch often
+# The two traps of *Two experiments* are silent. A third is a change in place, such as `+=`. This one PyTorch often
 # notices:
 
 # %%
