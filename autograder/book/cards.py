@@ -21,7 +21,7 @@ PICTURES = {
     "04_masking": "every-position-is-a-task-7",
     "05_positional_encoding": "the-formula-5",
     "06_byte_pair_encoding": "the-word-from-the-beginning-5",
-    "07_from_numpy_to_pytorch": "attention-backwards-19",
+    "07_from_numpy_to_pytorch": "attention-backwards-16",
     "08_sequence_to_sequence": "numbers-written-in-another-order-8",
     "09_transformer": "a-question-to-carry-through-the-lesson-5",
     "10_training": "how-fast-may-it-move-7",

@@ -6,14 +6,13 @@
 # After this lesson you can
 #
 # - turn NumPy code into PyTorch;
-# - let PyTorch compute gradients, and recognise what makes them go wrong: leftovers of the
-#   step before, or a cut in PyTorch's record;
+# - let PyTorch compute gradients, and recognise what silently makes them go wrong;
 # - put parameters into a module, so that they are trained, saved and moved with it;
 # - write the training loop, and train a model with it;
-# - in *Going further*: read the loop in PyTorch's words, say which tensors share memory,
-#   measure a gradient, and write Adam.
+# - in *Going further*: train on only eight words, read the loop in PyTorch's words, say which
+#   tensors share memory, measure a gradient, and write Adam.
 #
-# **About 75 minutes, and 70 more in *Going further*.** You need lessons 01, 02 and 05.
+# **About 75 minutes, and 80 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
 from collections.abc import Callable, Sequence
@@ -41,10 +40,9 @@ figures.backward_pass(1.5, 2.0, 7.0, learning_rate=0.05, alt=alt)
 # one to its right by a single multiplication, and a step against the gradient of w made
 # the loss smaller. Going back like this is called **backpropagation**.
 #
-# A real model has more of these boxes. For one layer of self-attention alone they fill a page
-# (lesson 02, *Backwards*, for those who like it), and the Transformer of *Attention Is All
-# You Need* has 18 attention layers. **Who computes its gradients, and how does the model
-# learn from them?**
+# For one layer of self-attention these boxes fill a page (lesson 02, *Backwards*, for those
+# who like it), and the Transformer of *Attention Is All You Need* has 18 attention layers.
+# **Who computes its gradients, and how does the model learn from them?**
 
 # %%
 w = torch.tensor(1.5, requires_grad=True)
@@ -56,8 +54,8 @@ assert w.grad.item() == -16
 # %% [markdown]
 # PyTorch draws the boxes while it computes, and goes back through them when you ask. By
 # the end of this lesson a small model will spell *attention* backwards, and you will watch
-# how the word comes into being. PyTorch computes its gradients; you write the loss, the
-# step and the training loop.
+# how the word comes into being. PyTorch computes its gradients; you write the step and the
+# training loop.
 
 # %% [markdown]
 # ## Tensors and arrays
@@ -70,8 +68,8 @@ assert w.grad.item() == -16
 # | `axis=-1, keepdims=True` | `dim=-1, keepdim=True` |
 # | `np.concatenate`, `np.stack` | `torch.cat`, `torch.stack` |
 # | `np.swapaxes(x, -1, -2)` | `x.mT`, or `x.transpose(-1, -2)` |
-# | `x.astype(np.float64)` | `x.double()`: x itself, if it already has that type |
-# | `x.copy()` | `x.detach().clone()` (why `detach`: *Two silent traps*) |
+# | `x.astype(np.float64)` | `x.double()` |
+# | `x.copy()` | `x.detach().clone()` (why `detach`: *Two experiments*) |
 # | `np.where(mask, x, -np.inf)` | `x.masked_fill(~mask, -torch.inf)` |
 
 # %%
@@ -85,11 +83,10 @@ print("NumPy:", np.array([0.1]).dtype, " PyTorch:", torch.tensor([0.1]).dtype)
 # %% [markdown]
 # ## Who computes the gradients?
 #
-# PyTorch keeps a record for a tensor with `requires_grad=True`: every operation on it,
-# and on its results. The record is called the **graph**, and the boxes of the first picture
-# are a small one. Each result points back, with its `grad_fn`, to the operation that made it.
-# `backward()` goes through the graph from the end and applies the chain rule at each step.
-# This is **automatic differentiation**, or autograd.
+# PyTorch records every operation on a tensor with `requires_grad=True`, and on its results.
+# The record is called the **graph**, and the boxes of the first picture are a small one.
+# `backward()` goes through it from the end and applies the chain rule at each step. This is
+# **automatic differentiation**, or autograd.
 #
 # Now for the whole of attention. In PyTorch, the lines from lesson 01 turn into these:
 
@@ -110,20 +107,20 @@ torch.manual_seed(0)
 vectors = torch.randn(5, 6, requires_grad=True)  # five words
 output, _ = attention(vectors, vectors, vectors)  # three paths that meet in vectors
 loss = output.square().sum()
-print(loss)  # with its grad_fn, a sum
+print(loss)  # grad_fn: the operation that made it
 (gradient,) = torch.autograd.grad(loss, [vectors])
 print("a number for each of", tuple(vectors.shape), "numbers:", tuple(gradient.shape))
 assert gradient.shape == vectors.shape and gradient.abs().min() > 0
 
 # %% [markdown]
-# That is half the answer to our question: autograd computes them, along all three paths.
-# (*Measure a gradient*, in *Going further*, compares its gradients with those that lesson 02
-# derives by hand.)
+# That is half the answer to our question: autograd computes them. `vectors` was used three
+# times, and what came back along the three paths was added up, as the chain rule asks.
+# (*Measure a gradient*, in *Going further*, compares autograd with lesson 02.)
 
 # %% [markdown]
-# ## Two silent traps
+# ## Two experiments
 #
-# Nearly everybody falls into the first one. Here `backward` is called twice.
+# In both, w is 3, so the derivative of w² is 6. First, `backward` is called twice:
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -131,7 +128,7 @@ for _ in range(2):
     (w**2).backward()
 
 # %% [markdown]
-# **Predict:** what is `w.grad` now? (The derivative of w² at 3 is 6.)
+# **Predict:** what is `w.grad` now?
 #
 # - [x] 12
 # - [ ] 9
@@ -142,54 +139,51 @@ print(w.grad.item())
 assert w.grad.item() == 12
 
 # %% [markdown]
-# `backward` **adds** to `grad`. That is what the chain rule asks for where a tensor is used
-# twice. But in training, the examples come in **batches**, a few at a time, and `backward` is
-# called for each. So between two steps somebody has to set the gradients back to zero, and
-# in PyTorch that is you. If you forget, there is no error: each step uses the sum of the
+# `backward` **adds** to what `grad` already holds. In training, the examples come in
+# **batches**, a few at a time, with a call of `backward` and a step for each. So before each
+# batch somebody has to set the gradients back to zero, and in PyTorch that is you (with
+# `optimizer.zero_grad()`). If you forget, there is no error: each step uses the sum of the
 # gradients of all batches so far.
 #
-# The second trap is a cut. `detach()`, `.item()` and `torch.tensor(…)` return numbers
-# without their graph, so PyTorch takes them for constants. The derivative of w² again, once
-# whole and once with a cut:
+# The second experiment cuts the graph. `detach()`, `.item()` and `torch.tensor(…)` return
+# numbers without it, so PyTorch takes them for constants.
+
+# %% [markdown]
+# **Predict:** w is still 3. What is the gradient of `w * w.detach()`?
+#
+# - [ ] 6
+# - [x] 3
+# - [ ] 0
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
-(whole,) = torch.autograd.grad(w * w, w)
 (with_a_cut,) = torch.autograd.grad(w * w.detach(), w)
-print("whole:", whole.item(), " with a cut:", with_a_cut.item())
-assert (whole, with_a_cut) == (6, 3)
+print(with_a_cut.item())
+assert with_a_cut == 3
 
 # %% [markdown]
-# Half of the gradient is missing, and there is no error. A cut is useful if you mean it: a
-# program that collects losses for a plot keeps `loss.item()`, because `loss` itself would
-# keep its whole graph in memory. (A third trap is in *A step in place*, in *Going further*.)
+# Half of the gradient is missing, and again there is no error. These are **two silent
+# traps**. (A cut is useful if you mean it: a program that collects losses for a plot keeps
+# `loss.item()`, because `loss` would keep its whole graph in memory.)
 
 # %% [markdown]
 # ## What is the loss?
 #
 # You can get gradients, but gradients of what? At each position, the model that spells
 # backwards gives 26 **logits**, one number for each letter. A softmax turns them into
-# probabilities, of which the loss reads a single one: the probability of the *right*
-# letter. Its logarithm, averaged over all positions and with a minus sign, is the
-# **cross-entropy**, the loss on which nearly all language models are trained (lesson 10).
-#
-# Here are three positions and five letters. `gather` picks the entry of the right letter
-# from each row:
+# probabilities, of which the loss reads a single one: p, the probability of the *right*
+# letter. It costs −ln p, which is the same as ln(1/p):
 
 # %%
-from torch.nn.functional import cross_entropy
-
-logits, right = torch.randn(3, 5), torch.tensor([4, 0, 2])
-log_p = logits.log_softmax(dim=-1)
-mean = -log_p.gather(-1, right.unsqueeze(-1)).mean()
-print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(logits, right)))
-print("ln 26 =", round(np.log(26), 2))
-assert torch.allclose(mean, cross_entropy(logits, right))
+for p in (1, 1 / 26, 1 / 1000):
+    print(f"p = {p:.3f} costs {np.log(1 / p):.2f}")
 
 # %% [markdown]
-# So `cross_entropy` does it all, from the logits on. A model that knows nothing gives each of
-# 26 letters the probability 1/26, and then the loss is ln 26. (*Picking one number per
-# position*, in *Going further*, has more about `gather`, and an exercise.)
+# To be sure and right costs nothing; to be sure and wrong can cost any amount. The mean over
+# all positions is the **cross-entropy**, the loss on which nearly all language models are
+# trained (lesson 10). PyTorch's `cross_entropy` does it all, from the logits on. A model that
+# knows nothing gives each of 26 letters the probability 1/26, so its loss is ln 26 = 3.26.
+# (*Picking one number per position*, in *Going further*, computes it step by step.)
 
 # %% [markdown]
 # ## From a gradient to a step
@@ -226,8 +220,8 @@ from course_lib.nn.first_steps import sgd_step  # exercise
 check(sgd_step)
 
 # %% [markdown]
-# You can now make a step with any model. An object that makes such steps is called an
-# **optimizer**; PyTorch's is `torch.optim.SGD`.
+# An object that makes such steps is called an **optimizer**; PyTorch's is
+# `torch.optim.SGD`.
 
 # %% [markdown]
 # ## Modules
@@ -265,41 +259,9 @@ layer = nn.Sequential(SelfAttention(4), nn.Linear(4, 2))
 print({name: tuple(p.shape) for name, p in layer.named_parameters()})
 
 # %% [markdown]
-# Here are two modules with three matrices each, in two kinds of lists:
-
-
-# %%
-class InAList(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.matrices = [nn.Parameter(torch.randn(4, 4)) for _ in range(3)]
-
-
-class InAParameterList(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.matrices = nn.ParameterList(torch.randn(4, 4) for _ in range(3))
-
-
-# %% [markdown]
-# **Predict:** how many parameters does an optimizer get from each?
-#
-# - [ ] 3 from each
-# - [ ] 0 from each
-# - [ ] 3 from `InAList`, 1 from `InAParameterList`
-# - [x] 0 from `InAList`, 3 from `InAParameterList`
-
-# %%
-for kind in (InAList, InAParameterList):
-    print(kind.__name__, len(list(kind().parameters())))
-assert len(list(InAList().parameters())) == 0
-assert len(list(InAParameterList().parameters())) == 3
-
-# %% [markdown]
-# A Python list hides its parameters. The model still runs, and its loss may even fall,
-# since other parameters learn, but these three keep the numbers that they were drawn
-# with. What is registered follows the module: to a GPU, and into its `state_dict`, the
-# dictionary of parameters by name that is saved to a file.
+# What is registered goes with the module. An optimizer trains what `layer.parameters()` lists,
+# `layer.to("cuda")` moves it to a GPU, and `layer.state_dict()` returns it as a dictionary
+# that can be saved to a file. (A trap is in *What follows a module*, in *Going further*.)
 
 # %% [markdown]
 # ## The loop
@@ -310,8 +272,8 @@ assert len(list(InAParameterList().parameters())) == 3
 #
 # Your loop will serve any model and any optimizer: both come in as functions. Here are the
 # smallest ones. The model is one number, w, and so is a batch. The loss is (w − batch)², its
-# gradient is 2 (w − batch), and a step goes halfway to the batch. (So that you meet trap 1
-# yourself, the gradient is *added* to those that come in.)
+# gradient is 2 (w − batch), and a quarter of that takes w halfway to the batch. (Like
+# `backward`, `pull` *adds* its gradient to those that come in.)
 
 
 # %%
@@ -336,18 +298,18 @@ print("after the step: w =", after_batch["w"].item())
 assert (loss, gradients["w"], after_batch["w"]) == (16, -8, 2)
 
 # %% [markdown]
-# Think of a relay: w = 2 goes on to the next batch. If that is 8, its loss is
-# (2 − 8)² = 36, its own gradient −12, and the step arrives at w = 5. So for the batches 4 and
-# 8, the function that you write next returns w = 5, the state None and the losses 16 and 36.
-# It gets `pull` as `gradient_of`, and `halfway` as `step`. In general:
+# As in a relay, w = 2 goes on to the next batch. If that is 8, its loss is (2 − 8)² = 36, its
+# own gradient −12, and the step arrives at w = 5. So for the batches 4 and 8, your function
+# will return w = 5, the state None and the losses 16 and 36. It gets `pull` as
+# `gradient_of` and `halfway` as `step`:
 #
 # | function | returns | in PyTorch |
 # |---|---|---|
+# | (made by you) | gradients of zero | `optimizer.zero_grad()` |
 # | `gradient_of(parameters, batch, gradients)` | the loss, and `gradients` plus those of the batch | `loss.backward()` |
 # | `step(parameters, gradients, state)` | new parameters, new state | `optimizer.step()` |
 #
-# The `state` is what an optimizer remembers from step to step: for gradient descent,
-# nothing, so it is None.
+# The `state` is what an optimizer remembers: for gradient descent nothing, so it is None.
 
 # %% [markdown]
 # ### Exercise: train_epoch
@@ -375,34 +337,23 @@ from course_lib.nn.training_loop import train_epoch  # exercise
 check(train_epoch)
 
 # %% [markdown]
-# You have one epoch. A training has many. Here are two, and what the first one returns goes
-# into the second one:
-
-# %%
-pair = [4.0, 8.0]  # two batches
-after_1, state, losses_1 = train_epoch(pull, at_zero, pair, halfway, None)
-after_2, state, losses_2 = train_epoch(pull, after_1, pair, halfway, state)
-for number, now, of_epoch in ((1, after_1, losses_1), (2, after_2, losses_2)):
-    print(f"epoch {number}: w = {now['w'].item()}, losses {of_epoch}")
-    print("    mean:", np.mean(of_epoch))
-assert (after_1["w"], after_2["w"], np.mean(losses_2)) == (5, 6.25, 6.625)
-
-# %% [markdown]
-# Which w is better, 5 or 6.25? The batches cannot say, since w was pulled towards them. So
-# after each epoch the model is tested on **held-out** data, on which it is never trained. If
-# that is the number 5, the held-out losses are (5 − 5)² = 0 and (6.25 − 5)² = 1.5625. The
-# first epoch was better, and `train` returns *its* w.
+# Training takes many epochs, and what the first returns goes into the second. With the same
+# two batches, w goes on from 5 to 6.25, with the losses 1 and 12.25.
 #
-# That is all that `train` adds: a loop around these calls, a held-out loss after each,
-# and the best parameters so far.
+# Which w is better, 5 or 6.25? The batches cannot say, since w was pulled towards them. So
+# after each epoch the model is tested on **held-out** data, on which it is never trained.
+# Suppose that the held-out batch is the number 5: then the held-out losses are (5 − 5)² = 0
+# and (6.25 − 5)² = 1.5625. The first epoch was better, and `train` returns *its* w. (*Only
+# eight words*, in *Going further*, shows where this helps, and where it doesn't.)
 
 # %% [markdown]
-# One last function computes a held-out loss: `loss_of(parameters, batch, training)`
-# returns a batch's loss and no gradients. Its `training` says which of two modes the model is
-# in. They differ if it has *dropout*. In **training mode** some of the numbers, chosen at random,
-# are set to 0 (and the others are scaled up), so that no single number becomes indispensable.
-# In **evaluation mode**, the one for held-out data, nothing is dropped. (In PyTorch,
-# `model.train()` and `model.eval()` switch between the two.)
+# Our model will have *dropout*: in **training mode** it sets some numbers, chosen at random,
+# to 0 (and scales up the others), so that no single number becomes indispensable. In
+# **evaluation mode**, the one for held-out data, it drops nothing. (`model.train()` and
+# `model.eval()` switch between them.)
+#
+# So the function for held-out losses is `loss_of(parameters, batch, training)`. It returns a
+# batch's loss, and `training` is False in evaluation mode.
 
 # %% [markdown]
 # ### Exercise: train
@@ -431,15 +382,12 @@ from course_lib.nn.training_loop import train  # exercise
 check(train)
 
 # %% [markdown]
-# You can train any model of this course now, with a step that suits it.
-
-# %% [markdown]
 # ## Attention, backwards
 #
-# Now for the model. Each word has nine letters. `nn.Embedding(26, d_model)` is a table with a
-# learned row for each letter: letters go in as numbers, 0 … 25, and their rows come out. A
-# learned vector for the position is added (lesson 05). Your attention lets each position
-# attend to all of them, and a linear layer turns what it fetched into 26 logits.
+# The model reads words of nine letters, as numbers 0 … 25. `nn.Embedding(26, d_model)` is a
+# table with a learned row for each letter; a learned vector for the position is added
+# (lesson 05). Your attention lets each position attend to all of them, and a linear layer
+# turns what it fetched into 26 logits.
 
 
 # %%
@@ -458,12 +406,13 @@ class Reverser(nn.Module):
 
 
 # %% [markdown]
-# The three functions come next. `functional_call` runs a module with the parameters that
-# you hand it instead of its own, and `flatten` makes one row of logits for each target.
-# Watch for the traps: where is something detached, and why?
+# The three functions that `train` wants come next: `gradient_of`, `loss_of` and `step`. The
+# first two share this one, in which `functional_call` runs the model with parameters that
+# you hand it instead of its own, and `flatten` makes one row of logits for each target:
 
 # %%
 from torch.func import functional_call
+from torch.nn.functional import cross_entropy
 
 torch.manual_seed(0)
 model = Reverser()
@@ -477,13 +426,17 @@ def mean_loss(parameters: dict[str, Tensor], batch: tuple, training: bool) -> Te
     return cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
+# %% [markdown]
+# **Watch for the traps:** where is something detached, and why? (A method whose name ends in
+# `_`, such as `requires_grad_`, changes its tensor in place.)
+
+
 # %%
 def gradient_of(parameters: dict, batch: tuple, gradients: dict) -> tuple[float, dict]:
     leaves = {name: p.detach().requires_grad_() for name, p in parameters.items()}
     loss = mean_loss(leaves, batch, training=True)
-    new = torch.autograd.grad(loss, list(leaves.values()))
-    pairs = zip(leaves, new, strict=True)
-    return loss.item(), {name: gradients[name] + each for name, each in pairs}
+    loss.backward()
+    return loss.item(), {name: gradients[name] + p.grad for name, p in leaves.items()}
 
 
 def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
@@ -491,20 +444,17 @@ def loss_of(parameters: dict, batch: tuple, training: bool) -> float:
         return mean_loss(parameters, batch, training).item()
 
 
-# %% [markdown]
-# Each step starts a new graph: `detach` cuts off what came before, and the parameters become
-# its **leaves**, tensors that no recorded operation made. Under `torch.no_grad()` nothing
-# is recorded. The step itself is your `sgd_step`.
-
-
-# %%
 def step(parameters: dict, gradients: dict, state: None) -> tuple[dict, None]:
     return sgd_step(parameters, gradients, learning_rate=0.5), state
 
 
 # %% [markdown]
-# The data are 40 batches of 16 words, nine letters drawn at random, and 500 more that are
-# held out. The target is the same word backwards.
+# `detach` gives a tensor with the same numbers and no past, so `requires_grad_()` leaves
+# yours alone. These are the **leaves** of a new graph: tensors that no recorded operation
+# made. Under `torch.no_grad()` nothing is recorded.
+#
+# The data are 40 batches of 16 words, each of nine random letters; 500 more words are held
+# out. The target is the same word backwards.
 
 
 # %%
@@ -516,20 +466,15 @@ def draw_words(count: int) -> tuple[Tensor, Tensor]:
 
 batches, held_out = [draw_words(16) for _ in range(40)], [draw_words(500)]
 start = {name: p.detach().clone() for name, p in model.named_parameters()}
+print("loss before training:", round(loss_of(start, held_out[0], False), 1))
+assert 3.2 < loss_of(start, held_out[0], False) < 3.6
 
 # %% [markdown]
-# A model that knows nothing should have a loss of about ln 26 = 3.26, or a little more:
-
-# %%
-at_first = loss_of(start, held_out[0], False)
-print("before any training:", round(at_first, 1))
-assert 3.2 < at_first < 3.6
-
-# %% [markdown]
-# If the loss is far from that before the first step, something is wrong already.
+# That is near ln 26, as it should be for a model that knows nothing. If it is far off before
+# the first step, something is wrong already.
 #
 # Now **watch a word come into being**. `spell` shows what the model writes for a word; here
-# it is asked before the training, and again after every ten batches of the first epoch:
+# it is asked before training, and after every ten batches of the first epoch:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -544,16 +489,16 @@ def spell(word: str, parameters: dict[str, Tensor]) -> str:
 
 torch.manual_seed(1)  # makes the dropout repeatable
 now = start
-print("before the training:", spell("attention", now))
+print("before training: ", spell("attention", now))
 for first in range(0, 40, 10):
     now, _, _ = train_epoch(gradient_of, now, batches[first : first + 10], step, None)
-    print(f"after {first + 10} batches:  ", spell("attention", now))
-agree = [a == b for a, b in zip(spell("attention", now), "noitnetta", strict=True)]
-assert sum(agree) > 6 and spell("attention", start) != "noitnetta"
+    print(f"after {first + 10} batches:", spell("attention", now))
+assert sum(map(str.__eq__, spell("attention", now), "noitnetta")) > 6
+assert spell("attention", start) != "noitnetta"
 
 # %% [markdown]
 # That is your loop at work, forty steps of it. Nobody showed the model this word: all that
-# it reads in training is random letters. Now for the whole training:
+# it reads in training is random letters. Now train for all six epochs:
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(1)
@@ -567,8 +512,8 @@ assert min(held_out_losses) < 0.05  # we got 0.002
 # %% [markdown]
 # (The losses in training are higher: they are means over a whole epoch, with dropout.)
 #
-# Now for the promise from the start, with real words. **Type your own word**, of exactly
-# nine letters from a to z:
+# And it isn't only *attention*. **Type your own word**, of exactly nine letters from a to z
+# (any other gives an error):
 
 
 # %%
@@ -578,7 +523,8 @@ for word in (my_word, "gradients", "parameter", "attention"):
 assert spell("attention", best) == "attention"[::-1]
 
 # %% [markdown]
-# And the weights of your attention, for the last of these words:
+# Here are the weights of your attention for the last of these words, as `forward` stored
+# them in `self.weights`:
 
 # %%
 alt = "Each letter attends to its mirror image: the first to the last, and so on."
@@ -591,15 +537,39 @@ figures.attention_weights(model.attention.weights.numpy(), word, word, alt=alt)
 # what to attend to: gradients found that out in at most 240 steps.
 
 # %% [markdown]
-# ## Why the best, and why held out?
+# ## In three lines
 #
-# Train the same model again, but on only **eight words**, and for 60 epochs.
+# - Autograd records what is done with tensors and applies the chain rule.
+# - Gradients add up until somebody sets them to zero, and a cut in the graph is silent.
+# - Training is a short loop: zero, gradients, step; and after each epoch, held-out data say
+#   which parameters are the best so far.
+#
+# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
+#
+# **An open question:** each position of our model has learned which position to attend to. But
+# in a translation, the order of the words differs from sentence to sentence. What then?
+# Lesson 08.
+
+# %% [markdown]
+# ## Going further
+#
+# Nine sections follow, and no later lesson needs them. Read *Only eight words* if you train
+# models, *The same loop in PyTorch's words*, *A step in place* and *What follows a module* if
+# you write PyTorch, *Picking one number per position* if you write losses, *How many digits?*
+# and *Who shares with whom?* if you move arrays between NumPy and PyTorch, *Measure a gradient*
+# if you write a `backward` of your own, and *Adam* if you want to know the optimizer that
+# trains nearly every Transformer.
+
+# %% [markdown]
+# ## Only eight words
+#
+# Train the same model again, from the start, but on only **eight words**, and for 60 epochs.
 #
 # **Predict:** where is its loss on held-out words after the last epoch?
 #
-# - [x] clearly above 3.3
-# - [ ] near 3.3, as before the training
-# - [ ] clearly below 3.3
+# - [x] clearly above 3.4
+# - [ ] near 3.4, as before training
+# - [ ] clearly below 3.4
 
 # %%
 letters, targets = batches[0]
@@ -622,46 +592,22 @@ figures.curves(range(1, 61), curves, xlabel="epoch", ylabel="loss", alt=alt)
 
 # %% [markdown]
 # That is **overfitting**. The eight words are being memorised, and what helps with them
-# ("after a third letter e comes a seventh letter a") is wrong for most others. The model is
-# sure of itself and wrong, which costs more than a guess. The training loss doesn't show
-# that, but the held-out loss does. Your loop returned the parameters for which it is lowest:
+# ("words whose third letter is e have an a as their seventh") is wrong for most others. The
+# model is sure of itself and wrong. The training loss doesn't show that, but the held-out
+# loss does. Your loop returned the parameters for which it is lowest:
 
 # %% tags=["nbval-ignore-output"]
 best_epoch = int(np.argmin(of_others)) + 1
 print(f"lowest held-out loss: {min(of_others):.2f}, after epoch {best_epoch}")
-print(f"if you know nothing: {np.log(26):.2f}")
 assert min(of_others) > np.log(26)
 
 # %% [markdown]
-# Even that "best" model is no better than one that knows nothing. Returning the best one
+# Even that "best" model is no better than one that knows nothing, at 3.26. Returning the best
 # protects you from training for too long, but not from having too few words.
 #
-# And be honest with the lowest of sixty held-out losses: these 500 words have *chosen* the
-# epoch, so its loss on the same words is a little too good. A loss that is to be reported
-# comes from a third set, the **test set**, by which nothing was chosen.
-
-# %% [markdown]
-# ## In three lines
-#
-# - Autograd records what is done with tensors and applies the chain rule.
-# - Gradients add up until somebody sets them to zero, and a cut in the graph is silent.
-# - Training is a short loop: zero, gradients, step; and after each epoch, held-out data say
-#   which parameters are the best so far.
-#
-# **What you can read now:** PyTorch's tutorial *Learn the Basics*; nanoGPT's `train.py`.
-#
-# **An open question:** each position of our model has learned which one to attend to. But
-# in a translation, the order of the words differs from sentence to sentence. What then?
-# Lesson 08.
-
-# %% [markdown]
-# ## Going further
-#
-# Eight sections follow, and no later lesson needs them. Read *The same loop in PyTorch's
-# words*, *A step in place* and *What follows a module* if you write PyTorch, *Picking one
-# number per position* if you write losses, *How many digits?* and *Who shares with whom?* if you
-# move arrays between NumPy and PyTorch, *Measure a gradient* if you write a `backward` of
-# your own, and *Adam* if you want to know the optimizer that trains nearly every Transformer.
+# And be honest with the lowest of sixty held-out losses: the held-out words *chose* the
+# epoch, so it is a little too good. A loss that is to be reported comes from a third set, the
+# **test set**, by which nothing was chosen.
 
 # %% [markdown]
 # ## The same loop in PyTorch's words
@@ -755,8 +701,14 @@ assert all(p.grad is None for p in theirs.parameters())
 # %% [markdown]
 # ## Picking one number per position
 #
-# From each row of log-probabilities, the loss takes the entry of the right letter. In *What is
-# the loss?* there were three positions and five letters, and the right ones were 4, 0 and 2.
+# From each row of log-probabilities, the loss takes the entry of the right letter. Here are
+# three positions and five letters, of which 4, 0 and 2 are right:
+
+# %%
+logits, right = torch.randn(3, 5), torch.tensor([4, 0, 2])
+log_p = logits.log_softmax(dim=-1)
+
+# %% [markdown]
 # NumPy's users would try an index first.
 #
 # **Predict:** what is the shape of `log_p[:, right]`?
@@ -800,13 +752,13 @@ from course_lib.nn.first_steps import gather_log_probabilities  # exercise
 check(gather_log_probabilities)
 
 # %% [markdown]
-# The mean of these numbers, with a minus sign, is the cross-entropy. (A log-softmax leaves
-# log-probabilities unchanged, so PyTorch's function takes them, too.)
+# The mean of these numbers, with a minus sign, is the cross-entropy, which PyTorch computes
+# from the logits:
 
 # %%
 mean = -gather_log_probabilities(log_p, right).mean()
-print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(log_p, right)))
-assert torch.allclose(mean, cross_entropy(log_p, right))
+print("equal to PyTorch's:", torch.allclose(mean, cross_entropy(logits, right)))
+assert torch.allclose(mean, cross_entropy(logits, right))
 
 # %% [markdown]
 # ## How many digits?
@@ -863,7 +815,7 @@ assert a[0] == 5 and b[0] == 0
 # %% [markdown]
 # `torch.tensor` always copies. `from_numpy` shares the memory, and so does a plain `.numpy()` on
 # the way back. (It refuses a tensor with a graph, and one on a GPU, which has to be copied to
-# the CPU first.)
+# the CPU first.) And `x.double()` is x itself if x has that type already.
 #
 # Within PyTorch, slices, `.mT` and `.view` (which changes the shape) give **views**:
 # other ways to read the same memory. What about `.reshape`?
@@ -983,8 +935,7 @@ check(numerical_gradient)
 
 # %% [markdown]
 # Use it on attention itself: the gradient with respect to the 20 numbers of the queries.
-# But how small should the step be? (A method whose name ends in `_`, such as
-# `requires_grad_`, changes its tensor in place.)
+# But how small should the step be?
 
 # %%
 q, k, v = (each.detach() for each in (x @ w_q, x @ w_k, x @ w_v))
@@ -1035,7 +986,7 @@ figures.curves(step_sizes, {"gap": by_step}, **scales, alt=alt)
 # %% [markdown]
 # ## A step in place
 #
-# Two traps are silent. A third is a change in place, such as `+=`. This one PyTorch often
+# The two traps of *Two experiments* are silent. A third is a change in place, such as `+=`. This one PyTorch often
 # notices:
 
 # %%
@@ -1086,8 +1037,40 @@ assert torch.allclose(new, w)
 # %% [markdown]
 # ## What follows a module
 #
-# What a module has registered follows it, also to another dtype. What is hidden in a Python
-# list does not:
+# Here are two modules with three matrices each, in two kinds of lists:
+
+
+# %%
+class InAList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrices = [nn.Parameter(torch.randn(4, 4)) for _ in range(3)]
+
+
+class InAParameterList(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrices = nn.ParameterList(torch.randn(4, 4) for _ in range(3))
+
+
+# %% [markdown]
+# **Predict:** how many parameters does `parameters()` list for each?
+#
+# - [ ] 3 from each
+# - [ ] 0 from each
+# - [ ] 3 from `InAList`, 1 from `InAParameterList`
+# - [x] 0 from `InAList`, 3 from `InAParameterList`
+
+# %%
+for kind in (InAList, InAParameterList):
+    print(kind.__name__, len(list(kind().parameters())))
+assert len(list(InAList().parameters())) == 0
+assert len(list(InAParameterList().parameters())) == 3
+
+# %% [markdown]
+# A Python list hides its parameters. The model still runs, and its loss may even fall,
+# since other parameters learn, but these three keep the numbers that they were drawn
+# with. Nor do they follow the module to another dtype, or into its `state_dict`:
 
 # %%
 layer = nn.Linear(4, 2).to(torch.float64)
