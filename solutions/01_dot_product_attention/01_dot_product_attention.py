@@ -165,17 +165,16 @@ assert 3.8 < (weights @ v).item() < 4
 #
 # No biologist would agree to 3.59 legs, but they beat a `KeyError`. Every entry of the
 # table gets some weight, even the car, and the answer changes *smoothly* with the query.
-# (So it has a derivative; *How large may a score be?* says what for.) And what comes out
-# is a mean of **values**: a word has two numbers here, but the answer has one, like a
-# value.
+# And that answer is a mean of **values**: a word has two numbers here, but the answer has
+# one, like a value.
 
 # %% [markdown]
 # ## From one sentence to another
 #
 # So far, one query met a table. Now let a whole sentence ask. Take two sentences, with one
-# vector per word (one per **token**, in general). Each word of `x` **attends to** all words of `y`: it is a query, matched
-# with their keys, and receives a weighted mean of their values. The vectors of `y` serve as
-# keys and as values:
+# vector per word (one per **token**, in general). Each word of `x` **attends to** all words
+# of `y`: it is a query, matched with their keys, and receives a weighted mean of their
+# values. The vectors of `y` serve as keys and as values:
 #
 # $$\begin{aligned} \text{scores} &= x y^\mathsf{T} \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
@@ -251,10 +250,11 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # entries in a query. What would go wrong if it didn't?
 #
 # Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
-# Then each product $q_a k_a$ has mean 0, and its variance is the mean of $q_a^2 k_a^2$,
-# which is 1 · 1 = 1. The variances of independent terms add up, so the dot product has
-# **variance d_k**, and a typical size of $\sqrt{d_k}$: 2 for d_k = 4, and about 23 for
-# 512. The larger d_k, the further apart the scores.
+# Then each product $q_a k_a$ of two entries has mean 0, and its variance is the mean of
+# $q_a^2 k_a^2$, which is 1 · 1 = 1, because the two are independent. The variances of
+# independent terms add up, so the dot product has **variance d_k**, and a typical size of
+# $\sqrt{d_k}$: 2 for d_k = 4, and about 23 for 512. The larger d_k, the further apart the
+# scores.
 
 # %% [markdown]
 # Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -278,7 +278,7 @@ for size in (1.0, 4.0, 16.0):
 # almost no difference. (*The Jacobian of softmax*, in *Going further*, shows the same with
 # random queries and keys, up to d_k = 512.)
 #
-# That makes learning slow. Training changes each number of a network in proportion to a
+# That can make learning slow. Training changes each number of a network in proportion to a
 # derivative (a **gradient**): how much the error would change with that number. If a
 # score barely moves the weights, it barely moves the error, and almost nothing is
 # learned: the gradient **vanishes**. *Attention Is All You Need* (2017), "the paper" from
@@ -328,10 +328,10 @@ check(scaled_scores)
 # computers do fastest.
 
 # %% [markdown]
-# For a single query, these are the six steps of [*The Illustrated
-# Transformer*](https://jalammar.github.io/illustrated-transformer/). Here it meets four
-# keys, and d_k is 4, so step 3 divides by 2. **Press "next"** to go through them, and point
-# at a number to see where it came from.
+# For a single query, the formula is the six steps of [*The Illustrated
+# Transformer*](https://jalammar.github.io/illustrated-transformer/). Here, one query meets
+# four keys. Its d_k is 4, so step 3 divides by 2. **Press "next"** to go through the steps,
+# and point at a number to see where it came from.
 
 # %%
 rng = np.random.default_rng(0)
@@ -436,8 +436,8 @@ assert animal == street < 0.5
 # weight, too, so two equally good keys cannot have half each.
 #
 # **Type another last word.** The picture knows each word for which we wrote a query; with
-# any other, it is as helpless as the dictionary was with the kitten. Try *late*, as in *it
-# is raining*: *it* stands for nothing, and its query asks for nothing, with four zeros.
+# any other, it is as helpless as the dictionary was with the kitten. Try *late*: there, as
+# in *it is raining*, *it* stands for nothing, so its query asks for nothing: four zeros.
 
 # %%
 alt = "After tired, it gives animal a weight of 0.75; after wide, street gets as much."
