@@ -246,15 +246,14 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # %% [markdown]
 # ## How large may a score be?
 #
-# The Transformer divides its scores by $\sqrt{d_k}$, the square root of the number of
+# The Transformer divides its scores by $\sqrt{d_k}$, the root of the number of
 # entries in a query. What would go wrong if it didn't?
 #
 # Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
-# Then each product $q_a k_a$ of two entries has mean 0, and its variance is the mean of
-# $q_a^2 k_a^2$, which is 1 · 1 = 1, because the two are independent. The variances of
-# independent terms add up, so the dot product has **variance d_k**, and a typical size of
-# $\sqrt{d_k}$: 2 for d_k = 4, and about 23 for 512. The larger d_k, the further apart the
-# scores.
+# Then each product $q_a k_a$ has mean 0, and its variance is the mean of $q_a^2 k_a^2$,
+# which is 1 · 1 = 1, because the two are independent. The variances of independent terms
+# add up, so the dot product has **variance d_k**, and a typical size of $\sqrt{d_k}$:
+# about 23 for d_k = 512. The larger d_k, the further apart the scores.
 
 # %% [markdown]
 # Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -276,7 +275,7 @@ for size in (1.0, 4.0, 16.0):
 # %% [markdown]
 # A score that is far ahead gets nearly all the weight, and a small push to another makes
 # almost no difference. (*The Jacobian of softmax*, in *Going further*, shows the same with
-# random queries and keys, up to d_k = 512.)
+# random queries and keys.)
 #
 # That can make learning slow. Training changes each number of a network in proportion to a
 # derivative (a **gradient**): how much the error would change with that number. If a
