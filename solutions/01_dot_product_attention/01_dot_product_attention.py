@@ -3,17 +3,17 @@
 #
 # **How can a vector look something up in a table of vectors?**
 #
-# Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. Below, all
-# four are arrows. **Drag the tip of the kitten's arrow** (or use Tab and the arrow keys),
-# and watch how many legs it gets.
+# Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. In the first
+# picture, all four are arrows. **Drag the tip of the kitten's arrow** (or use Tab and the
+# arrow keys), and watch how many legs it gets.
 #
 # After this lesson you can
 #
 # - write softmax and attention for any shapes and any scores;
 # - say what queries, keys and values do, step by step;
-# - show why scores are divided by the square root of d_k.
+# - show why the Transformer divides its scores, and by what.
 #
-# **About 70 minutes, and 70 more in *Going further*.** You need lesson 00 (softmax by hand,
+# **About 70 minutes, and 80 more in *Going further*.** You need lesson 00 (softmax by hand,
 # `keepdims`, broadcasting) and, for one section, variance.
 
 # %%
@@ -26,7 +26,7 @@ from course_lib.lessons import pronoun
 # %% [markdown]
 # ## Looking something up
 #
-# Each word has two numbers, how **alive** it is and how well it **flies**, so it can be
+# Each word has two numbers, how **lively** it is and how well it **flies**, so it can be
 # drawn as an arrow.
 
 # %%
@@ -36,8 +36,8 @@ q = np.array([[3.2, 0.1]])  # query: kitten
 keys_by_name = dict(zip(["cat", "bird", "car"], k, strict=True))
 
 # %%
-alt = "The kitten's arrow lies near the cat's, so it gets about three and a half legs."
-names = {"xlabel": "alive", "ylabel": "flies", "value_name": "legs"}
+alt = "The kitten's arrow lies near the cat's, so it gets 3.59 legs."
+names = {"xlabel": "lively", "ylabel": "flies", "value_name": "legs"}
 legs = names | {"values": v[:, 0], "show": ("weight",)}
 figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 
@@ -59,49 +59,15 @@ figures.draggable_query("kitten", q[0], keys_by_name, **legs, alt=alt)
 # up: that is the **dot product**.
 
 # %%
-alt = "The kitten's dot product is 9.65 with the cat, 8.3 with the bird, 1.62 with the car."
-products = {"xlabel": "alive", "ylabel": "flies", "show": ("dot product",)}
-figures.draggable_query("kitten", q[0], keys_by_name, **products, alt=alt)
+for name, key in keys_by_name.items():
+    print(f"kitten · {name} = {q[0] @ key:.2f}")
 
 # %% [markdown]
-# With the cat, it is 3.2 · 3 + 0.1 · 0.5 = 9.65. The cat's arrow points 9° upwards, the
-# bird's 50°. **Turn the kitten's arrow slowly upwards:** at 12° already, the *bird* has the
-# larger dot product, although the kitten still points almost exactly where the cat does.
-#
-# **Predict:** after which change would you have to turn the kitten further up before the
-# bird overtakes the cat?
-#
-# - [ ] The kitten's arrow gets twice as long.
-# - [x] The bird's arrow gets a fifth shorter.
-# - [ ] The car's arrow gets twice as long.
-
-# %%
-turned = np.array([3.0, 1.1])  # the kitten, about 20° above the axis
-print("cat:", turned @ k[0], " bird:", turned @ k[1])
-print("kitten twice as long: cat", 2 * turned @ k[0], " bird", 2 * turned @ k[1])
-print("bird a fifth shorter: cat", turned @ k[0], " bird", turned @ (0.8 * k[1]))
-assert turned @ k[1] > turned @ k[0] > 0.8 * turned @ k[1]
-assert 19 < np.degrees(np.arctan2(turned[1], turned[0])) < 21
-assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
-# A query that scores both equally is at right angles to cat - bird.
-assert round(np.degrees(np.arctan2(*(k[0] - k[1]) * [1, -1]))) == 11
-assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
-
-# %% [markdown]
-# At 20° the bird is ahead, because its arrow is **longer** than the cat's. Shorten it, and
-# the cat stays ahead, up to 28°. A longer kitten makes all dot products larger by the same
-# factor, so it changes no winner, and the car's arrow changes only the car's own dot
-# product.
-
-# %% [markdown]
-# What if only the direction should count? Divide a dot product by the lengths of both
-# arrows, and what remains is the **cosine** of the angle between them. By cosine, the bird
-# overtakes the cat only halfway between their two arrows, at 30°. (*The kitten again*, in
-# *Going further*, draws both.)
-#
-# Attention uses the dot product all the same, so a key can count for more by being longer.
-# And a dot product isn't confined to the range from −1 to 1, as a cosine is: it is the
-# cosine times both lengths, which can be any number.
+# With the cat, it is 3.2 · 3 + 0.1 · 0.5 = 9.65. The bird's 8.3 comes close, although its
+# arrow points elsewhere, because it is **longer**: a dot product is the cosine of the
+# angle between two arrows, times both lengths. So a key can count for more by being
+# longer, and a dot product isn't confined to the range from −1 to 1, as a cosine is. (*The
+# kitten again*, in *Going further*, compares the two.)
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -110,17 +76,17 @@ assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
 #
 # You knew at once what *it* means in each, as if something in you had looked back from
 # *it* to another word, and the last word decided which. By the end of this lesson, your own code
-# finds both answers, and others for last words that you type. The vectors that it
+# finds both answers, and those for some fifty other last words. The vectors that it
 # compares are still made **by hand**; in lesson 02 they are learned.
 
 # %% [markdown]
-# Below is the Transformer, the neural network from which today's language models
+# Attention is at the heart of the **Transformer**, from which today's language models
 # descend. By the end of lesson 09 you will have written all of it; this lesson is about
-# the four highlighted boxes, the softmax and the three attentions. **Point at a box**,
-# or move to it with the arrow keys, to read what it does.
+# the four highlighted boxes, the softmax and the three attentions. **Point at a box**, or
+# move to it with the arrow keys, to read what it does.
 
 # %%
-alt = "The Transformer's encoder and decoder; softmax and the three attentions are lit."
+alt = "A map of the Transformer: softmax and the three attentions are highlighted."
 figures.lesson_map("01", alt=alt)
 
 # %% [markdown]
@@ -129,7 +95,7 @@ figures.lesson_map("01", alt=alt)
 # Softmax, from lesson 00, turns scores into shares; these shares are called **weights**.
 # That lesson ended with the scores 1000, 999 and 998. Only the differences matter (you
 # will see why), so the shares must be the same as for 2, 1 and 0: about 0.665, 0.245 and
-# 0.090.
+# 0.090. But a float ends near $10^{308}$, and $e^{1000}$ is about $10^{434}$.
 #
 # **Predict:** what does `np.exp(x) / np.exp(x).sum()` give for `x = [1000, 999, 998]`?
 #
@@ -144,8 +110,7 @@ with np.errstate(over="ignore", invalid="ignore"):
     print(large, "→", large / large.sum())
 
 # %% [markdown]
-# $e^{1000}$ is too large for a float, so NumPy turns it into `inf`, and `inf / inf` is not a
-# number.
+# NumPy turns what is too large into `inf`, and `inf / inf` is not a number (`nan`).
 #
 # There is a way out. If you subtract the same number from all scores, no share changes,
 # because $e^{s-c} = e^{s} / e^{c}$ and the common factor cancels. Subtract the
@@ -178,12 +143,12 @@ check(softmax)
 # %% [markdown]
 # Now you have what the first picture computed. The kitten's dot products with cat, bird and
 # car are its scores, 9.65, 8.3 and 1.62. Their softmax gives the weights, and these gave
-# the kitten 3.6 legs.
+# the kitten 3.59 legs.
 #
 # **Predict:** what if its arrow is twice as long, and points in the same direction?
 #
-# - [ ] It still has 3.6 legs.
-# - [ ] It has 7.2 legs.
+# - [ ] It still has 3.59 legs.
+# - [ ] It has twice as many legs, 7.18.
 # - [x] It has nearly 4 legs.
 
 # %%
@@ -198,21 +163,18 @@ assert 3.8 < (weights @ v).item() < 4
 # If the scores double, so do the differences between them, and the winner takes nearly
 # everything, as it did when you divided by a small number in lesson 00.
 #
-# Three and a half legs: no biologist would agree, but it beats a `KeyError`.
-# This lookup differs from a dictionary's in two ways. Every entry gets a little weight,
-# even the car. And the answer changes *smoothly* with the query, so it has a derivative,
-# which is what training by gradients needs.
-#
-# And the answer is a mean of **values**, not of the words' vectors: a word has two numbers
-# here, but the answer has one, like a value.
+# No biologist would agree to 3.59 legs, but they beat a `KeyError`. Every entry of the
+# table gets some weight, even the car, and the answer changes *smoothly* with the query.
+# And that answer is a mean of **values**: a word has two numbers here, but the answer has
+# one, like a value.
 
 # %% [markdown]
 # ## From one sentence to another
 #
 # So far, one query met a table. Now let a whole sentence ask. Take two sentences, with one
-# vector per word. Each word of `x` **attends to** all words of `y`: it is a query, matched
-# with their keys, and receives a weighted mean of their values. The vectors of `y` serve as
-# keys and as values:
+# vector per word (one per **token**, in general). Each word of `x` **attends to** all words
+# of `y`: it is a query, matched with their keys, and receives a weighted mean of their
+# values. The vectors of `y` serve as keys and as values:
 #
 # $$\begin{aligned} \text{scores} &= x y^\mathsf{T} \\ \text{weights} &= \text{softmax}(\text{scores}) \\
 # \text{output} &= \text{weights}\; y \end{aligned}$$
@@ -226,10 +188,8 @@ assert 3.8 < (weights @ v).item() < 4
 # axes:
 
 # %%
-batch = np.zeros((2, 7, 4))
-print(
-    "y.T:", batch.T.shape, "np.swapaxes(y, -1, -2):", np.swapaxes(batch, -1, -2).shape
-)
+y = np.zeros((2, 7, 4))
+print("y.T:", y.T.shape, "np.swapaxes(y, -1, -2):", np.swapaxes(y, -1, -2).shape)
 
 # %% [markdown]
 # ### Exercise: similarity_attention
@@ -257,7 +217,9 @@ from course_lib.attention import similarity_attention  # exercise
 check(similarity_attention)
 
 # %% [markdown]
-# Try it on *the red car* and *la voiture rouge*, with vectors chosen by hand.
+# Try it on *the red car* and *la voiture rouge*. The three numbers of a word are chosen by
+# hand and say how much of an article, a colour and a vehicle it is. The 3s make the
+# scores large enough for sharp weights.
 
 # %%
 words_of_both = ["the", "red", "car"], ["la", "voiture", "rouge"]
@@ -272,26 +234,26 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 
 # %% [markdown]
 # Notice that the lines of *red* and *car* cross: each word attends to its translation,
-# wherever that is. The printed rows are nearly the vectors of *la*, *rouge* and
-# *voiture*: a few lines of your code have translated, if only three words.
+# wherever that is. The vectors were made to match, but the lookup is yours.
 #
-# But *it* and *animal* have little meaning in common, so a dot product of their meanings
-# would barely connect them. That is why queries and keys become vectors of their own,
-# made by learned parameters in lesson 02.
+# *It* and *animal*, however, have little meaning in common, so a dot product of their
+# meanings would barely connect them. That is why queries and keys become vectors of their
+# own.
 #
-# This is a good moment for a break. After it comes the one number in the formula that
-# nobody expects.
+# This is a good moment for a break. After it comes the number that the Transformer divides
+# its scores by.
 
 # %% [markdown]
 # ## How large may a score be?
 #
-# The Transformer divides its scores by $\sqrt{d_k}$, the square root of the number of
+# The Transformer divides its scores by $\sqrt{d_k}$, the root of the number of
 # entries in a query. What would go wrong if it didn't?
 #
 # Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
-# Then each product $q_i k_i$ has variance 1, and because the variances of independent
-# terms add up, the dot product has **variance d_k**, and so a typical size of $\sqrt{d_k}$:
-# 2 for d_k = 4, and about 23 for 512. The scores lie further apart.
+# Then each product $q_a k_a$ has mean 0, and its variance is the mean of $q_a^2 k_a^2$,
+# which is 1 · 1 = 1, because the two are independent. The variances of independent terms
+# add up, so the dot product has **variance d_k**, and a typical size of $\sqrt{d_k}$:
+# about 23 for d_k = 512. The larger d_k, the further apart the scores.
 
 # %% [markdown]
 # Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -312,36 +274,19 @@ for size in (1.0, 4.0, 16.0):
 
 # %% [markdown]
 # A score that is far ahead gets nearly all the weight, and a small push to another makes
-# almost no difference.
+# almost no difference. (*The Jacobian of softmax*, in *Going further*, shows the same with
+# random queries and keys.)
 #
-# Random vectors show it: below, a query of 64 random numbers meets six random keys, and the
-# scores are divided by 8. **Move the slider** from 8 down to 1, and watch the weights.
-
-# %%
-rng_64 = np.random.default_rng(5)
-q_64, k_64 = rng_64.normal(size=64), rng_64.normal(size=(6, 64))
-six_keys = [f"key {j}" for j in range(6)]
-assert softmax(k_64 @ q_64 / 8).max() < 0.5 and softmax(k_64 @ q_64).max() > 0.99
-
-# %%
-alt = "Divided by 8, the best of six scores gets a weight of 0.45, and raw all of it."
-root = {"divisor": 64**0.5, "divided_by": "√d_k", "jacobian": False}
-figures.softmax(k_64 @ q_64, six_keys, **root, alt=alt)
+# That can make learning slow. Training changes each number of a network in proportion to a
+# derivative (a **gradient**): how much the error would change with that number. If a
+# score barely moves the weights, it barely moves the error, and almost nothing is
+# learned: the gradient **vanishes**. *Attention Is All You Need* (2017), "the paper" from
+# here on, suspects the same: for large d_k, the softmax is pushed "into regions where it
+# has extremely small gradients" (section 3.2.1).
 
 # %% [markdown]
-# Divided by 8, the best key gets less than half of the weight; undivided, it gets
-# practically all of it. (*The Jacobian of softmax*, in *Going further*, measures it for
-# 2,000 queries, up to d_k = 512.)
-#
-# A Transformer's training starts with random numbers, too. Training nudges each number
-# along a derivative (a **gradient**), and where a nudge changes almost nothing, almost
-# nothing is learned: the gradient **vanishes**. *Attention Is All You Need* (2017), "the
-# paper" from here on, makes the same guess: for large d_k, the softmax is pushed "into
-# regions where it has extremely small gradients" (section 3.2.1).
-
-# %% [markdown]
-# Why the root, and not d_k itself? The typical size of a score is $\sqrt{d_k}$, so dividing
-# by the root brings it back to 1.
+# Why divide by the root, and not by d_k itself? The typical size of a score is
+# $\sqrt{d_k}$, so dividing by the root brings it back to 1.
 
 # %% [markdown]
 # ### Exercise: scaled_scores
@@ -369,21 +314,23 @@ from course_lib.attention import scaled_scores  # exercise
 check(scaled_scores)
 
 # %% [markdown]
-# ## The six steps, one query at a time
+# ## Attention
 #
-# [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/) and
-# other tutorials explain attention as six steps for a single word:
+# Divide the scores, and let queries, keys and values be three tables. That is equation 1
+# of *Attention Is All You Need*:
 #
-# 1. Make query, key and value. (Here this is done for you.)
-# 2. Score the query against every key.
-# 3. Divide by $\sqrt{d_k}$, which is 8 in the paper.
-# 4. Apply softmax.
-# 5. Multiply each value by its weight. A weight of 0.001 almost removes it.
-# 6. Add up the weighted values.
+# $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\mathsf{T}}{\sqrt{d_k}}\right) V$$
+#
+# Capital letters stand for tables with one row per token; our code calls them `q`, `k`
+# and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
+# weighted mean of the m values. Whole matrices are multiplied here, which is what
+# computers do fastest.
 
 # %% [markdown]
-# Here they are for one query, four keys, and four values of three numbers. **Press
-# "next"** to go through them, and point at a number to see where it came from.
+# For a single query, the formula is the six steps of [*The Illustrated
+# Transformer*](https://jalammar.github.io/illustrated-transformer/). Here, one query meets
+# four keys. Its d_k is 4, so step 3 divides by 2. **Press "next"** to go through the steps,
+# and point at a number to see where it came from.
 
 # %%
 rng = np.random.default_rng(0)
@@ -394,20 +341,8 @@ alt = "Four scores, halved, made weights that sum to 1, times four values: the o
 figures.six_steps(queries[0], keys[:4], values[:4, :3], alt=alt)
 
 # %% [markdown]
-# Notice that after step 2 each key has been reduced to one number, its score, and that no
-# value is read before step 5. (In *Going further* you can write these steps yourself.)
-
-# %% [markdown]
-# ## Attention
-#
-# Now take all queries at once. That is equation 1 of *Attention Is All You Need*:
-#
-# $$\text{Attention}(Q, K, V) = \text{softmax}\!\left(\frac{Q K^\mathsf{T}}{\sqrt{d_k}}\right) V$$
-#
-# Capital letters stand for tables with one row per token; our code calls them `q`, `k`
-# and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
-# weighted mean of the m values. This answers any number of queries at once, and multiplying
-# whole matrices is what computers do fastest.
+# Notice that step 2 reduces each key to one number, its score, and that no value is read
+# before step 5.
 
 # %% [markdown]
 # ### Exercise: attention
@@ -449,62 +384,64 @@ print("largest difference:", round(np.abs(shuffled - output).max(), 12))
 assert np.allclose(shuffled, output, rtol=0, atol=1e-12)
 
 # %% [markdown]
-# A lookup doesn't care which row of the table something is in. Now shuffle the queries:
-
-# %%
-rotated = attention(queries[[1, 2, 3, 4, 0]], keys, values)[0]
-print("the same output:", np.allclose(rotated, output))
-print("the same rows, shuffled:", np.allclose(rotated, output[[1, 2, 3, 4, 0]]))
-
-# %% [markdown]
-# Each query is answered on its own, and its answer moves with it. Keys and values may come
-# in any order, as long as both are in the same one. But language needs word order, so
-# lesson 05 puts it back in.
+# A lookup doesn't care which row of the table something is in, as long as each value stays
+# with its key. Shuffle the *queries*, and the rows of the output move with them, because
+# each query is answered on its own. But language needs word order, so lesson 05 puts it
+# back in.
 #
 # Now your `attention` can find out what *it* means.
 
 # %% [markdown]
 # ## What is *it*?
 #
-# Back to the sentence. Each word's key has four numbers: how far the word is a thing,
-# something alive, a location, or a description. The query of *it* asks for a thing, and
-# the last word decides what kind of thing: *tired* needs something alive, *wide* a
-# location. Only after a word like *late* does *it* stand for nothing, as in *it is
-# raining*, so its query asks for nothing: four zeros.
+# Back to the sentence. The four numbers of a word's key say how much of a thing the word
+# is, and how much of something alive, a location, or a description. The query of *it* asks
+# for a thing, and the last word decides what kind of thing: *tired* needs something alive,
+# *wide* a location, and *old* fits both.
 #
 # All these vectors were made **by hand** (`course_lib/lessons/pronoun.py`): we wrote the
 # last word into the query of *it* ourselves. Your code does the lookup.
 
 # %%
-for word in ("animal", "street", "tired"):
-    position = pronoun.sentence("tired").index(word)
-    print("key of", word, pronoun.keys("tired")[position])
-print("query of it (tired)", pronoun.query_of_it("tired")[0])
-print("query of it (wide) ", pronoun.query_of_it("wide")[0])
+for position in (1, 5):
+    print("key of", pronoun.WORDS[position], pronoun.keys("old")[position])
+for last_word in ("tired", "wide", "old"):
+    print("query of it, too", last_word, pronoun.query_of_it(last_word)[0])
 
 # %% [markdown]
-# Your `attention` finds the answers, for every last word that has a query. Only its weights
-# matter here, so the keys serve as values, too.
+# **Predict:** what weights do *animal* and *street* get after *old*?
+#
+# - [x] Equal weights, each less than 0.5
+# - [ ] Exactly 0.5 each
+# - [ ] *street* gets more, because it is nearer to *it*.
+# - [ ] One of the two gets nearly everything.
+
 
 # %%
-of_it = {}
-for last_word in pronoun.known_words():
+def weights_of_it(last_word):
     word_keys = pronoun.keys(last_word)
-    _, rows = attention(pronoun.query_of_it(last_word), word_keys, word_keys)
-    of_it[last_word] = rows[0]
-for last_word in ("tired", "wide"):
-    print(last_word, "→", pronoun.sentence(last_word)[of_it[last_word].argmax()])
-assert [of_it[word].argmax() for word in ("tired", "wide")] == [1, 5]
+    # Only the weights matter here, so the keys serve as values, too.
+    return attention(pronoun.query_of_it(last_word), word_keys, word_keys)[1][0]
+
+
+for last_word in ("tired", "wide", "old"):
+    animal, street = weights_of_it(last_word)[[1, 5]].round(2)
+    print(f"too {last_word}: animal {animal}, street {street}")
+assert [weights_of_it(word).argmax() for word in ("tired", "wide")] == [1, 5]
+assert animal == street < 0.5
 
 # %% [markdown]
-# **Type another last word.** All weights that you see come from `attention` in the cell
-# above, one row for each word that we wrote a query for. For any other word it is as
-# helpless as the dictionary was with the kitten. Try *old*, which fits both nouns, and
-# *late*, which fits neither.
+# Your `attention` answers the question from the start. The other words get a little
+# weight, too, so two equally good keys cannot have half each.
+#
+# **Type another last word.** The picture knows each word for which we wrote a query; with
+# any other, it is as helpless as the dictionary was with the kitten. Try *late*: there, as
+# in *it is raining*, *it* stands for nothing, so its query asks for nothing: four zeros.
 
 # %%
-alt = "When it is too tired, it attends to animal with 0.75; when too wide, to street."
-figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
+alt = "After tired, it gives animal a weight of 0.75; after wide, street gets as much."
+of_it = [weights_of_it(last_word) for last_word in pronoun.known_words()]
+figures.last_word(**pronoun.typed(of_it), alt=alt)
 
 # %% [markdown]
 # The lookup is always the same, and only the query changes. Here we wrote the queries down.
@@ -532,8 +469,8 @@ figures.last_word(**pronoun.typed([*of_it.values()]), alt=alt)
 # ## Going further
 #
 # You can skip each of these sections, in any order; no later lesson's core needs them.
-# *The kitten again* has dot product, cosine and weight in one picture. *One query at a
-# time* has the six steps as a function, and what they cost. *The Jacobian of softmax*
+# *The kitten again* has dot product, cosine and weight in one picture. *The six
+# steps, one query at a time* has them as a function, and what they cost. *The Jacobian of softmax*
 # measures how fast its gradients vanish, for readers who know partial derivatives.
 # *Other ways to score* has the two scores that are older than the Transformer, for
 # readers of the papers before it. *The same in PyTorch* is for those who know PyTorch
@@ -552,10 +489,54 @@ figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 
 # %% [markdown]
 # A longer query is more decisive, although no cosine changes. At the origin all dot
-# products are 0, so all weights are equal, as they were for *too late* in lesson 00.
+# products are 0, so all weights are equal, as they are for *too late*.
 
 # %% [markdown]
-# ## One query at a time
+# The cat's arrow points 9° upwards, the bird's 50°. **Turn the kitten's arrow slowly
+# upwards:** from 12° on, the *bird* has the larger dot product, although the kitten still
+# points almost exactly where the cat does.
+#
+# **Predict:** which change would let the cat stay ahead for longer as the kitten turns?
+#
+# - [ ] The kitten's arrow gets twice as long.
+# - [x] The bird's arrow gets a fifth shorter.
+# - [ ] The car's arrow gets twice as long.
+
+# %%
+turned = np.array([3.0, 1.1])  # the kitten, about 20° above the axis
+print("cat:", turned @ k[0], " bird:", turned @ k[1])
+print("kitten twice as long: cat", 2 * turned @ k[0], " bird", 2 * turned @ k[1])
+print("bird a fifth shorter: cat", turned @ k[0], " bird", turned @ (0.8 * k[1]))
+assert turned @ k[1] > turned @ k[0] > 0.8 * turned @ k[1]
+assert 19 < np.degrees(np.arctan2(turned[1], turned[0])) < 21
+assert np.degrees(np.arctan2(k[:2, 1], k[:2, 0])).round().tolist() == [9, 50]
+# A query that scores both equally is at right angles to cat - bird.
+assert round(np.degrees(np.arctan2(*(k[0] - k[1]) * [1, -1]))) == 11
+assert round(np.degrees(np.arctan2(*(k[0] - 0.8 * k[1]) * [1, -1]))) == 28
+
+# %% [markdown]
+# At 20° the bird is ahead, because its arrow is **longer** than the cat's. Shorten it, and
+# the cat stays ahead, up to 28°. A longer kitten makes all dot products larger by the same
+# factor, so it changes no winner, and the car's arrow changes only the car's own dot
+# product.
+
+# %% [markdown]
+# What if only the direction should count? Divide a dot product by the lengths of both
+# arrows, and what remains is the cosine of the angle between them. By cosine, the bird
+# overtakes the cat only halfway between their two arrows, at 30°.
+
+# %% [markdown]
+# ## The six steps, one query at a time
+#
+# [*The Illustrated Transformer*](https://jalammar.github.io/illustrated-transformer/) and
+# other tutorials explain attention as six steps for a single word:
+#
+# 1. Make query, key and value. (Here this is done for you.)
+# 2. Score the query against every key.
+# 3. Divide by $\sqrt{d_k}$, which is 8 in the paper.
+# 4. Apply softmax.
+# 5. Multiply each value by its weight. A weight of 0.001 almost removes it.
+# 6. Add up the weighted values.
 #
 # To be sure that you know what each step does, write them as code.
 
@@ -585,7 +566,7 @@ from course_lib.attention import attention_step_by_step  # exercise
 check(attention_step_by_step)
 
 # %% [markdown]
-# Does that give the same result as the six steps, one query at a time? Compare the
+# Does `attention` give the same result as the six steps, one query at a time? Compare the
 # numbers and the time.
 
 # %%
@@ -708,8 +689,15 @@ alt = "From d_k 1 to 512 the Jacobian falls from 0.3 to 0.0002 raw; scaled it st
 figures.curves(sizes, norms, **axes, alt=alt)
 
 # %% [markdown]
-# **Point at a score** of the six keys from above: its row of the (symmetric) Jacobian says
-# how each weight moves when that score rises. Then move the slider from 8 down to 1.
+# You can also watch a single query, of 64 random numbers, meet six random keys. **Point at
+# a score**: its row of the (symmetric) Jacobian says how each weight moves when that score
+# rises. Then move the slider, which divides the scores, from 8 down to 1.
+
+# %%
+rng_64 = np.random.default_rng(5)
+q_64, k_64 = rng_64.normal(size=64), rng_64.normal(size=(6, 64))
+six_keys = [f"key {j}" for j in range(6)]
+assert softmax(k_64 @ q_64 / 8).max() < 0.5 and softmax(k_64 @ q_64).max() > 0.99
 
 # %%
 alt = "Divided by 8, the best key has 0.45 of the weight, and its row of the Jacobian is large."

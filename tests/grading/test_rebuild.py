@@ -17,7 +17,7 @@ from autograder.releases import Points
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)
-IMPORTS, DEMO = "dot-product-attention-2", "looking-something-up-8"
+IMPORTS, DEMO = "dot-product-attention-2", "looking-something-up-6"
 STUB = next(cell.source for cell in RELEASE.cells if cell.id == "softmax")
 
 
@@ -301,11 +301,11 @@ def test_copied_stub_never_hides_the_answer() -> None:
 
 def test_copied_answer_that_differs_stays_where_it_is() -> None:
     submission = Submission()
-    copied(submission, "softmax", "softmax = 3", below="attention-4")
+    copied(submission, "softmax", "softmax = 3", below="attention-8")
     copied(submission, "softmax", submission.cell("softmax").source, below="softmax")
     rebuilt = rebuild_and_check(submission)
     assert [cell.source for cell in own(rebuilt)] == ["softmax = 3"]
-    assert index_of(rebuilt, "softmax = 3") == index_of(rebuilt, "attention-4") + 1
+    assert index_of(rebuilt, "softmax = 3") == index_of(rebuilt, "attention-8") + 1
 
 
 @pytest.mark.parametrize("part", [0, 1])

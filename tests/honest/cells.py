@@ -67,7 +67,7 @@ def decorator_and_what_it_needs_below_the_answer(submission: Submission) -> None
 
 @honest
 def helper_in_a_demonstration(submission: Submission) -> None:
-    on_top(submission, "looking-something-up-8", HELPER)
+    on_top(submission, "looking-something-up-6", HELPER)
     submission.answer("scaled_scores", WITH_HELPER)
 
 
@@ -98,10 +98,10 @@ def demonstration_of_an_answer_needed_by_another(submission: Submission) -> None
 
 @honest
 def demonstrations_deleted(submission: Submission) -> None:
-    remove(submission, "looking-something-up-8")
-    remove(submission, "how-large-may-a-score-be-6")
+    remove(submission, "looking-something-up-6")
+    remove(submission, "how-large-may-a-score-be-3")
     remove(submission, "attention-4")
-    remove(submission, "attention-5")
+    remove(submission, "attention-8")
 
 
 @honest

@@ -20,7 +20,7 @@ from tests.site.test_in_a_browser import AXE
 __all__ = ["answering", "chromium"]  # fixtures
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
-KEYS, PICTURE = "looking-something-up-2", "looking-something-up-6"
+KEYS, PICTURE = "looking-something-up-2", "looking-something-up-3"
 SOFTMAX_USED = "from-scores-to-weights-6"
 SEVENS = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"
 FORGED_HTML = """class Forged:

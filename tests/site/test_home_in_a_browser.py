@@ -53,7 +53,7 @@ BEGUN = {
     "earlier attention": json.dumps(
         [{"time": TIME, "source": "def attention(): pass"}]
     ),
-    f"prediction {LESSON}/looking-something-up-7": "1",
+    f"prediction {LESSON}/from-scores-to-weights-1": "1",
 }
 FILL = """texts => Object.entries(texts).forEach(([key, text]) =>
     localStorage.setItem(`attention-course ${key}`, text))"""
