@@ -151,7 +151,7 @@ some, hands = [0, 1, 2, 3, 6, 44, 63], ["frequency 1", "frequency 0.1"]
 figures.clock_hands(two_hands[some], [str(t) for t in some], hands, alt=alt)
 
 # %% [markdown]
-# The fast hand alone confuses position 44 with 0. The slow hand alone hardly moves from one
+# The fast hand alone confuses position 44 with 0. The slow hand alone barely moves from one
 # position to the next: its tip is only 0.1 further. Together they can do it: the fast hand
 # tells neighbours apart, and the slow one the turns of the fast one. But at 63 both are
 # almost back, so long sequences need more hands, and slower ones.
@@ -165,9 +165,9 @@ figures.clock_hands(two_hands[some], [str(t) for t in some], hands, alt=alt)
 # $$P_{t,\,2i} = \sin(t\,\omega_i), \qquad P_{t,\,2i+1} = \cos(t\,\omega_i), \qquad
 # \omega_i = 10000^{-2i/d_\text{model}}$$
 #
-# Row t of the table P is the encoding of position t. Of its d_model columns, 2i and 2i + 1
-# belong to hand i, whose frequency is $\omega_i$. The first hand has frequency 1, and each
-# further one is slower by the same factor.
+# Row t of the table P is the encoding of position t. Its columns 2i and 2i + 1 belong to
+# hand i, whose frequency is $\omega_i$. The first hand has frequency 1, and each further
+# one is slower by the same factor.
 #
 # The number 10,000 is called the **base**. The two hands above have d_model 4 and base
 # 100, since $100^{-2/4} = 0.1$.
