@@ -82,9 +82,10 @@ assert unmasked < 1e-14 and causal > 0.5
 # read a sentence, since only the order says who bit whom in *The dog bit the man*.
 
 # %% [markdown]
-# With a causal mask, one *t* attends to two letters and the other to seven, so positions are
-# no longer equal. Decoders, the models that write token by token, can indeed learn positions
-# from their mask alone (Haviv et al. 2022; *A position read off a mask*, in *Going further*).
+# With a causal mask, one *t* attends to two letters and the other to seven, so positions
+# are no longer equal. Decoders, the models that write token by token, can indeed learn
+# positions from their mask alone (Haviv et al. 2022; *A position read off a mask*, in
+# *Going further*).
 #
 # An encoder, which reads a whole sequence at once, has no such mask, so it needs to be
 # told. (Older models have order built in: a recurrent network reads one token after
@@ -251,13 +252,12 @@ assert 0.25 < nearest / 32**0.5 < 0.27
 #
 # Here $P_t$ is row t of the encoding, and $M_k$ is nearly all zeros, with a 2 × 2 block
 # for each hand. `positions.shift_matrix` makes it (an exercise in *Going further*). Check it
-# on a thousand positions, and see whether turning changes a vector's length:
+# on a thousand positions:
 
 # %%
 M_7 = positions.shift_matrix(7, 64)
 error = np.abs(P[:-7] @ M_7 - P[7:]).max()
 print("largest error below 1e-12:", error < 1e-12)
-print("M_7 keeps all lengths:", np.allclose(M_7 @ M_7.T, np.eye(64)))
 assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal point
 
 # %% [markdown]
@@ -404,9 +404,9 @@ for apart in (0, 4, 10):
 # Which of the three works at positions never trained on? In a new task, each position
 # returns the token **three positions before**; the first three positions, which have none,
 # don't count. For each encoding we trained a model beforehand, with three seeds, on 16
-# tokens at positions 0 to 15 (`course_lib/experiments/extrapolation.py`). Then the 16 tokens
-# stood at positions 100 to 115. Here is the share of right answers. Guessing gets 0.24, as
-# before.
+# tokens at positions 0 to 15 (`course_lib/experiments/extrapolation.py`). Then we tested it
+# on 16 tokens at positions 100 to 115. Here is the share of right answers; the best guess
+# gets 0.24, as before.
 
 # %%
 trials = record.read("extrapolation")
@@ -422,14 +422,14 @@ assert max(trials.values("sinusoidal, positions 100–115")) < 0.9
 # %% [markdown]
 # At the trained positions, all are perfect. At the later ones the **learned** table does no
 # better than guessing, since those rows were never used. For the **sinusoids**, a right
-# matrix exists for every position, but training on 16 positions doesn't find it. **Rotary**
-# is perfect, since it knows only differences.
+# matrix exists for every position, but training on 16 positions doesn't quite find it.
+# **Rotary** is perfect, since it knows only differences.
 
 # %% [markdown]
-# What does the same rotary model do with longer sequences, from position 0 on? (Among the 16
-# tokens of its training, how far apart were two at most?)
+# What do the same rotary models do with longer sequences, from position 0 on? (Among the 16
+# tokens of their training, how far apart were two at most?)
 #
-# **Predict:** how many of the tokens does it get right in sequences of 1,024 tokens?
+# **Predict:** how many of the tokens do they get right in sequences of 1,024 tokens?
 #
 # - [ ] Nearly all of them
 # - [ ] More than half of them
@@ -447,7 +447,7 @@ assert max(trials.values("rotary, positions 0–1023")) < 0.2
 assert 0.115 < guess < 0.13
 
 # %% [markdown]
-# With 1,024 tokens it is little better than guessing. **For a rotary model, a *position*
+# With 1,024 tokens they are little better than guessing. **For a rotary model, a *position*
 # that it never trained on is nothing new, but a *distance* is**: among 16 tokens no two are
 # more than 15 apart, and here the head meets distances up to 1,023, and has 64 times as
 # many keys to share its weight among. (*Distances never trained on*, in *Going further*,
@@ -506,8 +506,8 @@ assert word != "stressed" or backwards_by_hand(1)[0] == "ssssssss"
 assert word != "stressed" or backwards_by_hand(4)[0] == "desserts"
 
 # %% [markdown]
-# The three *s* together outweigh the right key everywhere. A factor of 4 already makes
-# *desserts* of it. Try another word of lower-case letters, such as `lager`: another length
+# The three *s* together outweigh any other letter, at every position. A factor of 4 already
+# makes *desserts* of it. Try another word of lower-case letters, such as `lager`: another length
 # needs another turn, and so another w_q, which the cell builds from n.
 #
 # So where did the order go? Attention treats all positions equally. And it came back as 32
