@@ -404,9 +404,8 @@ for apart in (0, 4, 10):
 # Which of the three works at positions never trained on? In a new task, each position
 # returns the token **three positions before**; the first three positions, which have none,
 # don't count. For each encoding we trained a model beforehand, with three seeds, on 16
-# tokens at positions 0 to 15 (`course_lib/experiments/extrapolation.py`). Then we tested it
-# on 16 tokens at positions 100 to 115. Here is the share of right answers; the best guess
-# gets 0.24, as before.
+# tokens at positions 0 to 15 (`course_lib/experiments/extrapolation.py`), and tested it on 16
+# at positions 100 to 115. Here is the share of right answers; guessing gets 0.24, as before.
 
 # %%
 trials = record.read("extrapolation")
