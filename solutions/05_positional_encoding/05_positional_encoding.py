@@ -28,9 +28,27 @@ from course_lib.self_attention import self_attention
 # Read *stressed* backwards: *desserts*. **Can one head of attention do that?**
 #
 # It can only if it knows where each letter is. The Transformer tells it with something you
-# know: the hands of clocks. You will have the answer at the end, and it is built from such
-# hands. The model adds these positions to the token vectors (*embeddings*), in its encoder
-# and in its decoder:
+# know: the hands of clocks. Below, four hands show a position, the first one fast and the
+# last one slow. **Drag the second position along**, or use the arrow keys. Is there
+# another position at which all four hands point the same way as at 0?
+
+# %%
+fast_to_slow = np.array([1.0, 0.4, 0.16, 0.064])  # radians per position
+four_hands = wrong_encodings.encoding_of(fast_to_slow, 64)
+
+# %%
+alt = (
+    "At position 0 all four hands point up; at 6 the first has come round, others not."
+)
+figures.two_positions(four_hands, four_hands @ four_hands.T, pair=(0, 6), alt=alt)
+
+# %% [markdown]
+# There is none. The first hand comes round every six positions or so, but by then the
+# slower ones point elsewhere.
+#
+# You will have the answer for *stressed* at the end, and it is built from such hands. The
+# model adds positions to the token vectors (*embeddings*), in its encoder and in its
+# decoder:
 
 # %%
 alt = "The Transformer's encoder and decoder; lit is where positions are added."
