@@ -31,10 +31,14 @@ figures.last_word(**two_meanings.choice(), alt=alt)
 # dot product of their vectors, without scaling.
 
 # %%
+from collections.abc import Callable
+
 import numpy as np
 
 from autograder import check
-from course_lib.attention import attention
+
+# Your solutions may use these, and need only the first.
+from course_lib.attention import attention, softmax, softmax_jacobian
 
 # %% [markdown]
 # ## One word, two meanings
@@ -84,9 +88,8 @@ figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 # called **contextual**. An embedding gives a word one vector for good, whereas
 # attention computes a new one for every position in every sentence.
 #
-# All words of the sentence were updated at once. A network that reads word by word from
-# left to right (a **recurrent network**, lesson 08) cannot know which *bank* it has read
-# until it comes to *river*. Here, any two words are one step apart.
+# A network that reads from left to right (a **recurrent network**, lesson 08) cannot know
+# which *bank* it has read until it comes to *river*. Here, any two words are one step apart.
 
 # %% [markdown]
 # ## A question to carry through the lesson
@@ -99,14 +102,14 @@ figures.arrows_in_the_plane(arrows, xlabel="water", ylabel="money", alt=alt)
 # chosen the queries and keys by hand. Nobody can do that for all words of a language.
 # **Who makes them?**
 #
-# At the end of this lesson, a model starts from random numbers, is trained for about a
-# second on other sentences, and then works out what *it* means in these two. Nobody
-# chooses its queries or keys: training only says which noun is meant.
+# At the end, a model starts from random numbers, is trained for about a second on other
+# sentences, and works out what *it* means in these two. Training only says which noun is
+# meant.
 
 # %% [markdown]
-# On the map of the Transformer, **point at the highlighted boxes**. They are of two kinds,
-# self- and cross-attention, and differ in where their keys and values come from. You will
-# write both.
+# On the map of the Transformer, **point at the highlighted boxes**: self- and
+# cross-attention, which differ in where their keys and values come from. You will write
+# both.
 
 # %%
 alt = "The Transformer: self-attention and cross-attention are highlighted."
@@ -116,16 +119,15 @@ figures.lesson_map("02", alt=alt)
 # ## When similarity is not enough
 #
 # *Mary saw a dog in the window, and she wanted it.* You know at once that *it* is the dog,
-# although the words *it* and *dog* have little in common. So the dot product of their own
-# vectors, their similarity, can't find the answer.
+# although *it* and *dog* have little in common. So similarity can't find the answer.
 
 # %% [markdown]
 # Here is a case that is small enough to compute: *a red queen and a blue kite: what colour
 # is it?* We take *red queen* and *blue kite* as one **token** each (a token is usually a
-# word or part of a word; here we choose them ourselves, and leave the other words out). Each
-# token gets five numbers. The first two say
-# whether it **is** a person or a thing, the next two whether it **asks for** a person or a
-# thing, and the fifth is a colour, 1 for red and −1 for blue.
+# word or part of a word; here we choose them ourselves, and leave the other words out).
+# Each token gets five numbers. The first two say whether it **is** a person or a thing, the
+# next two whether it **asks for** a person or a thing, and the fifth is a colour, 1 for red
+# and −1 for blue.
 
 # %%
 x = np.array(
@@ -153,7 +155,8 @@ assert (x[2] @ x.T).tolist() == [0.0, 0.0, 1.0]
 
 # %% [markdown]
 # Row i of $X$ is token i. With n tokens of d_model numbers each, $X$ is `(n, d_model)`, and
-# $W_Q$ is `(d_model, d_k)`. (In texts that write $W_Q X$, tokens are columns: see *X W or W X?* in *Going further*.)
+# $W_Q$ is `(d_model, d_k)`. (In texts that write $W_Q X$, tokens are columns: see *X W or
+# W X?* in *Going further*.)
 #
 # Here are three such matrices, chosen by hand (the 6 makes the weights sharp). A query and
 # a key have two numbers, *person* and *thing*; a value has one, the colour.
@@ -328,9 +331,7 @@ check(cross_attention)
 # an article, a colour or a thing. A French one has the same three and a fourth, which says
 # that it is feminine. The matrices are made by hand, and $W_Q$ leaves the fourth number out.
 #
-# Then read the English sentence backwards: *car red the*.
-#
-# **Predict:** what happens to the output for *la voiture rouge*?
+# **Predict:** what happens to the output if the memory is read backwards, *car red the*?
 #
 # - [x] Nothing: it is the same.
 # - [ ] Its rows are reversed too.
@@ -373,8 +374,8 @@ figures.attention_lines(
 # %% [markdown]
 # ## Learning what a pronoun refers to
 #
-# The queen, the kite and *it* had matrices made by hand. Now they are learned, for many
-# words, from stories of five tokens (`course_lib/lessons/stories.py`). For example:
+# So far we made the matrices by hand. Now they are learned, from stories of five tokens
+# (`course_lib/lessons/stories.py`). For example:
 #
 # | token | 0 | 1 | 2 | 3 | 4 |
 # |---|---|---|---|---|---|
@@ -400,8 +401,8 @@ figures.attention_lines(
 # We train one layer of self-attention (`course_lib/experiments/recall.py`). $W_Q$ and $W_K$
 # are (24, 2), so each query and each key has only two numbers; $W_V$ is (24, 8).
 #
-# **Predict:** sixteen random nouns, and two numbers per query: how often does the trained
-# layer name the right colour?
+# **Predict:** there are sixteen nouns with random vectors, and a query has two numbers. How
+# often does the trained layer name the right colour?
 #
 # - [ ] In about a third of new stories: random vectors hold nothing to learn.
 # - [ ] In about half of them: two numbers keep only two groups of nouns apart.
@@ -416,10 +417,10 @@ print(f"weight on the noun meant {learned.weight_on_target:.2f}")
 assert min(learned.accuracy, learned.weight_on_target) > 0.99
 
 # %% [markdown]
-# (We chose seed 1; with seed 0 it gets stuck at 0.94: see *How many numbers does a query
-# need?* in *Going further*.)
+# (We chose seed 1. With seed 0 it gets stuck at 0.94: *How many numbers does a query need?* in *Going
+# further* says why.)
 #
-# What did the model learn? Two numbers can be drawn. Here are the keys of all 16 nouns and
+# What did the model learn? Two numbers can be drawn: here are the keys of the 16 nouns and
 # the queries of the four pronouns.
 
 # %%
@@ -438,12 +439,10 @@ figures.queries_and_keys(pronoun_queries, noun_keys, alt=alt)
 
 # %% [markdown]
 # The keys of sixteen random vectors form four groups, and two numbers are enough to point at
-# each of them. Nobody told the model that there are groups, only which colour was right. (A
-# noun it has never seen could land anywhere. In real models the word vectors are parameters
-# too, and are learned along with the rest.)
+# each. Nobody told the model that there are groups, only which colour was right. (A noun it
+# has never seen could land anywhere. In real models, word vectors are learned too.)
 #
-# Now your own `self_attention` takes the learned parameters and answers the story above,
-# once for each pronoun:
+# Now let your own `self_attention` answer the story above, once for each pronoun:
 
 # %%
 nouns, colours = "queen kite king twins".split(), "red blue white green".split()
@@ -494,8 +493,8 @@ assert np.isclose(*ratios, rtol=1e-12)
 
 # %% [markdown]
 # In one layer, the query of *it* is made from *it* alone, and the keys of *animal* and
-# *street* from those words alone. The last word can take weight from both, but it cannot
-# change which one is ahead. (In lesson 01 we gave *it* a second query by hand.)
+# *street* from those words alone. The last word can take weight from both, but not change
+# which one is ahead. (In lesson 01 we gave *it* a second query by hand.)
 #
 # So attend **twice**. In the first layer each word attends to the sentence, and its output
 # of 8 numbers is appended to its vector of 32, like a note. The second layer makes its
@@ -555,24 +554,24 @@ for last_word in ("tired", "wide"):
     assert min(to_last[it], to_last[animal]) > 0.8 and to_last[street] < 0.1
 
 # %% [markdown]
-# *it* and *animal* store the last word in their notes, so in the second layer the last
-# word can change the query of *it* and the key of *animal*. We chose seed 8 because this
-# is easy to see there. Other seeds use other notes, but all of the seeds 0–9 find a way.
-# Two layers can do what one cannot, which may be one reason why a Transformer has several.
+# *it* and *animal* note the last word, so in the second layer it can change the query of
+# *it* and the key of *animal*. (We chose seed 8 because this is easy to see there. Other
+# seeds use other notes, but all of the seeds 0–9 find a way.) Two layers can do what one
+# cannot, which may be one reason why a Transformer has several.
 
 # %% [markdown]
 # ## In three lines
 #
-# - Each token gets a query, a key and a value: $X W_Q$, $X W_K$, $X W_V$; in
-#   cross-attention, keys and values come from another sequence.
+# - Each token gets a query, a key and a value; in cross-attention, keys and values come
+#   from another sequence.
 # - Learned parameters decide which token attends to which: a token may prefer tokens that
 #   are quite unlike it.
-# - One layer makes a query from its own token alone, and knows no order; a second layer can
-#   ask with what the first one has noted.
+# - One layer makes a query from its own token alone, and knows no order; a second can ask
+#   with what the first has noted.
 #
 # **What you can read now:** *Attention Is All You Need*, sections 3.2.1 and 3.2.3; Lin et
 # al. (2017), *A Structured Self-Attentive Sentence Embedding*, section 2 (its queries are
-# learned vectors, not made from the tokens).
+# learned vectors).
 #
 # **An open question:** each token gets one mixture of values. What if it needs several
 # things at once? Lesson 03.
@@ -580,11 +579,10 @@ for last_word in ("tired", "wide"):
 # %% [markdown]
 # ## Going further
 #
-# You can skip each of these sections, in any order; no later lesson's core needs them.
-# *X W or W X?* helps if you read texts in which tokens are columns. *A real sentence*
-# returns to *bank*, among more words. *Mix first, or make values first?* swaps two steps of
-# the formula. *Who bit whom?* measures how much a function of a
-# sequence depends on the order of its tokens. *What does one number of a query mean?*,
+# You can skip each of these sections; no later lesson's core needs them. *X W or W X?* helps
+# if you read texts in which tokens are columns. *A real sentence* returns to *bank*. *Mix
+# first, or make values first?* swaps two steps. *Who bit whom?* measures how much a function of a sequence depends on the
+# order of its tokens. *What does one number of a query mean?*,
 # *Which word does a word attend to most?* and *How many numbers does a query need?*
 # answer three questions that readers ask. *Backwards* derives the gradients of
 # self-attention by hand, for readers who know the chain rule. *The same in PyTorch* is
@@ -614,8 +612,8 @@ figures.attention_lines(*three, words, alt=alt)
 
 # %% [markdown]
 # Across the two words between them, *bank* and *river* meet in a single step. The new *bank*,
-# (2.00, 0.67), points where it did in the sentence of two words, (2.25, 0.75), and is a
-# little shorter: the six other words take a ninth of its weight, and their vectors are
+# (2.00, 0.67), has the same direction as in the sentence of two words, (2.25, 0.75), and is
+# a little shorter: the six other words take a ninth of its weight, and their vectors are
 # zero. The word *we*, which asks for nothing, spreads its weight over all eight.
 #
 # How similar is this *bank* to the one next to *loan*? Measure it with the cosine (lesson
@@ -703,9 +701,6 @@ assert np.allclose(bites[1], bitten[4], rtol=0, atol=1e-12)
 # mistake; try `[1, 2, 0]` too.
 #
 # </details>
-
-# %%
-from collections.abc import Callable
 
 # %%
 from course_lib.self_attention import equivariance_gap  # exercise
@@ -848,7 +843,8 @@ assert one_matrix > 0.95 and 0.07 < two_matrices < 0.10
 # longer beforehand, with the seeds 0, 1 and 2 (`python -m course_lib.experiments recall`).
 # As a control, we also let the noun itself ask, without its colour (*kite* instead of
 # *it*): there similarity must succeed, or the training would be at fault.
-#
+
+# %% [markdown]
 # Picking one of the four nouns at random and naming its colour is right in 0.34 of all
 # stories: it is the right noun a quarter of the time, and in an eighth of the other cases
 # one of the same colour.
@@ -869,9 +865,9 @@ assert abs(stuck - 15 / 16) < 0.01 and min(*not_stuck, *runs.values("d_k 4")) > 
 assert min(runs.values("noun again, similarity")) > 0.98
 
 # %% [markdown]
-# By similarity, a pronoun is right less often than a guess. It keeps at least 0.8 of its
-# weight for itself, and it has no colour, so its own value only gets in the way: some of the
-# answers are colours that no noun of the story has.
+# By similarity, a pronoun is right less often than a guess. On average it keeps 0.8 or more
+# of its weight for itself, and it has no colour, so its own value only gets in the way: some
+# of the answers are colours that no noun of the story has.
 #
 # One number is not enough, because on a line only the largest and the smallest key can
 # win, and there are four groups of nouns. Two can be enough, but with seed 0 the training
@@ -890,7 +886,6 @@ assert min(runs.values("noun again, similarity")) > 0.98
 # method called **finite differences** (`course_lib/lessons/finite_differences.py`).
 
 # %%
-from course_lib.attention import softmax_jacobian
 from course_lib.lessons.finite_differences import numerical_gradients
 
 a, b, d_c = (rng.normal(size=size) for size in ((2, 3), (3, 4), (2, 4)))
