@@ -45,7 +45,7 @@ figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
 # and the positions you have written already: **what else does a Transformer need, and which
 # layer reads from which?** Here is the whole architecture of *Attention Is All You Need*, from
 # bottom to top, as a map to come back to. **Point at a box** to see what it does and where it
-# comes in this lesson.
+# comes in the course.
 
 # %%
 # Where the map's boxes lead:
@@ -65,7 +65,7 @@ figures.lesson_map("09", sections=sections, alt=alt)
 #
 # - a **sublayer** takes one vector per token and returns one vector per token, as an
 #   attention does;
-# - a **layer** is two or three sublayers, mostly with sums and norms around them;
+# - a **layer** is two or three sublayers, usually with sums and norms around them;
 # - a **stack** is several layers, one on top of another.
 
 # %% [markdown]
@@ -177,8 +177,8 @@ def climb(layer, depths):
 # Why the bypass? Attention takes means, and means of means make the tokens more and more
 # similar: in the first picture, without residual connections, a few layers are enough to make
 # them all the same. With residual connections, each token's own vector stays in the sum all
-# the way up. But so does all that the sublayers add, and what an untrained attention adds is
-# nearly the same for every token. And the larger a sublayer's input, the more it adds.
+# the way up. But so does all that the sublayers add, and what attention adds here is nearly the
+# same for every token. And the larger a sublayer's input, the more it adds.
 #
 # **Predict:** with residual connections, and without norms, what share of the vectors still
 # differs between tokens after 32 layers?
@@ -336,8 +336,8 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # | 2 | Katze | saß |
 #
 # With a causal mask, one sentence becomes as many training examples as it has tokens. If the
-# shift is forgotten, the loss falls to 0 and the model is useless, because it has only learned
-# to copy what it reads (lesson 04).
+# shift is forgotten, the loss falls to 0, but the model has only learned to copy what it reads
+# (lesson 04).
 #
 # (The last target of a real sentence is usually an **end** token; when the decoder writes it, it
 # stops. You can write `shift_right` in *Going further*.)
@@ -493,9 +493,9 @@ assert right > 0.9  # 1.00 when the course was made
 # %% [markdown]
 # Nearly all words are right, from the first letter on: cross-attention has the whole source to
 # read. The model learns, with 21,504 parameters and functions that you know line by line. The
-# paper's model has six layers on each side, all alike, but each with parameters of its own. (In *Going
-# further*, your functions form such a stack, and give the same numbers as PyTorch's
-# `nn.Transformer`.)
+# paper's model has six layers on each side, all alike, but each with parameters of its own.
+# (In *Going further*, your functions form such a stack, and give the same numbers as
+# PyTorch's `nn.Transformer`.)
 #
 # And what failed in the picture at the beginning of this lesson? Without residual connections,
 # attention's means make all tokens the same; with them, each token's own vector is carried
@@ -521,9 +521,9 @@ assert right > 0.9  # 1.00 when the course was made
 # ## Going further
 #
 # Eight sections follow, and no later lesson needs them. The first four complete the core: you
-# write `shift_right` and `embed`, take parts away from the model, and compare it with PyTorch's. *Count*
-# is for those who want to know where the parameters of such a model are; *Residual connections*
-# and *Norm after, or norm first* for those who will design or debug deep stacks; *Norms in
+# write `shift_right` and `embed`, take parts away from the model, and compare it with
+# PyTorch's. *Count* is for those who want to know where the parameters of such a model are;
+# *Residual connections* and *Norm after, or norm first* for those who will design or debug deep stacks; *Norms in
 # detail* for those who write one.
 
 # %% [markdown]
