@@ -12,7 +12,7 @@
 # - in *Going further*: compare it with PyTorch's, count its parameters to the last one, and
 #   choose where norms go.
 #
-# **About 75 minutes, and 50 more in *Going further*.** You need lessons 02 to 05 and
+# **About 75 minutes, and 80 more in *Going further*.** You need lessons 01 to 05 and
 # 07.
 
 # %%
@@ -34,20 +34,21 @@ from course_lib.nn.functional import multi_head_attention
 # still different from each other?
 
 # %%
-alt = "Numbers explode or words become the same, unless a stack has both parts."
+alt = "Size and difference of the vectors in 32 untrained layers, for four choices."
 from course_lib.lessons import deep_stack
 
 figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
 
 # %% [markdown]
 # Here the words arrive only with both, residual connections and norms (which here stand in
-# front of each part). What the two are comes in this lesson; attention, its heads, its masks
-# and the positions you have written already. **What else does a Transformer need, and which
+# front of each part). What the two are comes in this lesson. Attention, its heads, its masks
+# and the positions you have written already: **what else does a Transformer need, and which
 # layer reads from which?** Here is the whole architecture of *Attention Is All You Need*, from
-# bottom to top, as a map to come back to. **Point at a box** for what it does and where you
-# write it.
+# bottom to top, as a map to come back to. **Point at a box** to see what it does and where it
+# comes in the course.
 
 # %%
+# Where the map's boxes lead:
 sections = {"norm": "Layer normalisation", "feed-forward": "Feed-forward"}
 sections |= {"embedding": "Embed", "logits": "Embed", "shift right": "Shift"}
 
@@ -56,19 +57,15 @@ alt = "The Transformer: attentions are done; norms, feed-forward and the rest ar
 figures.lesson_map("09", sections=sections, alt=alt)
 
 # %% [markdown]
-# The orange boxes are this lesson's: first feed-forward and norm, the building blocks of the
-# layers; then shift, embed and logits (a score for each possible word), the way in and the way
-# out.
-#
-# From lesson 03 you have `multi_head_attention`. The one imported above, from
-# `course_lib.nn.functional`, is in PyTorch and returns **only the output**, without the
-# weights.
+# The orange boxes are this lesson's: feed-forward and norm, the building blocks of the
+# layers, and then the way in and the way out. From lesson 03 you have `multi_head_attention`;
+# the one imported above is written with PyTorch tensors and returns **only the output**.
 #
 # Three words are new:
 #
 # - a **sublayer** takes one vector per token and returns one vector per token, as an
 #   attention does;
-# - a **layer** is two or three sublayers, with sums and norms around them;
+# - a **layer** is two or three sublayers, usually with sums and norms around them;
 # - a **stack** is several layers, one on top of another.
 
 # %% [markdown]
@@ -124,22 +121,21 @@ check(feed_forward)
 print("at the end:", feed_forward(words, w_1, b_1, w_2, b_2).flatten().tolist())
 
 # %% [markdown]
-# That is the absolute value. No matrix can compute it, because it would map −2 to the
-# opposite of what it maps 2 to.
+# That is the absolute value. No matrix can compute it: a matrix always maps −2 to the opposite
+# of what it maps 2 to.
 #
 # The three words did not meet: each result depends on its own word alone, and so the paper
 # calls this network *position-wise*. Attention also computes all tokens at once, but there
-# each result depends on all of them. So the two share the work: one brings information to a
-# token, and the other computes with what has arrived. The second takes more room: of the
-# paper's model without its embedding, the feed-forward networks make up 57 % (*Count*).
+# each result depends on all of them. So one sublayer brings information to a token, and the
+# other computes with what has arrived.
 
 # %% [markdown]
 # ## A first layer that runs
 #
-# Two sublayers make a layer. Each of them gets a bypass: its input is added to its result,
-# x + sublayer(x). This is a **residual connection**, the arrow at the side of the map, and
-# the reason why every sublayer returns vectors as long as x. (`p` holds a layer's parameters
-# by name; 4 is the number of heads.)
+# Here is a layer of two sublayers, without norms for now. Each sublayer gets a bypass: its input
+# is added to its result, x + sublayer(x). This is a **residual connection**, the arrow at the
+# side of the map, and the reason why every sublayer returns vectors as long as x. (`p` holds a
+# layer's parameters by name; 4 is the number of heads.)
 
 # %%
 from course_lib.lessons import own_transformer
@@ -151,13 +147,16 @@ def first_layer(x, p):
 
 
 # %% [markdown]
-# Put layers on top of each other, each with untrained parameters of its own, and
-# measure the vectors on their way up. Two numbers describe them: their **size** (the
-# root of the mean square of all numbers, 1 at first), and the **share** of them that
-# differs between the tokens: the length of what is left when the tokens' mean is subtracted,
-# divided by the length before. It is near 100 % if the tokens have nothing in common and 0 if all
-# are the same. (`make_parameters` draws a small Transformer's parameters; `["encoder"]` are
-# those of its encoder's one layer.)
+# Put layers on top of each other, each with untrained parameters of its own, and measure the
+# vectors on their way up:
+#
+# - their **size**, the root of the mean square of all numbers;
+# - the **share** of them that differs between the tokens: subtract the tokens' mean, and divide
+#   the length of what is left by the length before. It is 0 if all tokens are the same; five
+#   tokens with nothing in common have about 90 %.
+#
+# (`make_parameters` draws a small Transformer's parameters; `["encoder"]` holds those of the
+# encoder's only layer.)
 
 
 # %%
@@ -165,8 +164,9 @@ def first_layer(x, p):
 def climb(layer, depths):
     """Print the size of the vectors, and the share that differs between tokens."""
     x = torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
-    for depth in range(1, max(depths) + 1):
-        x = layer(x, own_transformer.make_parameters(seed=depth)["encoder"])
+    for depth in range(max(depths) + 1):
+        if depth > 0:
+            x = layer(x, own_transformer.make_parameters(seed=depth)["encoder"])
         if depth in depths:
             size, share = x.square().mean().sqrt(), (x - x.mean(0)).norm() / x.norm()
             print(f"after {depth:2} layers: size {size:.2f}, {share:.1%} differs")
@@ -175,67 +175,42 @@ def climb(layer, depths):
 
 # %% [markdown]
 # Why the bypass? Attention takes means, and means of means make the tokens more and more
-# similar: take the residual connections off in the first picture, and after four untrained
-# layers nobody can tell which word was where. With them, each token's own vector stays in the
-# sum all the way up. But everything that the sublayers add is in that sum as well.
+# similar: in the first picture, without residual connections, a few layers are enough to make
+# them all the same. With residual connections, each token's own vector stays in the sum all
+# the way up. But so does all that the sublayers add, and what attention adds here is nearly the
+# same for every token. And the larger a sublayer's input, the more it adds.
 #
-# **Predict:** with residual connections, and without norms, how much of the vectors differs
-# between the tokens after 32 layers?
+# **Predict:** with residual connections, and without norms, what share of the vectors still
+# differs between tokens after 32 layers?
 #
-# - [ ] Nearly all, as at the start
+# - [ ] About 90 %, as at the start
 # - [ ] About half
 # - [x] Next to nothing
 
 # %%
 print("with residual connections")
-size, share = climb(first_layer, [1, 2, 3, 4, 8, 32])
-assert size > 1e5 and share < 1e-3
+top = climb(first_layer, [0, 1, 2, 4, 8, 32])
+assert top[0] > 1e5 and top[1] < 1e-3
 
 # %% [markdown]
-# The difference survives the first layers, but the numbers explode: a sublayer's
-# result grows with its input, so each layer multiplies them, by about 1.7 here. With such
-# numbers a softmax puts all its weight on one token and passes back almost no gradient
-# (lesson 01).
-#
-# And after 32 layers, 0.0 % differs, because what attention adds is nearly the same for all
-# tokens, and it grows until it drowns each token's own vector. What brings the vectors back
-# to their size?
+# The difference survives the first layers, but then what attention adds drowns it. And the
+# numbers explode: each layer multiplies them, by about 1.7 on average here. With such numbers
+# a softmax puts all its weight on one token and passes back almost no gradient (lesson 01).
+# What keeps the vectors at their size?
 
 # %% [markdown]
 # ## Layer normalisation
 #
-# **Layer normalisation** brings each token's vector back to its size: subtract its mean,
-# divide by its standard deviation, then multiply by a learned `gain` and add a learned
-# `bias`:
+# **Layer normalisation** brings each token's vector back to size 1: subtract its mean and
+# divide by its standard deviation. Then multiply by a learned `gain` and add a learned `bias`:
 #
 # $$\text{norm}(x) = \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} \cdot g + b$$
 #
 # $\mu$ and $\sigma^2$ are the mean and the variance within **one token**. The tiny
 # $\varepsilon$ prevents a division by 0 for a token of equal numbers.
-
-# %% [markdown]
-# Take three tokens with two numbers each: (1, 3), (10, 30) and (−7, 7).
 #
-# **Predict:** what does the norm turn them into, with gain 1 and bias 0?
-#
-# - [x] (−1, 1), (−1, 1) and (−1, 1)
-# - [ ] (−1, 1), (−10, 10) and (−7, 7)
-# - [ ] (0, 1), (0, 1) and (0, 1)
-
-# %%
-three = torch.tensor([[1.0, 3.0], [10.0, 30.0], [-7.0, 7.0]])
-mean = three.mean(dim=-1, keepdim=True)
-variance = ((three - mean) ** 2).mean(dim=-1, keepdim=True)
-print("means", mean.flatten().tolist(), "variances", variance.flatten().tolist())
-print(((three - mean) / variance.sqrt()).tolist())
-
-# %% [markdown]
-# Of two numbers, only the order is left; of 512, everything is left except the mean and
-# the spread.
-#
-# Two details are easy to get wrong. The variance here divides by d, the length of the vector
-# (PyTorch's `x.var()` divides by d − 1 unless you tell it not to), and ε is added under the
-# root.
+# The variance divides by d, the length of the vector (PyTorch's `x.var()` divides by d − 1
+# unless you tell it not to), and ε is added under the root.
 
 # %% [markdown]
 # ### Exercise: layer_norm
@@ -249,7 +224,8 @@ print(((three - mean) / variance.sqrt()).tolist())
 # </details>
 # <details><summary>Hint 2</summary>
 #
-# Centre first, and then take the mean of the squares of the result.
+# Centre first, and then take the mean of the squares of the result. The mean of the squares
+# minus the square of the mean is inaccurate where numbers are large and close together.
 #
 # </details>
 
@@ -258,6 +234,23 @@ from course_lib.nn.functional import layer_norm  # exercise
 
 # %%
 check(layer_norm)
+
+# %% [markdown]
+# Take three tokens with two numbers each: (1, 3), (10, 30) and (−7, 7).
+#
+# **Predict:** what does the norm turn them into, with gain 1 and bias 0?
+#
+# - [x] (−1, 1), (−1, 1) and (−1, 1)
+# - [ ] (−1, 1), (−10, 10) and (−7, 7)
+# - [ ] (0, 1), (0, 1) and (0, 1)
+
+# %%
+three = torch.tensor([[1.0, 3.0], [10.0, 30.0], [-7.0, 7.0]])
+print(layer_norm(three, torch.ones(2), torch.zeros(2)))
+
+# %% [markdown]
+# Of two numbers, only the order is left; of 512, everything is left except the mean and
+# the spread.
 
 # %% [markdown]
 # ## The encoder's layer
@@ -275,7 +268,7 @@ check(layer_norm)
 #
 # The encoder's layer has two sublayers: attention of the source to itself, then the
 # feed-forward network. All parameters arrive in one dictionary, as in PyTorch's `state_dict`:
-# `p["gain_1"]` and `p["bias_1"]` are those of the first norm.
+# `parameters["gain_1"]` and `parameters["bias_1"]` are those of the first norm.
 
 # %% [markdown]
 # ### Exercise: encoder_layer
@@ -303,7 +296,7 @@ from course_lib.nn.functional import encoder_layer  # exercise
 check(encoder_layer)
 
 # %% [markdown]
-# Up the stack of 32 layers once more, with norms.
+# Climb the 32 layers once more, now with norms.
 #
 # **Predict:** in which of the two do the vectors come out larger than they went in?
 #
@@ -317,7 +310,7 @@ sizes = {}
 for name, first in (("post-norm", False), ("pre-norm", True)):
     print(name)
     layer_with_norms = partial(encoder_layer, n_heads=4, norm_first=first)
-    sizes[name], _ = climb(layer_with_norms, [1, 8, 32])
+    sizes[name] = climb(layer_with_norms, [1, 6, 32])[0]
 assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 
 # %% [markdown]
@@ -325,9 +318,9 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # each sublayer adds something of about the same size, whatever came before: the numbers
 # grow, but slowly, and tokens stay apart for longer.
 #
-# So with post-norm, this untrained stack loses its words although it has both parts. The
-# paper has six layers, not 32 (after six, 14 % is left here), and deep stacks are mostly
-# built with pre-norm today. (What the two mean for learning is in *Going further*.)
+# So in post-norm, this untrained stack loses its words although it has both parts. The paper has
+# six layers, not 32, and deep stacks are mostly built with pre-norm today. (What the two mean
+# for learning is in *Going further*.)
 
 # %% [markdown]
 # ## Shift: read one behind
@@ -342,43 +335,12 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # | 1 | die | Katze |
 # | 2 | Katze | saß |
 #
-# If the shift is forgotten, the loss falls to 0 and the model is useless, because it has only
-# learned to copy what it reads (lesson 04).
-
-# %% [markdown]
-# ### Exercise: shift_right
+# With a causal mask, one sentence becomes as many training examples as it has tokens. If the
+# shift is forgotten, the loss falls to 0, but the model has only learned to copy what it reads
+# (lesson 04).
 #
-# Return the start, then all targets but the last.
-#
-# <details><summary>Hint 1</summary>
-#
-# How long is the result? What has to go, so that the start fits in?
-#
-# </details>
-# <details><summary>Hint 2</summary>
-#
-# `torch.full_like` makes a tensor like another one, with the same number everywhere;
-# `torch.cat` joins two. Which part of `targets` has the shape of the start?
-#
-# </details>
-
-# %%
-from course_lib.nn.functional import shift_right  # exercise
-
-# %%
-check(shift_right)
-
-# %% [markdown]
-# With *die*, *Katze*, *saß* as tokens 11, 12 and 13, and the start as token 1:
-
-# %%
-START = 1
-print(shift_right(torch.tensor([[11, 12, 13]]), START))
-
-# %% [markdown]
-# The last target (in training an **end** token, at which the decoder stops) is not read,
-# since nothing comes after it. Together with a causal mask, the shift turns one sentence into as
-# many training examples as it has tokens: each position predicts its token from those before.
+# (The last target of a real sentence is usually an **end** token; when the decoder writes it, it
+# stops. You can write `shift_right` in *Going further*.)
 
 # %% [markdown]
 # ## The decoder's layer
@@ -391,15 +353,6 @@ print(shift_right(torch.tensor([[11, 12, 13]]), START))
 #
 # So the model has three kinds of attention, each with its mask. Take a source of three
 # words and two padding tokens, and a target of *start*, two words and one padding token.
-
-# %%
-english = ["the", "cat", "sat", "pad", "pad"]
-german = ["start", "die", "Katze", "pad"]
-source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
-target_only = masks.padding_mask([3], 4)[0]
-
-# %% [markdown]
-# In the picture below, queries run down, keys across, and blocked keys are hatched.
 #
 # **Predict:** in which attentions must the mask block the future?
 #
@@ -408,6 +361,10 @@ target_only = masks.padding_mask([3], 4)[0]
 # - [ ] In all three
 
 # %%
+english = ["the", "cat", "sat", "pad", "pad"]
+german = ["start", "die", "Katze", "pad"]
+source_only = masks.padding_mask([3], 5)[0]  # (1, 5)
+target_only = masks.padding_mask([3], 4)[0]
 three_masks = {
     "encoder": (source_only.repeat(5, axis=0), english, english),
     "decoder": (masks.combine_masks(masks.causal_mask(4), target_only), german, german),
@@ -419,15 +376,16 @@ alt = "Padding is blocked in all three; the decoder's own attention has a triang
 figures.three_attentions(three_masks, alt=alt)
 
 # %% [markdown]
-# Cross-attention has no triangle, because the whole source is there from the start. In the
-# decoder's self-attention, the triangle already hides the padding from every word, so
-# there the causal mask alone would do.
+# Queries run down, keys across, and blocked keys are hatched. Cross-attention has no triangle,
+# because the whole source is there from the start. In the decoder's self-attention, the
+# triangle hides the padding as well.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
 #
-# Three sublayers, three norms. The memory gets no norm in this layer, because the encoder
-# ends with one.
+# Three sublayers, three norms; the parameters of cross-attention are `cross_q`, `cross_k`,
+# `cross_v` and `cross_o`. The memory gets no norm here: it has passed the norm at the encoder's
+# end.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -450,50 +408,53 @@ check(decoder_layer)
 # %% [markdown]
 # ## Embed: tokens become vectors
 #
-# Now all layers are written. They take vectors and return vectors, so two things are missing: a
-# way in, and a way out. Each token has a **token id**, an integer from 0 up. Its vector is the
-# row with that number in the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus
-# the encoding of its position (lesson 05). The paper first multiplies the row by
-# $\sqrt{d_{model}}$; *Going further* shows what for, and there you can write `embed`.
+# Layers take vectors and return vectors, so two things are missing: a way in, and a way out.
+# Each token has a **token id**, an integer from 0 up. Its vector is the row with that number in
+# the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the encoding of its
+# position (lesson 05). The paper first multiplies the row by $\sqrt{d_{model}}$; *Going
+# further* shows what for, and there you can write `embed`.
 
 # %%
 from course_lib.nn import functional
 from course_lib.positions import sinusoidal_encoding
 
 generator = torch.Generator().manual_seed(0)
-embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5
+embedding = torch.randn(1000, 512, generator=generator) * 512**-0.5  # length about 1
 encoding = torch.tensor(sinusoidal_encoding(64, 512)).float()
 token_ids = torch.tensor([[1, 11, 12]])  # start, die, Katze
 y = functional.embed(token_ids, embedding, encoding)
 print("in: ", tuple(y.shape))
+# A stack returns what has the shape of its input, so y may stand in for it here:
 print("out:", tuple((y @ embedding.T).shape))
 
 # %% [markdown]
-# On the way out, the same embedding is used once more: `y @ embedding.T` is the dot product
-# of each position's vector with every row of the table, one score for each token in the
-# vocabulary. These are the **logits**. (The paper *ties* the two in this way.) So a
-# Transformer ends as lesson 01 began: a vector is compared with a table of vectors.
+# On the way out, the paper uses the same embedding once more: `y @ embedding.T` is the dot
+# product of each position's vector with every row of the table, one score for each token in
+# the vocabulary. These are the **logits**. So a Transformer ends as lesson 01 began: a vector
+# is compared with a table of vectors.
 
 # %% [markdown]
 # ## The whole Transformer
 #
 # Put all parts together: token ids go in, logits come out. The next cell looks for your
 # functions in this notebook, and uses the course's version of each one that you haven't
-# written yet (`embed` is the course's in any case):
+# written yet (`embed` and `shift_right` are the course's in any case):
 
 # %%
 from course_lib.lessons.own_parts import complete
 
-parts = ["layer_norm", "feed_forward", "shift_right", "encoder_layer"]
-complete(globals(), functional, *parts, "decoder_layer")
+parts = ["layer_norm", "feed_forward", "encoder_layer", "decoder_layer"]
+complete(globals(), functional, *parts)
 
 # %% [markdown]
 # This Transformer has one layer on each side and 32 numbers per token, and it will read words
-# of six letters from a to j. Its parameters are in three dictionaries: one for the encoder's
+# of six letters from a to j. Its parameters `p` are in three dictionaries: one for the encoder's
 # layer, one for the decoder's, and `ends` for the embedding and the norm at the end of each
-# stack (`course_lib/lessons/own_transformer.py` draws them):
+# stack. The layers are post-norm, as in the paper; each stack still ends with a norm, as in
+# PyTorch.
 
 # %%
+START = 1
 six_positions = torch.tensor(sinusoidal_encoding(6, 32)).float()
 causal_6 = torch.tensor(masks.causal_mask(6))
 
@@ -503,7 +464,7 @@ def logits_of(source, target, p):
     x = functional.embed(source, ends["embedding"], six_positions)
     x = encoder_layer(x, p["encoder"], 4)
     memory = layer_norm(x, ends["gain_encoder"], ends["bias_encoder"])
-    read = shift_right(target, START)
+    read = functional.shift_right(target, START)
     y = functional.embed(read, ends["embedding"], six_positions)
     y = decoder_layer(y, memory, p["decoder"], 4, causal_6)
     y = layer_norm(y, ends["gain_decoder"], ends["bias_decoder"])
@@ -511,21 +472,30 @@ def logits_of(source, target, p):
 
 
 # %% [markdown]
-# The task is to write a word backwards. The model trains for 300 steps on random words,
-# and autograd goes through all of your functions. Then it writes 500 new words.
+# The task is to write a word backwards. The model trains for 300 steps on random words, and
+# autograd goes through all of your functions. Then it writes 500 new words, letter by letter.
+# When it writes the first letter, the decoder has read only *start*.
+#
+# **Predict:** how often is that first letter right?
+#
+# - [ ] In about one word of ten, as by chance
+# - [x] About as often as the letters that follow
+# - [ ] Never, because it comes before all letters
 
 # %% tags=["nbval-ignore-output"]
 own = own_transformer.make_parameters()
 losses = own_transformer.learn_to_reverse(logits_of, own, 300)  # some seconds
-share = own_transformer.share_reversed(logits_of, own)
-print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; right: {share:.0%}")
+right = own_transformer.share_reversed(logits_of, own)
+print(f"loss: first {losses[0]:.2f}, last {losses[-1]:.3f}; words right: {right:.0%}")
 print(own_transformer.write(logits_of, own, ["decade", "facade", "hedged"]))
-assert share > 0.9  # 1.00 when the course was made
+assert right > 0.9  # 1.00 when the course was made
 
 # %% [markdown]
-# It learns: 21,504 parameters, in functions you know line by line. The paper's model has six
-# layers on each side. They are alike, but each has parameters of its own. (In *Going further*,
-# your functions form such a stack, and give the same numbers as PyTorch's `nn.Transformer`.)
+# Nearly all words are right, from the first letter on: cross-attention has the whole source to
+# read. The model learns, with 21,504 parameters and functions that you know line by line. The
+# paper's model has six layers on each side, all alike, but each with parameters of its own.
+# (In *Going further*, your functions form such a stack, and give the same numbers as
+# PyTorch's `nn.Transformer`.)
 #
 # And what failed in the picture at the beginning of this lesson? Without residual connections,
 # attention's means make all tokens the same; with them, each token's own vector is carried
@@ -535,8 +505,8 @@ assert share > 0.9  # 1.00 when the course was made
 # %% [markdown]
 # ## In three lines
 #
-# - A layer is sublayers with residual connections and norms: norm(x + sublayer(x)), or
-#   x + sublayer(norm(x)).
+# - A layer is made of sublayers, each with a residual connection and a norm:
+#   norm(x + sublayer(x)), or x + sublayer(norm(x)).
 # - The decoder reads its own words so far, one position behind, and the encoder's memory;
 #   each of the three attentions has its mask.
 # - Residual connections keep tokens apart for longer, norms keep numbers within bounds. In our
@@ -550,11 +520,45 @@ assert share > 0.9  # 1.00 when the course was made
 # %% [markdown]
 # ## Going further
 #
-# Seven sections follow, and no later lesson needs them. The first three complete the core: you
-# write `embed`, take parts away from the model, and compare it with PyTorch's. *Count*
-# is for those who want to know where the parameters of such a model are; *Residual connections*
-# and *Norm after, or norm first* for those who will design or debug deep stacks; *Norms in
+# Eight sections follow, and no later lesson needs them. The first four complete the core: you
+# write `shift_right` and `embed`, take parts away from the model, and compare it with
+# PyTorch's. *Count* is for those who want to know where the parameters of such a model are;
+# *Residual connections* and *Norm after, or norm first* for those who will design or debug deep stacks; *Norms in
 # detail* for those who write one.
+
+# %% [markdown]
+# ## The way in: one position later
+#
+# With *die*, *Katze*, *saß* as tokens 11, 12 and 13, and the start as token 1, the decoder
+# reads 1, 11, 12.
+
+# %% [markdown]
+# ### Exercise: shift_right
+#
+# Return the start, then all targets but the last.
+#
+# <details><summary>Hint 1</summary>
+#
+# How long is the result? What has to go, so that the start fits in?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# `torch.full_like` makes a tensor like another one, with the same number everywhere;
+# `torch.cat` joins two, with `dim=-1` along the axis of the positions. Which part of `targets`
+# has the shape of the start?
+#
+# </details>
+
+# %%
+from course_lib.nn.functional import shift_right  # exercise
+
+# %%
+check(shift_right)
+
+# %% [markdown]
+# To let the Transformer of the core use it, put `shift_right` for `functional.shift_right` in
+# `logits_of`, and train once more.
 
 # %% [markdown]
 # ## The way in: a row of a table
@@ -604,8 +608,7 @@ from course_lib.nn.functional import embed  # exercise
 check(embed)
 
 # %% [markdown]
-# To let the Transformer of the core use it, put `embed` for `functional.embed` in `logits_of`,
-# and train once more.
+# Your `embed` can take the place of `functional.embed` in `logits_of`, too.
 
 # %% [markdown]
 # ## Without the mask, without positions
@@ -660,7 +663,7 @@ def transformer(source, target, embedding, encoding, model, n_heads, source_mask
     for layer in model.encoder.layers:
         x = encoder_layer(x, parameters_of(layer), n_heads, source_mask)
     memory = layer_norm(x, model.encoder.norm.weight, model.encoder.norm.bias)
-    y = functional.embed(shift_right(target, START), embedding, encoding)
+    y = functional.embed(functional.shift_right(target, START), embedding, encoding)
     causal = torch.tensor(masks.causal_mask(target.shape[-1]))
     for layer in model.decoder.layers:
         y = decoder_layer(y, memory, parameters_of(layer), n_heads, causal, source_mask)
@@ -696,7 +699,7 @@ causal = torch.tensor(masks.causal_mask(4))
 blocked = {"src_key_padding_mask": ~source_mask[:, 0], "tgt_mask": ~causal}
 blocked["memory_key_padding_mask"] = ~source_mask[:, 0]
 x = functional.embed(source, small_embedding, positions)
-y = functional.embed(shift_right(target, START), small_embedding, positions)
+y = functional.embed(functional.shift_right(target, START), small_embedding, positions)
 theirs = small(x, y, **blocked).detach() @ small_embedding.T
 print("same as nn.Transformer:", torch.allclose(logits, theirs))
 assert torch.allclose(logits, theirs)
@@ -795,7 +798,7 @@ assert sum(times[name] * notes[name] for name in notes) == 44_140_544
 # %%
 big_embedding = torch.randn(37_000, 512, generator=generator) * 512**-0.5
 source, target = torch.randint(2, 37_000, (2, 2, 6), generator=generator)
-read = shift_right(target, START)
+read = functional.shift_right(target, START)
 x, y = (functional.embed(ids, big_embedding, encoding) for ids in (source, read))
 logits = y @ big_embedding.T  # a stack's result is as long as what it reads
 between = {"source": source, "target": target, "decoder input": read, "logits": logits}
@@ -840,16 +843,6 @@ through = {kind: deep_stack.propagate(kind, 32) for kind in deep_stack.KINDS}
 depths = [1, 2, 3, 4, 8, 16, 32]
 chosen = ("norm only", "residual only", "post-norm", "pre-norm")
 apart = {name: [through[name].token_variation[d] for d in depths] for name in chosen}
-
-# %% [markdown]
-# **Predict:** with norms but no residual connections, after how many layers does the share
-# first fall below a thousandth?
-#
-# - [x] After 3 layers
-# - [ ] After 16 layers
-# - [ ] After 32 layers
-
-# %%
 print(f"{'layers':36}", *[f"{depth:7}" for depth in depths])
 for kind, shares in apart.items():
     print(f"{kind:13} {deep_stack.KINDS[kind]:22}", *[f"{s:7.2%}" for s in shares])
@@ -871,8 +864,8 @@ figures.curves(depths, apart, **labels, logarithmic=True, alt=alt)
 # which rescales the residual connections, a thousand.)
 #
 # The gradient says more. Take the loss of reversing the sequence, and divide the length
-# of its gradient at the input by its length at the top: a ratio near 1 means that it came
-# through.
+# of its gradient at the input by its length at the top: a ratio near 1 means that the
+# gradient came through.
 
 # %%
 ratio = {
@@ -911,7 +904,8 @@ assert 0.1 < ratio["post-norm"] < 1 < ratio["pre-norm"] < 10
 # %% [markdown]
 # Which of them learns? Six layers must reverse a sequence of eight tokens, of eight
 # kinds. A model that learns nothing has the loss ln 8 = 2.08. The **learning rate**, the
-# size of a step, is 0.001 or ten times that.
+# size of a step, is 0.001 or ten times that. At the start, post-norm's gradients are large for
+# the parameters near the output (Xiong and others, 2020).
 #
 # **Predict:** which models are still near 2.08 after 100 steps?
 #
@@ -933,8 +927,7 @@ assert 2 < losses[0.01, "post-norm"] < 2.2
 assert sum(loss < 1.2 for loss in losses.values()) == 3
 
 # %% [markdown]
-# At the start, post-norm's gradients are large for the parameters near the output, so
-# large steps make its training unstable (Xiong and others, 2020). *Warm-up*, which the
+# With gradients that large, large steps make post-norm's training unstable. *Warm-up*, which the
 # paper uses, helps: the learning rate rises from nearly 0 (below, during the first half
 # of the steps). Here are the medians of three seeds, trained beforehand for 150 steps (by
 # `python -m course_lib.experiments norms`; 100 stands for anything larger).
