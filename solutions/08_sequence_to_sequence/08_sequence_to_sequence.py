@@ -401,7 +401,7 @@ rows, columns = [*target, "(end)"], [*source, "(end)"]
 assert weights[2:5].argmax(dim=-1).tolist() == [4, 3, 3]  # three, seventy, seventy
 
 # %%
-alt = "Units attend to units and tens to tens: the two are exchanged, twice."
+alt = "Units attend to units and tens to tens: their order is swapped, twice."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
