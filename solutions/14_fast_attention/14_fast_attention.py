@@ -72,9 +72,9 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), 
 # that it has fetched. This is the **arithmetic intensity**, in operations per byte
 # moved (*operational* intensity in Williams et al. 2009).
 #
-# Take the product of b vectors with a (d, d) matrix, d = 2,048. It does 2bd² operations. To
-# be moved are the matrix, d² numbers, and the vectors, bd read and bd written. Each number
-# has 4 bytes.
+# Take the product of b vectors with a (d, d) matrix, d = 2,048. It does 2bd² operations, and
+# moves d² numbers of the matrix and 2bd of the vectors, those read and those written. Each
+# number has 4 bytes.
 
 # %%
 d = 2048
@@ -111,7 +111,8 @@ assert 60 < 256 * of_256 / one < 75 and round(one / of_256 * 0.5) == 2
 # So what does attention spend its time on? For each of its n × n weights, with d_k =
 # 64, the two products do 256 operations. Scaling and softmax do only about six, but
 # each of their results is written to memory and read again.
-#
+
+# %% [markdown]
 # Here are the parts for n = 4,096, each with the memory for its result already
 # allocated. The last row is the usual line, `(q @ k.T / sqrt(d_k)).softmax(dim=-1) @ v`. It
 # does the same operations, but makes three new tables of 64 MiB.
@@ -193,8 +194,8 @@ assert math.isclose(so_far, at_once)
 # That can be built up in the same way. For each query, remember three things: the
 # **maximum** and the **sum** so far, and the **output** so far, a vector that is not yet
 # divided by the sum. When the maximum grows, multiply the sum *and* the output by the same
-# factor, because both add up the same exponentials. At the end, divide the output by the
-# sum, once.
+# factor, because the same exponentials are in both; in the output, each times its value.
+# At the end, divide the output by the sum, once.
 #
 # By hand: let the scores 1, 3, 2 and 5 have the values 10, 20, 30 and 40.
 
@@ -234,8 +235,7 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # a vector of length d_v. For each block of keys and values:
 #
 # 1. compute the block's scaled scores s, with −∞ where the mask is False;
-# 2. the new maximum M′ is the larger of M and the largest of s. (If it is still −∞, the
-#    query has met no key that it may attend to. Then subtract 0 in steps 3 and 4, not M′.)
+# 2. the new maximum M′ is the larger of M and the largest of s;
 # 3. S and O are multiplied by the factor e^(M − M′);
 # 4. the powers e^(s − M′) are summed and added to S; the powers times the block's values
 #    are added to O;
@@ -244,14 +244,18 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # At the end, the result is O / S.
 
 # %% [markdown]
+# There is one trap. As long as a query has met no key that it may attend to, M′ is still
+# −∞, and −∞ − (−∞) is no number. Then subtract 0 in steps 3 and 4 instead of M′.
+#
+# If all this is a big step, write `online_softmax` in *Going further* first. It is the same
+# loop without O.
+
+# %% [markdown]
 # ### Exercise: tiled_attention
 #
 # Write the five steps as a loop over blocks of keys and values. All queries go through
 # together, so a tile has n × block scores. Maximum and sum have the shape (..., n, 1), by
 # `keepdims=True`, and the output (..., n, d_v).
-#
-# (If that is a big step, write `online_softmax` in *Going further* first: the same loop
-# without O.)
 #
 # <details><summary>Hint 1</summary>
 #
@@ -294,8 +298,8 @@ assert max(gaps.values()) < 1e-13
 # > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
 # > often taken for one. But it is *exact*: only the rounding differs, in the last digits, as
 # > with any other order of a sum. Rabe and Staats
-# > ([2021](https://arxiv.org/abs/2112.05682)) computed attention in blocks to save memory;
-# > Dao et al. (2022) fitted the tiles to a GPU's fast memory.
+# > ([2021](https://arxiv.org/abs/2112.05682)) had computed it in blocks to save memory; Dao
+# > et al. (2022) arranged the tiles for a GPU's fast memory.
 
 # %% [markdown]
 # ## Memory, measured
@@ -354,9 +358,9 @@ figures.curves(measured_lengths, mebibytes, **axes, alt=alt)
 # ## On a GPU
 #
 # The processor measured above does two operations while one byte arrives. An A100, a GPU
-# of 2020, can do about 200: up to 312 trillion operations a second on 16-bit numbers, for
-# 1.5 TB a second from its large memory of 40 GB. The small memory next to its processors
-# delivers 19 TB a second, but holds only 20 MB in all (Dao et al. 2022, figure 1).
+# of 2020, can do about 200: up to 312 trillion operations a second on 16-bit numbers,
+# against 1.5 TB a second from its large memory of 40 GB. The small memory next to its
+# processors delivers 19 TB a second, but holds only 20 MB (Dao et al. 2022, figure 1).
 # Attention's table goes out to the large memory and back, several times. FlashAttention
 # keeps each tile in the small one.
 
@@ -473,9 +477,8 @@ print({name: f"{mebibytes:.0f} MiB" for name, mebibytes in held.items()})
 assert held["table"] > 8 * held["tiles"]
 
 # %% [markdown]
-# If yours holds more than 20 MiB, it makes the scores of all keys at once.
-
-# %% [markdown]
+# (If yours holds more than 20 MiB, it makes the scores of all keys at once.)
+#
 # Back to the question from the start. By its operations, attention is cheap for a page.
 # It was slow because of a table that one can do without, and today's programs mostly don't
 # make it. What has changed since 2017 is not the formula. What attention costs depends on
