@@ -28,7 +28,7 @@ def usual(rng):
 
 
 @exercise.case(
-    "The scores ln 3, 0 and ln 4 give the shares 3/8, 1/8 and 4/8", weight=1.5
+    "Scores such as ln 3, 0 and ln 4 give shares such as 3/8, 1/8 and 4/8", weight=1.5
 )
 def small_example_by_hand(student, rng):
     shares = student([math.log(3), 0.0, math.log(4)])
@@ -371,14 +371,14 @@ exercise.option(
 exercise.option(
     "rounded_to_two_digits",
     "Your numbers are rounded to two digits.",
-    "What do rounded shares sum to?",
+    "How far is 0.67 from two thirds?",
     why="Results are rounded to make them look tidy, inside the function.",
     digits=2,
 )
 exercise.option(
     "rounded_to_four_digits",
     "Your numbers are rounded to four digits.",
-    "What do rounded shares sum to?",
+    "How far is 0.6667 from two thirds?",
     why="Results are rounded to make them look tidy, inside the function.",
     digits=4,
 )

@@ -759,7 +759,7 @@ exercise.option(
 exercise.option(
     "last_parameters_returned",
     "Your `best` holds the parameters after the last step, whatever the losses were.",
-    "If your tensors are changed in place, what is left of those that you kept?",
+    "After which epoch was the held-out loss smallest, and what kept its parameters?",
     why="best = model.state_dict() copies nothing: it shows the newest parameters.",
     best="last",
 )

@@ -204,13 +204,27 @@ def describe_kind(value: Any) -> str:
     return describe(value)
 
 
-def show_arguments(names: tuple[str, ...], call: Call) -> str:
-    """Show the arguments of a call by name: "x = [1, 2] and axis = 0"."""
+def show_arguments(
+    names: tuple[str, ...], call: Call, *, with_floats: bool = False
+) -> str:
+    """Show the arguments of a call by name: "x = [1, 2] and axis = 0".
+
+    with_floats : whether to say of an array that is shown without a point that it has
+        floats: "x = [1, 2] (floats)"
+    """
     named = [*zip(names, call.arguments, strict=False), *call.keywords.items()]
-    parts = [_show_argument(name, value) for name, value in named]
+    parts = [
+        _show_argument(name, value) + (_floats_of(value) if with_floats else "")
+        for name, value in named
+    ]
     if len(parts) < 2:
         return "".join(parts)
     return ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _floats_of(value: Any) -> str:
+    is_shown_whole = is_array(value) and not set(".a") & set(show_value(value))
+    return " (floats)" if is_shown_whole and number_kind(value) == "floats" else ""
 
 
 def _show_argument(name: str, value: Any) -> str:

@@ -84,7 +84,9 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     if not verdict.visible:
         return _explain_hidden(failure)
     names = exercise.argument_names(len(failure.call.arguments))
-    fed = show_arguments(names, failure.call)
+    difference = failure.difference
+    is_of_kind = difference is not None and difference.kind == "type"
+    fed = show_arguments(names, failure.call, with_floats=is_of_kind)
     start = f"For {fed}, your" if fed else "Called without arguments, your"
     actual, expected = _actual_and_expected(exercise, failure, failure.call)
     return f"{start} `{exercise.name}` {actual}. {expected}."

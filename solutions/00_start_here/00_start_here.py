@@ -197,9 +197,9 @@ check(softmax_by_hand)
 # it.</span>
 
 # %% [markdown]
-# <span class="in-notebook">The toolbar has *Check* and *Hint* for the exercise you are
-# in, *Start over* and *Restore* for your answer, and *Home*, which shows what you have
-# solved.</span>
+# <span class="in-notebook">The toolbar has *Check* and *Hint* for the exercise you are in
+# (by keys: Alt+Shift+Enter and Alt+Shift+H), *Start over* and *Restore* for your answer,
+# and *Home*, which shows what you have solved.</span>
 #
 # Your function turns one list of scores into weights. A whole sentence needs a list for
 # every word, and for that you need arrays.

@@ -17,7 +17,7 @@ function describeKeys(place, id) {
   const keys = document.createElement("p");
   keys.id = id;
   keys.className = "living-keys";
-  keys.textContent = `Keyboard: Tab goes from part to part of this picture, the arrow keys move inside a part${leaves}.`;
+  keys.textContent = `Keyboard: Tab goes from part to part of this picture, the arrow keys move inside a part, Enter chooses${leaves}.`;
   place.append(keys);
   place.setAttribute("aria-describedby", id);
 }
