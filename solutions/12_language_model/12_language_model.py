@@ -5,13 +5,13 @@
 #
 # After this lesson you can
 #
-# - turn a translator's decoder into a language model, and a text into batches;
+# - say what of a translator a language model needs, and turn a text into batches;
 # - measure a language model in bits per byte, and compare it with counts and a compressor;
 # - generate text from logits, with temperature, top-k, top-p and a draw;
 # - in *Going further*: filter the candidates yourself, build the block used in today's
 #   models, and say what each change since 2017 buys.
 #
-# **About 75 minutes, and 95 more in *Going further*.** You need lessons 05 to 07 and 09
+# **About 75 minutes, and 100 more in *Going further*.** You need lessons 05 to 07 and 09
 # to 11, and the data: `make data` prepares it.
 
 # %%
@@ -77,46 +77,11 @@ alt = "The encoder and the decoder's cross-attention are grey: there is no sourc
 figures.lesson_map("12", alt=alt)
 
 # %% [markdown]
-# What is left of a decoder layer without cross-attention? Take a pre-norm decoder layer
-# from lesson 09 and let its cross-attention return 0, so that the residual connection
-# carries the target past it.
-
-# %%
-from course_lib.masks import causal_mask
-from course_lib.nn.functional import decoder_layer, parameters_of
-
-with torch.random.fork_rng():
-    torch.manual_seed(0)
-    layer = nn.TransformerDecoderLayer(16, 4, 32, 0.0, dtype=torch.float64)
-    target, memory = torch.randn(2, 5, 16, dtype=torch.float64)
-learned = parameters_of(layer)
-learned["cross_o"] = torch.zeros_like(learned["cross_o"])  # its bias is 0 already
-causal = torch.tensor(causal_mask(5))
-decoded = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
-
-# %% [markdown]
-# What is left is self-attention and a feed-forward network.
-#
-# **Predict:** which other layer of lesson 09 computes the same thing?
-#
-# - [x] The encoder's, with a causal mask
-# - [ ] The encoder's, without a mask
-# - [ ] None: a decoder's layer has parameters of its own kind
-
-# %%
-from course_lib.nn.functional import encoder_layer
-
-last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
-for name, mask in (("no mask", None), ("causal mask", causal)):
-    encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
-    print(f"encoder, {name}: same result?", torch.allclose(encoded, decoded))
-assert torch.allclose(encoded, decoded)
-
-# %% [markdown]
-# So "decoder-only" and "encoder with a causal mask" are two names for the same layers.
-# (`last_norm`: the decoder layer's third norm took the part of an encoder layer's
-# second.) What makes them a language model is the mask, and what they are trained to
-# predict.
+# What is left of a decoder layer is self-attention with a causal mask and a feed-forward
+# network. An *encoder's* layer with a causal mask computes the same (*Going further*, *The
+# same layer twice*, tries it), so "decoder-only" and "encoder with a causal mask" are two
+# names for the same layers. What makes them a language model is the mask, and what they
+# are trained to predict.
 
 # %% [markdown]
 # ## One long sequence
@@ -536,14 +501,15 @@ print({name: round(bits, 1) for name, bits in bits_of.items()}, "bits per byte")
 minutes = runs.median("seconds") / 60
 print(f"{one_run['parameters']:,} parameters, {minutes:.0f} minutes on one core")
 assert [round(bits, 1) for bits in bits_of.values()] == [2.6, 2.3, 2.2, 2.5]
-assert max(runs.values("bits_per_byte")) < one_run["best_n_gram"]["bits_per_byte"]
+assert max(runs.values("bits_per_byte")) < trigrams
+assert trigrams == one_run["best_n_gram"]["bits_per_byte"]
 assert 4 < one_run["parameters"] / 122_176 < 5
 assert 3 < one_run["steps"] * 512 / (900 * 16 * 64) < 4  # tokens read, times
 
 # %% [markdown]
-# All three runs are ahead of the best counts and of `xz`. Compared with your small model,
-# that took four times as many parameters, 36 plays instead of eight, and three times as
-# many tokens read. (Which of the three helped most, these results don't say, and the two
+# All three runs are ahead of the best counts, the trigrams, and of `xz`. Compared with
+# your small model, that took four times as many parameters, 36 plays instead of eight,
+# and three times as many tokens read. (Which of the three helped most, these results don't say, and the two
 # models were judged on different parts of *The Tempest*.)
 #
 # And what does it write? Here are the first three samples from the first seed, each cut
@@ -613,7 +579,8 @@ print(write("HAMLET", seed=7, temperature=0.6, k=40, p=0.95))
 #
 # Each section below stands alone and can be skipped; no later lesson's core needs it.
 # *The baseline: counting* is about what a model has to beat, and the three sections after
-# it about what a model writes.
+# it about what a model writes. *The same layer twice* compares a decoder's layer with an
+# encoder's.
 #
 # The others take today's models apart and measure what their parts and their size
 # bring. The five changes since 2017:
@@ -923,6 +890,42 @@ assert 1 < 6000 * 512 * 98_849 / 43_069 / len(play_split().train.encode()) < 2
 # and others, [2021](https://arxiv.org/abs/2012.07805)).
 
 # %% [markdown]
+# ## The same layer twice
+#
+# Is a decoder layer without cross-attention an encoder layer? Take a pre-norm decoder
+# layer from lesson 09 and let its cross-attention return 0, so that the residual
+# connection carries the target past it.
+
+# %%
+from course_lib.masks import causal_mask
+from course_lib.nn.functional import decoder_layer, parameters_of
+
+with torch.random.fork_rng():
+    torch.manual_seed(0)
+    layer = nn.TransformerDecoderLayer(16, 4, 32, 0.0, dtype=torch.float64)
+    target, memory = torch.randn(2, 5, 16, dtype=torch.float64)
+learned = parameters_of(layer)
+learned["cross_o"] = torch.zeros_like(learned["cross_o"])  # its bias is 0 already
+causal = torch.tensor(causal_mask(5))
+decoded = decoder_layer(target, memory, learned, 4, causal, norm_first=True)
+
+# %% [markdown]
+# Give its parameters to an encoder's layer. Which mask does that need?
+
+# %%
+from course_lib.nn.functional import encoder_layer
+
+last_norm = {"gain_2": learned["gain_3"], "bias_2": learned["bias_3"]}
+for name, mask in (("no mask", None), ("causal mask", causal)):
+    encoded = encoder_layer(target, learned | last_norm, 4, mask, norm_first=True)
+    print(f"encoder, {name}: same result?", torch.allclose(encoded, decoded))
+assert torch.allclose(encoded, decoded)
+
+# %% [markdown]
+# So an encoder's layer needs nothing but the mask. (`last_norm`: the decoder layer's third
+# norm took the part of an encoder layer's second.)
+
+# %% [markdown]
 # ## A norm without a mean
 #
 # The block that you trained is not the one of lesson 09. LLaMA (Touvron et al. 2023)
@@ -1122,6 +1125,9 @@ check(grouped_query_attention)
 # with `enable_gqa`, agrees:
 
 # %%
+from course_lib.masks import causal_mask
+
+causal = torch.tensor(causal_mask(5))
 drawn_from = torch.Generator().manual_seed(0)
 q = torch.randn(8, 5, 4, generator=drawn_from, dtype=torch.float64)
 same = {}
