@@ -249,7 +249,7 @@ for letter in "CD":
 assert probes.leak_of_mask(models["D"]) > 0.01 > 1e-6 > probes.leak_of_mask(healthy)
 
 # %% [markdown]
-# Each word may attend to the one after it, the very word that it has to predict. (A
+# Each word may attend to the one after it, the very word it has to predict. (A
 # softmax without its mask would reach *all* later words, and mixed positions would not
 # show in the weights.) **Fix it.** `offset` is for the cache of lesson 11; leave it in.
 #
@@ -383,10 +383,12 @@ print(f"caught {caught} of {of}")
 assert caught / of < 1 / 3
 
 # %% [markdown]
-# It catches a wrong shape, and the softmax over the queries: all weights are 1/5, and seven
-# of them are no 1. But it compares no value, and rows sum to 1 with any scale and mask. With
-# ones everywhere, all scores are equal, so even values would not show the scale. A good
-# test has
+# It catches a wrong shape, and the softmax over the queries: all weights are 1/5, so that
+# rows sum to 7/5. But it compares no value, and rows sum to 1 with any scale and any mask.
+# And with ones everywhere, all scores are equal, so that no comparison would show the scale.
+
+# %% [markdown]
+# A good test has
 #
 # - an **example by hand**, small enough to be sure;
 # - **sizes that all differ**, and numbers that are drawn;
@@ -430,11 +432,15 @@ caught, of = load("test_attention").score(test_attention)
 print(f"caught {caught} of {of}")
 
 # %% [markdown]
+# The second test is of a softmax that obeys a mask. Try it with masks of the same shape
+# (..., n, m) as the scores: broadcasting needs no test here. A row of the mask that is
+# False everywhere should give a row of zeros.
+
+# %% [markdown]
 # ### Exercise: test_mask
 #
-# Write a test for versions of `masked_softmax(scores, may_attend)` of lesson 04. Masks of
-# the same shape (..., n, m) as the scores are enough; a row that is False everywhere gets
-# zeros. `help("course_lib.masks.masked_softmax")` prints the whole contract.
+# Write a test for versions of `masked_softmax(scores, may_attend)` of lesson 04.
+# `help("course_lib.masks.masked_softmax")` prints its contract.
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1078,8 +1084,8 @@ symptoms.compare("O", {"healthy": healthy, "model O": models["O"], "fixed": fixe
 # %% [markdown]
 # ## The whole list of checks
 #
-# Here is *The order of the checks* with the rows for all fourteen models; it gives away
-# those that you have not hunted yet. Before and during training:
+# Here is *The order of the checks* for all fourteen models; it gives away those that you
+# have not hunted yet. Before and during training:
 #
 # | measure | healthy | if not, suspect |
 # |---|---|---|
@@ -1089,7 +1095,7 @@ symptoms.compare("O", {"healthy": healthy, "model O": models["O"], "fixed": fixe
 # | one batch, 200 steps | loss near 0 | gradients, learning rate, optimizer |
 # | samples | no copies | the shift |
 # | first NaN | none | its batch: an empty row |
-# | norm of the gradient | grows a few times at most | gradients not set to 0 |
+# | norm of the gradient | no steady growth | gradients not set to 0 |
 # | learning rate, plotted | as you meant it | the schedule: steps or epochs |
 
 # %% [markdown]
