@@ -334,13 +334,13 @@ def variants(
         if sums == "so far, the output of the last block":
             output_factor = 0.0
         output = output * output_factor + powers @ v[..., keys, :]
-        if divided == "on the way":
+        if divided.startswith("on the way"):
             output = output / np.where(total == 0.0, 1.0, total)
         largest = largest if maximum == "not stored" else higher
 
     if divided == "in each block, averaged":
         output = output / len(starts)
-    elif divided == "at the end":
+    elif divided.endswith("at the end"):
         is_nothing = total == 0.0 if without_keys == "zeros" else False
         output = output / np.where(is_nothing, 1.0, total)
         if sums == "of the last block, zeros where it is 0":
@@ -473,6 +473,13 @@ exercise.option(
     why="The output is to be a mean at any time; FlashAttention's first version does "
     "that, and multiplies by the old sum before.",
     divided="on the way",
+)
+exercise.option(
+    "divided_on_the_way_and_at_the_end",
+    "Your output is divided by the sum so far at each block, and once more at the end.",
+    "How often is the first block divided in the end, and how often should it be?",
+    why="The division stands inside the loop, and behind it as well.",
+    divided="on the way and at the end",
 )
 exercise.option(
     "not_divided",

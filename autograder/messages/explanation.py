@@ -21,6 +21,7 @@ from autograder.checking.values import (
     is_array,
     is_one_of,
     is_tensor,
+    number_kind,
 )
 from autograder.messages.description import (
     MAX_NUMBERS,
@@ -84,9 +85,14 @@ def explain(exercise: Exercise, verdict: CaseVerdict) -> str:
     if not verdict.visible:
         return _explain_hidden(failure)
     names = exercise.argument_names(len(failure.call.arguments))
-    difference = failure.difference
-    is_of_kind = difference is not None and difference.kind == "type"
-    fed = show_arguments(names, failure.call, with_floats=is_of_kind)
+    gap = failure.difference
+    lost_floats = (
+        gap is not None
+        and (gap.kind, is_array(gap.actual), is_array(gap.expected))
+        == ("type", True, True)
+        and number_kind(gap.actual) == "integers"
+    )
+    fed = show_arguments(names, failure.call, with_floats=lost_floats)
     start = f"For {fed}, your" if fed else "Called without arguments, your"
     actual, expected = _actual_and_expected(exercise, failure, failure.call)
     return f"{start} `{exercise.name}` {actual}. {expected}."

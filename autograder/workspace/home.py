@@ -316,9 +316,13 @@ class Home:
             about = ABOUT.format(count=len(self.lessons))
             line = f"**Start here:** {self._link(lesson)} · {lesson.minutes}{TIE}min"
             return f"{line}{question} <small>{about}</small>"
-        name = self._exercise_link(lesson, exercise)
-        line = f"**Continue in {_plain(lesson.heading)}:**{question}"
-        line += f" {name} · {exercise.minutes}{TIE}min"
+        if any(each.name in self.progress for each in lesson.exercises):
+            line = f"**Continue in {_plain(lesson.heading)}:**{question}"
+            name = self._exercise_link(lesson, exercise)
+            line += f" {name} · {exercise.minutes}{TIE}min"
+        else:  # from its beginning, not in the middle
+            line = f"**Continue:**{question} {self._link(lesson)}"
+            line += f" · {self.minutes_left(lesson)}{TIE}min"
         later = [each for each in self.put_off() if each != here]
         if later:
             links = ", ".join(self._exercise_link(*each) for each in later)

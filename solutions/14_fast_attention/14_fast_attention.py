@@ -155,9 +155,9 @@ print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
 #
 # **Predict:** what happens to the first block's sum?
 #
-# - [x] It is multiplied by e^(3 − 5)
-# - [ ] It isn't changed, and e^(2 − 5) + e^(5 − 5) is added
 # - [ ] It is multiplied by e^(5 − 3)
+# - [ ] It isn't changed, and e^(2 − 5) + e^(5 − 5) is added
+# - [x] It is multiplied by e^(3 − 5)
 # - [ ] It cannot be corrected without 1 and 3
 
 # %%
