@@ -14,6 +14,10 @@ const ABOVE = "run the cells above first (Run → Run All Above Selected Cell)."
 export const REPORTS_STYLE = `
 .jp-Notebook .attention-course-absent, .jp-Notebook .attention-stopped { margin: 0.4em 0; padding: 0.4em 0.8em;
   border-left: 4px solid #b8860b; color: var(--jp-content-font-color1); }
+/* Above the error, not beside it: what holds both is a row. */
+.jp-Notebook .jp-Cell-outputWrapper:has(> .attention-course-absent) { flex-wrap: wrap; }
+.jp-Notebook .jp-Cell-outputWrapper > .attention-course-absent { flex: 0 0 100%; box-sizing: border-box; }
+.jp-Notebook .jp-Cell-outputWrapper > .attention-course-absent ~ .jp-OutputArea { flex: 1 1 0; min-width: 85%; }
 .jp-Notebook .attention-course-older { margin: 0 0 0.6em; padding: 0.4em 0.8em; font-weight: 600;
   border: 1px dashed currentColor; }
 .jp-Notebook .attention-course-way-on { margin: 0.6em 0; }
