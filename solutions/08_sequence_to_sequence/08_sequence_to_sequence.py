@@ -228,7 +228,8 @@ assert share < 0.95  # 0.75, 0.76 and 0.75 for the seeds 0, 1 and 2
 # the tens of the number's *end*; yours may err elsewhere.) The network knows the words, but it
 # mixes up what it has read.
 #
-# Does the length matter? Sort the 300 numbers by their English words, and compare the halves:
+# Does the length matter? Sort the 300 numbers by how many English words they have, and
+# compare the halves:
 
 # %% tags=["nbval-ignore-output"]
 by_length = sorted(numbers.pairs[-300:], key=lambda pair: len(pair[0]))
@@ -384,8 +385,8 @@ print("written:", *written(translator, source))
 # %% [markdown]
 # *siebzig* for the thousands, *achtzig* at the end: all right. Which target token belongs to
 # which source token is called the **alignment**. *vier hundert* and *four hundred* stand in the
-# same order. Then *drei* needs *three*, which stands after *seventy*. And *und*? In *three
-# thousand*, German goes on after *drei* with *tausend*; here it must write *und*.
+# same order. Then *drei* needs *three*, which stands after *seventy*. And *und*? In 3,000,
+# German goes on after *drei* with *tausend*; in 73,000 it must first write *und*.
 #
 # **Predict:** which English word gets the most weight when this *und* is written?
 #
@@ -401,7 +402,7 @@ rows, columns = [*target, "(end)"], [*source, "(end)"]
 assert weights[2:5].argmax(dim=-1).tolist() == [4, 3, 3]  # three, seventy, seventy
 
 # %%
-alt = "Units attend to units and tens to tens: their order is swapped, twice."
+alt = "Ones look at ones and tens at tens: their order is swapped, twice."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
@@ -426,8 +427,8 @@ figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 # %% [markdown]
 # ## In three lines
 #
-# - The bottleneck was the one vector through which the source had to go: it was hard to learn to
-#   use for a long source.
+# - The bottleneck was the one vector through which the source had to go: after the same
+#   training, less of a long source came through it than of a short one.
 # - With attention, the decoder attends to all states at each step; Bahdanau's query is
 #   the state *before* the step.
 # - The network learns what to attend to, and the weights can be drawn.

@@ -375,8 +375,8 @@ figures.curves(steps, learning_rates, **labels, alt=alt)
 # trains, so it comes as soon as you have that code, in the next section.
 
 # %% [markdown]
-# **Three: the decoder doesn't leak.** `leak` from lesson 04 changes the later inputs of a function
-# and measures how much its earlier outputs change. Try it on both halves of `real`, the
+# **Three: only what may read ahead does.** `leak` from lesson 04 changes the later inputs
+# of a function and measures how much its earlier outputs change. Try it on both halves of `real`, the
 # untrained Transformer of the first check.
 #
 # **Predict:** where does it detect a leak?
@@ -459,7 +459,7 @@ assert gaps[0] < 1e-4 and gaps[1] > 0.01
 # numbers below a million; 100 others are **held out**: the model never learns from them.
 #
 # The vocabulary has 150 tokens. So the loss begins near ln 150 = 5.0, and smoothing sets a
-# floor of 0.82.
+# floor, as above.
 
 # %%
 from course_lib.nn.training.batches import batches_by_length
@@ -532,8 +532,8 @@ print(f"first loss {losses_of_eight[0]:.2f}, last loss {losses_of_eight[-1]:.2f}
 assert abs(losses_of_eight[0] / np.log(150) - 1) < 0.1 and losses_of_eight[-1] < 0.9
 
 # %% [markdown]
-# The model has memorised the eight, as well as smoothed targets allow. So the gradients and the
-# steps work.
+# The model has memorised the eight, as well as smoothed targets allow: 0.82 is
+# the floor. So the gradients and the steps work.
 #
 # `loss_of` is called after each epoch, and prints what the model writes for two held-out
 # numbers, too.
@@ -573,8 +573,9 @@ assert held_out_losses[-1] < 0.4 < 1.5 < held_out_losses[0]
 # %% [markdown]
 # After 50 steps, two different numbers become nearly the same: the model knows which subwords
 # are frequent, but barely reads its source. In the end it does. When the course was made, the
-# second number came out right, and the first did not: after *vier*, where 32,604 should end, a
-# few letters too many. How many of the 100 held-out numbers are exactly right?
+# second number came out right, and the first did not: after *vier*, where 32,604 should end,
+# it went on (rows are cut after 42 letters). How many of the 100 held-out numbers are
+# exactly right?
 
 # %% tags=["nbval-ignore-output"]
 small.load_state_dict(best, strict=False)
@@ -612,7 +613,7 @@ figures.curves(range(1, 9), curves, **axes, alt=alt)
 # - The loss is the mean surprise at the right tokens; with smoothed targets it cannot come
 #   down to 0.
 # - A training run warms up: the learning rate first grows, and then falls.
-# - Before a long training run: the loss is ln V, one batch is memorised, the decoder
+# - Before a long training run: the first loss is near ln V, one batch is memorised, the decoder
 #   doesn't leak, the target is shifted, and padding changes nothing.
 #
 # **What you can read now:** *Attention Is All You Need*, section 5; Goodfellow et al.
