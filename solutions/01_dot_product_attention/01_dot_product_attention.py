@@ -279,8 +279,8 @@ for size in (1.0, 4.0, 16.0):
 #
 # That can make learning slow. Training changes each number of a network in proportion to a
 # derivative (a **gradient**): how much the error would change with that number. If a
-# score barely moves the weights, it barely moves the error, and almost nothing is
-# learned: the gradient **vanishes**. *Attention Is All You Need* (2017), "the paper" from
+# score barely moves the weights, it barely moves the error, and the queries and keys
+# learn almost nothing: the gradient **vanishes**. *Attention Is All You Need* (2017), "the paper" from
 # here on, suspects the same: for large d_k, the softmax is pushed "into regions where it
 # has extremely small gradients" (section 3.2.1).
 
@@ -483,7 +483,7 @@ figures.last_word(**pronoun.typed(of_it), alt=alt)
 # does it have three legs? And what happens near the origin?
 
 # %%
-alt = "Cat has weight 0.79, bird 0.21, car nothing: the kitten has 3.59 legs."
+alt = "Cat has weight 0.79, bird 0.21, car almost nothing: the kitten has 3.59 legs."
 more = legs | {"show": ("dot product", "cosine", "weight")}
 figures.draggable_query("kitten", q[0], keys_by_name, **more, alt=alt)
 

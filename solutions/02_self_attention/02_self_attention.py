@@ -536,6 +536,8 @@ figures.attention_lines(np.array([tired, wide]), *labels, alt=alt)
 #
 # The second layer makes the query of *it* from its vector and its note.
 #
+# In this run, the key of *street* doesn't depend on the last word; the query of *it* does.
+#
 # **Predict:** which word did *it* attend to most when that note was made, in the first layer?
 #
 # - [ ] *animal*, and in the other sentence *street*.
@@ -553,7 +555,8 @@ for last_word in ("tired", "wide"):
 # %% [markdown]
 # *it* and *animal* note the last word, so in the second layer it can change the query of
 # *it* and the key of *animal*. (We chose seed 8 because this is easy to see there. Other
-# seeds use other notes, but all of the seeds 0–9 find a way.) Two layers can do what one
+# seeds use other notes, but with all of the seeds 0–9, *it* finds the right noun in these
+# two sentences.) Two layers can do what one
 # cannot, which may be one reason why a Transformer has several.
 
 # %% [markdown]
@@ -863,8 +866,9 @@ assert min(runs.values("noun again, similarity")) > 0.98
 
 # %% [markdown]
 # By similarity, a pronoun is right less often than a guess. On average it keeps 0.8 or more
-# of its weight for itself, and it has no colour, so its own value only gets in the way: some
-# of the answers are colours that no noun of the story has.
+# of its weight for itself, and it has no colour, so its own value gets in the way: some of
+# the answers are colours that no noun of the story has. Which noun gets most of the rest is
+# an accident of the random vectors.
 #
 # One number is not enough, because on a line only the largest and the smallest key can
 # win, and there are four groups of nouns. Two can be enough, but with seed 0 the training

@@ -150,7 +150,7 @@ check(causal_mask)
 
 # %% [markdown]
 # Thanks to this mask, one pass over a sentence trains all of its positions at once, and
-# none of them cheats. (What that costs: *Going further*.)
+# in attention, none of them sees what comes next. (What that costs: *Going further*.)
 
 # %% [markdown]
 # ## Sentences of different lengths
@@ -335,7 +335,7 @@ assert masked_softmax(row, allowed)[0, 2] == 0
 # leaks.**
 #
 # `masks.leak(f, x, t)` does that for any function f that turns n rows into n rows. It
-# changes every number of x after row t, and measures how far rows 0 … t of the result
+# changes the numbers of x after row t, and measures how far rows 0 … t of the result
 # move. (In *Going further* you can write it.)
 
 # %% [markdown]

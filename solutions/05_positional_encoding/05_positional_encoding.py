@@ -410,7 +410,7 @@ for apart in (0, 4, 10):
     assert np.ptp(scores) < 1e-10
 
 # %% [markdown]
-# Wherever the two stand, only their distance changes the score.
+# Wherever the two stand, only the difference of their positions changes the score.
 
 # %% [markdown]
 # ## Learned positions
@@ -464,7 +464,7 @@ assert max(trials.values("rotary, positions 0–1023")) < 0.2
 assert 0.115 < guess < 0.13
 
 # %% [markdown]
-# With 1,024 tokens they are little better than guessing. **For a rotary model, a *position*
+# With 1,024 tokens, two of the three are no better than guessing. **For a rotary model, a *position*
 # that it never trained on is nothing new, but a *distance* is**: among 16 tokens no two are
 # more than 15 apart, and here the head meets distances up to 1,023, and has 64 times as
 # many keys to share its weight among. (*Distances never trained on*, in *Going further*,

@@ -425,8 +425,8 @@ same = parallel_strings([*names])
 print(*same[0].values(), sep="\n")
 
 # %% [markdown]
-# Learn 4,000 merges from English, or from all six. The texts that we measure on are new to
-# both vocabularies:
+# Learn 4,000 merges from English, or from all six. None of the English texts that we
+# measure on was learned from:
 
 
 # %%

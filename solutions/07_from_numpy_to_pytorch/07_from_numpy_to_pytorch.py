@@ -162,7 +162,8 @@ print(with_a_cut.item())
 assert with_a_cut == 3
 
 # %% [markdown]
-# Half of the gradient is missing, and again there is no error. These are **two silent
+# Half of the gradient is missing, and again there is no error (only
+# `torch.tensor` warns). These are **two silent
 # traps**. (A cut is useful if you mean it: a program that collects losses for a plot keeps
 # `loss.item()`, because `loss` would keep its whole graph in memory.)
 

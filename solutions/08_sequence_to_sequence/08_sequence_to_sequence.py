@@ -69,7 +69,8 @@ figures.encoder_decoder(*sides, **drawn, bidirectional=True, alt=alt)
 # After 400 steps of training with three letters in between, the answer is right for every new
 # word.
 #
-# **Predict:** after the same training, how often is it right with *ten* letters in between?
+# **Predict:** if it is trained for as many steps with *ten* letters in between, how often is
+# it right?
 #
 # - [ ] For nearly every word: 32 numbers have room enough for one letter.
 # - [ ] For about half of the words.
@@ -250,7 +251,7 @@ assert share < 0.75  # 0.62, 0.64 and 0.61; of the shorter half 0.87, 0.87 and 0
 # all but the two last. Keep them: one row for each of the m source tokens, `(m, d)`. At
 # each step the decoder attends to these rows by the three moves of lesson 01: scores,
 # softmax, weighted mean. So *each* target token has a context of its own, and only one
-# weighted mean lies between it and any source token.
+# weighted mean lies between it and any state of the source.
 #
 # It is like an interpreter's notes, consulted for each part of the translation. But here every
 # token leaves a note, and the network learns which notes to consult.
@@ -402,7 +403,7 @@ rows, columns = [*target, "(end)"], [*source, "(end)"]
 assert weights[2:5].argmax(dim=-1).tolist() == [4, 3, 3]  # three, seventy, seventy
 
 # %%
-alt = "Ones look at ones and tens at tens: their order is swapped, twice."
+alt = "From ones to ones and from tens to tens: their order is swapped, twice."
 figures.alignment(weights.numpy(), rows, columns, links, alt=alt)
 
 # %% [markdown]
@@ -856,7 +857,8 @@ print("30 new numbers:", round(measured, 2))
 assert measured > 0.6  # 0.87 in the trial
 
 # %% [markdown]
-# And do sharper weights make better translators? Here are the results of three seeds
+# And do sharper weights make better translators? Here are the results of three seeds,
+# with 64 numbers in each direction instead of 48
 # (`python -m course_lib.experiments alignments`). *none* has no attention, *additive* is
 # Bahdanau's decoder, and *multiplicative* Luong's with the score *general*. *Short* and *long*
 # are the halves of the 300 new numbers with fewer and with more English words.
@@ -882,7 +884,7 @@ assert all(
 
 # %% [markdown]
 # Without attention, longer numbers go wrong more often. *additive* gets every number right, with
-# at most 0.87 of its weight on the links. *multiplicative* is sharper in two of three runs
+# at most 0.873 of its weight on the links. *multiplicative* is sharper in two of three runs
 # (0.997), but not better.
 
 # %% [markdown]
