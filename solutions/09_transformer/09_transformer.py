@@ -177,8 +177,8 @@ def climb(layer, depths):
 # Why the bypass? Attention takes means, and means of means make the tokens more and more
 # similar: in the first picture, without residual connections, a few layers are enough to make
 # them all the same. With residual connections, each token's own vector stays in the sum all
-# the way up. But so does all that the sublayers add, and what attention adds here is nearly the
-# same for every token. And the larger a sublayer's input, the more it adds.
+# the way up. But so does all that the sublayers add, and what attention adds differs
+# less from token to token, the further up the less. And the larger a sublayer's input, the more it adds.
 #
 # **Predict:** with residual connections, and without norms, what share of the vectors still
 # differs between tokens after 32 layers?
@@ -378,7 +378,7 @@ figures.three_attentions(three_masks, alt=alt)
 # %% [markdown]
 # Queries run down, keys across, and blocked keys are hatched. Cross-attention has no triangle,
 # because the whole source is there from the start. In the decoder's self-attention, the
-# triangle hides the padding as well.
+# triangle already hides the padding from every word.
 
 # %% [markdown]
 # ### Exercise: decoder_layer
@@ -642,8 +642,8 @@ assert no_mask[0] < 0.1 and no_mask[1] < 0.1  # 0.003 and 0.00 in the trial
 assert no_positions[0] > 0.5 and no_positions[1] < 0.1  # 1.08 and 0.00
 
 # %% [markdown]
-# Without the mask, each position reads its own target at the next one, where the shift put
-# it: the loss is low, but while writing there is nothing there to copy. Without positions,
+# Without the mask, each position but the last reads its own target at the next one, where
+# the shift put it: the loss is low, but while writing there is nothing there to copy. Without positions,
 # the model knows which letters there are, but not their order.
 
 # %% [markdown]

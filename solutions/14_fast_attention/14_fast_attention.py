@@ -58,8 +58,8 @@ figures.costs_by_length(lengths, widths, layers, names=named, start=(128, 512), 
 
 # %% [markdown]
 # Even so, attention was slow, and most of its time was not needed. For 64 texts of 1,024
-# tokens, GPT-2 medium's attention took 42 milliseconds on a GPU, forward and backward.
-# Rewritten, it took 7, with the same result (Dao et al. 2022).
+# tokens, the attention of one layer of GPT-2 medium took 42 milliseconds on a GPU, forward
+# and backward. Rewritten, it took 7, with the same result (Dao et al. 2022).
 #
 # **What does attention really cost, and how is it made fast?** By the end, your own
 # function will read two thousand tokens without ever making the table of weights.
@@ -298,7 +298,7 @@ assert max(gaps.values()) < 1e-13
 # > **Is FlashAttention an approximation?** Many fast attentions before it were, so it is
 # > often taken for one. But it is *exact*: only the rounding differs, in the last digits, as
 # > with any other order of a sum. Rabe and Staats
-# > ([2021](https://arxiv.org/abs/2112.05682)) had computed it in blocks to save memory; Dao
+# > ([2021](https://arxiv.org/abs/2112.05682)) had computed exact attention in blocks to save memory; Dao
 # > et al. (2022) arranged the tiles for a GPU's fast memory.
 
 # %% [markdown]
@@ -973,7 +973,7 @@ except (ImportError, RuntimeError) as fault:
 # ```
 
 # %% [markdown]
-# One figure in the paper's measurements (*On a GPU*) doesn't add up. For standard attention
+# Two figures in the paper's measurements (*On a GPU*) don't add up. For standard attention
 # it prints 66.6 billion operations. Count them by hand: two products forward and four
 # backward, each of 2n²d_k operations, in 64 texts with the 16 heads of one layer.
 

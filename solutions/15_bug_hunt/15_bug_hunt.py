@@ -101,7 +101,8 @@ assert abs(healthy.losses[0] / np.log(23) - 1) < 0.1
 # %% [markdown]
 # This is what health looks like: new numbers are read right, and the first loss is ln V
 # (lesson 10). V is 23: ten digits, ten words, padding, start and end. Each model below
-# differs from C in *one* function; seed and batches are the same.
+# differs from C in *one* function; seed and batches are the same. (One model in *Going
+# further* differs in its data.)
 #
 # You see the symptom and name a suspect. Then you see its code, in a cell that is yours to
 # fix, and the fixed model is trained and compared.
@@ -259,7 +260,7 @@ symptoms.compare("D", runs)
 # ### Model A: no leak, and yet it knows the answer
 #
 # Model A has no leak, and yet the lowest loss. For a fresh number it writes one word,
-# again and again; for each number another.
+# again and again.
 #
 # **Predict:** which part is to blame?
 #
@@ -473,7 +474,7 @@ check(test_mask)
 # was too good, or because two numbers differed that should have been equal.
 
 # %% [markdown]
-# And the map of the lessons is filled in. You have written each of its parts.
+# And the map of the lessons is filled in. You have met each of its parts, and written most of them.
 
 # %%
 of_figure = ["tokens", "embedding", "positions", "self-attention", "cross-attention"]
