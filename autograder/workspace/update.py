@@ -63,8 +63,8 @@ def merge(
     """
     merged = Merged(deepcopy(newer))
     frame = merged.notebook.cells
-    in_frame = pair_cells(mine.cells, frame)
     in_base = pair_cells(mine.cells, base.cells) if base else {}
+    in_frame = _pair_by_way_of(in_base, base.cells if base else [], mine.cells, frame)
     follow: dict[int, list[NotebookNode]] = {}
     anchor = -1  # the learner's cells above the lesson's first stay above it
     for index, cell in enumerate(mine.cells):
@@ -162,14 +162,20 @@ def _make_ordinary(own: list[NotebookNode], frame: list[NotebookNode]) -> None:
 def pair_cells(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int, int]:
     """Find which of the learner's cells is which of the lesson's, each at most once.
 
-    A copied cell keeps its grade_id but gets an id of its own, so the id is asked
-    first; some editors drop the ids, so the text is asked last.
+    A copied cell keeps its grade_id but gets an id of its own, so both are asked first.
+    Other cells are known by their text before their id: an id counts the cells of its
+    section, and is another cell's once one above is gone. Some editors drop the ids.
     """
+
+    def same_text(cell: NotebookNode) -> Hashable:
+        return cell.cell_type, text_of(cell)
+
     keys: tuple[Callable[[NotebookNode], Hashable], ...] = (
-        lambda cell: (cell.get("id"), grade_id_of(cell)) if cell.get("id") else None,
+        lambda cell: (cell.get("id"), grade_id_of(cell)) if grade_id_of(cell) else None,
         grade_id_of,
+        lambda cell: (cell.get("id"), same_text(cell)) if cell.get("id") else None,
+        same_text,
         lambda cell: cell.get("id"),
-        lambda cell: (cell.cell_type, text_of(cell)),
     )
     pairs: dict[int, int] = {}
     for key in keys:
@@ -181,6 +187,24 @@ def pair_cells(mine: list[NotebookNode], others: list[NotebookNode]) -> dict[int
             if index not in pairs and key(cell) in free:
                 pairs[index] = free.pop(key(cell))
     return pairs
+
+
+def _pair_by_way_of(
+    in_base: dict[int, int],
+    base: list[NotebookNode],
+    mine: list[NotebookNode],
+    frame: list[NotebookNode],
+) -> dict[int, int]:
+    """Pair the learner's cells with those of a newer lesson, as ``pair_cells`` does.
+
+    A cell that the learner has changed is known by the text that it had before.
+    """
+    base_in_frame = pair_cells(base, frame)
+    pairs = {i: base_in_frame[j] for i, j in in_base.items() if j in base_in_frame}
+    mine_left = [i for i in range(len(mine)) if i not in in_base]
+    frame_left = [j for j in range(len(frame)) if j not in pairs.values()]
+    rest = pair_cells([mine[i] for i in mine_left], [frame[j] for j in frame_left])
+    return pairs | {mine_left[i]: frame_left[j] for i, j in rest.items()}
 
 
 def text_of(cell: NotebookNode) -> str:

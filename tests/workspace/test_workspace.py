@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -411,6 +412,27 @@ def test_choice_of_another_question_is_not_kept():
     (cell,) = merged.notebook.cells
     assert cell.source == "which one?"
     assert cell.metadata["attention"]["prediction"] == {"right": 0}
+
+
+def test_cells_are_known_by_their_text_where_ids_count_anew():
+    """The section lost its first cell, and what was its second is its first now."""
+    first, guess = (
+        new_markdown_cell("First.", id="s-1"),
+        prediction("which?", right=0).cells[0],
+    )
+    guess.id, code = "s-2", new_code_cell("x = 1", id="s-3")
+    base = new_notebook(cells=[first, guess, code])
+    newer, mine = deepcopy(base), deepcopy(base)
+    del newer.cells[0]
+    newer.cells[0].id, newer.cells[1].id = "s-1", "s-2"
+    newer.cells.append(new_code_cell("y = 2", id="s-3"))
+    mine.cells[1].metadata["attention"]["prediction"]["choice"] = 1
+    mine.cells[2].source = "x = 10"
+    merged = merge(newer, mine, base)
+    guess, *code = merged.notebook.cells
+    assert guess.metadata["attention"]["prediction"] == {"right": 0, "choice": 1}
+    assert [cell.source for cell in code] == ["x = 10", "y = 2"]
+    assert (merged.changed, merged.replaced, merged.own) == (1, 0, 0)
 
 
 def test_changed_check_is_replaced_by_the_courses(learner):
