@@ -16,9 +16,9 @@ MAX_BYTES = 30_000
 PICTURES = {
     "00_start_here": "shares-from-scores-by-hand-6",
     "01_dot_product_attention": "looking-something-up-3",
-    "02_self_attention": "learning-what-a-pronoun-refers-to-14",
+    "02_self_attention": "what-is-it-6",
     "03_multi_head_attention": "can-reshape-do-it-alone-3",
-    "04_masking": "every-position-is-a-task-7",
+    "04_masking": "several-masks-at-once-4",
     "05_positional_encoding": "the-formula-5",
     "06_byte_pair_encoding": "the-word-from-the-beginning-5",
     "07_from_numpy_to_pytorch": "attention-backwards-16",

@@ -72,8 +72,8 @@ def unreadable(error: SyntaxError) -> str:
     """Return a sentence or two on a text that is not Python.
 
     >>> unreadable(SyntaxError("expected ':'", ("<cell>", 3, 9, "if x > 0", 3, 9)))
-    "Python cannot read line 3, `if x > 0`. A colon is missing, most likely at the end \
-of the line. Python's words: expected ':'."
+    "Python cannot read line 3, `if x > 0`. A colon is missing, before what is done \
+there or at the end of the line. Python's words: expected ':'."
     """
     words = str(error.msg or "invalid syntax").rstrip(".?")
     where = f"line {error.lineno}" if error.lineno else "this text"

@@ -553,11 +553,11 @@ for last_word in ("tired", "wide"):
     assert min(to_last[it], to_last[animal]) > 0.8 and to_last[street] < 0.1
 
 # %% [markdown]
-# *it* and *animal* note the last word, so in the second layer it can change the query of
-# *it* and the key of *animal*. (We chose seed 8 because this is easy to see there. Other
-# seeds use other notes, but with all of the seeds 0–9, *it* finds the right noun in these
-# two sentences.) Two layers can do what one
-# cannot, which may be one reason why a Transformer has several.
+# *it* and *animal* note the last word, so in the second layer that word can change the query
+# of *it* and the key of *animal*. (We chose seed 8 because this is easy to see there. With
+# other seeds the model takes other notes, but with all of the seeds 0–9, *it* finds the
+# right noun in these two sentences.) Two layers can do what one cannot, which may be one
+# reason why a Transformer has several.
 
 # %% [markdown]
 # ## In three lines
@@ -867,8 +867,7 @@ assert min(runs.values("noun again, similarity")) > 0.98
 # %% [markdown]
 # By similarity, a pronoun is right less often than a guess. On average it keeps 0.8 or more
 # of its weight for itself, and it has no colour, so its own value gets in the way: some of
-# the answers are colours that no noun of the story has. Which noun gets most of the rest is
-# an accident of the random vectors.
+# the answers are colours that no noun of the story has. Which noun gets the rest is chance.
 #
 # One number is not enough, because on a line only the largest and the smallest key can
 # win, and there are four groups of nouns. Two can be enough, but with seed 0 the training

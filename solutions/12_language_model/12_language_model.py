@@ -393,7 +393,8 @@ print(both**2 / (both**2).sum())
 #
 # <details><summary>Hint 1</summary>
 #
-# What is e¹⁰⁰⁰⁰ in float32, and what is 0 / 0? What does the docstring say about T = 0?
+# What is 10,000 / 10⁻³⁶ in float32, and what is ∞ − ∞? What does the docstring say about
+# T = 0?
 #
 # </details>
 # <details><summary>Hint 2</summary>

@@ -305,8 +305,8 @@ symptoms.compare("A", runs)
 # | one batch, 200 steps | loss near 0 | gradients, learning rate, optimizer |
 # | samples | no copies | the shift |
 #
-# A suspect once cleared stays cleared. But every row comes too late: the error is in the
-# program already.
+# A suspect once cleared stays cleared. But each row needs a whole model. A test of one part
+# needs neither a model nor a suspicion.
 
 # %% [markdown]
 # ## Write the test

@@ -278,7 +278,7 @@ def test_claims_that_fail_for_one_reason_stand_together():
     assert str(apart).count("your `scaled_scores` returned") == 4
 
 
-def test_claims_that_fail_in_one_way_stand_together_only_if_all_do():
+def test_claims_stand_together_only_if_all_fail_in_one_way():
     def judged_here(name, answer):
         exercise = load(name)
         visible = [case for case in exercise.cases if case.visible]

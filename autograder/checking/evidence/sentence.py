@@ -30,6 +30,7 @@ WHICH_LINE = (
     "Which line of yours writes into an argument (with `-=`, `[…] =` or a method) "
     "instead of making something new?"
 )
+OTHERS_ARE_RIGHT = "every other call is right"
 COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
 
@@ -52,9 +53,11 @@ def evidence(
             if not sentence:
                 return ""
             more = examples()
+            with_more = _evidence(exercise, [*calls, *more], failing_cases)
             if COUNTED.search(sentence) and not _wrong(exercise, more):
-                return sentence
-            return _evidence(exercise, [*calls, *more], failing_cases)
+                # What tells failing calls from right ones says more than a count.
+                return with_more if OTHERS_ARE_RIGHT in with_more else sentence
+            return with_more
     except Exception:  # a value of the learner's own that nothing here foresaw
         return ""
 
@@ -201,7 +204,7 @@ def _of_all(
     is_all : whether nothing else is wrong
     """
     where = _where(exercise, compared, failing)
-    clause, calls = _clause_and_calls(exercise, failing)
+    clause, calls = _clause_and_calls(exercise, failing, by_reason=not where)
     n, of = len(failing), len(compared)
     if not clause:
         return _right_but(where, n, of, is_all) if where else ""
@@ -219,20 +222,22 @@ def _of_all(
             return _sentence(clause, where, n, of, "", way)
         return f"Every result is right, but {clause} ({_of(n, of)})."
     else:
-        rest = "; every other call is right" if n < of and is_all else ""
+        rest = f"; {OTHERS_ARE_RIGHT}" if n < of and is_all else ""
     return _sentence(clause, where, n, of, rest, way) + _cause(failing)
 
 
 def _clause_and_calls(
-    exercise: Exercise, group: Sequence[Compared]
+    exercise: Exercise, group: Sequence[Compared], *, by_reason: bool = True
 ) -> tuple[str, Sequence[Compared]]:
     """Return a clause, and the calls that it holds of: all of a group, or the most.
 
     Calls may differ in kind, as a wrong shape here and NaN there: of those of the most
     frequent kind something can be said that does not hold of the others.
+
+    by_reason : whether exceptions are told apart by their reasons, too
     """
     if group[0].way == "raised":
-        group = _of_one_kind(group)
+        group = _of_one_kind(group, by_reason)
     if clause := clause_of(exercise, group, weak=False):
         return clause, group
     by_kind: dict[str, list[Compared]] = {}
@@ -265,16 +270,16 @@ def _of_one_cause(stopped: Sequence[Compared]) -> Sequence[Compared]:
     return max(by_cause.values(), key=len, default=[])
 
 
-def _of_one_kind(group: Sequence[Compared]) -> Sequence[Compared]:
+def _of_one_kind(group: Sequence[Compared], by_reason: bool) -> Sequence[Compared]:
     """Return the calls that end in the most frequent kind of exception.
 
-    Where those have no meaning in common, these alone: those that mean the same, or
-    else those that stop at one line, if either is more than half.
+    by_reason : whether, where those have no meaning in common, it is those alone that
+        mean the same, or else that stop at one line, if either is more than half
     """
     names = [builtin_kind(each) for each in group]
     most = max(names, key=names.count)
     chosen = [each for each, name in zip(group, names, strict=True) if name == most]
-    if cause(chosen):
+    if cause(chosen) or not by_reason:
         return chosen
     same = _of_one_cause(chosen)
     if 2 * len(same) > len(chosen) and cause(same):

@@ -198,9 +198,9 @@ def test_argument_at_which_a_given_function_stops_is_named(call, sentence):
             every = parameters, 1.0, {{}}
             return {call}
     """
-    found = cause(text, gradient_of, {"w": 2.0}, lambda x: x)
-    assert sentence in found
-    assert ("`gradient_of`" in found) == ("gradient_of" in call)
+    meaning = cause(text, gradient_of, {"w": 2.0}, lambda x: x)
+    assert sentence in meaning
+    assert ("`gradient_of`" in meaning) == ("gradient_of" in call)
 
 
 def test_argument_that_a_function_of_the_course_refuses_is_named():
