@@ -24,12 +24,12 @@ PICTURES = {
     "07_from_numpy_to_pytorch": "attention-backwards-16",
     "08_sequence_to_sequence": "numbers-written-in-another-order-8",
     "09_transformer": "a-question-to-carry-through-the-lesson-5",
-    "10_training": "how-fast-may-it-move-7",
+    "10_training": "how-fast-may-it-move-8",
     "11_translation": "several-beams-6",
     "12_language_model": "one-long-sequence-7",
     "13_inside_the_heads": "a-question-to-carry-through-the-lesson-3",
-    "14_fast_attention": "tiles-4",
-    "15_bug_hunt": "too-good-to-be-true-3",
+    "14_fast_attention": "tiles-6",
+    "15_bug_hunt": "model-e-down-and-up-again-3",
 }
 # Their dark cells are small weights, on a dark page too. Words would be dark as well.
 COLOUR_MAPS = {
