@@ -415,7 +415,7 @@ def test_choice_of_another_question_is_not_kept():
 
 
 def test_cells_are_known_by_their_text_where_ids_count_anew():
-    """The section lost its first cell, and what was its second is its first now."""
+    # The section lost its first cell, and what was its second is its first now.
     first, guess = (
         new_markdown_cell("First.", id="s-1"),
         prediction("which?", right=0).cells[0],
