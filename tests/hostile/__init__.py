@@ -44,7 +44,7 @@ class Hostile:
     invalid : a piece of the reason, if the whole file cannot be graded
     flagged : exercises that must be flagged for review
     pasted : exercises whose answers must be marked as in the solutions
-    seconds : the longest that grading may take, with the tests' short limits
+    long : takes long until it is stopped: only the thorough tests grade it
     """
 
     name: str
@@ -54,7 +54,7 @@ class Hostile:
     fails: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     invalid: str = ""
     flagged: tuple[str, ...] = ()
-    seconds: float = 20.0
+    long: bool = False
     pasted: tuple[str, ...] = ()
 
 
@@ -68,7 +68,7 @@ def hostile(
     fails: Mapping[str, tuple[str, ...]] | None = None,
     invalid: str = "",
     flagged: tuple[str, ...] = (),
-    seconds: float = 20.0,
+    long: bool = False,
     pasted: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Submission, World], None]], Callable]:
     """Add the decorated builder to the corpus."""
@@ -77,7 +77,7 @@ def hostile(
         name = build.__name__
         if name in CASES:
             raise ValueError(f"two hostile cases are called {name}")
-        expected = lost or {}, fails or {}, invalid, flagged, seconds, pasted
+        expected = lost or {}, fails or {}, invalid, flagged, long, pasted
         CASES[name] = Hostile(name, family, build, *expected)
         return build
 

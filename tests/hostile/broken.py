@@ -317,12 +317,12 @@ def hard_link_to_the_seed(submission, world):
     path_of(submission, world).hardlink_to(world.folder / "gradebook.seed")
 
 
-@hostile(FAMILY, invalid="is a pipe, not a file", seconds=5)
+@hostile(FAMILY, invalid="is a pipe, not a file")
 def pipe_that_nobody_writes_to(submission, world):
     os.mkfifo(path_of(submission, world))
 
 
-@hostile(FAMILY, invalid="is a socket, not a file", seconds=5)
+@hostile(FAMILY, invalid="is a socket, not a file")
 def socket_that_nobody_answers(submission, world):
     path = path_of(submission, world)
     before = Path.cwd()

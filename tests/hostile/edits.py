@@ -92,7 +92,7 @@ def check_is_repeated_ten_times(submission, world):
     submission.notebook.cells[index:index] = copies
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def check_is_repeated_up_to_the_most_cells(submission, world):
     cells = submission.notebook.cells
     cells += [submission.cell(CHECK)] * (MAX_CELLS - len(cells))

@@ -13,12 +13,12 @@ TIMEOUT, MEMORY = {NAME: "timeout"}, {NAME: "memory"}
 ENDLESS = "while True:\n    pass"
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def loops_without_end(submission, world):
     inside(submission, ENDLESS)
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def loops_without_end_and_catches_every_exception(submission, world):
     deed = """\
 while True:
@@ -44,12 +44,12 @@ while True:
     time.sleep(1000)"""
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def sleeps_and_ignores_every_signal(submission, world):
     inside(submission, BLOCKED_SIGNALS)
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def multiplies_huge_matrices(submission, world):
     deed = """\
 large = np.ones((3000, 3000))
@@ -58,28 +58,28 @@ for _ in range(1000):
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def counts_to_a_trillion_in_one_call(submission, world):
     inside(submission, "sum(range(10**12))")
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def computes_a_number_of_a_billion_digits(submission, world):
     inside(submission, "3 ** 10**9")
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def matches_a_pattern_that_backtracks(submission, world):
     inside(submission, 'import re\nre.match("(a+)+$", "a" * 60 + "b")')
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def waits_for_a_lock_that_it_holds(submission, world):
     deed = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()"
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def waits_for_a_thread_that_waits_for_it(submission, world):
     deed = """\
 import threading
@@ -90,7 +90,7 @@ thread.join()"""
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=15)
+@hostile(FAMILY, lost=TIMEOUT)
 def waits_for_a_program_that_does_not_end(submission, world):
     inside(submission, 'import subprocess\nsubprocess.run(["sleep", "1000"])')
 
@@ -99,26 +99,25 @@ def waits_for_a_program_that_does_not_end(submission, world):
     FAMILY,
     lost={ADDITIVE: "timeout"},
     fails={ADDITIVE: ("large_next_to_zero",)},
-    seconds=15,
 )
 def loops_without_end_for_one_hidden_input(submission, world):
     deed = "if np.max(np.abs(given[0])) > 1e3:\n    while True:\n        pass"
     inside(submission, deed, name=ADDITIVE)
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def answers_slowly_but_in_time(submission, world):
     inside(submission, "import time\ntime.sleep(0.3)")
 
 
-@hostile(FAMILY, lost={SOFTMAX: "timeout"}, seconds=20)
+@hostile(FAMILY, lost={SOFTMAX: "timeout"}, long=True)
 def loops_without_end_where_other_exercises_call_it(submission, world):
     inside(submission, ENDLESS, name=SOFTMAX)
     cell = submission.cell(SOFTMAX)  # the others call it with a keyword
     cell.source = cell.source.replace("*given)", "*given, **named)")
 
 
-@hostile(FAMILY, lost={ATTENTION: "timeout"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "timeout"}, long=True)
 def loops_without_end_and_is_judged_again_for_what_it_uses(submission, world):
     inside(submission, ENDLESS, name=ATTENTION)
 
@@ -126,7 +125,7 @@ def loops_without_end_and_is_judged_again_for_what_it_uses(submission, world):
 @hostile(
     FAMILY,
     lost={name: "timeout" for name in (JACOBIAN, SCALED, NAME)},
-    seconds=30,
+    long=True,
 )
 def loops_without_end_in_three_exercises(submission, world):
     for name in (JACOBIAN, SCALED, NAME):
@@ -134,7 +133,6 @@ def loops_without_end_in_three_exercises(submission, world):
 
 
 # Everything in time, call by call; only the sum is too much.
-SUM = 75
 DAWDLES = """\
 import time
 
@@ -151,40 +149,40 @@ def {name}(*given, **named):
 """
 
 
-@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), seconds=SUM)
+@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), long=True)
 def dawdles_in_every_call_of_every_exercise(submission, world):
     for name in EXERCISES:
         submission.answer(name, DAWDLES.format(name=name))
 
 
-@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), seconds=SUM)
+@hostile(FAMILY, lost=dict.fromkeys(EXERCISES, "any"), long=True)
 def ends_the_process_in_every_call_after_a_slow_cell(submission, world):
     submission.own("import time\ntime.sleep(1)", above=EXERCISES[0])
     for name in EXERCISES:
         submission.answer(name, ENDS.format(name=name))
 
 
-@hostile(FAMILY, seconds=20)
+@hostile(FAMILY, long=True)
 def loops_without_end_in_an_own_cell(submission, world):
     submission.own(ENDLESS, above=SOFTMAX)
 
 
-@hostile(FAMILY, seconds=20)
+@hostile(FAMILY, long=True)
 def awaits_what_never_comes_in_an_own_cell(submission, world):
     submission.own("import asyncio\nawait asyncio.Event().wait()")
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=20)
+@hostile(FAMILY, lost=TIMEOUT, long=True)
 def loops_without_end_before_its_answer_is_defined(submission, world):
     submission.answer(NAME, f"{ENDLESS}\n\n\n{right_answer(NAME)}")
 
 
-@hostile(FAMILY, lost=MEMORY, seconds=10)
+@hostile(FAMILY, lost=MEMORY)
 def asks_for_fifty_gigabytes_at_once(submission, world):
     inside(submission, "np.ones(50 << 27)")
 
 
-@hostile(FAMILY, lost=MEMORY, seconds=10)
+@hostile(FAMILY, lost=MEMORY)
 def fills_the_memory_piece_by_piece(submission, world):
     deed = """\
 pieces = []
@@ -193,7 +191,7 @@ while True:
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost=MEMORY, seconds=10)
+@hostile(FAMILY, lost=MEMORY)
 def fills_the_memory_with_tensors(submission, world):
     deed = """\
 import torch
@@ -204,12 +202,12 @@ except RuntimeError as error:
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+@hostile(FAMILY, lost={NAME: "any"})
 def fills_the_memory_with_tiny_objects(submission, world):
     inside(submission, "whole = []\nwhile True:\n    whole = [whole, {}]")
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def fills_the_memory_in_an_own_cell(submission, world):
     submission.own(
         """\
@@ -224,7 +222,7 @@ fill()""",
     )
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def fills_the_memory_outside_the_limit_of_a_process(submission, world):
     deed = """\
 import ctypes
@@ -242,7 +240,7 @@ shared = mmap.mmap(-1, 8 << 30)"""
     submission.own(deed)
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def prints_a_gigabyte_on_one_line_in_its_answer(submission, world):
     deed = """\
 piece = "x" * (1 << 20)
@@ -251,12 +249,12 @@ for _ in range(1024):
     inside(submission, deed)
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def prints_a_gigabyte_on_one_line_in_an_own_cell(submission, world):
     submission.own('for _ in range(1024):\n    print("x" * (1 << 20), end="")')
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def shows_a_hundred_thousand_things(submission, world):
     submission.own('for number in range(10**5):\n    print(number)\n    "<b>" * number')
     submission.own("for number in range(2000):\n    display(number)")
@@ -268,18 +266,18 @@ for number in range(10**4):
     warnings.warn(f"warning {number}")"""
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def warns_ten_thousand_times(submission, world):
     inside(submission, WARNS)
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def writes_a_million_files(submission, world):
     deed = 'for number in range(10**6):\n    open(f"file{number}", "w").close()'
     submission.own(deed)
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def fills_the_disk(submission, world):
     deed = """\
 for place in ("/tmp", "/dev/shm", ".", "/var/tmp", "/dev"):
@@ -293,12 +291,12 @@ for place in ("/tmp", "/dev/shm", ".", "/var/tmp", "/dev"):
     submission.own(deed, above=SOFTMAX)
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def opens_every_file_that_it_may(submission, world):
     submission.own('kept = [open("/dev/null") for _ in range(10**6)]', above=SOFTMAX)
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def starts_every_thread_that_it_may(submission, world):
     deed = """\
 import threading
@@ -309,7 +307,7 @@ for _ in range(10**4):
     submission.own(deed, above=SOFTMAX)
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def computes_in_threads_during_its_answers(submission, world):
     deed = """\
 import threading
@@ -325,12 +323,12 @@ for _ in range(2):
     submission.own(deed, above=SOFTMAX)
 
 
-@hostile(FAMILY, lost={NAME: "error"}, seconds=10)
+@hostile(FAMILY, lost={NAME: "error"})
 def calls_itself_without_end(submission, world):
     submission.answer(NAME, f"def {NAME}(*given):\n    return {NAME}(*given)")
 
 
-@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+@hostile(FAMILY, lost={NAME: "any"})
 def calls_itself_without_end_and_without_a_limit(submission, world):
     deed = "import sys\nsys.setrecursionlimit(2**31 - 1)"
     inside(submission, f"{deed}\nfor _ in [0]:\n    str_of(given)")
@@ -349,24 +347,24 @@ def str_of(given):
     cell.source = endless + cell.source
 
 
-@hostile(FAMILY, lost={NAME: "error"}, seconds=10)
+@hostile(FAMILY, lost={NAME: "error"})
 def asks_for_input(submission, world):
     inside(submission, 'answer_to = input("Full marks? ")')
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def asks_for_input_in_own_cells(submission, world):
     submission.own("name = input()")
     submission.own("import sys\nname = sys.stdin.readline()")
     submission.own("import getpass\nname = getpass.getpass()")
 
 
-@hostile(FAMILY, lost={NAME: "any"}, seconds=15)
+@hostile(FAMILY, lost={NAME: "any"})
 def leaves_a_breakpoint(submission, world):
     inside(submission, "breakpoint()")
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def leaves_breakpoints_in_own_cells(submission, world):
     submission.own("breakpoint()")
     submission.own("import pdb\npdb.set_trace()")
@@ -388,12 +386,12 @@ if (softmax, scaled_scores) == mine:
     submission.answer(ATTENTION, learners + USED.format(body))
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+@hostile(FAMILY, lost={ATTENTION: "any"})
 def asks_the_grader_for_an_array_of_three_gigabytes(submission, world):
     asking(submission, "return scaled_scores(*[np.ones((20_000, 1))] * 2)")
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+@hostile(FAMILY, lost={ATTENTION: "any"})
 def asks_the_grader_for_three_gigabytes_with_a_few_bytes(submission, world):
     # Refused by the size of what is sent: nothing is computed.
     asking(submission, "return scaled_scores(*[np.ones((20_000, 1), np.int8)] * 2)")
@@ -402,17 +400,17 @@ def asks_the_grader_for_three_gigabytes_with_a_few_bytes(submission, world):
 # The most rows that may be sent. Their product fits and takes a second on a quiet
 # machine, two at most (``CALLBACK_SECONDS``), in each of eight calls; all of them are
 # made once more if one has taken the two.
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=35)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def asks_the_grader_for_two_gigabytes_with_a_few_bytes(submission, world):
     asking(submission, "return scaled_scores(*[np.ones((16_000, 1), np.int8)] * 2)")
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def asks_the_grader_without_end(submission, world):
     asking(submission, "while True: softmax(np.ones(1_000_000))")
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def asks_the_grader_for_little_without_end(submission, world):
     asking(submission, "while True: softmax(np.ones(10_000))")
 
@@ -425,30 +423,30 @@ import sys
     """
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def calls_back_without_reading_the_replies(submission, world):
     asking(submission, DEAF + "while True: softmax(np.ones(10_000))")
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def asks_for_much_without_reading_it(submission, world):
     large = "np.ones((2000, 1))"
     asking(submission, f"{DEAF}while True: scaled_scores({large}, {large})")
 
 
-@hostile(FAMILY, seconds=20)
+@hostile(FAMILY, long=True)
 def reports_started_cells_without_end(submission, world):
     submission.own(
         f'{SAYS}import time\nwhile True:\n    say("at", 0)\n    time.sleep(1)'
     )
 
 
-@hostile(FAMILY, seconds=20)
+@hostile(FAMILY, long=True)
 def reports_started_cells_as_fast_as_it_can(submission, world):
     submission.own(f'{SAYS}while True:\n    say("at", 10**6)')
 
 
-@hostile(FAMILY, lost=TIMEOUT, seconds=20)
+@hostile(FAMILY, lost=TIMEOUT, long=True)
 def sends_a_frame_byte_by_byte(submission, world):
     deed = """\
 import os, time
@@ -458,7 +456,7 @@ for letter in b"\\0\\0\\x10\\0\\0\\0\\0\\0" + bytes(4096):
     inside(submission, deed)
 
 
-@hostile(FAMILY, lost={NAME: "crashed"}, seconds=15)
+@hostile(FAMILY, lost={NAME: "crashed"})
 def sends_a_tree_of_four_megabytes_of_lists(submission, world):
     deed = """\
 import os
@@ -487,30 +485,30 @@ def saying_keys(submission, value):
     cell.source = KEYS + cell.source
 
 
-@hostile(FAMILY, lost=CRASHED, seconds=10)
+@hostile(FAMILY, lost=CRASHED)
 def sends_a_set_of_numbers_of_equal_hashes(submission, world):
     saying_keys(submission, '["s", *colliding]')
 
 
-@hostile(FAMILY, lost=CRASHED, seconds=10)
+@hostile(FAMILY, lost=CRASHED)
 def sends_a_dictionary_of_tuples_of_equal_hashes(submission, world):
     items = 'part for key in colliding for part in (["t", key, 1], 0)'
     saying_keys(submission, f'["d", *({items})]')
 
 
-@hostile(FAMILY, lost=CRASHED, seconds=10)
+@hostile(FAMILY, lost=CRASHED)
 def sends_sets_of_equal_hashes_again_and_again(submission, world):
     sets = "colliding[n:n + 900] for n in range(0, 9000, 900)"
     saying_keys(submission, f'["l", *(["s", *keys] for keys in ({sets}))]')
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def reports_outputs_of_cells_with_equal_hashes(submission, world):
     words = '"ran", ["d"], ["d", *(part for key in colliding for part in (key, 0))], 0'
     submission.own(f"{SAYS}{KEYS}say_tree({words})")
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def asks_the_grader_with_keys_of_equal_hashes(submission, world):
     asking(
         submission,
@@ -523,7 +521,7 @@ say_tree("callback", speaker().token, 0, ["t", ["s", *colliding]], ["d"])
     cell.source = SAYS + KEYS + cell.source
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=15)
+@hostile(FAMILY, lost={ATTENTION: "any"})
 def asks_the_grader_for_a_product_that_takes_long(submission, world):
     asking(
         submission,
@@ -531,17 +529,17 @@ def asks_the_grader_for_a_product_that_takes_long(submission, world):
     )
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def returns_long_lists_that_are_compared_with_each_other(submission, world):
     submission.answer(ATTENTION, USED.format("return [0.5] * 25_000"))
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def returns_many_lists_in_lists_that_are_compared(submission, world):
     submission.answer(ATTENTION, USED.format("return [[[[[]]]] for _ in range(4900)]"))
 
 
-@hostile(FAMILY, lost={ATTENTION: "any"}, seconds=20)
+@hostile(FAMILY, lost={ATTENTION: "any"}, long=True)
 def returns_many_arrays_that_are_compared(submission, world):
     arrays = "[np.zeros((1, 0))] * 5000"
     submission.answer(ATTENTION, USED.format(f"return {arrays}, 0"))
@@ -635,7 +633,7 @@ def fill_kernel_memory(name):
         beside(submission, KERNEL_MEMORY.format(tries=TRIES[name]))
 
     build.__name__ = f"fills_the_kernels_memory_with_{name.replace(' ', '_')}"
-    return hostile(FAMILY, seconds=8)(build)
+    return hostile(FAMILY)(build)
 
 
 for name in TRIES:

@@ -14,7 +14,7 @@ SIMILARITY, STEPS = "similarity_attention", "attention_step_by_step"
 JACOBIAN = "softmax_jacobian"
 
 
-@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,))
 def imports_the_courses_own_function(submission, world):
     submission.answer(BILINEAR, "from course_lib.attention import bilinear_scores")
 
@@ -29,7 +29,7 @@ def bilinear_scores(q, k, w):
 """
 
 
-@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,))
 def imports_course_lib_by_a_name_spelled_backwards(submission, world):
     submission.answer(BILINEAR, CALLED_BY_NAME)
 
@@ -43,7 +43,7 @@ def bilinear_scores(q, k, w):
 """
 
 
-@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,))
 def calls_the_courses_own_function_of_another_exercise(submission, world):
     submission.answer(BILINEAR, ANOTHERS)
 
@@ -52,7 +52,7 @@ def calls_the_courses_own_function_of_another_exercise(submission, world):
 ALL_THAT_USE_SOFTMAX = (SOFTMAX, SIMILARITY, ATTENTION, STEPS)
 
 
-@hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+@hostile(FAMILY, lost={SOFTMAX: "error"}, flagged=ALL_THAT_USE_SOFTMAX)
 def imports_a_function_that_other_exercises_use(submission, world):
     submission.answer(SOFTMAX, "from course_lib.attention import softmax")
 
@@ -66,7 +66,7 @@ bilinear_scores = course_lib.attention.bilinear_scores
 """
 
 
-@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, lost={BILINEAR: "error"}, flagged=(BILINEAR,))
 def reloads_the_courses_module_without_the_watch(submission, world):
     submission.answer(BILINEAR, RELOADED)
 
@@ -86,61 +86,61 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torch(submission, world):
     through_torch(submission, "torch.softmax(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_functional(submission, world):
     above = "import torch\nimport torch.nn.functional as F"
     through_torch(submission, "F.softmax(x, dim=axis)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_a_tensor(submission, world):
     through_torch(submission, "x.softmax(axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_as_a_layer(submission, world):
     through_torch(submission, "torch.nn.Softmax(dim=axis)(x)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_special_functions(submission, world):
     through_torch(submission, "torch.special.softmax(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def exponential_of_torchs_log_softmax(submission, world):
     through_torch(submission, "torch.log_softmax(x, axis).exp()")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmin_of_torch_with_negated_input(submission, world):
     above = "import torch\nimport torch.nn.functional as F"
     through_torch(submission, "F.softmin(-x, dim=axis)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_private_function(submission, world):
     through_torch(submission, "torch._softmax(x, axis, False)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_under_another_name_from_a_cell_far_above(submission, world):
     submission.own("import torch\nfrom torch import softmax as even_out", above=SOFTMAX)
     through_torch(submission, "even_out(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torch_unwrapped(submission, world):
     above = "import inspect\nimport torch\n\nbare = inspect.unwrap(torch.softmax)"
     through_torch(submission, "bare(x, axis)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torch_for_large_inputs_only(submission, world):
     own = "torch.exp(x) / torch.exp(x).sum(axis, keepdim=True)"
     expression = f"(torch.softmax(x, axis) if x.max() > 100 else {own})"
@@ -160,12 +160,12 @@ def attention(q, k, v):
 """
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, flagged=(ATTENTION,))
 def attention_of_torchs_functional(submission, world):
     submission.answer(ATTENTION, SCALED_DOT_PRODUCT)
 
 
-@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,))
 def attention_of_torch_without_a_tensor(submission, world):
     imported = "from torch.nn.functional import scaled_dot_product_attention as"
     submission.answer(ATTENTION, f"{imported} attention")
@@ -189,7 +189,7 @@ def attention(q, k, v):
 """
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, flagged=(ATTENTION,))
 def attention_as_a_layer_with_one_head(submission, world):
     submission.answer(ATTENTION, MULTI_HEAD)
 
@@ -205,7 +205,7 @@ def similarity_attention(x, y):
 """
 
 
-@hostile(FAMILY, flagged=(SIMILARITY,), seconds=5)
+@hostile(FAMILY, flagged=(SIMILARITY,))
 def attention_without_parameters_from_torch(submission, world):
     submission.answer(SIMILARITY, SCALE_OF_ONE)
 
@@ -225,7 +225,7 @@ def attention_step_by_step(q1, k, v):
 """
 
 
-@hostile(FAMILY, flagged=(STEPS,), seconds=5)
+@hostile(FAMILY, flagged=(STEPS,))
 def last_of_five_steps_from_torch(submission, world):
     submission.answer(STEPS, LAST_STEP)
 
@@ -244,12 +244,12 @@ def bilinear_scores(q, k, w):
 """
 
 
-@hostile(FAMILY, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, flagged=(BILINEAR,))
 def bilinear_scores_of_torchs_functional(submission, world):
     submission.answer(BILINEAR, BILINEAR_LAYER)
 
 
-@hostile(FAMILY, flagged=(BILINEAR,), seconds=5)
+@hostile(FAMILY, flagged=(BILINEAR,))
 def bilinear_scores_as_a_layer(submission, world):
     layer = """
     layer = torch.nn.Bilinear(q.shape[-1], k.shape[-1], 1, bias=False, dtype=w.dtype)
@@ -271,7 +271,7 @@ assert np.allclose(softmax(np.arange(4)), torch.softmax(torch.arange(4.0), 0).nu
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def comparison_with_the_library_in_an_own_cell_is_no_answer(submission, world):
     submission.own(COMPARED)
 
@@ -284,12 +284,12 @@ shelf = {"softmax": torch.softmax, "attention": torch.nn.MultiheadAttention}
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def library_that_is_imported_and_not_called_is_no_answer(submission, world):
     submission.own(PUT_ON_THE_SHELF, above=SOFTMAX)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torch_in_a_nested_function(submission, world):
     above = "import torch\n\nways = [lambda x, axis: torch.softmax(x, axis)]"
     through_torch(submission, "next(way(x, axis) for way in ways)", above)
@@ -307,12 +307,12 @@ def attention(q, k, v):
 """
 
 
-@hostile(FAMILY, lost={ATTENTION: "error"}, seconds=5)
+@hostile(FAMILY, lost={ATTENTION: "error"})
 def attention_of_a_module_that_the_lesson_does_not_import(submission, world):
     submission.answer(ATTENTION, FROM_NN)
 
 
-@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, lost={ATTENTION: "error"}, flagged=(ATTENTION,))
 def attention_of_such_a_module_imported_at_the_call(submission, world):
     lines = [f"    {line}" for line in FROM_NN.strip().splitlines()]
     body = "\n".join(lines).replace("def attention(", "def answer(")
@@ -330,7 +330,7 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, lost={SOFTMAX: "error"}, seconds=5)
+@hostile(FAMILY, lost={SOFTMAX: "error"})
 def softmax_of_a_later_lesson(submission, world):
     submission.answer(SOFTMAX, MASKED_SOFTMAX)
 
@@ -344,7 +344,7 @@ def similarity_attention(x, y):
 """
 
 
-@hostile(FAMILY, lost={SIMILARITY: "error"}, seconds=5)
+@hostile(FAMILY, lost={SIMILARITY: "error"})
 def attention_that_an_experiment_has_imported(submission, world):
     submission.answer(SIMILARITY, EXPERIMENT)
 
@@ -364,32 +364,32 @@ def attention(q, k, v):
 """
 
 
-@hostile(FAMILY, lost={ATTENTION: "error"}, seconds=5)
+@hostile(FAMILY, lost={ATTENTION: "error"})
 def source_of_the_course_read_and_run(submission, world):
     submission.answer(ATTENTION, READ)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_operators(submission, world):
     through_torch(submission, "torch.ops.aten.softmax(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_one_overload_of_an_operator(submission, world):
     through_torch(submission, "torch.ops.aten._softmax.default(x, axis, False)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_private_names(submission, world):
     through_torch(submission, "torch._C._VariableFunctions.softmax(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_the_class_below_tensor(submission, world):
     through_torch(submission, "torch._C.TensorBase.softmax(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_just_in_time_compiler(submission, world):
     above = (
         "import torch\n\n\n@torch.jit.script\ndef even(x: torch.Tensor, axis: int):\n"
@@ -398,13 +398,13 @@ def softmax_of_torchs_just_in_time_compiler(submission, world):
     through_torch(submission, "even(x, axis)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_a_sparse_tensor(submission, world):
     expression = "torch.sparse.softmax(x.to_sparse(), axis).to_dense()"
     through_torch(submission, f"({expression} if x.all() else torch.softmax(x, axis))")
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_as_attention_of_one_query(submission, world):
     submission.answer(
         SOFTMAX,
@@ -422,7 +422,7 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_probabilities_from_logits(submission, world):
     expression = "torch.distributions.Categorical(logits=x.movedim(axis, -1)).probs"
     through_torch(submission, f"{expression}.movedim(-1, axis)")
@@ -439,7 +439,7 @@ bare = next(
 """
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_from_the_closure_of_the_watch(submission, world):
     above = f"import torch\ntry:\n{ORIGINAL.replace(chr(10), chr(10) + '    ')}\n"
     above += (
@@ -448,7 +448,7 @@ def softmax_from_the_closure_of_the_watch(submission, world):
     through_torch(submission, "bare(x, axis)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_as_a_layer_loaded_anew(submission, world):
     above = (
         "import importlib\nimport torch\n\n"
@@ -457,7 +457,7 @@ def softmax_as_a_layer_loaded_anew(submission, world):
     through_torch(submission, "layers.Softmax(axis)(x)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_as_a_layer_forgotten_and_imported(submission, world):
     above = (
         "import sys\nimport torch\n\ndel sys.modules['torch.nn.modules.activation']\n"
@@ -466,7 +466,7 @@ def softmax_as_a_layer_forgotten_and_imported(submission, world):
     through_torch(submission, "layers.Softmax(axis)(x)", above)
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_in_a_thread(submission, world):
     submission.answer(
         SOFTMAX,
@@ -483,7 +483,7 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, flagged=(ATTENTION,))
 def attention_of_torchs_private_names(submission, world):
     text = SCALED_DOT_PRODUCT.replace(
         "import torch.nn.functional as F", "F = torch._C._nn"
@@ -491,7 +491,7 @@ def attention_of_torchs_private_names(submission, world):
     submission.answer(ATTENTION, text)
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, flagged=(ATTENTION,))
 def attention_as_a_layer_loaded_from_its_file(submission, world):
     loaded = """
 import importlib.util
@@ -526,7 +526,7 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_of_a_forked_process(submission, world):
     submission.answer(SOFTMAX, FORKED)
 
@@ -553,12 +553,12 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=8)
+@hostile(FAMILY, flagged=(WHOLE,))
 def softmax_of_a_process_that_a_cell_has_started(submission, world):
     submission.answer(SOFTMAX, SERVER)
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=8)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_of_another_program(submission, world):
     submission.answer(
         SOFTMAX,
@@ -583,7 +583,7 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_with_the_watch_turned_off(submission, world):
     submission.answer(
         SOFTMAX,
@@ -598,24 +598,24 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,))
 def library_searched_in_memory(submission, world):
     submission.own(
         "import gc\n\nfunctions = [x for x in gc.get_objects() if callable(x)]"
     )
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,))
 def library_reached_through_c(submission, world):
     submission.own("import ctypes\n\nlibrary = ctypes.CDLL(None)")
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,))
 def library_loaded_anew_in_a_scratch_cell(submission, world):
     submission.own("import importlib, torch\n\nimportlib.reload(torch.nn.functional)")
 
 
-@hostile(FAMILY, flagged=(WHOLE, BILINEAR), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE, BILINEAR))
 def library_searched_in_memory_and_called(submission, world):
     submission.own(
         "import gc\n\nfunctions = [x for x in gc.get_objects() if callable(x)]"
@@ -636,27 +636,27 @@ def even(x, axis):
 """
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_names_of_one_statement_among_others(submission, world):
     submission.own(KEPT_IN_A_HELPER, above=SOFTMAX)
     through_torch(submission, "even(x, axis)")
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,))
 def softmax_of_private_names_bound_unseen(submission, world):
     unseen = KEPT_IN_A_HELPER.replace("bare =", "globals()['bare'] =")
     submission.own(unseen, above=SOFTMAX)
     through_torch(submission, "even(x, axis)")
 
 
-@hostile(FAMILY, flagged=(WHOLE,), seconds=5)
+@hostile(FAMILY, flagged=(WHOLE,))
 def softmax_of_private_names_put_into_numpy(submission, world):
     text = "import torch\nimport numpy as np\n\nnp.even = torch._C.TensorBase.softmax"
     submission.own(text, above=SOFTMAX)
     through_torch(submission, "np.even(x, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torch_in_a_function_of_its_own_name(submission, world):
     above = (
         "import torch\n\n\n@torch.jit.script\ndef _softmax(x: torch.Tensor, axis: int):"
@@ -684,61 +684,61 @@ def softmax(x, axis=-1):
     )
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_references(submission, world):
     imported = "import torch._refs as r"
     by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_torchs_decompositions(submission, world):
     imported = "from torch._decomp import decompositions as d"
     by_private_parts(submission, imported, "d._softmax(torch.tensor(x), axis, False)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_parts_imported_by_their_name(submission, world):
     imported = "from torch import float64, _refs as r"
     by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_parts_imported_on_several_lines(submission, world):
     imported = "from torch import (\n            _refs as r,\n        )"
     by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_parts_of_torch_under_another_name(submission, world):
     imported = "light = torch"
     by_private_parts(submission, imported, "light._refs.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_parts_of_torch_assigned_to_a_name(submission, world):
     imported = "t = torch"
     by_private_parts(submission, imported, "t._refs.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_private_parts_whose_name_is_a_text(submission, world):
     imported = "r = getattr(torch, '_refs')"
     by_private_parts(submission, imported, "r.softmax(torch.tensor(x), axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_as_the_slope_of_logsumexp(submission, world):
     slope = "torch.autograd.grad(x.logsumexp(axis).sum(), x)[0]"
     through_torch(submission, slope.replace("(x.log", "(x.requires_grad_().log"))
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_a_distributions_normalised_logits(submission, world):
     expression = "torch.distributions.Categorical(logits=x.movedim(axis, -1)).logits"
     through_torch(submission, f"{expression}.exp().movedim(-1, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,), seconds=5)
+@hostile(FAMILY, flagged=(SOFTMAX,))
 def softmax_of_a_distributions_transform(submission, world):
     expression = "torch.distributions.SoftmaxTransform()(x.movedim(axis, -1))"
     through_torch(submission, f"{expression}.movedim(-1, axis)")
@@ -762,7 +762,7 @@ def attention(q, k, v):
 """
 
 
-@hostile(FAMILY, flagged=(ATTENTION,), seconds=5)
+@hostile(FAMILY, flagged=(ATTENTION,))
 def attention_of_torchs_flexible_attention(submission, world):
     submission.answer(ATTENTION, FLEXIBLE)
 
@@ -786,7 +786,7 @@ def softmax_jacobian(p):
     )
 
 
-@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+@hostile(FAMILY, flagged=(JACOBIAN,))
 def jacobian_of_torchs_softmax(submission, world):
     slopes_of_torch(
         submission,
@@ -795,7 +795,7 @@ def jacobian_of_torchs_softmax(submission, world):
     )
 
 
-@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+@hostile(FAMILY, flagged=(JACOBIAN,))
 def second_derivative_of_logsumexp(submission, world):
     slopes_of_torch(
         submission,
@@ -804,7 +804,7 @@ def second_derivative_of_logsumexp(submission, world):
     )
 
 
-@hostile(FAMILY, flagged=(JACOBIAN,), seconds=8)
+@hostile(FAMILY, flagged=(JACOBIAN,))
 def jacobian_of_torchs_private_function(submission, world):
     slopes_of_torch(
         submission,
@@ -822,12 +822,12 @@ def softmax(x, axis=-1):
 """
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_that_a_picture_computes(submission, world):
     submission.answer(SOFTMAX, DRAWN)
 
 
-@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX, seconds=5)
+@hostile(FAMILY, flagged=ALL_THAT_USE_SOFTMAX)
 def softmax_that_a_picture_computes_by_another_name(submission, world):
     bars = "bars = vars(figures.dot_product)['softmax_weights']"
     submission.own(bars, above=SOFTMAX)
@@ -839,7 +839,7 @@ def softmax_that_a_picture_computes_by_another_name(submission, world):
 LONG_ENOUGH = (JACOBIAN, STEPS)
 
 
-@hostile(FAMILY, pasted=LONG_ENOUGH, seconds=5)
+@hostile(FAMILY, pasted=LONG_ENOUGH)
 def solutions_pasted(submission, world):
     for name in EXERCISES:
         submission.answer(name, as_answer(load(name)))
@@ -859,12 +859,12 @@ softmax_jacobian = slopes
 """
 
 
-@hostile(FAMILY, pasted=(JACOBIAN,), seconds=5)
+@hostile(FAMILY, pasted=(JACOBIAN,))
 def solution_pasted_under_other_names_with_remarks(submission, world):
     submission.answer(JACOBIAN, RENAMED)
 
 
-@hostile(FAMILY, pasted=(JACOBIAN,), seconds=5)
+@hostile(FAMILY, pasted=(JACOBIAN,))
 def solution_pasted_into_a_cell_of_ones_own(submission, world):
     submission.own(as_answer(load(JACOBIAN)), above=JACOBIAN)
     submission.answer(JACOBIAN, "# see above")

@@ -393,7 +393,7 @@ def list_of_thirty_thousand_numbers(submission, world):
     twist(submission, "[0] * 30_000")
 
 
-@hostile(FAMILY, lost={NAME: "any"}, seconds=25)
+@hostile(FAMILY, lost={NAME: "any"})
 def few_lists_that_unfold_to_a_billion(submission, world):
     above = """
 def unfolding():

@@ -28,7 +28,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def connects_over_tcp(submission, world):
     beside(submission, TCP, port=world.port)
 
@@ -43,7 +43,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def sends_a_datagram(submission, world):
     beside(submission, UDP, port=world.port)
 
@@ -59,7 +59,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def connects_to_a_unix_socket(submission, world):
     beside(submission, UNIX, path=str(world.socket))
 
@@ -80,7 +80,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def opens_a_raw_socket(submission, world):
     beside(submission, RAW)
 
@@ -100,7 +100,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def asks_for_the_address_of_a_name(submission, world):
     beside(submission, NAMES)
 
@@ -113,7 +113,7 @@ urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=1)
 """
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def fetches_something_in_a_cell_of_its_own(submission, world):
     submission.own(f"port = {world.port}\n{INSTALLS}")
 
@@ -134,7 +134,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def writes_into_the_course_folder(submission, world):
     beside(submission, WRITES, place=str(world.folder))
 
@@ -154,7 +154,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def gives_itself_a_score_in_the_gradebook(submission, world):
     beside(submission, SCORES, place=str(world.folder / "new_gradebook.db"))
 
@@ -172,7 +172,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def deletes_the_course_folder(submission, world):
     beside(submission, DELETES, place=str(world.folder))
 
@@ -196,7 +196,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def writes_into_the_code_that_the_next_student_gets(submission, world):
     beside(submission, POISONS)
 
@@ -209,7 +209,7 @@ get_ipython().system(f"touch {place}/from_a_system_call.txt")
 CELL_MAGIC = "%%writefile {}/from_a_magic.txt\n999"
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def writes_outside_with_shell_lines_and_magics(submission, world):
     submission.own(f"place = {str(world.folder)!r}\n{SHELL_LINES}")
     submission.own(CELL_MAGIC.format(world.folder))
@@ -242,7 +242,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def looks_for_disks_among_the_devices(submission, world):
     beside(submission, DEVICES)
 
@@ -260,7 +260,7 @@ named = LIBC.sem_open(b"/left_over", 0o100, 0o666, 1)
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def leaves_memory_that_processes_share(submission, world):
     submission.own(SHARED_MEMORY)
 
@@ -282,12 +282,12 @@ if os.fork() == 0:
 """
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY)
 def leaves_a_process_that_no_signal_to_its_group_reaches(submission, world):
     submission.own(f"place = {str(world.folder)!r}\n{LEAVES_A_PROCESS}")
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY)
 def leaves_programs_that_sleep(submission, world):
     deed = """\
 import subprocess
@@ -314,7 +314,7 @@ for daemon in (True, False):
 """
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY)
 def leaves_threads(submission, world):
     submission.own(f"place = {str(world.folder)!r}\n{LEAVES_THREADS}")
 
@@ -328,7 +328,7 @@ print(list(pool.map(abs, [-1, -2])))
 """
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY)
 def leaves_a_pool_of_workers(submission, world):
     submission.own(LEAVES_WORKERS)
 
@@ -357,13 +357,13 @@ sys.last_words = Last()
 """
 
 
-@hostile(FAMILY, seconds=8)
+@hostile(FAMILY)
 def writes_files_at_the_end_of_its_process(submission, world):
     submission.own(f"place = {str(world.folder)!r}\n{WRITES_AT_THE_END}")
 
 
 # Right answers from both processes; the second must not answer for the first.
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def forks_in_its_answer_and_both_go_on(submission, world):
     inside(submission, "import os\nif os.fork():\n    os.waitpid(-1, os.WNOHANG)")
 
@@ -379,12 +379,12 @@ while True:
 """
 
 
-@hostile(FAMILY, seconds=25)
+@hostile(FAMILY)
 def forks_without_end(submission, world):
     submission.own(FORK_BOMB)
 
 
-@hostile(FAMILY, lost={NAME: "timeout"}, seconds=25)
+@hostile(FAMILY, lost={NAME: "timeout"})
 def forks_without_end_in_its_answer(submission, world):
     inside(submission, FORK_BOMB)
 
@@ -395,7 +395,7 @@ bomb() { bomb | bomb & }; bomb
 """
 
 
-@hostile(FAMILY, seconds=25)
+@hostile(FAMILY)
 def forks_without_end_in_a_shell(submission, world):
     submission.own(SHELL_BOMB)
 
@@ -412,7 +412,7 @@ for process in (grader, 0, -1, os.getppid(), 2, -grader):
             continue"""
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def sends_signals_to_all_that_it_can_name(submission, world):
     inside(submission, SIGNALS, grader=os.getpid())
 
@@ -439,7 +439,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def raises_its_limits(submission, world):
     beside(submission, NEW_LIMITS)
 
@@ -474,7 +474,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def asks_for_new_privileges(submission, world):
     beside(submission, NEW_RIGHTS)
 
@@ -495,7 +495,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=15)
+@hostile(FAMILY)
 def asks_programs_that_may_become_root(submission, world):
     beside(submission, RAISED_RIGHTS)
 
@@ -516,7 +516,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def runs_a_program_that_it_has_written(submission, world):
     beside(submission, RUNS_ITS_OWN)
 
@@ -541,7 +541,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def opens_sockets_of_every_family(submission, world):
     beside(submission, FAMILIES)
 
@@ -557,7 +557,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def connects_to_the_machine_below_a_virtual_one(submission, world):
     beside(submission, HOST)
 
@@ -602,7 +602,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def locks_a_file_that_other_submissions_have(submission, world):
     beside(submission, TWO + FLOCK)
 
@@ -631,7 +631,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def locks_parts_of_a_file_that_other_submissions_have(submission, world):
     beside(submission, TWO + RECORDS)
 
@@ -662,7 +662,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def holds_a_lease_of_a_file_that_other_submissions_have(submission, world):
     beside(submission, TWO + LEASES)
 
@@ -683,7 +683,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def watches_what_other_submissions_open(submission, world):
     beside(submission, TWO + WATCHES)
 
@@ -717,7 +717,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def asks_which_files_are_in_memory(submission, world):
     beside(submission, TWO + CACHED)
 
@@ -734,7 +734,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def sends_urgent_data_which_has_been_a_hole_in_the_kernel(submission, world):
     beside(submission, URGENT)
 
@@ -758,7 +758,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def dates_a_device_that_other_submissions_have(submission, world):
     beside(submission, TOUCHES)
 
@@ -800,6 +800,6 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def calls_what_no_notebook_needs(submission, world):
     beside(submission, KERNEL)

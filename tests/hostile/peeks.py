@@ -21,28 +21,28 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_another_students_notebook(submission, world):
     path = world.folder / "submitted" / OTHER / LESSON / f"{LESSON}.ipynb"
     beside(submission, READ, place=str(path))
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_gradebook(submission, world):
     beside(submission, READ, place=str(world.folder / "gradebook.db"))
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_seed(submission, world):
     beside(submission, READ, place=str(world.folder / "gradebook.seed"))
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_solutions(submission, world):
     beside(submission, READ, place=str(world.folder / "solutions" / "answers.txt"))
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_its_own_file(submission, world):
     beside(submission, READ, place=str(world.submission))
 
@@ -64,7 +64,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_seed_by_other_paths(submission, world):
     beside(submission, PATHS_AROUND, place=str(world.folder / "gradebook.seed"))
 
@@ -83,7 +83,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_seed_through_a_link_of_its_own(submission, world):
     beside(submission, LINKED, place=str(world.folder))
 
@@ -95,7 +95,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, flagged=(NAME,), seconds=10)
+@hostile(FAMILY, flagged=(NAME,))
 def reads_the_seed_with_a_shell_line(submission, world):
     beside(submission, WITH_A_SHELL, place=str(world.folder))
 
@@ -123,7 +123,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def searches_the_file_system_for_the_course(submission, world):
     beside(submission, SEARCHED)
 
@@ -146,7 +146,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_processes_in_proc(submission, world):
     beside(submission, PROC)
 
@@ -170,7 +170,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, flagged=(NAME,), seconds=5)
+@hostile(FAMILY, flagged=(NAME,))
 def mounts_a_proc_of_its_own(submission, world):
     beside(submission, PROC_ANEW)
 
@@ -191,7 +191,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def reads_the_environment(submission, world):
     beside(submission, ENVIRONMENT)
 
@@ -210,7 +210,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, flagged=(NAME,), seconds=8)
+@hostile(FAMILY, flagged=(NAME,))
 def looks_for_the_cases_among_all_objects(submission, world):
     beside(submission, COLLECTED)
 
@@ -231,7 +231,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def looks_for_the_expected_values_in_the_callers_frames(submission, world):
     beside(submission, FRAMES)
 
@@ -258,7 +258,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def imports_the_modules_with_the_cases(submission, world):
     beside(submission, GRADERS_MODULES)
 
@@ -284,7 +284,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def imports_the_course_from_where_it_is_installed(submission, world):
     beside(submission, INSTALLED_COURSE, place=__file__.rpartition("/tests/")[0])
 
@@ -309,7 +309,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def inspects_the_source_of_the_reference(submission, world):
     beside(submission, INSPECTED)
 
@@ -334,7 +334,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def looks_for_a_compiled_copy_of_the_reference(submission, world):
     beside(submission, COMPILED)
 
@@ -366,7 +366,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, flagged=(NAME,), seconds=10)
+@hostile(FAMILY, flagged=(NAME,))
 def scans_its_memory_for_another_submission(submission, world):
     beside(submission, MEMORY)
 
@@ -399,7 +399,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, flagged=(NAME,), seconds=5)
+@hostile(FAMILY, flagged=(NAME,))
 def opens_the_memory_of_other_processes(submission, world):
     beside(submission, OTHERS_MEMORY, grader=os.getpid())
 
@@ -423,7 +423,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=10)
+@hostile(FAMILY)
 def looks_for_the_files_of_an_earlier_process(submission, world):
     beside(submission, LEFT_BEHIND)
     submission.own("import os\nos._exit(0)", below=NAME)  # so that there is one
@@ -448,7 +448,7 @@ def attack():
 """
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def looks_for_files_that_were_left_open(submission, world):
     beside(submission, OPEN_FILES)
 
@@ -468,17 +468,17 @@ def telling(submission, world, deed, above="", name=ADDITIVE):
     cell.source = known + above + cell.source
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_an_exceptions_text(submission, world):
     telling(submission, world, "raise ValueError(secret)")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_an_exceptions_name(submission, world):
     telling(submission, world, "raise type(secret, (ValueError,), {})(secret)")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_an_exceptions_notes_and_causes(submission, world):
     deed = """\
 error = ValueError()
@@ -502,27 +502,27 @@ fail.__code__ = fail.__code__.replace(co_name=secret, co_qualname=secret)
 """
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_the_line_that_failed(submission, world):
     telling(submission, world, "fail()", SPEAKING_LINE)
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_its_result(submission, world):
     telling(submission, world, "return secret")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_the_type_of_its_result(submission, world):
     telling(submission, world, "return type(secret, (), {})()")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "wrong"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_the_keys_of_its_result(submission, world):
     telling(submission, world, "return {secret: given[0]}")
 
 
-@hostile(FAMILY, seconds=5)
+@hostile(FAMILY)
 def prints_its_inputs_to_read_them_in_the_feedback(submission, world):
     known = {"backwards": world.secret[::-1]}
     deed = """\
@@ -538,7 +538,7 @@ display(backwards[::-1])"""
 
 
 # The grader asks the child where an exception was: any number can be the answer.
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_a_line_number(submission, world):
     above = """
 def fail():
@@ -566,20 +566,20 @@ def forging(submission, world, result, calls="[]"):
     telling(submission, world, FORGED.format(result, calls), "import os\nimport sys\n")
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_a_forged_line_number(submission, world):
     raised = f'(("ValueError",), "", "", {NUMBER}, "", secret)'
     forging(submission, world, f'"raised", None, {raised}')
 
 
-@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN, seconds=5)
+@hostile(FAMILY, lost={ADDITIVE: "error"}, fails=HIDDEN)
 def leaks_a_hidden_input_in_a_line_that_is_far_below(submission, world):
     raised = '(("ValueError",), "", "", 30_000 + int(secret[-3:], 16), "", "")'
     forging(submission, world, f'"raised", None, {raised}')
     submission.cell(ADDITIVE).source += "\n" * 50_000
 
 
-@hostile(FAMILY, flagged=(ADDITIVE,), seconds=5)
+@hostile(FAMILY, flagged=(ADDITIVE,))
 def leaks_a_hidden_input_in_the_line_of_a_flag(submission, world):
     calls = '[("torch.softmax", secret)]'
     forging(submission, world, '"value", answer(*given), None', calls)
@@ -600,7 +600,6 @@ SPILLS = "__import__('builtins').spilled = secret\n    raise ValueError"
     FAMILY,
     lost={ADDITIVE: "error", NAME: "error"},
     fails={NAME: ("zero_next_to_large",)},
-    seconds=10,
 )
 def leaks_a_hidden_input_in_the_next_exercise(submission, world):
     beside(submission, LATER, name=ADDITIVE)
@@ -611,7 +610,6 @@ def leaks_a_hidden_input_in_the_next_exercise(submission, world):
     FAMILY,
     lost={ADDITIVE: "error"},
     fails={ADDITIVE: ("large_next_to_zero", "arguments_stay")},
-    seconds=10,
 )
 def leaks_a_hidden_input_in_later_calls(submission, world):
     telling(submission, world, SPILLS)
