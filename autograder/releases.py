@@ -10,6 +10,9 @@ A required exercise is kept as ``{"softmax": 5.0}``, an optional one as
 ``{"softmax": {"points": 5.0, "optional": true}}``. In releases from before there were
 optional ones all are required.
 
+Under ``CELLS`` stand the digests of the lessons' other cells, of all releases: what a
+submission has of an earlier release is known as the course's, not the learner's own.
+
 Lessons have been renumbered, and one has become two. Learners' copies and gradebooks
 may still have the former names; ``SUCCESSORS`` says what has become of them.
 """
@@ -20,8 +23,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from autograder.course import Course, CourseError, write_atomically
+from autograder.shown_code import normalised_source
 
 FILE = "releases.json"
+CELLS = "cells"  # a key of it, beside the lessons
 METADATA_KEY = "attention_release"  # of a notebook's metadata: holds the name
 # Of an answer cell's metadata in the learner's notebook: holds "stub", its source, and
 # "earlier", a list of {"time": ISO 8601 in UTC, "source": …}, the newest last. Of a
@@ -121,15 +126,25 @@ def former_names(course: Course) -> dict[str, tuple[str, ...]]:
 
 def kept_releases(course: Course) -> dict[str, dict[str, Points]]:
     """Return what is kept: lesson to name to points; raises ``CourseError``."""
-    path = course.root / FILE
+    return _kept(course)[0]
+
+
+def kept_cells(course: Course) -> frozenset[str]:
+    """Return the digests of all releases' cells; raises ``CourseError``."""
+    return frozenset(_kept(course)[1])
+
+
+def _kept(course: Course) -> tuple[dict[str, dict[str, Points]], list[str]]:
+    """Read what is kept: releases by lesson, and digests of cells."""
     try:
-        by_lesson = json.loads(path.read_text(encoding="utf-8"))
+        by_lesson = json.loads((course.root / FILE).read_text(encoding="utf-8"))
+        digests = [str(digest) for digest in by_lesson.pop(CELLS, [])]
         return {
             lesson: {name: _points(contained) for name, contained in releases.items()}
             for lesson, releases in by_lesson.items()
-        }
+        }, digests
     except FileNotFoundError:
-        return {}
+        return {}, []
     except OSError as error:
         raise CourseError(f"{FILE} cannot be read ({error.strerror})") from None
     except (ValueError, TypeError, AttributeError, LookupError):
@@ -196,15 +211,31 @@ def how_to_drop(exercises: Sequence[str]) -> str:
     return f"{commands} {verb} count for nobody"
 
 
-def with_release(course: Course, lesson: str, points: Mapping[str, float]) -> str:
-    """Return the text of ``releases.json`` with a release in it."""
-    by_lesson = kept_releases(course)
+def cell_digest(source: str) -> str:
+    """Return what is kept of a cell's text: too long for another text to be found.
+
+    >>> cell_digest("x = 1  ") == cell_digest("x = 1\\n") != cell_digest("x = 2")
+    True
+    """
+    return hashlib.sha256(normalised_source(source).encode()).hexdigest()[:16]
+
+
+def with_release(
+    course: Course, lesson: str, points: Mapping[str, float], texts: Iterable[str] = ()
+) -> str:
+    """Return the text of ``releases.json`` with a release in it.
+
+    texts : of its cells, without the answers' and the checks'
+    """
+    by_lesson, digests = _kept(course)
     own = Points(points, optional_of(points))
     by_lesson.setdefault(lesson, {}).setdefault(release_name(own), own)
-    entries = {
+    entries: dict[str, Any] = {
         each: {name: _as_kept(points) for name, points in releases.items()}
         for each, releases in sorted(by_lesson.items())
     }
+    if cells := sorted({*digests, *map(cell_digest, texts)}):
+        entries[CELLS] = cells
     return json.dumps(entries, indent=1) + "\n"
 
 

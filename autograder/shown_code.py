@@ -19,6 +19,11 @@ STRING_OR_COMMENT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|#.*")
 OF_CLAIMS = "-claims"  # so ended the ids of cells that held assertions alone
 
 
+def normalised_source(source: str) -> str:
+    """Return a text without what an editor may change on its own."""
+    return "\n".join(row.rstrip() for row in source.strip().split("\n"))
+
+
 def without_assertions(source: str) -> str:
     r"""Return code without its assertions and the comments above them.
 

@@ -10,11 +10,14 @@ from autograder.releases import (
     FILE,
     METADATA_KEY,
     Points,
+    cell_digest,
     keep_release,
+    kept_cells,
     kept_releases,
     known_releases,
     own_release,
     release_name,
+    with_release,
 )
 from tests.submissions import COURSE, EXERCISES, LESSON
 
@@ -66,7 +69,17 @@ def test_keep_release_adds_and_forgets_nothing(tmp_path):
     assert [*known_releases(course, "03", NEW).values()] == [NEW]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"01": []}', '{"01": {"x": {"a": "b"}}}'])
+def test_cells_of_all_releases_are_kept(tmp_path):
+    course = Course(tmp_path)
+    for texts in (["x = 1"], ["x = 2", "Text."], ["x = 1\n"]):
+        text = with_release(course, LESSON, OLD, texts)
+        (tmp_path / FILE).write_text(text)
+    keep_release(course, LESSON, NEW)
+    assert kept_cells(course) == {*map(cell_digest, ["x = 1", "x = 2", "Text."])}
+    assert [*kept_releases(course)] == [LESSON]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cells": 1}', '{"01": []}', '{"01": {"x": {"a": "b"}}}'])
 def test_damaged_file_is_one_sentence(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(CourseError, match="is damaged: bring it back"):

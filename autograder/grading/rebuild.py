@@ -17,13 +17,19 @@ from dataclasses import dataclass, replace
 
 from autograder.grading.reading import SubmittedCell, listed
 from autograder.grading.release import Cell, Release
-from autograder.shown_code import held_claims, same_for_learners
+from autograder.releases import cell_digest
+from autograder.shown_code import (
+    held_claims,
+    normalised_source,
+    same_for_learners,
+)
 
 BINDING = re.compile(
     r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w+)"
     r"|^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
+WORD = re.compile(r"\w+")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what a notebook allows
 MAX_NAMED_CELLS = 6  # in one sentence
 REPAIRS = {
@@ -59,11 +65,6 @@ def rebuild(release: Release, submitted: Sequence[SubmittedCell]) -> Rebuilt:
     matched = (release.cells[j].exercise for j in rebuilding.pairs.values())
     recognised = frozenset(filter(None, matched))
     return Rebuilt(rebuilding.cells(), rebuilding.sentences(), recognised)
-
-
-def normalised_source(source: str) -> str:
-    """Return a text without what an editor may change on its own."""
-    return "\n".join(row.rstrip() for row in source.strip().split("\n"))
 
 
 def bound_names(source: str) -> set[str]:
@@ -183,15 +184,17 @@ class _Matching:
 class _Rebuilding:
     """Works through the learner's cells in their order.
 
-    own : the learner's own cells below each index of the lesson; -1 is above the first
+    added : the learner's own cells, and the lesson's of earlier releases, below each
+        index of the lesson; -1 is above the first
     """
 
     def __init__(self, release: Release, submitted: Sequence[SubmittedCell]) -> None:
         self.released = release.cells
+        self.earlier = release.earlier
         self.submitted = submitted
         self.pairs = match_cells(self.released, submitted)
         self.answers: dict[int, str] = {}
-        self.own: dict[int, list[Cell]] = defaultdict(list)
+        self.added: dict[int, list[Cell]] = defaultdict(list)
         self.repairs: dict[str, list[str]] = defaultdict(list)
 
     def sort_cells(self) -> None:
@@ -204,6 +207,8 @@ class _Rebuilding:
             if i in self.pairs:
                 above = self.pairs[i]
                 self.add_matched(mine, above)
+            elif self.is_earlier(mine):
+                self.add_earlier(above, mine)
             elif not self.is_copy(mine) and not held_claims(mine.id, mine.source):
                 self.add_own(above, mine)
         matched = [self.pairs[i] for i in sorted(self.pairs)]
@@ -231,6 +236,8 @@ class _Rebuilding:
                 self.repairs["check"].append(cell.id)
             if _adds_to(mine.source, cell.source):
                 self.add_own(j - 1, mine)  # an answer typed below its check counts
+        elif changed and self.is_earlier(mine):
+            self.add_earlier(j, mine)
         elif changed and not (
             cell.role == "demo" and same_for_learners(mine.source, cell.source)
         ):
@@ -238,6 +245,20 @@ class _Rebuilding:
             # To write into the text is nobody's fault, and to mend is asked for.
             if cell.role != "prose" and not cell.to_mend:
                 self.repairs["given"].append(cell.id)
+
+    def is_earlier(self, mine: SubmittedCell) -> bool:
+        """Return whether a cell is one of an earlier release, as it was."""
+        return bool(self.earlier) and cell_digest(mine.source) in self.earlier
+
+    def add_earlier(self, above: int, mine: SubmittedCell) -> None:
+        """Add code of an earlier release: an answer may use what it defines.
+
+        What has to do with an exercise is left out: it may bind the exercise's name.
+        """
+        exercises = {cell.exercise for cell in self.released}
+        if mine.kind == "code" and not exercises & {*WORD.findall(mine.source)}:
+            cell = Cell("demo", mine.source, id=mine.id, is_retired=True)
+            self.added[above].append(cell)
 
     def is_copy(self, mine: SubmittedCell) -> bool:
         """Return whether a further cell is a copy of the course's that must not run.
@@ -264,22 +285,24 @@ class _Rebuilding:
         if mine.source.strip():
             is_code = mine.kind == "code"
             cell = Cell("own", mine.source, id=mine.id, is_code=is_code)
-            self.own[above].append(cell)
+            self.added[above].append(cell)
 
     def cells(self) -> tuple[Cell, ...]:
-        cells = list(self.own[-1])
+        cells = list(self.added[-1])
         for j, cell in enumerate(self.released):
             cells.append(replace(cell, source=self.answers.get(j, cell.source)))
-            cells += self.own[j]
+            cells += self.added[j]
         return tuple(self.with_ids(cells))
 
     def with_ids(self, cells: list[Cell]) -> list[Cell]:
-        """Return the cells; own ones have ids that a notebook allows, each once."""
+        """Return the cells; added ones have ids that a notebook allows, each once."""
+        added = {id(cell) for cells in self.added.values() for cell in cells}
         taken = {cell.id for cell in self.released}
         number, with_ids = 0, []
         for cell in cells:
             name = cell.id
-            if cell.role == "own" and (name in taken or not CELL_ID.fullmatch(name)):
+            is_added = id(cell) in added
+            if is_added and (name in taken or not CELL_ID.fullmatch(name)):
                 while (name := f"own-{number}") in taken:
                     number += 1
             taken.add(name)

@@ -21,6 +21,8 @@ from autograder.releases import (
     CHECK,
     OPTIONAL,
     Points,
+    cell_digest,
+    kept_cells,
     known_releases,
     last_points,
 )
@@ -61,11 +63,13 @@ class Release:
     """A lesson as it was released.
 
     points : of each exercise, as the notebook says, and which are optional
+    earlier : digests of cells of earlier releases (``releases.cell_digest``)
     """
 
     lesson: str
     cells: tuple[Cell, ...]
     points: Points = field(default_factory=Points)
+    earlier: frozenset[str] = frozenset()
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -103,7 +107,8 @@ def load_release(course: Course, lesson: str) -> Release:
         raise CourseError(
             f"{course.relative(path)} cannot be graded with ({reason}): {make}"
         ) from None
-    release = Release(lesson, tuple(cells), points)
+    earlier = kept_cells(course) - {cell_digest(cell.source) for cell in cells}
+    release = Release(lesson, tuple(cells), points, earlier)
     if fault := _fault(release):
         raise CourseError(f"{course.relative(path)} {fault}: {make}")
     return release

@@ -8,6 +8,7 @@ alternative texts of the lesson's pictures.
 
 import ast
 import importlib
+import json
 import logging
 import re
 import tempfile
@@ -31,7 +32,9 @@ from autograder.notebooks.source import LessonSource
 from autograder.releases import (
     ANSWER_KEY,
     FILE,
+    cell_digest,
     how_to_drop,
+    kept_cells,
     kept_releases,
     last_points,
     release_name,
@@ -170,7 +173,9 @@ def build(course: Course, lesson: str) -> None:
             {
                 course.teacher(lesson): as_text(teacher),
                 course.learner(lesson): learner,
-                course.root / FILE: with_release(course, lesson, points_of(source)),
+                course.root / FILE: with_release(
+                    course, lesson, points_of(source), ungraded_texts(learner)
+                ),
             }
             | _texts(course, source)
         )
@@ -178,6 +183,13 @@ def build(course: Course, lesson: str) -> None:
         raise CourseError(
             f"{lesson}: {error}. Its notebooks are as they were"
         ) from None
+
+
+def ungraded_texts(learner: str) -> Iterator[str]:
+    """Yield the texts of cells that are no answer and no check."""
+    for cell in json.loads(learner)["cells"]:
+        if "nbgrader" not in cell["metadata"]:
+            yield "".join(cell["source"])
 
 
 def _texts(course: Course, source: LessonSource) -> dict[Path, str]:
@@ -217,7 +229,10 @@ def differences(course: Course, lesson: str) -> list[str]:
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             name = course.relative(path)
             sentences.append(f"{name} does not have the alternative texts of {lesson}")
-    if release_name(points_of(source)) not in kept_releases(course).get(lesson, {}):
+    texts = ungraded_texts(expected[course.learner(lesson)])
+    if not kept_cells(course).issuperset(map(cell_digest, texts)) or (
+        release_name(points_of(source)) not in kept_releases(course).get(lesson, {})
+    ):
         sentences.append(f"{FILE} does not have the release of {lesson}")
     return sentences
 

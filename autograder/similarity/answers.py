@@ -14,9 +14,9 @@ from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.gradebook.safe_html import visible
 from autograder.grading.classroom import students_of, submission_path
-from autograder.grading.rebuild import normalised_source
 from autograder.grading.release import Release, load_release
 from autograder.grading.submission import Submission
+from autograder.shown_code import normalised_source
 from autograder.similarity.tokens import CodeToken, tokens
 
 MAX_TOKENS = 6000  # of a student's in a lesson; the longest answers have 2,400

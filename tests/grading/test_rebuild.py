@@ -13,7 +13,7 @@ from autograder.course import Course, CourseError
 from autograder.grading.reading import SubmittedCell, read_submission
 from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
 from autograder.grading.release import Cell, Release, load_release, with_retired
-from autograder.releases import Points
+from autograder.releases import Points, cell_digest
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)
@@ -164,6 +164,30 @@ def test_assertions_of_an_older_copy_are_no_change() -> None:
     rebuilt = rebuild(Release(LESSON, (computed, drawn)), submitted)
     assert [cell.source for cell in rebuilt.cells] == [computed.source, drawn.source]
     assert rebuilt.repairs == ()
+
+
+def test_cells_of_earlier_releases_are_the_courses_own() -> None:
+    answer = Cell("solution", "def f(): ...", "f", id="f")
+    drawn = Cell("demo", "draw(2)", id="drawn")
+    earlier = "draw(1)", "from course_lib import f", "Text.", "x = 3"
+    submitted = [
+        SubmittedCell("code", "draw(1)", "drawn"),
+        SubmittedCell("code", "from course_lib import f", "gone"),
+        SubmittedCell("markdown", "Text.", "text"),
+        SubmittedCell("code", "x = 3  ", "drawn"),
+        SubmittedCell("code", "x = 4", "mine"),
+    ]
+    digests = frozenset(map(cell_digest, earlier))
+    rebuilt = rebuild(Release(LESSON, (answer, drawn), earlier=digests), submitted)
+    assert [(cell.role, cell.source) for cell in rebuilt.cells] == [
+        ("solution", "def f(): ..."),
+        ("demo", "draw(2)"),
+        ("demo", "draw(1)"),
+        ("demo", "x = 3  "),  # what names an exercise might bind it, and is left out
+        ("own", "x = 4"),
+    ]
+    assert len({cell.id for cell in rebuilt.cells}) == 5
+    assert rebuilt.repairs == ("Cells of the course that were missing are back: f.",)
 
 
 def test_own_assertions_are_kept() -> None:
