@@ -4,7 +4,7 @@
 # **How can a vector look something up in a table of vectors?**
 #
 # Ask a dictionary of *cat*, *bird* and *car* for *kitten*, and it has no answer. In the first
-# picture, all four are arrows. **Drag the tip of the kitten's arrow** (or use Tab and the
+# picture below, all four are arrows. **Drag the tip of the kitten's arrow** (or use Tab and the
 # arrow keys), and watch how many legs it gets.
 #
 # After this lesson you can
@@ -236,8 +236,9 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # Notice that the lines of *red* and *car* cross: each word attends to its translation,
 # wherever that is. The vectors were made to match, but the lookup is yours.
 #
-# *It* and *animal*, however, have little meaning in common, so a dot product of their
-# meanings would barely connect them. That is why queries and keys become vectors of their
+# In `similarity_attention`, the same vectors ask and are asked. But *it* and *animal* have
+# little meaning in common: a dot product of their meanings would barely connect them. That
+# is why queries and keys become vectors of their
 # own.
 #
 # This is a good moment for a break. After it comes the number that the Transformer divides
@@ -250,10 +251,9 @@ figures.attention_lines(alignment, *words_of_both, alt=alt)
 # entries in a query. What would go wrong if it didn't?
 #
 # Suppose all numbers in a query and a key are independent, with mean 0 and variance 1.
-# Then each product $q_a k_a$ has mean 0, and its variance is the mean of $q_a^2 k_a^2$,
-# which is 1 · 1 = 1, because the two are independent. The variances of independent terms
-# add up, so the dot product has **variance d_k**, and a typical size of $\sqrt{d_k}$:
-# about 23 for d_k = 512. The larger d_k, the further apart the scores.
+# Then each product $q_a k_a$ has mean 0, so its variance is the mean of $q_a^2 k_a^2$: 1 · 1 = 1,
+# because the two are independent. The variances of independent terms add up, so the dot
+# product has **variance d_k**, and a typical size of $\sqrt{d_k}$: about 23 for d_k = 512. The larger d_k, the further apart the scores.
 
 # %% [markdown]
 # Why does that matter? Take the scores 1, 0.5 and 0 and raise the 0.5 by 0.1: the weights move
@@ -286,7 +286,8 @@ for size in (1.0, 4.0, 16.0):
 
 # %% [markdown]
 # Why divide by the root, and not by d_k itself? The typical size of a score is
-# $\sqrt{d_k}$, so dividing by the root brings it back to 1.
+# $\sqrt{d_k}$, so dividing by the root brings it back to 1. Divided by d_k, it would shrink to
+# $1 / \sqrt{d_k}$, and all keys would get nearly the same weight.
 
 # %% [markdown]
 # ### Exercise: scaled_scores
@@ -323,8 +324,8 @@ check(scaled_scores)
 #
 # Capital letters stand for tables with one row per token; our code calls them `q`, `k`
 # and `v`. Each of the n queries is compared with all m keys, and gets one row of output: a
-# weighted mean of the m values. Whole matrices are multiplied here, which is what
-# computers do fastest.
+# weighted mean of the m values. Whole matrices are multiplied here, which
+# computers do very fast.
 
 # %% [markdown]
 # For a single query, the formula is the six steps of [*The Illustrated
@@ -436,7 +437,8 @@ assert animal == street < 0.5
 #
 # **Type another last word.** The picture knows each word for which we wrote a query; with
 # any other, it is as helpless as the dictionary was with the kitten. Try *late*: there, as
-# in *it is raining*, *it* stands for nothing, so its query asks for nothing: four zeros.
+# in *it is raining*, *it* stands for nothing, so its query asks for nothing: four zeros. Which
+# weights do they give?
 
 # %%
 alt = "After tired, it gives animal a weight of 0.75; after wide, street gets as much."

@@ -27,8 +27,8 @@ from course_lib.self_attention import self_attention
 #
 # Read *stressed* backwards: *desserts*. **Can one head of attention do that?**
 #
-# It can only if it knows where each letter is. The Transformer tells it with something you
-# know: the hands of clocks. Below, four hands show a position, the first one fast and the
+# It can only if it knows where each letter is. The Transformer tells it with something
+# familiar: the hands of a clock. Below, four hands show a position, the first one fast and the
 # last one slow. **Drag the second position along**, or use the arrow keys. Is there
 # another position at which all four hands point the same way as at 0?
 
@@ -96,8 +96,8 @@ assert unmasked < 1e-14 and causal > 0.5
 # %% [markdown]
 # Without a mask they are the same, because a weighted sum doesn't depend on the order in
 # which it is added up. The *t* knows which letters there are, but not where they are. So no
-# parameters, however well trained, could let this layer read a word backwards. Nor could it
-# read a sentence, since only the order says who bit whom in *The dog bit the man*.
+# parameters, however well trained, could let this layer read a word backwards: the three *s*
+# would all get the same output, but they must become *d*, *e* and *r*. Nor could it read a sentence, since only the order says who bit whom in *The dog bit the man*.
 
 # %% [markdown]
 # With a causal mask, one *t* attends to two letters and the other to seven, so positions
@@ -142,8 +142,8 @@ for n in (5, 50):
 # ## Clock hands
 #
 # A clock does better. From its three **hands** you can read each of the 43,200 seconds of
-# half a day, they never leave the dial, and every minute turns a hand by the same angle. To
-# put that into numbers, you need three terms:
+# half a day, they never leave the dial, and every second turns each hand by an angle of its
+# own, always the same. To put that into numbers, you need three terms:
 #
 # - a **position** t counts tokens from 0;
 # - a hand's **frequency** ω is how many radians it turns per position;
@@ -170,8 +170,8 @@ some, hands = [0, 1, 2, 3, 6, 44, 63], ["frequency 1", "frequency 0.1"]
 figures.clock_hands(two_hands[some], [str(t) for t in some], hands, alt=alt)
 
 # %% [markdown]
-# The fast hand alone confuses position 44 with 0. The slow hand alone barely moves from one
-# position to the next: its tip is only 0.1 further. Together they can do it: the fast hand
+# The fast hand alone confuses position 44 with 0, and nearly 6 and 63 too. The slow hand
+# alone barely moves from one position to the next: its tip is only 0.1 further. Together they can do it: the fast hand
 # tells neighbours apart, and the slow one the turns of the fast one. But at 63 both are
 # almost back, so long sequences need more hands, and slower ones.
 
@@ -281,8 +281,8 @@ assert error < 1e-12  # an angle near 1,000 has 13 digits after the decimal poin
 # %% [markdown]
 # So one matrix of parameters can say "attend to three positions back". If the query is
 # $P_t M_{-3} = P_{t-3}$, the best matching key is $P_{t-3}$, for every t: all rows have the
-# same length, so each has its largest dot product with itself. That is one reason that the
-# paper gives, as a hypothesis: a model could "easily learn to attend by relative positions".
+# same length, so each has its largest dot product with itself. The paper gives this as
+# one of its reasons, and calls it a hypothesis: a model could "easily learn to attend by relative positions".
 
 # %% [markdown]
 # ## Dot products: how near is near?
@@ -421,7 +421,7 @@ for apart in (0, 4, 10):
 #
 # Which of the three works at positions never trained on? In a new task, each position
 # returns the token **three positions before**; the first three positions, which have none,
-# don't count. For each encoding we trained a model beforehand, with three seeds, on 16
+# don't count. For each encoding we trained three models beforehand, one per seed, on 16
 # tokens at positions 0 to 15 (`course_lib/experiments/extrapolation.py`), and tested it on 16
 # at positions 100 to 115. Here is the share of right answers; guessing gets 0.24, as before.
 
@@ -464,7 +464,7 @@ assert max(trials.values("rotary, positions 0–1023")) < 0.2
 assert 0.115 < guess < 0.13
 
 # %% [markdown]
-# With 1,024 tokens, two of the three are no better than guessing. **For a rotary model, a *position*
+# With 1,024 tokens, two of the three are about as good as guessing. **For a rotary model, a *position*
 # that it never trained on is nothing new, but a *distance* is**: among 16 tokens no two are
 # more than 15 apart, and here the head meets distances up to 1,023, and has 64 times as
 # many keys to share its weight among. (*Distances never trained on*, in *Going further*,
@@ -523,12 +523,12 @@ assert word != "stressed" or backwards_by_hand(1)[0] == "ssssssss"
 assert word != "stressed" or backwards_by_hand(4)[0] == "desserts"
 
 # %% [markdown]
-# The three *s* together outweigh any other letter, at every position. A factor of 4 already
-# makes *desserts* of it. Try another word of lower-case letters, such as `lager`: another length
+# The three *s* together outweigh any other letter, at every position. A factor of 4 is
+# already enough for *desserts*. Try another word of lower-case letters, such as `lager`: another length
 # needs another turn, and so another w_q, which the cell builds from n.
 #
-# So where did the order go? Attention treats all positions equally. And it came back as 32
-# numbers per position, the 16 hands of one clock.
+# So where did the order go? Attention threw it away, because it treats all positions equally.
+# It came back as 32 numbers per position, the 16 hands of one clock.
 
 # %% [markdown]
 # ## In three lines

@@ -30,8 +30,8 @@ from course_lib.nn.functional import multi_head_attention
 #
 # A Transformer is a stack of layers, each of which gets the vectors of all words from the one
 # below. Here vectors climb 32 layers that have not been trained yet. **Choose what to build
-# around each part of a layer.** Can you get the words to the top at their original size, and
-# still different from each other?
+# around each part of a layer.** Can you get the words to the top without their numbers
+# exploding, and still different from each other?
 
 # %%
 alt = "Size and difference of the vectors in 32 untrained layers, for four choices."
@@ -40,8 +40,8 @@ from course_lib.lessons import deep_stack
 figures.curves_to_choose(**deep_stack.with_and_without(32), alt=alt)
 
 # %% [markdown]
-# Here the words arrive only with both, residual connections and norms (which here stand in
-# front of each part). What the two are comes in this lesson. Attention, its heads, its masks
+# Here the words arrive only with both residual connections and norms (which here stand in
+# front of each part). This lesson explains both. Attention, its heads, its masks
 # and the positions you have written already: **what else does a Transformer need, and which
 # layer reads from which?** Here is the whole architecture of *Attention Is All You Need*, from
 # bottom to top, as a map to come back to. **Point at a box** to see what it does and where it
@@ -155,8 +155,8 @@ def first_layer(x, p):
 #   the length of what is left by the length before. It is 0 if all tokens are the same; five
 #   tokens with nothing in common have about 90 %.
 #
-# (`make_parameters` draws a small Transformer's parameters; `["encoder"]` holds those of the
-# encoder's only layer.)
+# (`make_parameters` draws a small Transformer's parameters; `["encoder"]` holds those of its
+# single encoder layer.)
 
 
 # %%
@@ -178,7 +178,7 @@ def climb(layer, depths):
 # similar: in the first picture, without residual connections, a few layers are enough to make
 # them all the same. With residual connections, each token's own vector stays in the sum all
 # the way up. But so does all that the sublayers add, and what attention adds differs
-# less from token to token, the further up the less. And the larger a sublayer's input, the more it adds.
+# less and less from token to token on the way up. And the larger a sublayer's input, the more it adds.
 #
 # **Predict:** with residual connections, and without norms, what share of the vectors still
 # differs between tokens after 32 layers?
@@ -318,7 +318,7 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # each sublayer adds something of about the same size, whatever came before: the numbers
 # grow, but slowly, and tokens stay apart for longer.
 #
-# So in post-norm, this untrained stack loses its words although it has both parts. The paper has
+# So both parts are not enough: in post-norm, this untrained stack loses its words. The paper has
 # six layers, not 32, and deep stacks are mostly built with pre-norm today. (What the two mean
 # for learning is in *Going further*.)
 
@@ -339,8 +339,8 @@ assert 0.9 < sizes["post-norm"] < 1.1 < 2 < sizes["pre-norm"] < 20
 # shift is forgotten, the loss falls to 0, but the model has only learned to copy what it reads
 # (lesson 04).
 #
-# (The last target of a real sentence is usually an **end** token; when the decoder writes it, it
-# stops. You can write `shift_right` in *Going further*.)
+# (The last target of a real sentence is usually an **end** token; once the decoder writes it,
+# writing stops. You can write `shift_right` in *Going further*.)
 
 # %% [markdown]
 # ## The decoder's layer
@@ -412,7 +412,7 @@ check(decoder_layer)
 # Each token has a **token id**, an integer from 0 up. Its vector is the row with that number in
 # the **embedding**, a learned table (in PyTorch, `nn.Embedding`), plus the encoding of its
 # position (lesson 05). The paper first multiplies the row by $\sqrt{d_{model}}$; *Going
-# further* shows what for, and there you can write `embed`.
+# further* shows why, and there you write `embed` yourself.
 
 # %%
 from course_lib.nn import functional
@@ -451,7 +451,7 @@ complete(globals(), functional, *parts)
 # of six letters from a to j. Its parameters `p` are in three dictionaries: one for the encoder's
 # layer, one for the decoder's, and `ends` for the embedding and the norm at the end of each
 # stack. The layers are post-norm, as in the paper; each stack still ends with a norm, as in
-# PyTorch.
+# PyTorch (it changes little here, since the layer's own norm comes right before).
 
 # %%
 START = 1
@@ -497,7 +497,7 @@ assert right > 0.9  # 1.00 when the course was made
 # (In *Going further*, your functions form such a stack, and give the same numbers as
 # PyTorch's `nn.Transformer`.)
 #
-# And what failed in the picture at the beginning of this lesson? Without residual connections,
+# And what went wrong in the first picture of this lesson? Without residual connections,
 # attention's means make all tokens the same; with them, each token's own vector is carried
 # upwards. The norms (there, in front of each sublayer) keep each addition small enough not to
 # drown it.

@@ -109,7 +109,7 @@ assert 60 < 256 * of_256 / one < 75 and round(one / of_256 * 0.5) == 2
 # language model writes a token.
 #
 # So what does attention spend its time on? For each of its n × n weights, with d_k =
-# 64, the two products do 256 operations. Scaling and softmax do only about six, but
+# 64, the two products do 2 · 2 · 64 = 256 operations. Scaling and softmax do only about six, but
 # each of their results is written to memory and read again.
 
 # %% [markdown]
@@ -128,10 +128,10 @@ assert round(together) == 61 and round(milliseconds["attention"]) == 136
 assert round(milliseconds["scaling"] + milliseconds["softmax"]) == 11
 
 # %% [markdown]
-# The parts take 61 milliseconds, 11 of them for only 6 of the 262 operations. And the usual
+# The parts take 61 milliseconds, 11 of them for scaling and softmax, only 6 of the 262 operations. And the usual
 # line takes more than twice as long as its parts: for large tables, the operating system
 # has to provide the memory afresh each time. Of its 136 milliseconds, the two products need
-# 50. Most of the rest goes into getting a table's memory, writing it and reading it. **The
+# 50. Most of the rest goes into getting memory for the tables, writing and reading it. **The
 # table is the larger cost.**
 
 # %% [markdown]
@@ -150,8 +150,8 @@ first_sum = math.exp(1 - 3) + math.exp(3 - 3)
 print(f"e^(1 − 3) + e^(3 − 3) = {first_sum:.3f}")
 
 # %% [markdown]
-# Then 2 and 5 come, and the maximum grows to 5. All exponents should now have a 5 where
-# they had a 3, but 1 and 3 have been forgotten.
+# Then 2 and 5 come, and the maximum grows to 5. In all exponents, − 3 should now be
+# − 5, but 1 and 3 have been forgotten.
 #
 # **Predict:** what happens to the first block's sum?
 #
@@ -194,7 +194,8 @@ assert math.isclose(so_far, at_once)
 # That can be built up in the same way. For each query, remember three things: the
 # **maximum** and the **sum** so far, and the **output** so far, a vector that is not yet
 # divided by the sum. When the maximum grows, multiply the sum *and* the output by the same
-# factor, because the same exponentials are in both; in the output, each times its value.
+# factor, because both are sums of the same exponentials; in the output each is multiplied by
+# its value.
 # At the end, divide the output by the sum, once.
 #
 # By hand: let the scores 1, 3, 2 and 5 have the values 10, 20, 30 and 40.
@@ -222,8 +223,8 @@ tiny = q @ k.T / math.sqrt(3)
 runs = {f"{i} × {j}": record_tiles(tiny, v, j, i) for i, j in ((2, 2), (1, 3), (4, 6))}
 
 # %% [markdown]
-# **Go from tile to tile.** For which queries does the maximum grow, and what happens to
-# their sums? Hatched scores have been forgotten.
+# **Go from tile to tile.** For which queries does the maximum grow? Can a sum become smaller
+# from one tile to the next? Hatched scores have been forgotten.
 
 # %%
 alt = "A tile of scores moves over the table; each query carries three numbers along."
@@ -239,7 +240,7 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # 3. S and O are multiplied by the factor e^(M − M′);
 # 4. the powers e^(s − M′) are summed and added to S; the powers times the block's values
 #    are added to O;
-# 5. M′ becomes M.
+# 5. M′ takes the place of M.
 #
 # At the end, the result is O / S.
 
@@ -254,7 +255,7 @@ figures.tiling(tiny, queries, keys, runs, alt=alt)
 # ### Exercise: tiled_attention
 #
 # Write the five steps as a loop over blocks of keys and values. All queries go through
-# together, so a tile has n × block scores. Maximum and sum have the shape (..., n, 1), by
+# together, so each step makes n × block scores. Maximum and sum have the shape (..., n, 1), by
 # `keepdims=True`, and the output (..., n, d_v).
 #
 # <details><summary>Hint 1</summary>
@@ -330,7 +331,8 @@ assert 1.98 < growth["plain"] < 2.02
 assert 0.97 < growth["blocks of keys"] < 1.03 and 0.6 < growth["tiles"] < 0.85
 
 # %% [markdown]
-# One block of keys has n × 128 scores, one tile 128 × 128. The numbers are peaks of all that
+# One block of keys has n × 128 scores, 8 MiB here, and a table as large for each step of their
+# softmax; one tile has 128 × 128. The numbers are peaks of all that
 # NumPy holds, at n = 16,384 (`course_lib/experiments/attention_memory.py`); a peak grows as n
 # to the power of the exponent: 2 for the table, 1 for blocks of keys.
 #
@@ -389,7 +391,7 @@ assert round(40.3 / 4.4) == 9 and 41.7 / 7.3 > 5
 # %% [markdown]
 # It is more than 5 times as fast and does 13 % *more* operations: the backward pass has no
 # table to look weights up in, so it computes each tile again. What FlashAttention saves
-# is traffic, because it moves a ninth of the bytes.
+# is traffic: it moves a ninth of the bytes.
 
 # %% [markdown]
 # ## Two thousand tokens without a table
@@ -426,7 +428,7 @@ from course_lib.masks import causal_mask
 
 
 def in_tiles(q, k, v, size: int = 128) -> np.ndarray:
-    """Attend to all tokens before, with tiled_attention; queries come in blocks."""
+    """Let each token attend to itself and those before, with tiled_attention."""
     outputs = []
     for i in range(0, q.shape[1], size):
         end = i + size  # none of these queries may attend to later keys
@@ -460,7 +462,7 @@ from course_lib.lessons.measuring import numpy_peak
 
 
 def with_table(q, k, v) -> np.ndarray:
-    """Attend to all tokens before, with the table of lesson 04."""
+    """Let each token attend to itself and those before, with lesson 04's table."""
     from course_lib.masks import masked_softmax
 
     scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
