@@ -187,10 +187,10 @@ def pairs(exercise: Exercise) -> Iterator[Explanation]:
     if exercise.is_test:
         return
     for one, other in combinations(exercise.misconceptions, 2):
-        if other.wrap:
-            yield Explanation((one, other), other.wrap(one.function))
-        elif one.wrap:
-            yield Explanation((other, one), one.wrap(other.function))
+        if one.wrap and not other.wrap:
+            one, other = other, one
+        if together := one.together(other):
+            yield Explanation((one, other), together)
         elif one.options and other.options and not one.options.keys() & other.options:
             both = {**one.options, **other.options}
             yield Explanation((one, other), partial(exercise.variants_function, **both))

@@ -5,9 +5,10 @@ An edit is text, read against the code of a right answer without its docstring, 
 
 ``old -> new``
     ``old`` stands there once, and ``new`` stands there instead. Either may be a part of
-    a line, or whole lines; without ``new`` the lines go.
+    a line, or whole lines; without ``new`` the lines go. What stands once below the
+    signature may stand in it, too.
 ``old => new``
-    The same in each of two or more places.
+    The same wherever it stands, twice or more.
 ``name = …``, ``return …``, ``raise …``
     Replaces the one statement that assigns this name, or returns; where there is none,
     it comes first. So does any other statement.
@@ -18,12 +19,13 @@ Lines of an edit have the indentation that they have to each other.
 import ast
 import inspect
 import itertools
+import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-ONE_PLACE, EVERYWHERE = " -> ", " => "
+ONCE, EVERYWHERE = " -> ", " => "
 INDENT = 4 * " "
 
 
@@ -32,7 +34,7 @@ class EditError(ValueError):
 
 
 class Span(NamedTuple):
-    """A place of the code, and what stands there instead."""
+    """A piece of the code from start to end, and what stands there instead."""
 
     start: int
     end: int
@@ -43,7 +45,11 @@ Edits = tuple[Span, ...]
 
 
 class Edited:
-    """A right answer whose code can be edited; called as it is, it is right.
+    """A right answer whose code can be edited.
+
+    code : without its docstring
+    module : where it was written
+    names : what it and its edits may use
 
     >>> def double(x):
     ...     factor = 2
@@ -54,19 +60,13 @@ class Edited:
     13
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        names: Mapping[str, Any] | None = None,
-        source: str = "",
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], source: str = "") -> None:
         """Read the code of a function.
 
-        names : for edits, beside those of the function's module
         source : its text, where that is another than the function's own
         """
-        self.name = function.__name__
-        self._names = {**function.__globals__, **(names or {})}
+        self.name, self.module = function.__name__, function.__module__
+        self.names: dict[str, Any] = dict(function.__globals__)
         text = textwrap.dedent(source or inspect.getsource(function))
         (tree,) = ast.parse(text).body
         assert isinstance(tree, ast.FunctionDef)
@@ -82,7 +82,7 @@ class Edited:
         spans = sorted(span for edit in edits for span in self._spans(edit.strip()))
         for one, other in itertools.pairwise(spans):
             if other.start < one.end:
-                raise EditError(f"two edits of {self.name} change the same place")
+                raise EditError(f"two edits of {self.name} change the same text")
         return tuple(spans)
 
     def source(self, edits: Edits) -> str:
@@ -90,16 +90,17 @@ class Edited:
         text = self.code
         for start, end, new in reversed(edits):
             text = text[:start] + new + text[end:]
-        return text
+        text = re.sub(r" +$", "", text, flags=re.MULTILINE)
+        return _without_needless_pass(text) if "pass" in text else text
 
     def joined(self, one: Edits, other: Edits) -> Edits | None:
-        """Return two misconceptions' edits together; None if they change one place."""
+        """Return two misconceptions' edits together; None if they change the same."""
         spans = sorted({*one, *other})
         apart = all(a.end <= b.start for a, b in itertools.pairwise(spans))
         return tuple(spans) if apart and len(spans) == len(one) + len(other) else None
 
     def _function(self, edits: Edits) -> Callable[..., Any]:
-        names: dict[str, Any] = dict(self._names)
+        names = dict(self.names)
         source = self.source(edits)
         try:
             exec(compile(source, f"<{self.name}, edited>", "exec"), names)
@@ -111,21 +112,21 @@ class Edited:
         return function
 
     def _spans(self, edit: str) -> list[Span]:
-        """Return the places of one edit."""
-        for arrow in (ONE_PLACE, EVERYWHERE):
-            old, found, new = f"{edit} ".partition(arrow)
-            if not found and edit.endswith(arrow.rstrip()):
-                old, found, new = edit.removesuffix(arrow.rstrip()), arrow, ""
-            if found:
-                places = [*self._places(textwrap.dedent(old).strip("\n "))]
-                self._require(old, len(places), arrow)
-                return [self._replaced(*place, new) for place in places]
+        """Return the spans of one edit."""
+        for arrow in (ONCE, EVERYWHERE):
+            old, sign, new = f"{edit} ".partition(arrow)
+            if not sign and edit.endswith(arrow.rstrip()):
+                old, sign, new = edit.removesuffix(arrow.rstrip()), arrow, ""
+            if sign:
+                positions = [*self._positions(textwrap.dedent(old).strip("\n "))]
+                self._require(old, len(positions), arrow)
+                return [self._replaced(*each, new) for each in positions]
         return [self._statement(edit)]
 
     def _require(self, old: str, count: int, arrow: str) -> None:
         if count == 0:
             raise EditError(f"{self.name} has no {old.strip()!r}")
-        if arrow == ONE_PLACE and count > 1:
+        if arrow == ONCE and count > 1:
             raise EditError(
                 f"{self.name} has {old.strip()!r} {count} times: say more of its "
                 "line, or => for each of them"
@@ -133,10 +134,13 @@ class Edited:
         if arrow == EVERYWHERE and count == 1:
             raise EditError(f"{self.name} has {old.strip()!r} once: say ->")
 
-    def _places(self, old: str) -> Iterator[tuple[int, int]]:
-        """Yield the starts and ends of a text: whole lines, or parts of one."""
+    def _positions(self, old: str) -> Iterator[tuple[int, int]]:
+        """Yield the starts and ends of a text: whole lines, or parts of one.
+
+        What stands nowhere below the signature may stand there.
+        """
         rows = old.split("\n")
-        start = self._body
+        start = self._body if old in self.code[self._body :] or rows[1:] else 0
         lines = self.code[start:].split("\n")
         for index, line in enumerate(lines):
             indent = line[: len(line) - len(line.lstrip())]
@@ -151,10 +155,10 @@ class Edited:
             start += len(line) + 1
 
     def _replaced(self, start: int, end: int, new: str) -> Span:
-        """Return the span of a place with its new text, whole lines indented."""
+        """Return the span with its new text; that of whole lines is indented."""
         is_lines = self._is_lines(start, end)
         if not is_lines:
-            return Span(start, end, new.strip(" "))
+            return Span(start, end, " ".join(new.split("\n")).strip())
         first = self.code[start:end].split("\n", 1)[0]
         indent = first[: len(first) - len(first.lstrip())]
         rows = textwrap.dedent(new.strip(" ").strip("\n")) or "pass"
@@ -170,7 +174,7 @@ class Edited:
             (new,) = ast.parse(edit).body
         except (SyntaxError, ValueError):
             raise EditError(f"{edit!r} is neither old -> new nor a statement") from None
-        likes = [place for place in self._statements() if _alike(place[0], new)]
+        likes = [each for each in self._statements() if _alike(each[0], new)]
         if len(likes) > 1:
             raise EditError(
                 f"{self.name} has {len(likes)} statements like {edit!r}: say old -> new"
@@ -180,7 +184,7 @@ class Edited:
         return Span(self._body, self._body, textwrap.indent(edit, INDENT) + "\n")
 
     def _statements(self) -> Iterator[tuple[ast.stmt, int, int]]:
-        """Yield the statements of the body with the places of their lines."""
+        """Yield the statements of the body with the positions of their lines."""
         starts = [0]
         for line in self.code.split("\n"):
             starts.append(starts[-1] + len(line) + 1)
@@ -189,6 +193,21 @@ class Edited:
             if isinstance(node, ast.stmt) and node is not tree:
                 end = node.end_lineno or node.lineno
                 yield node, starts[node.lineno - 1], starts[end] - 1
+
+
+def _without_needless_pass(source: str) -> str:
+    """Return code without ``pass`` beside other statements."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return source  # whoever compiles it says so
+    for node in ast.walk(tree):
+        for block in ("body", "orelse"):
+            statements = getattr(node, block, None)
+            if isinstance(statements, list) and len(statements) > 1:
+                left = [each for each in statements if not isinstance(each, ast.Pass)]
+                setattr(node, block, left or statements[:1])
+    return ast.unparse(tree)
 
 
 def _alike(one: ast.stmt, other: ast.stmt) -> bool:
@@ -206,3 +225,54 @@ def _alike(one: ast.stmt, other: ast.stmt) -> bool:
     return (
         type(one) is type(other) and targets[0] is not None and targets[0] == targets[1]
     )
+
+
+class Entry(NamedTuple):
+    """One misconception of a text: its edits, and what is said of it."""
+
+    name: str
+    edits: tuple[str, ...]
+    diagnosis: str
+    question: str
+    why: str
+
+
+HEAD = re.compile(r"(?P<name>\w+):(?: (?P<edit>.+))?")
+
+
+def read_entries(text: str) -> Iterator[Entry]:
+    """Read misconceptions from a text; raises ``EditError``.
+
+    A question or reason that is left out is the one above. What is indented further
+    goes on from the line above; edits that need lines of their own begin with ``|``.
+
+    >>> (entry,) = read_entries('''
+    ... softmax_over_queries: axis=-1 -> axis=-2
+    ...   Your columns of weights sum to 1, not your rows.
+    ...   ? Who shares out a weight of 1: a query among the keys, or a key
+    ...     among the queries?
+    ...   # axis=-2, or axis=0 on a table, is taken for "along the rows".
+    ... ''')
+    >>> entry.edits, entry.question[-16:]
+    (('axis=-1 -> axis=-2',), 'ong the queries?')
+    """
+    said = {"": "", "?": "", "#": ""}
+    for block in re.split(r"\n(?=\w)", text.strip("\n")):
+        head, *rows = block.split("\n")
+        match = HEAD.fullmatch(head.rstrip())
+        if not match:
+            raise EditError(f"{head!r} is no name with its edit: `name: old -> new`")
+        edits, sign, said[""] = [match["edit"]] if match["edit"] else [], "", ""
+        for row in rows:
+            if row[:2].strip() or not row.strip():
+                raise EditError(f"{match['name']}: {row!r} is not indented by two")
+            begins, rest = row[2], row[4:]
+            if begins == "|" and edits and rest[:1] in (" ", ")", "]", "}"):
+                edits[-1] += f"\n{rest}"
+            elif begins == "|":
+                edits.append(rest)
+            elif begins in ("?", "#"):
+                sign, said[begins] = begins, rest
+            else:
+                said[sign] = f"{said[sign]} {row.strip()}".strip()
+        yield Entry(match["name"], tuple(edits), *said.values())

@@ -17,6 +17,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from autograder.checking.edits import (
+    Edited,
+    EditError,
+    Edits,
+    Entry,
+    read_entries,
+)
+from autograder.checking.own_answer import as_answer
 from autograder.checking.points import UNITS, apportion, worth
 
 Function = Callable[..., Any]
@@ -67,6 +75,7 @@ class Misconception:
     why : why people do it, or where it was seen
     function : the wrong implementation
     options : of ``Exercise.variants``, where it is one of them
+    code, edits : the right answer that it is an edit of, and how, where it is one
     wrap : makes of a function the same one with this error, where that can be done
         to any (``families``)
     """
@@ -77,14 +86,29 @@ class Misconception:
     why: str
     function: Function
     options: Mapping[str, Any] = field(default_factory=dict)
+    code: Edited | None = None
+    edits: Edits = ()
     wrap: Callable[[Function], Function] | None = None
 
     @property
-    def kind(self) -> Literal["option", "family", "function"]:
-        """Which it is: an option of ``variants``, a family's, or code of its own."""
+    def kind(self) -> Literal["edit", "option", "family", "function"]:
+        """Which it is: an edit of a right answer, a family's, or code of its own."""
         if self.wrap is not None:
             return "family"
+        if self.code:
+            return "edit"
         return "option" if self.options else "function"
+
+    def together(self, other: "Misconception") -> Function | None:
+        """Return the function that has both errors; None if they exclude each other."""
+        if other.wrap:
+            return other.wrap(self.function)
+        if self.wrap:
+            return self.wrap(other.function)
+        if not self.code or self.code is not other.code:
+            return None
+        both = self.code.joined(self.edits, other.edits)
+        return None if both is None else self.code.function(both)
 
 
 class Exercise:
@@ -141,6 +165,7 @@ class Exercise:
         self._spec: Function | None = None
         self._variants: Function | None = None
         self._usual: Callable[[np.random.Generator], tuple[Any, ...]] | None = None
+        self._right: dict[Function, Edited] = {}
 
     @property
     def points(self) -> float:
@@ -259,6 +284,62 @@ class Exercise:
 
         return add
 
+    def right_answer(self, function: Function) -> Function:
+        """Add another right answer, whose code ``edits`` may edit."""
+        self._right[function] = Edited(function)
+        return function
+
+    def edits(
+        self,
+        text: str,
+        *,
+        of: Function | None = None,
+        words_of: "Exercise | None" = None,
+        **names: Any,
+    ) -> None:
+        """Add misconceptions that are edits of a right answer (``checking.edits``).
+
+        text : each misconception's name, edits and words
+        of : the answer that is edited, added by ``right_answer``; if it is None, the
+            reference without the course's own checks of arguments
+        words_of : another exercise, whose misconceptions of the same names have the
+            words
+        names : what edits use beside the names of the answer's module
+
+        Raises ``EditError`` where an edit cannot be made.
+        """
+        code = self._right[of] if of else self._reference_code(names)
+        for entry in read_entries(text):
+            words: Entry | Misconception = entry
+            if words_of:
+                bank = {each.name: each for each in words_of.misconceptions}
+                words = bank[entry.name]
+            try:
+                edits = code.read(entry.edits)
+            except EditError as error:
+                raise EditError(
+                    f"exercise {self.name}, {entry.name}: {error}"
+                ) from None
+            self._add(
+                Misconception(
+                    entry.name,
+                    words.diagnosis,
+                    words.question,
+                    words.why,
+                    code.function(edits),
+                    code=code,
+                    edits=edits,
+                )
+            )
+
+    def _reference_code(self, names: dict[str, Any]) -> Edited:
+        """Return the reference's code, which all edits of it share."""
+        if self.reference not in self._right:
+            self._right[self.reference] = Edited(self.reference, source=as_answer(self))
+        code = self._right[self.reference]
+        code.names |= names
+        return code
+
     def variants(self, function: Function) -> Function:
         """Set the reference once more, with its decisions as keyword options.
 
@@ -308,7 +389,11 @@ class Exercise:
     def functions_that_are_right(self) -> dict[str, Function]:
         """The reference, the spec, and ``variants`` with the defaults, if any."""
         functions = {"reference": self.reference, "spec": self.expected_function}
-        return functions | ({"variants": self._variants} if self._variants else {})
+        functions |= {"variants": self._variants} if self._variants else {}
+        return functions | {
+            f"right answer {function.__name__}": code.function(())
+            for function, code in self._right.items()
+        }
 
     @property
     def expected_function(self) -> Function:

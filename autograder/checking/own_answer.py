@@ -4,14 +4,16 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from autograder.checking.exercise import Exercise
+if TYPE_CHECKING:
+    from autograder.checking.exercise import Exercise
 
 NO_ANSWER = "    raise NotImplementedError  # replace this line with your answer"
 REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 
 
-def as_answer(exercise: Exercise) -> str:
+def as_answer(exercise: "Exercise") -> str:
     """Return a reference's source without the course's own checks of arguments.
 
     An answer is called with what its docstring allows, and need not refuse the rest.
@@ -29,7 +31,7 @@ def as_answer(exercise: Exercise) -> str:
     return _without(text, _assigns_to_itself)
 
 
-def as_stub(exercise: Exercise) -> str:
+def as_stub(exercise: "Exercise") -> str:
     """Return what an exercise's cell holds before it is answered."""
     text = as_answer(exercise)
     (function,) = ast.parse(text).body

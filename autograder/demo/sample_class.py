@@ -12,7 +12,7 @@ import inspect
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -111,16 +111,20 @@ def wrong_answer(name: str, misconception: str) -> str:
         raise LookupError(
             f"{name} has no misconception {misconception!r}, but {', '.join(bank)}"
         )
-    wrong = plain_function(bank[misconception].function)
-    module = inspect.getsource(sys.modules[wrong.__module__])
-    functions, imports = _definitions(module)
-    answer = _lines(module, functions[wrong.__name__])
-    if bank[misconception].options:
-        answer = with_options_decided(answer, bank[misconception].options)
-    (written,) = ast.parse(answer).body
-    needed = _dependencies(written, {**functions, **imports}) - {wrong.__name__}
-    parts = [_lines(module, imports[each]) for each in sorted(needed & {*imports})]
-    parts += [_lines(module, functions[each]) for each in sorted(needed & {*functions})]
+    wrong = bank[misconception]
+    if wrong.code:
+        answer = wrong.code.source(wrong.edits)
+        modules = [wrong.code.module, load(name).expected_function.__module__]
+    else:
+        function = plain_function(wrong.function)
+        modules = [function.__module__]
+        answer = _definitions(modules)[0][function.__name__]
+        if wrong.options:
+            answer = with_options_decided(answer, wrong.options)
+    functions, imports = _definitions(modules)
+    needed = _dependencies(answer, functions | imports)
+    parts = [imports[each] for each in sorted(needed & {*imports})]
+    parts += [functions[each] for each in sorted(needed & {*functions})]
     return "\n\n\n".join([*parts, re.sub(r"^def \w+", f"def {name}", answer)])
 
 
@@ -129,36 +133,37 @@ def written_misconceptions(exercise: Exercise) -> list[Misconception]:
     return [each for each in exercise.misconceptions if each.wrap is None]
 
 
-def _definitions(module: str) -> tuple[dict[str, ast.stmt], dict[str, ast.stmt]]:
-    """Return a module's functions and imports by name, without what the lesson has."""
+def _definitions(modules: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return modules' functions and imports by name, without what the lesson has."""
     in_lesson = IN_THE_LESSON | {*exercise_names()}
-    functions: dict[str, ast.stmt] = {}
-    imports: dict[str, ast.stmt] = {}
-    for statement in ast.parse(module).body:
-        if isinstance(statement, ast.FunctionDef):
-            functions[statement.name] = statement
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            for alias in statement.names:
-                if (bound := alias.asname or alias.name) not in in_lesson:
-                    imports[bound] = statement
+    functions: dict[str, str] = {}
+    imports: dict[str, str] = {}
+    for module in modules:
+        source = inspect.getsource(sys.modules[module])
+        for statement in ast.parse(source).body:
+            text = ast.get_source_segment(source, statement) or ""
+            match statement:
+                case ast.FunctionDef(name=name) if name not in in_lesson:
+                    functions[name] = text
+                case ast.Import(names) | ast.ImportFrom(names=names):
+                    bound = {alias.asname or alias.name for alias in names}
+                    imports |= dict.fromkeys(bound - in_lesson, text)
     return functions, imports
 
 
-def _dependencies(function: ast.stmt, definitions: dict[str, ast.stmt]) -> set[str]:
-    """Return the defined names that a function uses, and those that these use."""
+def _dependencies(answer: str, definitions: Mapping[str, str]) -> set[str]:
+    """Return the defined names that an answer uses, and those that these use."""
+    (written,) = ast.parse(answer).body
+    assert isinstance(written, ast.FunctionDef)
     dependencies: set[str] = set()
-    unread = [function]
+    unread = [answer]
     while unread:
-        names = {n.id for n in ast.walk(unread.pop()) if isinstance(n, ast.Name)}
-        new = (names & {*definitions}) - dependencies
+        nodes = ast.walk(ast.parse(unread.pop()))
+        names = {node.id for node in nodes if isinstance(node, ast.Name)}
+        new = (names & {*definitions}) - dependencies - {written.name}
         dependencies |= new
         unread += [definitions[name] for name in new]
     return dependencies
-
-
-def _lines(module: str, statement: ast.stmt) -> str:
-    """Return a statement's lines, without decorators."""
-    return "\n".join(module.splitlines()[statement.lineno - 1 : statement.end_lineno])
 
 
 @dataclass(frozen=True)
