@@ -25,7 +25,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-ONCE, EVERYWHERE = " -> ", " => "
+ONCE, EVERYWHERE = "->", "=>"
+ARROW = re.compile(rf"\s+({ONCE}|{EVERYWHERE})(?=\s|$)")
 INDENT = 4 * " "
 
 
@@ -113,15 +114,12 @@ class Edited:
 
     def _spans(self, edit: str) -> list[Span]:
         """Return the spans of one edit."""
-        for arrow in (ONCE, EVERYWHERE):
-            old, sign, new = f"{edit} ".partition(arrow)
-            if not sign and edit.endswith(arrow.rstrip()):
-                old, sign, new = edit.removesuffix(arrow.rstrip()), arrow, ""
-            if sign:
-                positions = [*self._positions(textwrap.dedent(old).strip("\n "))]
-                self._require(old, len(positions), arrow)
-                return [self._replaced(*each, new) for each in positions]
-        return [self._statement(edit)]
+        if len(parts := ARROW.split(edit, maxsplit=1)) == 1:
+            return [self._statement(edit)]
+        old, arrow, new = textwrap.dedent(parts[0]).strip("\n"), parts[1], parts[2]
+        positions = [*self._positions(old)]
+        self._require(old, len(positions), arrow)
+        return [self._replaced(*each, new) for each in positions]
 
     def _require(self, old: str, count: int, arrow: str) -> None:
         if count == 0:
@@ -161,7 +159,7 @@ class Edited:
             return Span(start, end, " ".join(new.split("\n")).strip())
         first = self.code[start:end].split("\n", 1)[0]
         indent = first[: len(first) - len(first.lstrip())]
-        rows = textwrap.dedent(new.strip(" ").strip("\n")) or "pass"
+        rows = textwrap.dedent(new.strip("\n")).strip() or "pass"
         return Span(start, end, textwrap.indent(rows.rstrip(), indent))
 
     def _is_lines(self, start: int, end: int) -> bool:
