@@ -241,8 +241,8 @@ HEAD = re.compile(r"(?P<name>\w+):(?: (?P<edit>.+))?")
 def read_entries(text: str) -> Iterator[Entry]:
     """Read misconceptions from a text; raises ``EditError``.
 
-    A question or reason that is left out is the one above. What is indented further
-    goes on from the line above; edits that need lines of their own begin with ``|``.
+    An edit that needs lines of its own begins with ``|`` and goes on with ``:``. A
+    question or reason that is left out is the one above.
 
     >>> (entry,) = read_entries('''
     ... softmax_over_queries: axis=-1 -> axis=-2
@@ -265,10 +265,10 @@ def read_entries(text: str) -> Iterator[Entry]:
             if row[:2].strip() or not row.strip():
                 raise EditError(f"{match['name']}: {row!r} is not indented by two")
             begins, rest = row[2], row[4:]
-            if begins == "|" and edits and rest[:1] in (" ", ")", "]", "}"):
-                edits[-1] += f"\n{rest}"
-            elif begins == "|":
+            if begins == "|":
                 edits.append(rest)
+            elif begins == ":" and edits:
+                edits[-1] += f"\n{rest}"
             elif begins in ("?", "#"):
                 sign, said[begins] = begins, rest
             else:
