@@ -6,7 +6,7 @@ An edit is text, read against the code of a right answer without its docstring, 
 ``old -> new``
     ``old`` stands there once, and ``new`` stands there instead. Either may be a part of
     a line, or whole lines; without ``new`` the lines go. What stands once below the
-    signature may stand in it, too.
+    signature may stand in it, too. ``…`` at the end of a line is the rest of it.
 ``old => new``
     The same wherever it stands, twice or more.
 ``name = …``, ``return …``, ``raise …``
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 ONCE, EVERYWHERE = "->", "=>"
 ARROW = re.compile(rf"\s+({ONCE}|{EVERYWHERE})(?=\s|$)")
+REST = "…"
 INDENT = 4 * " "
 
 
@@ -138,13 +139,15 @@ class Edited:
         What stands nowhere below the signature may stand there.
         """
         rows = old.split("\n")
-        start = self._body if old in self.code[self._body :] or rows[1:] else 0
+        is_below = old in self.code[self._body :] or rows[1:] or old.endswith(REST)
+        start = self._body if is_below else 0
         lines = self.code[start:].split("\n")
         for index, line in enumerate(lines):
             indent = line[: len(line) - len(line.lstrip())]
             block = [indent + row if row.strip() else row for row in rows]
-            if lines[index : index + len(rows)] == block:
-                yield start, start + len("\n".join(block))
+            below = lines[index : index + len(rows)]
+            if len(below) == len(rows) and all(map(_matches, below, block)):
+                yield start, start + len("\n".join(below))
             elif len(rows) == 1:
                 at = line.find(old)
                 while at >= 0:
@@ -191,6 +194,13 @@ class Edited:
             if isinstance(node, ast.stmt) and node is not tree:
                 end = node.end_lineno or node.lineno
                 yield node, starts[node.lineno - 1], starts[end] - 1
+
+
+def _matches(line: str, row: str) -> bool:
+    """Return whether a line of the code is what a row of an edit says."""
+    if row.endswith(REST):
+        return line.startswith(row.removesuffix(REST).rstrip())
+    return line == row
 
 
 def _without_needless_pass(source: str) -> str:
