@@ -79,7 +79,9 @@ def test_cells_of_all_releases_are_kept(tmp_path):
     assert [*kept_releases(course)] == [LESSON]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"cells": 1}', '{"01": []}', '{"01": {"x": {"a": "b"}}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"cells": 1}', '{"01": []}', '{"01": {"x": {"a": "b"}}}']
+)
 def test_damaged_file_is_one_sentence(tmp_path, text):
     (tmp_path / FILE).write_text(text)
     with pytest.raises(CourseError, match="is damaged: bring it back"):

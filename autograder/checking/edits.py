@@ -162,7 +162,7 @@ class Edited:
             return Span(start, end, " ".join(new.split("\n")).strip())
         first = self.code[start:end].split("\n", 1)[0]
         indent = first[: len(first) - len(first.lstrip())]
-        rows = textwrap.dedent(new.strip("\n")).strip() or "pass"
+        rows = _dedented(new).strip() or "pass"
         return Span(start, end, textwrap.indent(rows.rstrip(), indent))
 
     def _is_lines(self, start: int, end: int) -> bool:
@@ -194,6 +194,16 @@ class Edited:
             if isinstance(node, ast.stmt) and node is not tree:
                 end = node.end_lineno or node.lineno
                 yield node, starts[node.lineno - 1], starts[end] - 1
+
+
+def _dedented(rows: str) -> str:
+    """Return rows with the first one's indentation taken off all of them.
+
+    What stands beside the arrow has none, whatever the next rows have.
+    """
+    if not rows.startswith("\n"):
+        return rows.strip(" ")
+    return textwrap.dedent(rows.strip("\n"))
 
 
 def _matches(line: str, row: str) -> bool:

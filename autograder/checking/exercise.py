@@ -308,7 +308,8 @@ class Exercise:
 
         Raises ``EditError`` where an edit cannot be made.
         """
-        code = self._right[of] if of else self._reference_code(names)
+        code = self._right[of] if of else self.code
+        code.names |= names
         for entry in read_entries(text):
             words: Entry | Misconception = entry
             if words_of:
@@ -332,13 +333,12 @@ class Exercise:
                 )
             )
 
-    def _reference_code(self, names: dict[str, Any]) -> Edited:
-        """Return the reference's code, which all edits of it share."""
+    @property
+    def code(self) -> Edited:
+        """The reference's code, without the course's own checks of arguments."""
         if self.reference not in self._right:
             self._right[self.reference] = Edited(self.reference, source=as_answer(self))
-        code = self._right[self.reference]
-        code.names |= names
-        return code
+        return self._right[self.reference]
 
     def variants(self, function: Function) -> Function:
         """Set the reference once more, with its decisions as keyword options.

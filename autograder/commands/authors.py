@@ -147,6 +147,14 @@ def check_bank_command(
     all_seeds: Annotated[
         bool, typer.Option(help="Judge each answer with three seeds, not with one")
     ] = False,
+    wrong: Annotated[
+        str | None,
+        typer.Option(
+            "--code",
+            metavar="MISCONCEPTION",
+            help="Print its code alone; `right` is what is edited",
+        ),
+    ] = None,
 ) -> None:
     """Check one exercise: what is left to write, and whether its bank holds.
 
@@ -154,8 +162,12 @@ def check_bank_command(
     case catches one, and the answers of tests/answers are judged as they should be.
     Exit code 1 on a fault.
     """
-    from autograder.commands.check_bank import check_bank  # jupytext: half a second
+    # jupytext: half a second
+    from autograder.commands.check_bank import check_bank, print_code
 
+    if wrong is not None:
+        print_code(name, wrong)
+        return
     code = check_bank(
         Course.here(), name, whole_matrix=whole_matrix, all_seeds=all_seeds
     )

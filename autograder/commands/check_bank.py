@@ -37,6 +37,7 @@ class Part(NamedTuple):
     faults: list[str]
 
 
+RIGHT = "right"
 NOT_YET = Part("nothing yet: it has TODOs", [])
 
 
@@ -78,6 +79,23 @@ def check_bank(
         console.print(fault)
     console.print(f"Checked in {time.monotonic() - start:.1f} s.")
     return int(bool(faults))
+
+
+def print_code(name: str, misconception: str) -> None:
+    """Print what an edit makes of a right answer, or with "right" what is edited.
+
+    Raises ``CourseError`` if there is no such exercise or edit.
+    """
+    exercise = _load_exercise(name)
+    edits = {each.name: each for each in exercise.misconceptions if each.code}
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    if misconception == RIGHT:
+        console.print(exercise.code.code)
+    elif (each := edits.get(misconception)) and each.code:
+        console.print(each.code.source(each.edits))
+    else:
+        names = ", ".join([RIGHT, *edits])
+        raise CourseError(f"{name} has no edit {misconception!r}: name one of {names}")
 
 
 # The parts of an exercise

@@ -76,7 +76,7 @@ def small_example_by_hand(student, rng):
 def usual_inputs(student, rng):
     student.agrees(*usual(rng))  # TODO: inputs that show what the case claims
 '''
-MISCONCEPTION = """
+MISCONCEPTION = '''
 
 # TODO: only what is another algorithm altogether; remove it if there is none
 @exercise.misconception(
@@ -88,20 +88,16 @@ def misconception(PARAMETERS):  # TODO: a name that says what is wrong
     raise NotImplementedError("TODO: the wrong version")
 
 
-@exercise.variants
-def variants(PARAMETERS, *, decision="right"):  # TODO: a keyword for each decision
-    raise NotImplementedError("TODO: the reference once more, with its decisions")
+exercise.edits(
+    """
+'''
+EDIT = """\
+edit_NUMBER: raise NotImplementedError("TODO: the line that a learner writes")
+  TODO: what the learner's numbers are, true also where another thing is wrong.
+  ? TODO: a question that does not give the answer away?
+  # TODO: why people do it, or where it was seen
 """
-OPTION = """
-
-exercise.option(
-    "option_NUMBER",  # TODO: a name that says what is wrong
-    "TODO: what the learner's numbers are, true also where another thing is wrong.",
-    "TODO: a question that does not give the answer away?",
-    why="TODO: why people do it, or where it was seen",
-    decision="wrong NUMBER",  # TODO: the decision, and a wrong value
-)
-"""
+END = '"""\n)\n'
 ANSWERS = """\
 from tests.answers import Answers
 
@@ -186,7 +182,7 @@ def new_exercise(
     texts = {
         reference: library + _with_words(REFERENCE, words),
         bank: _with_words(
-            BANK + MISCONCEPTION + _numbered(OPTION, MIN_MISCONCEPTIONS - 1), words
+            BANK + MISCONCEPTION + _numbered(EDIT, MIN_MISCONCEPTIONS - 1) + END, words
         ),
         answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
         source.path: _with_cells(source, _with_words(CELLS, words)),

@@ -237,9 +237,12 @@ def scores_of_a_test(q: np.ndarray, k: np.ndarray) -> np.ndarray:
 # The misconception, as the bank has it, then spelled another way.
 WRONG = "q @ k.swapaxes(-1, -2)"
 SPELLED = "np.einsum('...nd,...md->...nm', q, k)"
-VARIANTS = """x = scores_of_a_test(q, k)
-    return {"right": x, "wrong 1": 2 * x, "wrong 2": -x, "wrong 3": x + 1,
-            "wrong 4": x ** 2}[decision]"""
+EDITS = [
+    "return q -> return 2 * q",
+    "return q -> return -q",
+    "swapaxes(k, -1, -2) -> swapaxes(k, -1, -2) + 1",
+    "q = q / np.linalg.norm(q, axis=-1)[..., np.newaxis] ** 2",
+]
 OTHERS = [
     "3 * scores_of_a_test(q, k)",
     "np.abs(scores_of_a_test(q, k)) + 2",
@@ -253,7 +256,7 @@ def write_exercise(root):
     text = library.read_text()
     library.write_text(text[: text.index(f"\ndef {NAME}")] + REFERENCE)
     bank = root / "autograder" / "exercises" / f"{NAME}.py"
-    text = re.sub(r" *# TODO: .*", "", bank.read_text())
+    text = re.sub(r"(?<=\S) +# TODO: .*", "", bank.read_text())
     text = text.replace("uses=(),\n", "")
     text = text.replace(
         'raise NotImplementedError("TODO: the obvious version, with loops")',
@@ -269,11 +272,8 @@ def write_exercise(root):
     text = text.replace(
         'raise NotImplementedError("TODO: the wrong version")', f"return {WRONG}"
     )
-    text = text.replace(
-        'raise NotImplementedError("TODO: the reference once more, with its '
-        'decisions")',
-        VARIANTS,
-    )
+    for number, edit in enumerate(EDITS, start=1):
+        text = re.sub(rf"(?<=edit_{number}: )raise .*", edit, text)
     bank.write_text(text.replace("TODO: ", "A "))
     answers = root / "tests" / "answers" / f"{NAME}.py"
     text = f"import numpy as np\n\nfrom course_lib.attention import {NAME}\n"
@@ -312,7 +312,18 @@ def test_written_exercise_reaches_the_lesson(written):
     assert "differs from its source" in result.stderr
 
 
+def test_check_bank_prints_what_an_edit_makes(written):
+    right = call(written, "check-bank", NAME, "--code", "right").stdout
+    assert "    return q @ np.swapaxes(k, -1, -2)\n" in right and "Graves" not in right
+    wrong = call(written, "check-bank", NAME, "--code", "edit_2").stdout
+    assert wrong == right.replace("return q", "return -q")
+    result = call(written, "check-bank", NAME, "--code", "edit_9")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "no edit 'edit_9': name one of right, edit_1, edit_2" in result.stderr
+
+
 BREAKS = {
+    "edit": ("exercises", "return q ->", "return v ->", "edit_1: scores_of_a_test has"),
     "right answer": ("answers", "1.0 * scores", "1.1 * scores", "right answer another"),
     "case": ("exercises", "[0.0, -0.6]", "[0.0, 0.6]", "fails small_example_by_hand"),
     "points": (

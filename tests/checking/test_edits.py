@@ -1,0 +1,153 @@
+"""Misconceptions as edits of a right answer, and what the loader refuses."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.edits import Edited, EditError, read_entries
+from autograder.checking.exercise import Exercise
+
+
+def mean(x, weights=None):
+    """Return the mean."""
+    total = 0.0
+    for value in x:
+        total = total + value
+    if weights is None:
+        return total / len(x)
+    return total / sum(weights)
+
+
+CODE = Edited(mean)
+
+
+@pytest.mark.parametrize(
+    ("edits", "result"),
+    [
+        (["0.0 -> 1.0"], 10 / 3),  # a part of a line
+        (["total = total + value -> total = total + 2 * value"], 6.0),  # a line
+        (["total / => total *"], 27.0),
+        (["x[0] = 5.0"], 13 / 3),  # a statement that has no like comes first
+        (["for value in x:\n    total = … -> total = sum(x[1:])"], 8 / 3),
+        (["for value in x: ->\n    for value in 2 * x:"], 6.0),
+        (["if weights …\n    return … ->", "sum(weights) -> sum([6, 3])"], 1.0),
+        (["weights=None -> weights=(6,)", "weights is None -> False"], 1.5),
+    ],
+)
+def test_edit_changes_what_it_says(edits, result):
+    assert CODE.function(CODE.read(edits))([1.0, 3.0, 5.0]) == pytest.approx(result)
+    assert mean([1.0, 3.0, 5.0]) == 3.0
+
+
+def test_code_without_edits_is_the_function():
+    assert CODE.function(())([2.0, 4.0]) == 3.0
+    assert '"""' not in CODE.code
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        ("median -> mean", "mean has no 'median'"),
+        ("total -> sum", "'total' 5 times: say more of its line, or =>"),
+        ("0.0 => 1.0", "'0.0' once: say ->"),
+        ("return 0", "2 statements like 'return 0'"),
+        ("total plus value", "neither old -> new nor a statement"),
+        ("for value in x:\n  return … -> pass", "mean has no"),
+    ],
+)
+def test_edit_that_cannot_be_made_says_why(edit, reason):
+    with pytest.raises(EditError) as raised:
+        CODE.read([edit])
+    assert reason in str(raised.value)
+
+
+def test_two_edits_of_the_same_text_are_refused():
+    with pytest.raises(EditError, match="two edits of mean change the same text"):
+        CODE.read(["0.0 -> 2.0", "0.0 -> 1.0"])
+
+
+def test_code_that_is_no_python_says_so():
+    with pytest.raises(EditError, match=r"is no Python .*:\ndef mean"):
+        CODE.function(CODE.read(["0.0 -> ("]))
+
+
+def test_misconceptions_go_together_where_they_change_different_text():
+    one, other = CODE.read(["0.0 -> 1.0"]), CODE.read(["len(x) -> 2"])
+    both = CODE.joined(one, other)
+    assert CODE.function(both)([2.0, 4.0]) == 3.5
+    assert CODE.joined(one, CODE.read(["0.0 -> 2.0"])) is None
+    assert CODE.joined(one, ()) == one
+
+
+TEXT = """
+starts_at_one: 0.0 -> 1.0
+  Your mean begins
+    at 1.
+  ? What is the sum of nothing?
+  # A product begins at 1.
+counts_two:
+  | len(x) ->
+  :     2
+  | 0.0 -> 0
+  Your mean is half of the sum.
+"""
+
+
+def test_entries_keep_what_is_left_out():
+    one, other = read_entries(TEXT)
+    assert one == (
+        "starts_at_one",
+        ("0.0 -> 1.0",),
+        "Your mean begins at 1.",
+        "What is the sum of nothing?",
+        "A product begins at 1.",
+    )
+    assert other.edits == ("len(x) ->\n    2", "0.0 -> 0")
+    assert (other.question, other.why) == (one.question, one.why)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("two words: a -> b", "is no name with its edit"),
+        ("name: a -> b\n Your.", "is not indented by two"),
+        ("name: a -> b\n\n  Your.", "is not indented by two"),
+    ],
+)
+def test_text_that_is_no_list_says_where(text, reason):
+    with pytest.raises(EditError, match=reason):
+        list(read_entries(text))
+
+
+def exercise():
+    made = Exercise(mean, lesson="99", minutes=5, difficulty=1)
+    made.spec(lambda x, weights=None: np.mean(x))
+    return made
+
+
+def test_bank_has_edits_of_the_reference_and_of_other_right_answers():
+    made = exercise()
+
+    @made.right_answer
+    def at_once(x, weights=None):
+        return sum(x) / len(x)
+
+    made.edits(TEXT)
+    made.edits("not_divided: / len(x) ->\n  Your sum.\n  ? What?\n  # Why.", of=at_once)
+    one, two, three = made.misconceptions
+    assert [each.function([2.0, 4.0]) for each in (one, two, three)] == [3.5, 3.0, 6.0]
+    assert {each.kind for each in made.misconceptions} == {"edit"}
+    assert one.together(two) is None  # both begin elsewhere
+    assert one.together(three) is None  # they are edits of two answers
+    assert "right answer at_once" in made.functions_that_are_right
+
+
+def test_words_come_from_another_bank():
+    first, second = exercise(), exercise()
+    first.edits(TEXT)
+    second.edits("counts_two: len(x) -> 2", words_of=first)
+    assert second.misconceptions[0].diagnosis == "Your mean is half of the sum."
+
+
+def test_edit_of_a_bank_names_its_exercise():
+    with pytest.raises(EditError, match="exercise mean, wrong: mean has no 'median'"):
+        exercise().edits("wrong: median -> mean\n  Your.\n  ? What?\n  # Why.")
