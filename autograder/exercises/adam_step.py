@@ -147,606 +147,331 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*after(2, rng, 2, 3), 0.5, (0.75, 0.875), 0.125, 0.25)
 
 
-@exercise.variants
-def variants(
-    parameter,
-    gradient,
-    state,
-    learning_rate=0.001,
-    betas=(0.9, 0.999),
-    eps=1e-8,
-    weight_decay=0.0,
-    *,
-    read="m, v",
-    constants="as given",
-    decay="decoupled",
-    shares="β of the old, 1 − β of the new",
-    squares="gradient²",
-    used="new m, v",
-    corrected="m, v",
-    counted="from 1",
-    denominator="√v̂ + eps",
-    sign=-1,
-    state_has="m, v",
-    step_is="1 more",
-    returns="parameter, state",
-    overwritten="nothing",
-):
-    p, g = parameter, gradient
-    old_m, old_v, step = state
-    old_m, old_v = (old_m, old_v) if read == "m, v" else (old_v, old_m)
-    learning_rate = 0.001 if constants == "learning rate" else learning_rate
-    beta_1, beta_2 = {
-        "betas": (0.9, 0.999),
-        "betas exchanged": betas[::-1],
-        "β₁ twice": (betas[0], betas[0]),
-    }.get(constants, betas)
-    eps = 1e-8 if constants == "eps" else eps
-    if decay == "coupled":
-        g = g + weight_decay * p
-    old_1, new_1, old_2, new_2 = {
-        "1 − β of the old, β of the new": (1 - beta_1, beta_1, 1 - beta_2, beta_2),
-        "whole gradient": (beta_1, 1, beta_2, 1 - beta_2),
-        "whole square": (beta_1, 1 - beta_1, beta_2, 1),
-        "both whole": (beta_1, 1, beta_2, 1),
-        "no m": (0, 1, beta_2, 1 - beta_2),
-        "no v": (beta_1, 1 - beta_1, 0, 1),
-    }.get(shares, (beta_1, 1 - beta_1, beta_2, 1 - beta_2))
-    m = old_m * old_1 + new_1 * g
-    v = old_v * old_2 + new_2 * SQUARES[squares](g, m)
-    t = step + {"from 0": 0, "from 2": 2}.get(counted, 1)
-    if counted == "before, at least 1":
-        t = max(step, 1)
-    share_1, share_2 = {
-        "neither": (1, 1),
-        "m": (1 - beta_1**t, 1),
-        "v": (1, 1 - beta_2**t),
-        "as in step 1": (1 - beta_1, 1 - beta_2),
-        "with β · step": (1 - beta_1 * t, 1 - beta_2 * t),
-        "with the other's β": (1 - beta_2**t, 1 - beta_1**t),
-        "both with β₁": (1 - beta_1**t, 1 - beta_1**t),
-        "both with β₂": (1 - beta_2**t, 1 - beta_2**t),
-    }.get(corrected, (1 - beta_1**t, 1 - beta_2**t))
-    m_used, v_used = (old_m, old_v) if used == "old m, v" else (m, v)
-    if corrected == "multiplied":
-        m_hat, v_hat = m_used * share_1, v_used * share_2
-    else:
-        m_hat, v_hat = m_used / share_1, v_used / share_2
-    if used == "gradient above":
-        m_hat = g
-    below = {
-        "√(v̂ + eps)": lambda: torch.sqrt(v_hat + eps),
-        "√v̂": lambda: v_hat.sqrt(),
-        "√v̂, then + eps": lambda: v_hat.sqrt(),
-        "v̂ + eps": lambda: v_hat + eps,
-        "(√v + eps) / √share": lambda: (v_used.sqrt() + eps) / share_2**0.5,
-        "√v / share + eps": lambda: v_used.sqrt() / share_2 + eps,
-        "at least eps": lambda: v_hat.sqrt().clamp(min=eps),
-    }.get(denominator, lambda: v_hat.sqrt() + eps)()
-    if decay == "divided too":
-        m_hat = m_hat + weight_decay * p
-    change = m_hat / below + (eps if denominator == "√v̂, then + eps" else 0)
-    if decay == "decoupled":
-        change = change + weight_decay * p
-    new = p + sign * learning_rate * change
-    if decay == "of its own size":
-        new = new - weight_decay * p
-    elif decay == "of the new parameter":
-        new = new * (1 - learning_rate * weight_decay)
-    elif decay == "growing":
-        new = new + learning_rate * weight_decay * p
-    if overwritten in ("m, v", "parameter, m, v"):
-        for old, its_new in zip(state, (m, v), strict=False):
-            old.copy_(its_new)
-    if overwritten in ("parameter", "parameter, m, v"):
-        parameter.copy_(new)
-    elif overwritten == "gradient":
-        gradient.square_()
-    new_m, new_v = {
-        "v, m": (v, m),
-        "m̂, v̂": (m_hat, v_hat),
-        "old m, v": (old_m, old_v),
-    }.get(state_has, (m, v))
-    if read == "v, m, and written so":
-        new_m, new_v = new_v, new_m
-    if learning_rate == 0 and step_is in (
-        "as before, at a learning rate of 0",
-        "alone, at a learning rate of 0",
-    ):
-        new_m, new_v = old_m, old_v
-    steps = {"as before": step, "a tensor": torch.tensor(step + 1)}
-    if learning_rate == 0:
-        steps["as before, at a learning rate of 0"] = step
-    new_state = new_m, new_v, steps.get(step_is, step + 1)
-    return {
-        "change": (new - parameter, new_state),
-        "change to subtract": (change, new_state),
-        "one tuple": (new, *new_state),
-        "a list": (new, [*new_state]),
-        "m, v alone": (new, new_state[:2]),
-    }.get(returns, (new, new_state))
+exercise.edits(
+    """
+no_bias_correction:
+  | m_hat = m
+  | v_hat = v
+  Your m̂ and v̂ are m and v: the bias towards their zeros at first is not corrected.
+  ? What are m and v after a first step with the gradient 1, and m̂ and v̂?
+  # The two hats get lost; BERT's own optimizer has none: google-research/bert,
+    optimization.py.
+only_m_corrected: v_hat = v
+  Your v̂ is v: only m's bias towards zero is corrected.
+  # One line is written for m, and its copy for v is forgotten.
+only_v_corrected: m_hat = m
+  Your m̂ is m: only v's bias towards zero is corrected.
+  # Momentum alone is used without a correction, and RMSprop's v as well.
+corrected_as_in_the_first_step:
+  | beta_1 ** step -> beta_1
+  | beta_2 ** step -> beta_2
+  Your m̂ and v̂ are divided by 1 − β in every step, as is right in the first.
+  ? How large is 1 − βˢ after a thousand steps?
+  # 1 − β₁ᵗ is read as 1 − β₁ with an index t: eriklindernoren/ML-From-Scratch, issue
+    35; ufal/npfl114, pull 79.
+beta_times_step:
+  | beta_1 ** step -> beta_1 * step
+  | beta_2 ** step -> beta_2 * step
+  Your m̂ and v̂ are m and v divided by 1 − β · s, not by 1 − βˢ.
+  ? Which of `*` and `**` is a power?
+  # * and ** differ by one letter, and agree in the first step.
+corrected_with_the_other_beta:
+  | beta_1 ** step -> beta_2 ** step
+  | beta_2 ** step -> beta_1 ** step
+  Your m is corrected with β₂, and your v with β₁.
+  ? Which β belongs to m, and which to v?
+  # Two lines that differ in an index only are copied from each other.
+both_corrected_with_beta_1: beta_2 ** step -> beta_1 ** step
+  Your v is corrected with β₁, as m is.
+  # The line for m is copied, and its β stays; or 1 − β₁ˢ has a name, and serves for
+    both.
+both_corrected_with_beta_2: beta_1 ** step -> beta_2 ** step
+  Your m is corrected with β₂, as v is.
+  # The line for v is copied, and its β stays.
+correction_multiplied:
+  | m_hat = m / -> m_hat = m *
+  | v_hat = v / -> v_hat = v *
+  Your m̂ and v̂ are m and v multiplied by 1 − βˢ.
+  ? Is m too small or too large after the first step, and what puts that right?
+  # A correction is thought of as a factor.
+steps_counted_from_zero:
+  | beta_1, beta_2 = betas
+  : step = step + 1 -> beta_1, beta_2 = betas
+  | (m, v, step)) -> (m, v, step + 1))
+  Your bias correction takes the number of steps made before: 0 in the first step,
+    which gives NaN.
+  ? What is 1 − β⁰?
+  # range() counts from 0: deeplearning4j/nd4j, pull 1227; tracel-ai/burn, issue 834;
+    keras-team/keras, pull 10129.
+one_step_behind:
+  | step = step + 1 ->
+  :     t = max(step, 1)
+  :     step = step + 1
+  | beta_1 ** step -> beta_1 ** t
+  | beta_2 ** step -> beta_2 ** t
+  Your bias correction takes the number of steps made before, but 1 in the first step:
+    from the second on it is one too small.
+  ? Which number does the state hold when the second step begins?
+  # NaN in the first step is mended with max(step, 1), and the count stays wrong.
+one_step_too_far:
+  | beta_1 ** step -> beta_1 ** (step + 1)
+  | beta_2 ** step -> beta_2 ** (step + 1)
+  Your bias correction takes a number of steps that is one too large: 2 in the first
+    step.
+  ? How often do you add 1 to the step?
+  # The first step is number 1, and 1 is added to that: cs231n/cs231n.github.io, issue
+    179.
+gradient_above_the_fraction_bar: m_hat / ( -> gradient / (
+  Your change has the gradient itself above the fraction bar, where m̂ belongs: m is
+    computed, and has no part in the parameter.
+  ? Which of your numbers would differ if m were all zeros?
+  # RMSprop divides the gradient itself, and v is the new idea.
+change_to_subtract_returned: parameter - learning_rate * change -> change
+  Your first result is the change: it is neither multiplied by the learning rate nor
+    subtracted from the parameter.
+  ? What should come out if the learning rate is 0?
+  # The last line of the docstring's list is forgotten.
+shares_exchanged:
+  | m = (1 - beta_1) * m + beta_1 * gradient
+  | v = (1 - beta_2) * v + beta_2 * gradient ** 2
+  Your m and v keep 1 − β of the old and take β of the new.
+  ? What do m and v hold after the first step, if the gradient is 1?
+  # In signal processing α is often the share of the new.
+whole_gradient_in_m: (1 - beta_1) * gradient -> gradient
+  Your m takes the whole gradient, not 1 − β₁ of it.
+  # PyTorch's SGD does so with its momentum: pytorch/pytorch, issue 1099.
+whole_square_in_v: (1 - beta_2) * gradient ** 2 -> gradient ** 2
+  Your v takes the whole squared gradient, not 1 − β₂ of it.
+  # Adagrad adds up whole squares.
+whole_gradient_in_both:
+  | (1 - beta_1) * gradient -> gradient
+  | (1 - beta_2) * gradient ** 2 -> gradient ** 2
+  Your m and v take the whole gradient and its whole square, not 1 − β of them.
+  # Sums with a decay are the older form of momentum.
+gradient_for_m: m = gradient
+  Your m is the gradient of this step alone.
+  # Without m it is RMSprop.
+square_for_v: v = gradient ** 2
+  Your v is the square of this step's gradient alone.
+  # The moving average is written for m, and forgotten for v.
+absolute_values_in_v: gradient ** 2 -> gradient.abs()
+  Your v averages absolute values, not squares.
+  ? Of which numbers is v the moving average, for each entry of the parameter?
+  # Adam is said to divide by the size of the gradient.
+gradients_in_v: gradient ** 2 -> gradient
+  Your v averages gradients, not their squares: its root may be NaN.
+  # The line for m is copied, with another β.
+square_of_m_in_v: gradient ** 2 -> m ** 2
+  Your v averages the squares of m, not of the gradients.
+  # m is what takes the gradient's part from then on.
+variance_in_v: gradient ** 2 -> (gradient - m) ** 2
+  Your v averages the squared distances of the gradients from m: a variance.
+  # v is called the variance in many texts; AdaBelief does use this one.
+one_v_for_all: gradient ** 2 -> (gradient ** 2).mean()
+  Your v is the same for all numbers of the parameter, but for what it was: the mean
+    of the squares goes in.
+  # .mean() is added, since a mean of squares is meant.
+eps_under_the_root: (torch.sqrt(v_hat) + eps) -> torch.sqrt(v_hat + eps)
+  Your eps is under the root.
+  ? How large is the root of eps alone, 1e-8 say, and how large is eps?
+  # Layer norm has it there: d2l-ai/d2l-zh, pull 502, and FluxML/Flux.jl, pull 448,
+    take Adam's out of the root.
+no_eps: (torch.sqrt(v_hat) + eps) -> torch.sqrt(v_hat)
+  Your code has no eps: where every gradient was 0, it computes 0 / 0.
+  ? What is 0 / 0, and which entries of an embedding have no gradient?
+  # eps is tiny, and so is thought to change nothing.
+eps_added_to_the_fraction: (torch.sqrt(v_hat) + eps) -> torch.sqrt(v_hat) + eps
+  Your eps is added to m̂ / √v̂, not to √v̂.
+  ? Which is computed first in a / b + c: the division, or the sum?
+  # A pair of brackets is missing: m̂ / √v̂ + eps.
+no_root: torch.sqrt(v_hat) -> v_hat
+  Your m̂ is divided by v̂ itself, without a root.
+  ? What becomes of m̂ / v̂ if all gradients are ten times as large?
+  # A v that is called the second moment is taken for a standard deviation.
+eps_added_to_the_root_of_v:
+  | v_hat = … -> root_hat = (torch.sqrt(v) + eps) / math.sqrt(1 - beta_2 ** step)
+  | (torch.sqrt(v_hat) + eps) -> root_hat
+  Your eps is added to the root of v, before the bias correction.
+  ? To which root is eps added in the docstring: with a hat, or without?
+  # The paper's section 2 moves both corrections into the learning rate, with an
+    epsilon of its own: tensorflow/tensorflow, issue 9047; pytorch/pytorch, pull
+    22628; karpathy/nanochat, issue 304.
+corrected_outside_the_root:
+  | v_hat = … -> root_hat = torch.sqrt(v) / (1 - beta_2 ** step)
+  | torch.sqrt(v_hat) -> root_hat
+  Your bias correction of v comes after the root: √v is divided by 1 − β₂ˢ.
+  ? Is √(v / 4) the same as √v / 4?
+  # The root is taken first, and the correction comes next.
+root_limited_by_eps: (torch.sqrt(v_hat) + eps) -> torch.sqrt(v_hat).clamp(min=eps)
+  Your eps is a lower limit of the root, and is not added to it.
+  ? What does the docstring do with eps and √v̂: the larger one, or the sum?
+  # clamp(min=eps) keeps a division from 0 as well.
+weight_decay_in_the_gradient:
+  | gradient = gradient + weight_decay * parameter
+  | + weight_decay * parameter ->
+  Your weight decay is added to the gradient, and so gets into m and v.
+  ? What is in m in your code if the gradient is 0 and the weight decay is not?
+  # That is L2 regularisation, and what optim.Adam(weight_decay=…) does: Loshchilov
+    and Hutter (2019).
+weight_decay_divided_by_the_root:
+  | change = (m_hat + weight_decay * parameter) / (torch.sqrt(v_hat) + eps)
+  Your weight decay is added to m̂, and is divided by √v̂ + eps with it.
+  ? Should a parameter decay more slowly where its gradients are large?
+  # The bracket is closed one term too late.
+weight_decay_without_learning_rate:
+  | + weight_decay * parameter ->
+  | parameter - learning_rate * change ->
+  :     parameter - learning_rate * change - weight_decay * parameter
+  Your weight decay is not multiplied by the learning rate.
+  ? What should a learning rate of 0 do to the parameter?
+  # The paper's λ is not multiplied by α; in PyTorch it is.
+weight_decay_of_the_new_parameter:
+  | + weight_decay * parameter ->
+  | return ( … ->
+  :     new = parameter - learning_rate * change
+  :     return (new - learning_rate * weight_decay * new, (m, v, step))
+  Your weight decay takes its share of the parameter after the step.
+  ? Which parameter does the docstring multiply by the weight decay: the old one, or
+    the new one?
+  # The decay is written last, when the name holds the new parameter.
+weight_decay_added: + weight_decay -> - weight_decay
+  Your weight decay makes the parameter larger.
+  ? Should a parameter without a gradient grow, or shrink?
+  # Both terms get a sign of their own, and one of them is wrong.
+weight_decay_left_out:  + weight_decay * parameter ->
+  Your code has no weight decay.
+  ? Where does your function use its last argument?
+  # The paper of Adam has none, and its default is 0.
+learning_rate_written_in: - learning_rate * change -> - 0.001 * change
+  Your learning rate is 0.001, whatever the caller says.
+  ? Where does your function use `learning_rate`?
+  # The value of the paper is written into the formula.
+betas_written_in: beta_1, beta_2 = (0.9, 0.999)
+  Your betas are 0.9 and 0.999, whatever the caller says.
+  ? Where does your function use `betas`?
+  # The values of the paper are written into the formula.
+eps_written_in: + eps -> + 1e-08
+  Your eps is 1e-8, whatever the caller says.
+  ? Where does your function use `eps`?
+  # The value of the paper is written into the formula.
+betas_exchanged: beta_1, beta_2 = betas -> beta_2, beta_1 = betas
+  Your m is an average with β₂, and your v one with β₁.
+  ? Which of m and v keeps more of itself, with betas of 0.9 and 0.999?
+  # Two numbers in a tuple are taken in the other order.
+beta_1_for_both:
+  | beta_2 * v + (1 - beta_2) -> beta_1 * v + (1 - beta_1)
+  | beta_2 ** step -> beta_1 ** step
+  Your v is an average with β₁, as m is.
+  ? Where does your function use the second of the betas?
+  # The line for m is copied, and its β stays.
+v_before_m:
+  | m, v, step = state -> v, m, step = state
+  | (m, v, step) -> (v, m, step)
+  Your state is (v, m, step), where it is read and where it is returned.
+  ? In which order does the docstring name the parts of the state?
+  # With zeros at first, nothing shows which of the two is which.
+state_read_as_v_m: m, v, step = state -> v, m, step = state
+  Your state is read as (v, m, step).
+  # Both have the same shape, and nothing stops where they are exchanged.
+state_written_as_v_m: (m, v, step) -> (v, m, step)
+  Your new state is (v, m, step).
+state_with_hats: (m, v, step) -> (m_hat, v_hat, step)
+  Your new state holds m̂ and v̂.
+  ? What would the next step's bias correction do to an m that is corrected already?
+  # m = m / (1 − β₁ᵗ) saves a name, and the corrected m is what comes back:
+    frgfm/holocron, issue 1.
+state_not_renewed: (m, v, step) -> (state[0], state[1], step)
+  Your new state holds the old m and v.
+  ? What does the next step read, if m and v never change?
+  # New names are given to the averages, and the old ones are returned.
+old_averages_used:
+  | m_hat = m / -> m_hat = state[0] /
+  | v_hat = v / -> v_hat = state[1] /
+  Your parameter moves by the old m and v: this step's gradient has no part in it.
+  ? Which m does the first step use, if m is 0 before it?
+  # The parameter is changed first, and the averages afterwards.
+step_not_counted:
+  | step = step + 1 -> t = step + 1
+  | beta_1 ** step -> beta_1 ** t
+  | beta_2 ** step -> beta_2 ** t
+  Your new state has the number of steps that it had.
+  ? What does the next call take for its step?
+  # step + 1 is used in the formula, and never stored.
+state_stays_without_learning:
+  | if learning_rate == 0:
+  :     return (parameter, state)
+  With a learning rate of 0 your state is the old one, the number of steps too.
+  ? Which of m, v and the step depend on the learning rate?
+  # `if learning_rate == 0: return parameter, state` looks like a saving, and a
+    learning rate that warms up begins there.
+averages_stay_without_learning:
+  | return ( … ->
+  :     if learning_rate == 0:
+  :         m, v, _ = state
+  :     return (parameter - learning_rate * change, (m, v, step))
+  With a learning rate of 0 your m and v are the old ones.
+  # A learning rate of 0 changes no parameter, so nothing else is computed.
+step_as_a_tensor: (m, v, step) -> (m, v, torch.tensor(step))
+  Your number of steps is a tensor.
+  ? Which type does the docstring promise for step?
+  # PyTorch's own state holds its step in a tensor.
+up_the_gradient: parameter - learning_rate -> parameter + learning_rate
+  Your parameter moves along the gradient: the loss grows.
+  ? Does the gradient point to where the loss grows, or to where it shrinks?
+  # What maximises, such as optim.Adam(maximize=True), does go there.
+change_returned: parameter - learning_rate -> -learning_rate
+  Your first result is the change, not the new parameter.
+  ? What should come out if the learning rate is 0?
+  # The change is what the formula computes; Optax leaves the sum to the caller.
+one_tuple_of_four: return (parameter - learning_rate * change, m, v, step)
+  Your results are four in one tuple: the parameter, m, v and step.
+  ? How many results does the docstring promise, and what is the second one?
+  # `return parameter, m, v, step` lacks a pair of brackets.
+state_as_a_list: (m, v, step) -> [m, v, step]
+  Your new state is a list.
+  ? Which type has the state that comes in?
+  # A list of three can be changed, and unpacks like a tuple.
+state_without_step: (m, v, step) -> (m, v)
+  Your new state has m and v, and no number of steps.
+  ? What does the next call need for its bias correction?
+  # The two averages are all of Adam's state in many texts.
+averages_overwritten:
+  | m = beta_1 … ->
+  :     m *= beta_1
+  :     m += (1 - beta_1) * gradient
+  | v = beta_2 … ->
+  :     v *= beta_2
+  :     v += (1 - beta_2) * gradient ** 2
+  Your call writes the new averages into the caller's m and v.
+  ? Does `m *= β₁` make a new tensor, or write into the caller's?
+  # mul_ and add_ are how PyTorch's own optimizer saves memory.
+parameter_overwritten:
+  | return ( … ->
+  :     parameter -= learning_rate * change
+  :     return (parameter, (m, v, step))
+  Your call changes the caller's parameter: it has become the new one.
+  ? Does `parameter -= …` make a new tensor, or write into the caller's?
+  # PyTorch's optimizers do change it in place.
+parameter_and_averages_overwritten:
+  | m = beta_1 … ->
+  :     m *= beta_1
+  :     m += (1 - beta_1) * gradient
+  | v = beta_2 … ->
+  :     v *= beta_2
+  :     v += (1 - beta_2) * gradient ** 2
+  | return ( … ->
+  :     parameter -= learning_rate * change
+  :     return (parameter, (m, v, step))
+  Your call changes the caller's parameter, and its m and v.
+  ? Which of your lines make a new tensor, and which write into the caller's?
+  # PyTorch's optimizers change all three in place.
+gradient_squared_in_place: gradient ** 2 -> gradient.square_()
+  Your call squares the caller's gradient.
+  ? What does the underscore at the end of `square_` say?
+  # `gradient **= 2` and `.square_()` seem to save a line.
+""",
+)
 
-
-SQUARES = {
-    "gradient²": lambda g, m: g**2,
-    "|gradient|": lambda g, m: g.abs(),
-    "gradient": lambda g, m: g,
-    "m²": lambda g, m: m**2,
-    "(gradient − m)²": lambda g, m: (g - m) ** 2,
-    "their mean": lambda g, m: (g**2).mean(),
-}
-
-MOMENTS = "What do m and v hold after the first step, if the gradient is 1?"
-HATS = "What are m and v after a first step with the gradient 1, and m̂ and v̂?"
-for corrected, name, diagnosis, question, why in (
-    (
-        "neither",
-        "no_bias_correction",
-        "Your m̂ and v̂ are m and v: the bias towards their zeros at first is not "
-        "corrected.",
-        HATS,
-        "The two hats get lost; BERT's own optimizer has none: google-research/bert, "
-        "optimization.py.",
-    ),
-    (
-        "m",
-        "only_m_corrected",
-        "Your v̂ is v: only m's bias towards zero is corrected.",
-        HATS,
-        "One line is written for m, and its copy for v is forgotten.",
-    ),
-    (
-        "v",
-        "only_v_corrected",
-        "Your m̂ is m: only v's bias towards zero is corrected.",
-        HATS,
-        "Momentum alone is used without a correction, and RMSprop's v as well.",
-    ),
-    (
-        "as in step 1",
-        "corrected_as_in_the_first_step",
-        "Your m̂ and v̂ are divided by 1 − β in every step, as is right in the first.",
-        "How large is 1 − βˢ after a thousand steps?",
-        "1 − β₁ᵗ is read as 1 − β₁ with an index t: eriklindernoren/ML-From-Scratch, "
-        "issue 35; ufal/npfl114, pull 79.",
-    ),
-    (
-        "with β · step",
-        "beta_times_step",
-        "Your m̂ and v̂ are m and v divided by 1 − β · s, not by 1 − βˢ.",
-        "Which of `*` and `**` is a power?",
-        "* and ** differ by one letter, and agree in the first step.",
-    ),
-    (
-        "with the other's β",
-        "corrected_with_the_other_beta",
-        "Your m is corrected with β₂, and your v with β₁.",
-        "Which β belongs to m, and which to v?",
-        "Two lines that differ in an index only are copied from each other.",
-    ),
-    (
-        "both with β₁",
-        "both_corrected_with_beta_1",
-        "Your v is corrected with β₁, as m is.",
-        "Which β belongs to m, and which to v?",
-        "The line for m is copied, and its β stays; or 1 − β₁ˢ has a name, and serves "
-        "for both.",
-    ),
-    (
-        "both with β₂",
-        "both_corrected_with_beta_2",
-        "Your m is corrected with β₂, as v is.",
-        "Which β belongs to m, and which to v?",
-        "The line for v is copied, and its β stays.",
-    ),
-    (
-        "multiplied",
-        "correction_multiplied",
-        "Your m̂ and v̂ are m and v multiplied by 1 − βˢ.",
-        "Is m too small or too large after the first step, and what puts that right?",
-        "A correction is thought of as a factor.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, corrected=corrected)
-exercise.option(
-    "steps_counted_from_zero",
-    "Your bias correction takes the number of steps made before: 0 in the first step, "
-    "which gives NaN.",
-    "What is 1 − β⁰?",
-    why="range() counts from 0: deeplearning4j/nd4j, pull 1227; tracel-ai/burn, issue "
-    "834; keras-team/keras, pull 10129.",
-    counted="from 0",
-)
-exercise.option(
-    "one_step_behind",
-    "Your bias correction takes the number of steps made before, but 1 in the first "
-    "step: from the second on it is one too small.",
-    "Which number does the state hold when the second step begins?",
-    why="NaN in the first step is mended with max(step, 1), and the count stays wrong.",
-    counted="before, at least 1",
-)
-exercise.option(
-    "one_step_too_far",
-    "Your bias correction takes a number of steps that is one too large: 2 in the "
-    "first step.",
-    "How often do you add 1 to the step?",
-    why="The first step is number 1, and 1 is added to that: cs231n/cs231n.github.io, "
-    "issue 179.",
-    counted="from 2",
-)
-exercise.option(
-    "gradient_above_the_fraction_bar",
-    "Your change has the gradient itself above the fraction bar, where m̂ belongs: "
-    "m is computed, and has no part in the parameter.",
-    "Which of your numbers would differ if m were all zeros?",
-    why="RMSprop divides the gradient itself, and v is the new idea.",
-    used="gradient above",
-)
-exercise.option(
-    "change_to_subtract_returned",
-    "Your first result is the change: it is neither multiplied by the learning rate "
-    "nor subtracted from the parameter.",
-    "What should come out if the learning rate is 0?",
-    why="The last line of the docstring's list is forgotten.",
-    returns="change to subtract",
-)
-for shares, name, diagnosis, why in (
-    (
-        "1 − β of the old, β of the new",
-        "shares_exchanged",
-        "Your m and v keep 1 − β of the old and take β of the new.",
-        "In signal processing α is often the share of the new.",
-    ),
-    (
-        "whole gradient",
-        "whole_gradient_in_m",
-        "Your m takes the whole gradient, not 1 − β₁ of it.",
-        "PyTorch's SGD does so with its momentum: pytorch/pytorch, issue 1099.",
-    ),
-    (
-        "whole square",
-        "whole_square_in_v",
-        "Your v takes the whole squared gradient, not 1 − β₂ of it.",
-        "Adagrad adds up whole squares.",
-    ),
-    (
-        "both whole",
-        "whole_gradient_in_both",
-        "Your m and v take the whole gradient and its whole square, not 1 − β of them.",
-        "Sums with a decay are the older form of momentum.",
-    ),
-    (
-        "no m",
-        "gradient_for_m",
-        "Your m is the gradient of this step alone.",
-        "Without m it is RMSprop.",
-    ),
-    (
-        "no v",
-        "square_for_v",
-        "Your v is the square of this step's gradient alone.",
-        "The moving average is written for m, and forgotten for v.",
-    ),
-):
-    exercise.option(name, diagnosis, MOMENTS, why=why, shares=shares)
-for squares, name, diagnosis, why in (
-    (
-        "|gradient|",
-        "absolute_values_in_v",
-        "Your v averages absolute values, not squares.",
-        "Adam is said to divide by the size of the gradient.",
-    ),
-    (
-        "gradient",
-        "gradients_in_v",
-        "Your v averages gradients, not their squares: its root may be NaN.",
-        "The line for m is copied, with another β.",
-    ),
-    (
-        "m²",
-        "square_of_m_in_v",
-        "Your v averages the squares of m, not of the gradients.",
-        "m is what takes the gradient's part from then on.",
-    ),
-    (
-        "(gradient − m)²",
-        "variance_in_v",
-        "Your v averages the squared distances of the gradients from m: a variance.",
-        "v is called the variance in many texts; AdaBelief does use this one.",
-    ),
-    (
-        "their mean",
-        "one_v_for_all",
-        "Your v is the same for all numbers of the parameter, but for what it was: the "
-        "mean of the squares goes in.",
-        ".mean() is added, since a mean of squares is meant.",
-    ),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "Of which numbers is v the moving average, for each entry of the parameter?",
-        why=why,
-        squares=squares,
-    )
-for denominator, name, diagnosis, question, why in (
-    (
-        "√(v̂ + eps)",
-        "eps_under_the_root",
-        "Your eps is under the root.",
-        "How large is the root of eps alone, 1e-8 say, and how large is eps?",
-        "Layer norm has it there: d2l-ai/d2l-zh, pull 502, and FluxML/Flux.jl, pull "
-        "448, take Adam's out of the root.",
-    ),
-    (
-        "√v̂",
-        "no_eps",
-        "Your code has no eps: where every gradient was 0, it computes 0 / 0.",
-        "What is 0 / 0, and which entries of an embedding have no gradient?",
-        "eps is tiny, and so is thought to change nothing.",
-    ),
-    (
-        "√v̂, then + eps",
-        "eps_added_to_the_fraction",
-        "Your eps is added to m̂ / √v̂, not to √v̂.",
-        "Which is computed first in a / b + c: the division, or the sum?",
-        "A pair of brackets is missing: m̂ / √v̂ + eps.",
-    ),
-    (
-        "v̂ + eps",
-        "no_root",
-        "Your m̂ is divided by v̂ itself, without a root.",
-        "What becomes of m̂ / v̂ if all gradients are ten times as large?",
-        "A v that is called the second moment is taken for a standard deviation.",
-    ),
-    (
-        "(√v + eps) / √share",
-        "eps_added_to_the_root_of_v",
-        "Your eps is added to the root of v, before the bias correction.",
-        "To which root is eps added in the docstring: with a hat, or without?",
-        "The paper's section 2 moves both corrections into the learning rate, with an "
-        "epsilon of its own: tensorflow/tensorflow, issue 9047; pytorch/pytorch, pull "
-        "22628; karpathy/nanochat, issue 304.",
-    ),
-    (
-        "√v / share + eps",
-        "corrected_outside_the_root",
-        "Your bias correction of v comes after the root: √v is divided by 1 − β₂ˢ.",
-        "Is √(v / 4) the same as √v / 4?",
-        "The root is taken first, and the correction comes next.",
-    ),
-    (
-        "at least eps",
-        "root_limited_by_eps",
-        "Your eps is a lower limit of the root, and is not added to it.",
-        "What does the docstring do with eps and √v̂: the larger one, or the sum?",
-        "clamp(min=eps) keeps a division from 0 as well.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, denominator=denominator)
-for decay, name, diagnosis, question, why in (
-    (
-        "coupled",
-        "weight_decay_in_the_gradient",
-        "Your weight decay is added to the gradient, and so gets into m and v.",
-        "What is in m in your code if the gradient is 0 and the weight decay is not?",
-        "That is L2 regularisation, and what optim.Adam(weight_decay=…) does: "
-        "Loshchilov and Hutter (2019).",
-    ),
-    (
-        "divided too",
-        "weight_decay_divided_by_the_root",
-        "Your weight decay is added to m̂, and is divided by √v̂ + eps with it.",
-        "Should a parameter decay more slowly where its gradients are large?",
-        "The bracket is closed one term too late.",
-    ),
-    (
-        "of its own size",
-        "weight_decay_without_learning_rate",
-        "Your weight decay is not multiplied by the learning rate.",
-        "What should a learning rate of 0 do to the parameter?",
-        "The paper's λ is not multiplied by α; in PyTorch it is.",
-    ),
-    (
-        "of the new parameter",
-        "weight_decay_of_the_new_parameter",
-        "Your weight decay takes its share of the parameter after the step.",
-        "Which parameter does the docstring multiply by the weight decay: the old one, "
-        "or the new one?",
-        "The decay is written last, when the name holds the new parameter.",
-    ),
-    (
-        "growing",
-        "weight_decay_added",
-        "Your weight decay makes the parameter larger.",
-        "Should a parameter without a gradient grow, or shrink?",
-        "Both terms get a sign of their own, and one of them is wrong.",
-    ),
-    (
-        "none",
-        "weight_decay_left_out",
-        "Your code has no weight decay.",
-        "Where does your function use its last argument?",
-        "The paper of Adam has none, and its default is 0.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, decay=decay)
-for constants, name, diagnosis, question, why in (
-    (
-        "learning rate",
-        "learning_rate_written_in",
-        "Your learning rate is 0.001, whatever the caller says.",
-        "Where does your function use `learning_rate`?",
-        "The value of the paper is written into the formula.",
-    ),
-    (
-        "betas",
-        "betas_written_in",
-        "Your betas are 0.9 and 0.999, whatever the caller says.",
-        "Where does your function use `betas`?",
-        "The values of the paper are written into the formula.",
-    ),
-    (
-        "eps",
-        "eps_written_in",
-        "Your eps is 1e-8, whatever the caller says.",
-        "Where does your function use `eps`?",
-        "The value of the paper is written into the formula.",
-    ),
-    (
-        "betas exchanged",
-        "betas_exchanged",
-        "Your m is an average with β₂, and your v one with β₁.",
-        "Which of m and v keeps more of itself, with betas of 0.9 and 0.999?",
-        "Two numbers in a tuple are taken in the other order.",
-    ),
-    (
-        "β₁ twice",
-        "beta_1_for_both",
-        "Your v is an average with β₁, as m is.",
-        "Where does your function use the second of the betas?",
-        "The line for m is copied, and its β stays.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, constants=constants)
-exercise.option(
-    "v_before_m",
-    "Your state is (v, m, step), where it is read and where it is returned.",
-    "In which order does the docstring name the parts of the state?",
-    why="With zeros at first, nothing shows which of the two is which.",
-    read="v, m, and written so",
-)
-exercise.option(
-    "state_read_as_v_m",
-    "Your state is read as (v, m, step).",
-    "In which order does the docstring name the parts of the state?",
-    why="Both have the same shape, and nothing stops where they are exchanged.",
-    read="v, m",
-)
-exercise.option(
-    "state_written_as_v_m",
-    "Your new state is (v, m, step).",
-    "In which order does the docstring name the parts of the state?",
-    why="Both have the same shape, and nothing stops where they are exchanged.",
-    state_has="v, m",
-)
-exercise.option(
-    "state_with_hats",
-    "Your new state holds m̂ and v̂.",
-    "What would the next step's bias correction do to an m that is corrected already?",
-    why="m = m / (1 − β₁ᵗ) saves a name, and the corrected m is what comes back: "
-    "frgfm/holocron, issue 1.",
-    state_has="m̂, v̂",
-)
-exercise.option(
-    "state_not_renewed",
-    "Your new state holds the old m and v.",
-    "What does the next step read, if m and v never change?",
-    why="New names are given to the averages, and the old ones are returned.",
-    state_has="old m, v",
-)
-exercise.option(
-    "old_averages_used",
-    "Your parameter moves by the old m and v: this step's gradient has no part in it.",
-    "Which m does the first step use, if m is 0 before it?",
-    why="The parameter is changed first, and the averages afterwards.",
-    used="old m, v",
-)
-exercise.option(
-    "step_not_counted",
-    "Your new state has the number of steps that it had.",
-    "What does the next call take for its step?",
-    why="step + 1 is used in the formula, and never stored.",
-    step_is="as before",
-)
-exercise.option(
-    "state_stays_without_learning",
-    "With a learning rate of 0 your state is the old one, the number of steps too.",
-    "Which of m, v and the step depend on the learning rate?",
-    why="`if learning_rate == 0: return parameter, state` looks like a saving, and a "
-    "learning rate that warms up begins there.",
-    step_is="as before, at a learning rate of 0",
-)
-exercise.option(
-    "averages_stay_without_learning",
-    "With a learning rate of 0 your m and v are the old ones.",
-    "Which of m, v and the step depend on the learning rate?",
-    why="A learning rate of 0 changes no parameter, so nothing else is computed.",
-    step_is="alone, at a learning rate of 0",
-)
-exercise.option(
-    "step_as_a_tensor",
-    "Your number of steps is a tensor.",
-    "Which type does the docstring promise for step?",
-    why="PyTorch's own state holds its step in a tensor.",
-    step_is="a tensor",
-)
-exercise.option(
-    "up_the_gradient",
-    "Your parameter moves along the gradient: the loss grows.",
-    "Does the gradient point to where the loss grows, or to where it shrinks?",
-    why="What maximises, such as optim.Adam(maximize=True), does go there.",
-    sign=1,
-)
-exercise.option(
-    "change_returned",
-    "Your first result is the change, not the new parameter.",
-    "What should come out if the learning rate is 0?",
-    why="The change is what the formula computes; Optax leaves the sum to the caller.",
-    returns="change",
-)
-exercise.option(
-    "one_tuple_of_four",
-    "Your results are four in one tuple: the parameter, m, v and step.",
-    "How many results does the docstring promise, and what is the second one?",
-    why="`return parameter, m, v, step` lacks a pair of brackets.",
-    returns="one tuple",
-)
-exercise.option(
-    "state_as_a_list",
-    "Your new state is a list.",
-    "Which type has the state that comes in?",
-    why="A list of three can be changed, and unpacks like a tuple.",
-    returns="a list",
-)
-exercise.option(
-    "state_without_step",
-    "Your new state has m and v, and no number of steps.",
-    "What does the next call need for its bias correction?",
-    why="The two averages are all of Adam's state in many texts.",
-    returns="m, v alone",
-)
-for overwritten, name, diagnosis, question, why in (
-    (
-        "m, v",
-        "averages_overwritten",
-        "Your call writes the new averages into the caller's m and v.",
-        "Does `m *= β₁` make a new tensor, or write into the caller's?",
-        "mul_ and add_ are how PyTorch's own optimizer saves memory.",
-    ),
-    (
-        "parameter",
-        "parameter_overwritten",
-        "Your call changes the caller's parameter: it has become the new one.",
-        "Does `parameter -= …` make a new tensor, or write into the caller's?",
-        "PyTorch's optimizers do change it in place.",
-    ),
-    (
-        "parameter, m, v",
-        "parameter_and_averages_overwritten",
-        "Your call changes the caller's parameter, and its m and v.",
-        "Which of your lines make a new tensor, and which write into the caller's?",
-        "PyTorch's optimizers change all three in place.",
-    ),
-    (
-        "gradient",
-        "gradient_squared_in_place",
-        "Your call squares the caller's gradient.",
-        "What does the underscore at the end of `square_` say?",
-        "`gradient **= 2` and `.square_()` seem to save a line.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, overwritten=overwritten)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("parameter"),

@@ -141,328 +141,174 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))
 
 
-@exercise.variants
-def variants(
-    q1,
-    k,
-    v,
-    *,
-    scores_are="dot products",
-    scale="√d_k",
-    softmax_of="scaled",
-    maximum="subtracted",
-    weights_are="softmax",
-    multiplied_by="weights",
-    weighted="values",
-    output="sum over values",
-    returned="dictionary",
-    overwritten="nothing",
-):
-    m, d_k = k.shape
-    scores = k @ q1
-    if scores_are == "cosines":
-        scores = scores / (np.linalg.norm(k, axis=1) * np.linalg.norm(q1))
-    divisor = {"√d_k": d_k**0.5, "d_k": d_k, "√m": m**0.5, "√d_v": v.shape[1] ** 0.5}
-    divisor |= {"1 / √d_k": d_k**-0.5, "none": 1}
-    scaled = scores / divisor[scale]
-    exponents = scaled if softmax_of == "scaled" else scores
-    if overwritten == "q1":
-        q1 /= d_k**0.5
-    if scores_are == "scaled" or overwritten == "q1":
-        scores = scaled
-    powers = np.exp(exponents - (exponents.max() if maximum == "subtracted" else 0))
-    weights = {
-        "softmax": powers / powers.sum(),
-        "exponentials": powers,
-        "scores": exponents,
-        "shares of scores": exponents / exponents.sum(),
-        "one for the largest": (exponents == exponents.max()).astype(float),
-        "all the same": np.full(m, 1 / m),
-        "0 below 0.01": np.where(
-            powers < 0.01 * powers.sum(), 0, powers / powers.sum()
-        ),
-        "0 below 0.001": np.where(
-            powers < 0.001 * powers.sum(), 0, powers / powers.sum()
-        ),
-    }[weights_are]
-    rows = k if weighted == "keys" else v
-    if weighted == "values of length 1":
-        rows = v / np.linalg.norm(v, axis=1, keepdims=True)
-    factor = {"weights": weights, "scaled": scaled, "scores": scores}[multiplied_by]
-    if weighted == "columns":
-        weighted_values = factor * v
-    else:
-        weighted_values = factor[:, np.newaxis] * rows
-    if overwritten == "v":
-        np.multiply(v, factor[:, np.newaxis], out=v)  # stops on integers
-    summed = weighted_values.sum(axis=0)
-    result = steps(scores, scaled, weights, weighted_values, summed)
-    if output == "sum within values":
-        result["output"] = weighted_values.sum(axis=1)
-    elif output == "one row":
-        result["output"] = summed[np.newaxis]
-    elif output != "sum over values":
-        whole = {"mean": summed / m, "sum": weighted_values.sum(), "keys": weights @ k}
-        result["output"] = whole[output]
-    if returned == "a column of weights":
-        return result | {"weights": weights[:, np.newaxis]}
-    if returned == "rows":
-        rows = {name: result[name][np.newaxis] for name in [*result][:3]}
-        return result | rows | {"output": summed[np.newaxis]}
-    if returned == "columns":
-        columns = {name: result[name][:, np.newaxis] for name in [*result][:3]}
-        return result | columns
-    whole = {"output": summed, "tuple": tuple(result.values())}
-    whole |= {"list": [*result.values()], "two": (summed, weights)}
-    return whole.get(returned, result)
+exercise.edits(
+    """
+scores_scaled_as_well: 'scores': scores -> 'scores': scaled
+  Your "scores" and "scaled" hold the same numbers.
+  ? Which of the two should hold the dot products as they were before the division?
+  # `scores /= …` or `scaled = scores` gives one array two names; or scaled_scores is
+    called for the first step.
+cosines_for_scores: k @ q1 -> k @ q1 / (np.linalg.norm(k, axis=1) * np.linalg.norm(q1))
+  Your scores are cosines: the lengths of the query and the keys are divided away.
+  ? Does the first step divide by anything?
+  # A dot product is taken for a similarity between −1 and 1.
+nothing_is_scaled: scaled = scores
+  Your "scaled" holds scores that are not divided.
+  ? Which number do the scores have to be divided by?
+  # The step is left for later, or taken for one that only renames.
+divided_by_d_k: q1.shape[-1] ** 0.5 -> q1.shape[-1]
+  Your scores are divided by d_k.
+  ? The variance of a dot product is d_k: what is its standard deviation?
+  # Variance and standard deviation are mixed up.
+divided_by_root_of_m: q1.shape[-1] -> k.shape[0]
+  Your scores are divided by √m, the root of the number of keys.
+  ? Which size makes a single dot product large: how many keys there are, or how long
+    each one is?
+  # len(k) or len(scores) is taken for d_k.
+divided_by_root_of_d_v: q1.shape[-1] -> v.shape[-1]
+  Your scores are divided by √d_v, the root of the length of a value.
+  ? Which two vectors are multiplied to give a score, and how long are they?
+  # The size is read off v: d_k and d_v are equal in most models.
+multiplied_by_root_of_d_k: scores / q1 -> scores * q1
+  Your scores are multiplied by √d_k.
+  ? Should longer keys make the scores grow or keep them in check?
+  # The scale is applied in the wrong direction.
+softmax_of_unscaled: softmax(scaled) -> softmax(scores)
+  Your weights come from the plain scores: the scaled ones are not used.
+  ? Which result should the softmax start from?
+  # Two names mean nearly the same, and the older one is taken.
+exponentials_overflow: weights = np.exp(scaled) / np.exp(scaled).sum()
+  Your weights are NaN for large scores.
+  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
+    round it?
+  # exp(scores) / sum is written out again, without subtracting the maximum.
+exponentials_not_divided: weights = np.exp(scaled - scaled.max())
+  Your weights are powers of e that are not divided by their sum.
+  ? What should the weights sum to?
+  # Half of the softmax is written out, and the division is forgotten.
+softmax_missing: weights = scaled
+  Your weights are scores: they can be negative.
+  ? What makes positive weights that sum to 1 out of scores?
+  # Scores are taken for weights: 'multiply the values by the scores'.
+shares_of_the_scores: weights = scaled / scaled.sum()
+  Your weights are scores divided by their sum: they can be negative.
+  ? What has to happen to a score before the division, so that every weight is
+    positive?
+  # 'Normalise the scores so that they sum to 1' is read without the exponential.
+best_key_only: weights = (scaled == scaled.max()).astype(float)
+  Your weights are 1 for the key that fits best and 0 for all others.
+  ? How much weight should a key get that fits almost as well as the best one?
+  # Softmax is taken for the maximum that its name speaks of.
+everything_equally: weights = np.full(len(k), 1 / len(k))
+  Your weights are all the same.
+  ? Which key should get more weight than another?
+  # 'The mean of the values' is taken for the plain mean.
+weights_below_a_hundredth_cut:
+  | weights = softmax(scaled) ->
+  :     weights = softmax(scaled)
+  :     weights[weights < 0.01] = 0
+  Your weights below 0.01 became 0.
+  ? To which scores does the softmax give a weight of exactly 0?
+  # Small weights are taken for noise, and are tidied away.
+weights_below_a_thousandth_cut:
+  | weights = softmax(scaled) ->
+  :     weights = softmax(scaled)
+  :     weights[weights < 0.001] = 0
+  Your weights below 0.001 became 0.
+scores_times_values: weights[:, np.newaxis] -> scaled[:, np.newaxis]
+  Your values are multiplied by the scaled scores: the weights are not used.
+  ? What are the weights still needed for, after the softmax?
+  # The weights are computed, and the name before them is typed.
+plain_scores_times_values: weights[:, np.newaxis] -> scores[:, np.newaxis]
+  Your values are multiplied by the plain scores: the weights are not used.
+  # The weights are computed, and the first name is typed.
+keys_weighted: * v -> * k
+  Your weighted values are weighted keys.
+  ? Keys are for being found: what does a query take home?
+  # The keys have been used up to here, and go on being used.
+values_normalised: * v -> * v / np.linalg.norm(v, axis=1, keepdims=True)
+  Your values are divided by their lengths before they are weighted.
+  ? If all the weight lies on one key, what should come out?
+  # Cosine similarity asks for vectors of length 1, and v gets it as well.
+columns_weighted: weights[:, np.newaxis] -> weights
+  Your weight j multiplies column j of v, not row j.
+  ? Against which axis of v does NumPy lay a vector of shape (m,), and on which axis
+    do the m values lie?
+  # `weights * v` broadcasts along the last axis, and so does `weights.T * v`.
+mean_of_weighted_values: .sum -> .mean
+  Your output is a mean of the weighted values: their sum, divided by m.
+  ? What do the weights sum to already?
+  # A weighted mean is taken for weighting and then taking the mean.
+summed_within_values: axis=0 -> axis=1
+  Your output has one number per value: each weighted value is summed by itself.
+  ? Which axis of the weighted values should be gone in the output: the m values, or
+    the d_v numbers of each?
+  # axis=1 is taken for 'over the rows': the axis named is the one that goes.
+summed_over_everything: axis=0 ->
+  Your output is a single number: all weighted values are summed together.
+  ? Which axis of the weighted values should be gone in the output, and which one
+    stays?
+  # sum() without an axis adds up the whole array.
+keys_in_the_output: weighted_values.sum(axis=0) -> weights @ k
+  Your output is a mix of the keys.
+  ? Keys are for being found: what does a query take home?
+  # The sum is written out again as weights @ k, from the line with the scores.
+output_of_one_row: axis=0 -> axis=0, keepdims=True
+  Your output is a table of one row: its shape is (1, d_v).
+  ? Which shape does the docstring promise for the output?
+  # keepdims=True, or weights[np.newaxis] @ v, leaves a leading axis.
+columns_for_vectors:
+  | k @ q1 -> k @ q1[:, np.newaxis]
+  | softmax(scaled) -> softmax(scaled, axis=0)
+  | weights[:, np.newaxis] -> weights
+  Your "scores", "scaled" and "weights" have the shape (m, 1).
+  ? Which shape does the docstring promise for them?
+  # A query made a column, q1[:, np.newaxis], gives columns.
+output_alone: return weighted_values.sum(axis=0)
+  Your result is the output alone.
+  ? What does the docstring put into the dictionary?
+  # The last step is taken for all that is asked for.
+output_and_weights: return (weighted_values.sum(axis=0), weights)
+  Your result is a tuple of the output and the weights.
+  # `attention` returns these two, and so do most libraries.
+weights_kept_as_a_column:
+  | softmax(scaled) -> softmax(scaled)[:, np.newaxis]
+  | weights[:, np.newaxis] -> weights
+  Your weights are a table of one column: their shape is (m, 1).
+  ? Which shape does the docstring promise for the weights of one query?
+  # Each value times its weight needs a column, and the column is kept.
+steps_as_tables_of_one_row:
+  | k @ q1 -> q1[np.newaxis] @ k.T
+  | weights[:, np.newaxis] -> weights.T
+  | axis=0 -> axis=0, keepdims=True
+  Your scores, weights and output are tables of one row, as if there were a batch.
+  ? Which shape does the docstring promise for the scores of one query?
+  # q1 is made a table for the formula of all queries, and stays one.
+steps_in_a_tuple:
+  | return (scores, scaled, weights, weighted_values, weighted_values.sum(axis=0))
+  Your steps come in a tuple: they have no names.
+  ? How does the caller ask for a step, such as the weights?
+  # return a, b, c makes a tuple.
+steps_in_a_list:
+  | return [scores, scaled, weights, weighted_values, weighted_values.sum(axis=0)]
+  Your steps come in a list: they have no names.
+  # A list that grows with each step is returned as it is.
+values_weighted_in_place:
+  | weighted_values = … ->
+  :     weighted_values = v
+  :     weighted_values *= weights[:, np.newaxis]
+  Your call writes the weighted values into v: the caller's array stays so.
+  ? What does `v *= …` do to the array that the caller holds?
+  # `v *= …` looks like a new v, and changes the old one.
+query_scaled_in_place:
+  | q1 /= q1.shape[-1] ** 0.5
+  | scaled = scores
+  Your call divides q1 in place, and "scores" and "scaled" hold the same numbers.
+  ? What does `q1 /= …` do to the array that the caller holds?
+  # `q1 /= …` looks like a new q1, and changes the old one.
+""",
+)
 
-
-exercise.option(
-    "scores_scaled_as_well",
-    'Your "scores" and "scaled" hold the same numbers.',
-    "Which of the two should hold the dot products as they were before the division?",
-    why="`scores /= …` or `scaled = scores` gives one array two names; or "
-    "scaled_scores is called for the first step.",
-    scores_are="scaled",
-)
-exercise.option(
-    "cosines_for_scores",
-    "Your scores are cosines: the lengths of the query and the keys are divided away.",
-    "Does the first step divide by anything?",
-    why="A dot product is taken for a similarity between −1 and 1.",
-    scores_are="cosines",
-)
-exercise.option(
-    "nothing_is_scaled",
-    'Your "scaled" holds scores that are not divided.',
-    "Which number do the scores have to be divided by?",
-    why="The step is left for later, or taken for one that only renames.",
-    scale="none",
-)
-exercise.option(
-    "divided_by_d_k",
-    "Your scores are divided by d_k.",
-    "The variance of a dot product is d_k: what is its standard deviation?",
-    why="Variance and standard deviation are mixed up.",
-    scale="d_k",
-)
-exercise.option(
-    "divided_by_root_of_m",
-    "Your scores are divided by √m, the root of the number of keys.",
-    "Which size makes a single dot product large: how many keys there are, or "
-    "how long each one is?",
-    why="len(k) or len(scores) is taken for d_k.",
-    scale="√m",
-)
-exercise.option(
-    "divided_by_root_of_d_v",
-    "Your scores are divided by √d_v, the root of the length of a value.",
-    "Which two vectors are multiplied to give a score, and how long are they?",
-    why="The size is read off v: d_k and d_v are equal in most models.",
-    scale="√d_v",
-)
-exercise.option(
-    "multiplied_by_root_of_d_k",
-    "Your scores are multiplied by √d_k.",
-    "Should longer keys make the scores grow or keep them in check?",
-    why="The scale is applied in the wrong direction.",
-    scale="1 / √d_k",
-)
-exercise.option(
-    "softmax_of_unscaled",
-    "Your weights come from the plain scores: the scaled ones are not used.",
-    "Which result should the softmax start from?",
-    why="Two names mean nearly the same, and the older one is taken.",
-    softmax_of="scores",
-)
-exercise.option(
-    "exponentials_overflow",
-    "Your weights are NaN for large scores.",
-    "How large is e to the power of 1000 in floating point, and how does "
-    "`softmax` get round it?",
-    why="exp(scores) / sum is written out again, without subtracting the maximum.",
-    maximum="left in",
-)
-exercise.option(
-    "exponentials_not_divided",
-    "Your weights are powers of e that are not divided by their sum.",
-    "What should the weights sum to?",
-    why="Half of the softmax is written out, and the division is forgotten.",
-    weights_are="exponentials",
-)
-exercise.option(
-    "softmax_missing",
-    "Your weights are scores: they can be negative.",
-    "What makes positive weights that sum to 1 out of scores?",
-    why="Scores are taken for weights: 'multiply the values by the scores'.",
-    weights_are="scores",
-)
-exercise.option(
-    "shares_of_the_scores",
-    "Your weights are scores divided by their sum: they can be negative.",
-    "What has to happen to a score before the division, so that every weight is "
-    "positive?",
-    why="'Normalise the scores so that they sum to 1' is read without the exponential.",
-    weights_are="shares of scores",
-)
-exercise.option(
-    "best_key_only",
-    "Your weights are 1 for the key that fits best and 0 for all others.",
-    "How much weight should a key get that fits almost as well as the best one?",
-    why="Softmax is taken for the maximum that its name speaks of.",
-    weights_are="one for the largest",
-)
-exercise.option(
-    "everything_equally",
-    "Your weights are all the same.",
-    "Which key should get more weight than another?",
-    why="'The mean of the values' is taken for the plain mean.",
-    weights_are="all the same",
-)
-for smallest, name in (("0.01", "hundredth"), ("0.001", "thousandth")):
-    exercise.option(
-        f"weights_below_a_{name}_cut",
-        f"Your weights below {smallest} became 0.",
-        "To which scores does the softmax give a weight of exactly 0?",
-        why="Small weights are taken for noise, and are tidied away.",
-        weights_are=f"0 below {smallest}",
-    )
-exercise.option(
-    "scores_times_values",
-    "Your values are multiplied by the scaled scores: the weights are not used.",
-    "What are the weights still needed for, after the softmax?",
-    why="The weights are computed, and the name before them is typed.",
-    multiplied_by="scaled",
-)
-exercise.option(
-    "plain_scores_times_values",
-    "Your values are multiplied by the plain scores: the weights are not used.",
-    "What are the weights still needed for, after the softmax?",
-    why="The weights are computed, and the first name is typed.",
-    multiplied_by="scores",
-)
-exercise.option(
-    "keys_weighted",
-    "Your weighted values are weighted keys.",
-    "Keys are for being found: what does a query take home?",
-    why="The keys have been used up to here, and go on being used.",
-    weighted="keys",
-)
-exercise.option(
-    "values_normalised",
-    "Your values are divided by their lengths before they are weighted.",
-    "If all the weight lies on one key, what should come out?",
-    why="Cosine similarity asks for vectors of length 1, and v gets it as well.",
-    weighted="values of length 1",
-)
-exercise.option(
-    "columns_weighted",
-    "Your weight j multiplies column j of v, not row j.",
-    "Against which axis of v does NumPy lay a vector of shape (m,), and on which "
-    "axis do the m values lie?",
-    why="`weights * v` broadcasts along the last axis, and so does `weights.T * v`.",
-    weighted="columns",
-)
-exercise.option(
-    "mean_of_weighted_values",
-    "Your output is a mean of the weighted values: their sum, divided by m.",
-    "What do the weights sum to already?",
-    why="A weighted mean is taken for weighting and then taking the mean.",
-    output="mean",
-)
-exercise.option(
-    "summed_within_values",
-    "Your output has one number per value: each weighted value is summed by itself.",
-    "Which axis of the weighted values should be gone in the output: the m "
-    "values, or the d_v numbers of each?",
-    why="axis=1 is taken for 'over the rows': the axis named is the one that goes.",
-    output="sum within values",
-)
-exercise.option(
-    "summed_over_everything",
-    "Your output is a single number: all weighted values are summed together.",
-    "Which axis of the weighted values should be gone in the output, and which "
-    "one stays?",
-    why="sum() without an axis adds up the whole array.",
-    output="sum",
-)
-exercise.option(
-    "keys_in_the_output",
-    "Your output is a mix of the keys.",
-    "Keys are for being found: what does a query take home?",
-    why="The sum is written out again as weights @ k, from the line with the scores.",
-    output="keys",
-)
-exercise.option(
-    "output_of_one_row",
-    "Your output is a table of one row: its shape is (1, d_v).",
-    "Which shape does the docstring promise for the output?",
-    why="keepdims=True, or weights[np.newaxis] @ v, leaves a leading axis.",
-    output="one row",
-)
-exercise.option(
-    "columns_for_vectors",
-    'Your "scores", "scaled" and "weights" have the shape (m, 1).',
-    "Which shape does the docstring promise for them?",
-    why="A query made a column, q1[:, np.newaxis], gives columns.",
-    returned="columns",
-)
-exercise.option(
-    "output_alone",
-    "Your result is the output alone.",
-    "What does the docstring put into the dictionary?",
-    why="The last step is taken for all that is asked for.",
-    returned="output",
-)
-exercise.option(
-    "output_and_weights",
-    "Your result is a tuple of the output and the weights.",
-    "What does the docstring put into the dictionary?",
-    why="`attention` returns these two, and so do most libraries.",
-    returned="two",
-)
-exercise.option(
-    "weights_kept_as_a_column",
-    "Your weights are a table of one column: their shape is (m, 1).",
-    "Which shape does the docstring promise for the weights of one query?",
-    why="Each value times its weight needs a column, and the column is kept.",
-    returned="a column of weights",
-)
-exercise.option(
-    "steps_as_tables_of_one_row",
-    "Your scores, weights and output are tables of one row, as if there were a batch.",
-    "Which shape does the docstring promise for the scores of one query?",
-    why="q1 is made a table for the formula of all queries, and stays one.",
-    returned="rows",
-)
-exercise.option(
-    "steps_in_a_tuple",
-    "Your steps come in a tuple: they have no names.",
-    "How does the caller ask for a step, such as the weights?",
-    why="return a, b, c makes a tuple.",
-    returned="tuple",
-)
-exercise.option(
-    "steps_in_a_list",
-    "Your steps come in a list: they have no names.",
-    "How does the caller ask for a step, such as the weights?",
-    why="A list that grows with each step is returned as it is.",
-    returned="list",
-)
-exercise.option(
-    "values_weighted_in_place",
-    "Your call writes the weighted values into v: the caller's array stays so.",
-    "What does `v *= …` do to the array that the caller holds?",
-    why="`v *= …` looks like a new v, and changes the old one.",
-    overwritten="v",
-)
-exercise.option(
-    "query_scaled_in_place",
-    'Your call divides q1 in place, and "scores" and "scaled" hold the same numbers.',
-    "What does `q1 /= …` do to the array that the caller holds?",
-    why="`q1 /= …` looks like a new q1, and changes the old one.",
-    overwritten="q1",
-)
 exercise.family(
     families.squeezed(),
     families.as_list(),

@@ -121,375 +121,188 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(drawn_losses(rng, 2, 3), drawn_text(rng, 9))
 
 
-def utf_8(text):
-    return len(text.encode())
-
-
-LENGTHS = {
-    "bytes": utf_8,
-    "nothing": lambda text: 1,
-    "characters": len,
-    "words": lambda text: len(text.split()),
-    "UTF-16": lambda text: len(text.encode("utf-16")),
-    "UTF-16 without a mark": lambda text: len(text.encode("utf-16-le")),
-    "UTF-32": lambda text: len(text.encode("utf-32-le")),
-    "ASCII alone": lambda text: len(text.encode("ascii", "ignore")),
-    "without space around": lambda text: utf_8(text.strip()),
-    "without any space": lambda text: utf_8("".join(text.split())),
-    "different bytes": lambda text: len({*text.encode()}),
-    "one more": lambda text: utf_8(text) + 1,
-    "two bytes each": lambda text: 2 * len(text),
-}
-
-
-@exercise.variants
-def variants(
-    losses,
-    text,
-    *,
-    divided_by="bytes",
-    summed="sum",
-    unit="bits",
-    refuses="nothing",
-    returns="a float",
-    written="nowhere",
-):
-    n = (
-        losses.numel()
-        if divided_by == "tokens"
-        else LENGTHS.get(divided_by, utf_8)(text)
-    )
-    zero = refuses == "0" and (losses == 0).any()
-    if zero or (refuses == "infinity" and losses.isinf().any()):
-        raise ValueError("losses that are none")
-    wide = losses.double().clone()
-    if written == "into losses":
-        losses /= math.log(2)
-    total = {
-        "mean": lambda: wide.mean(),
-        "largest": lambda: wide.max(),
-        "last": lambda: wide.reshape(-1)[-1],
-        "finite": lambda: wide[wide.isfinite()].sum(),
-        "last axis": lambda: wide.sum(-1),
-        "mean over sequences": lambda: wide.sum(-1).mean(),
-        "first sequence": lambda: wide[0].sum() if wide.ndim else wide,
-        "product": lambda: wide.prod(),
-    }.get(summed, lambda: wide.sum())()
-    per_byte = total / n
-    if unit == "perplexity of the sum":
-        per_byte = total.exp() / n
-    elif unit == "logarithm of the sum":
-        per_byte = total.log2() / n
-    elif unit == "log2 of each loss":
-        per_byte = wide.log2().sum() / n
-    elif unit == "perplexity per token":
-        per_byte = wide.mean().exp()
-    elif unit == "perplexity per token, by bytes":
-        per_byte = wide.mean().exp() / n
-    per_byte = {
-        "nats": lambda: per_byte,
-        "bits · (ln 2)²": lambda: per_byte * math.log(2),
-        "decimal digits": lambda: per_byte / math.log(10),
-        "perplexity": lambda: per_byte.exp(),
-        "e to the bits": lambda: (per_byte / math.log(2)).exp(),
-        "a share of 8": lambda: per_byte / math.log(2) / 8,
-        "minus": lambda: -per_byte / math.log(2),
-        "bytes per bit": lambda: math.log(2) / per_byte,
-        "whole bits": lambda: (total / math.log(2)).ceil() / n,
-        "perplexity of the sum": lambda: per_byte,
-        "logarithm of the sum": lambda: per_byte,
-        "log2 of each loss": lambda: per_byte,
-        "perplexity per token": lambda: per_byte,
-        "perplexity per token, by bytes": lambda: per_byte,
-    }.get(unit, lambda: per_byte / math.log(2))()
-    if returns == "a tensor" or per_byte.ndim:
-        return per_byte
-    return round(per_byte.item(), 4) if returns == "four digits" else per_byte.item()
-
-
-exercise.option(
-    "bits_per_token",
-    "Your sum is divided by the number of tokens.",
-    "Which of the two has more tokens for one text: a vocabulary of letters, or one of "
-    "words?",
-    why="A loss is nearly always given per token, and nanoGPT prints it so.",
-    divided_by="tokens",
-)
-exercise.option(
-    "bits_per_character",
-    "Your sum is divided by the number of characters.",
-    "How many bytes of UTF-8 does é have?",
-    why="len(text) counts characters; for plain English both are the same, as in the "
-    "bits per character of text8.",
-    divided_by="characters",
-)
-exercise.option(
-    "bits_per_word",
-    "Your sum is divided by the number of words.",
-    "Which unit does the docstring divide by?",
-    why="Perplexities of language models were given per word for decades.",
-    divided_by="words",
-)
-exercise.option(
-    "bytes_of_utf_16",
-    "Your bytes are those of UTF-16 with its mark.",
-    "Which encoding does the docstring name?",
-    why='"utf-16" is what Java and Windows keep texts in.',
-    divided_by="UTF-16",
-)
-exercise.option(
-    "bytes_of_utf_16_without_a_mark",
-    "Your bytes are those of UTF-16.",
-    "Which encoding does the docstring name?",
-    why='"utf-16-le" is what Java and Windows keep texts in.',
-    divided_by="UTF-16 without a mark",
-)
-exercise.option(
-    "four_bytes_per_character",
-    "Your bytes are four for each character, as in UTF-32.",
-    "How many bytes has an a in UTF-8?",
-    why="A character is a number of Unicode, and those fit into four bytes.",
-    divided_by="UTF-32",
-)
-exercise.option(
-    "two_bytes_per_character",
-    "Your bytes are two for each character.",
-    "How many bytes has an a in UTF-8?",
-    why="Unicode is often said to have two bytes for a character.",
-    divided_by="two bytes each",
-)
-exercise.option(
-    "other_letters_left_out",
-    "Your bytes leave out every character that is not ASCII.",
-    "How many bytes of UTF-8 does é have?",
-    why='encode("ascii", "ignore") ends an error, and drops letters.',
-    divided_by="ASCII alone",
-)
-exercise.option(
-    "text_stripped",
-    "Your bytes leave out the space at the beginning and at the end of the text.",
-    "Does the model predict the line break at the end?",
-    why="strip() is the first thing that is done to a line of a file.",
-    divided_by="without space around",
-)
-exercise.option(
-    "spaces_left_out",
-    "Your bytes leave out spaces and line breaks.",
-    "Does the model predict spaces, too?",
-    why="Word counts have no spaces, and a text is split into words first.",
-    divided_by="without any space",
-)
-exercise.option(
-    "different_bytes",
-    "Your sum is divided by how many different bytes the text has.",
-    "Is a byte counted each time it comes, or once?",
-    why="set(…) makes a vocabulary, and its size is taken for a length.",
-    divided_by="different bytes",
-)
-exercise.option(
-    "one_byte_too_many",
-    "Your text has one byte too many.",
-    "How many bytes has the text itself?",
-    why="C ends a string with a zero byte, and many corpora with an end token.",
-    divided_by="one more",
-)
-exercise.option(
-    "mean_of_the_losses",
-    "Your mean of the losses, not their sum, is divided by the bytes.",
-    "What should happen to the bits if the model needs twice as many tokens with the "
-    "same loss each?",
-    why="cross_entropy returns a mean unless told otherwise.",
-    summed="mean",
-)
-exercise.option(
-    "losses_multiplied",
-    "Your losses are multiplied, not added.",
-    "Which of the two is multiplied along a text: probabilities, or their logarithms?",
-    why="Probabilities of a sequence are multiplied, and these are their logarithms.",
-    summed="product",
-)
-exercise.option(
-    "largest_loss",
-    "Your result has the largest loss alone in it.",
-    "How many tokens does the text have?",
-    why="max() is written for sum(), or the worst token is looked for.",
-    summed="largest",
-)
-exercise.option(
-    "last_loss",
-    "Your result has the last loss alone in it.",
-    "Is total = … repeated in your loop, or total += …?",
-    why="In a loop the sum is overwritten each time.",
-    summed="last",
-)
-exercise.option(
-    "infinite_losses_left_out",
-    "Your sum leaves out infinite losses.",
-    "How many bits does a text need to which the model gives probability 0?",
-    why="Infinities spoil a mean, so they are filtered out like outliers.",
-    summed="finite",
-)
-exercise.option(
-    "sum_of_each_sequence",
-    "Your losses are summed along their last axis alone.",
-    "How many numbers does the docstring promise for losses of any shape?",
-    why="sum(-1) is right for one sequence, and losses come in batches.",
-    summed="last axis",
-)
-exercise.option(
-    "mean_over_sequences",
-    "Your losses are summed along their last axis, and averaged over all others.",
-    "Whose losses are those in the second row: another text's, or the same one's?",
-    why="A batch is averaged over nearly everywhere else.",
-    summed="mean over sequences",
-)
-exercise.option(
-    "first_sequence_alone",
-    "Your sum is that of losses[0] alone.",
-    "Which of the losses does your code read, if there are two axes?",
-    why="losses[0] takes the batch axis off, which is right for a batch of one.",
-    summed="first sequence",
-)
-exercise.option(
-    "nats_per_byte",
-    "Your result is in nats: nothing turns them into bits.",
-    "How many nats is a bit, says the docstring?",
-    why="PyTorch's losses are natural logarithms, and a unit is no number in the code.",
-    unit="nats",
-)
-exercise.option(
-    "multiplied_by_ln_2",
-    "Your nats are multiplied by ln 2.",
-    "Is a bit more than a nat, or less, and so: are there more bits, or fewer?",
-    why="'A bit is ln 2 nats' is read as a factor.",
-    unit="bits · (ln 2)²",
-)
-exercise.option(
-    "decimal_digits",
-    "Your unit is the decimal digit: the losses are divided by ln 10.",
-    "Of which number is a bit the logarithm?",
-    why="log10 is what 'log' means on a calculator.",
-    unit="decimal digits",
-)
-exercise.option(
-    "perplexity_per_byte",
-    "Your result is a perplexity: e to the power of the nats per byte.",
-    "What should a model that guesses bytes get: 8, or 256?",
-    why="The perplexity is what papers on language models give.",
-    unit="perplexity",
-)
-exercise.option(
-    "e_to_the_bits",
-    "Your result is e to the power of the bits per byte.",
-    "What should a model that guesses bytes get?",
-    why="The perplexity is taken of bits, with the base of the nats.",
-    unit="e to the bits",
-)
-exercise.option(
-    "exponential_of_the_sum",
-    "Your result is e to the power of the summed losses, divided by the bytes.",
-    "Are bits a logarithm, or a number of possibilities?",
-    why="'Undo the logarithm' is the first step towards a perplexity.",
-    unit="perplexity of the sum",
-)
-exercise.option(
-    "logarithm_of_the_sum",
-    "Your result has log2 of the sum: a logarithm of what are logarithms already.",
-    "What is in losses: probabilities, or their logarithms?",
-    why="log2 is taken for the way from nats to bits.",
-    unit="logarithm of the sum",
-)
-exercise.option(
-    "perplexity_divided_by_bytes",
-    "Your result is the perplexity per token, e to the mean loss, divided by the "
-    "number of bytes.",
-    "Which steps does the docstring name between the losses and the result: is e to "
-    "some power among them?",
-    why="Perplexity is what papers report, and the bytes come in by the name.",
-    unit="perplexity per token, by bytes",
-)
-exercise.option(
-    "share_of_eight_bits",
-    "Your result is a share: bits for each bit of the text.",
-    "How many bits should a model that guesses bytes need for one?",
-    why="Compression programs print such ratios.",
-    unit="a share of 8",
-)
-exercise.option(
-    "sign_turned",
-    "Your result has the sign turned.",
-    "Which sign has −ln p?",
-    why="Losses are taken for log-probabilities, which are below 0.",
-    unit="minus",
-)
-exercise.option(
-    "bytes_per_bit",
-    "Your result is upside down: bytes for each bit.",
-    "Should a better model have a smaller number, or a larger one?",
-    why="Compression ratios are often given as the size before over the size after.",
-    unit="bytes per bit",
-)
-exercise.option(
-    "whole_bits",
-    "Your bits are rounded up to an integer before they are divided.",
-    "Does the docstring round?",
-    why="The bits of a file are counted.",
-    unit="whole bits",
-)
-exercise.option(
-    "rounded_to_four_digits",
-    "Your result is rounded to four digits.",
-    "Does the docstring round, or its example only?",
-    why="The example prints round(…, 4).",
-    returns="four digits",
-)
-exercise.option(
-    "given_as_a_tensor",
-    "Your number comes in a tensor.",
-    "Which type does the docstring promise?",
-    why="losses.sum() is a tensor, and stays one until .item() or float().",
-    returns="a tensor",
-)
-exercise.option(
-    "zero_refused",
-    "Your function refuses losses of 0.",
-    "Which probability has a loss of 0, and may a token have it?",
-    why="'0 or more' and 'more than 0' are a character apart.",
-    refuses="0",
-)
-exercise.option(
-    "infinity_refused",
-    "Your function refuses infinite losses.",
-    "Which probability has an infinite loss, and may a token have it?",
-    why="isfinite() catches NaN, and infinities along with it.",
-    refuses="infinity",
-)
-exercise.option(
-    "losses_in_bits_afterwards",
-    "Your call turns the caller's losses into bits.",
-    "Does `losses /= …` make a new tensor, or write into the caller's?",
-    why="`losses /= math.log(2)` is the first half of the formula, in place.",
-    written="into losses",
-)
-exercise.option(
-    "bits_of_the_whole_text",
-    "Your result is the bits of the whole text, which nothing divides by its length.",
-    "Per what does the name of the function count the bits?",
-    why="The last division is forgotten.",
-    divided_by="nothing",
-)
-exercise.option(
-    "log2_of_each_loss",
-    "Your code takes log2 of each loss, which is a logarithm itself.",
-    "By which number do you turn nats into bits?",
-    why="Bits and log2 belong together: the loss is taken for a probability.",
-    unit="log2 of each loss",
-)
-exercise.option(
-    "perplexity_per_token",
-    "Your result is the perplexity per token: e to the power of the mean loss.",
-    "Which of tokens and bytes does the docstring divide by, and is any power of e "
-    "in it?",
-    why="Perplexity is the best-known number of a language model.",
-    unit="perplexity per token",
+exercise.edits(
+    """
+bits_per_token: math.log(2) / n_bytes -> math.log(2) / losses.numel()
+  Your sum is divided by the number of tokens.
+  ? Which of the two has more tokens for one text: a vocabulary of letters, or one of
+    words?
+  # A loss is nearly always given per token, and nanoGPT prints it so.
+bits_per_character: len(text.encode()) -> len(text)
+  Your sum is divided by the number of characters.
+  ? How many bytes of UTF-8 does é have?
+  # len(text) counts characters; for plain English both are the same, as in the bits
+    per character of text8.
+bits_per_word: len(text.encode()) -> len(text.split())
+  Your sum is divided by the number of words.
+  ? Which unit does the docstring divide by?
+  # Perplexities of language models were given per word for decades.
+bytes_of_utf_16: text.encode() -> text.encode('utf-16')
+  Your bytes are those of UTF-16 with its mark.
+  ? Which encoding does the docstring name?
+  # "utf-16" is what Java and Windows keep texts in.
+bytes_of_utf_16_without_a_mark: text.encode() -> text.encode('utf-16-le')
+  Your bytes are those of UTF-16.
+  # "utf-16-le" is what Java and Windows keep texts in.
+four_bytes_per_character: len(text.encode()) -> 4 * len(text)
+  Your bytes are four for each character, as in UTF-32.
+  ? How many bytes has an a in UTF-8?
+  # A character is a number of Unicode, and those fit into four bytes.
+two_bytes_per_character: len(text.encode()) -> 2 * len(text)
+  Your bytes are two for each character.
+  # Unicode is often said to have two bytes for a character.
+other_letters_left_out:
+  | return float(
+  :     losses.double().sum() / math.log(2) / len(text.encode("ascii", "ignore"))
+  : )
+  Your bytes leave out every character that is not ASCII.
+  ? How many bytes of UTF-8 does é have?
+  # encode("ascii", "ignore") ends an error, and drops letters.
+text_stripped: text.encode() -> text.strip().encode()
+  Your bytes leave out the space at the beginning and at the end of the text.
+  ? Does the model predict the line break at the end?
+  # strip() is the first thing that is done to a line of a file.
+spaces_left_out: text.encode() -> ''.join(text.split()).encode()
+  Your bytes leave out spaces and line breaks.
+  ? Does the model predict spaces, too?
+  # Word counts have no spaces, and a text is split into words first.
+different_bytes: len(text.encode()) -> len(set(text.encode()))
+  Your sum is divided by how many different bytes the text has.
+  ? Is a byte counted each time it comes, or once?
+  # set(…) makes a vocabulary, and its size is taken for a length.
+one_byte_too_many: len(text.encode()) -> len(text.encode()) + 1
+  Your text has one byte too many.
+  ? How many bytes has the text itself?
+  # C ends a string with a zero byte, and many corpora with an end token.
+mean_of_the_losses: .sum() -> .mean()
+  Your mean of the losses, not their sum, is divided by the bytes.
+  ? What should happen to the bits if the model needs twice as many tokens with the
+    same loss each?
+  # cross_entropy returns a mean unless told otherwise.
+losses_multiplied: .sum() -> .prod()
+  Your losses are multiplied, not added.
+  ? Which of the two is multiplied along a text: probabilities, or their logarithms?
+  # Probabilities of a sequence are multiplied, and these are their logarithms.
+largest_loss: .sum() -> .max()
+  Your result has the largest loss alone in it.
+  ? How many tokens does the text have?
+  # max() is written for sum(), or the worst token is looked for.
+last_loss: losses.double().sum() -> losses.double().reshape(-1)[-1]
+  Your result has the last loss alone in it.
+  ? Is total = … repeated in your loop, or total += …?
+  # In a loop the sum is overwritten each time.
+infinite_losses_left_out:
+  | losses.double().sum() -> losses[losses.isfinite()].double().sum()
+  Your sum leaves out infinite losses.
+  ? How many bits does a text need to which the model gives probability 0?
+  # Infinities spoil a mean, so they are filtered out like outliers.
+sum_of_each_sequence:
+  | return float( … ->
+  :     sums = losses.double().sum(dim=-1) / math.log(2) / n_bytes
+  :     return sums if sums.ndim else float(sums)
+  Your losses are summed along their last axis alone.
+  ? How many numbers does the docstring promise for losses of any shape?
+  # sum(-1) is right for one sequence, and losses come in batches.
+mean_over_sequences: .sum() -> .sum(dim=-1).mean()
+  Your losses are summed along their last axis, and averaged over all others.
+  ? Whose losses are those in the second row: another text's, or the same one's?
+  # A batch is averaged over nearly everywhere else.
+first_sequence_alone: losses.double().sum() -> losses[0].double().sum()
+  Your sum is that of losses[0] alone.
+  ? Which of the losses does your code read, if there are two axes?
+  # losses[0] takes the batch axis off, which is right for a batch of one.
+nats_per_byte: / math.log(2) / n_bytes -> / n_bytes
+  Your result is in nats: nothing turns them into bits.
+  ? How many nats is a bit, says the docstring?
+  # PyTorch's losses are natural logarithms, and a unit is no number in the code.
+multiplied_by_ln_2: / math.log(2) -> * math.log(2)
+  Your nats are multiplied by ln 2.
+  ? Is a bit more than a nat, or less, and so: are there more bits, or fewer?
+  # 'A bit is ln 2 nats' is read as a factor.
+decimal_digits: math.log(2) -> math.log(10)
+  Your unit is the decimal digit: the losses are divided by ln 10.
+  ? Of which number is a bit the logarithm?
+  # log10 is what 'log' means on a calculator.
+perplexity_per_byte: return float((losses.double().sum() / n_bytes).exp())
+  Your result is a perplexity: e to the power of the nats per byte.
+  ? What should a model that guesses bytes get: 8, or 256?
+  # The perplexity is what papers on language models give.
+e_to_the_bits: return float((losses.double().sum() / math.log(2) / n_bytes).exp())
+  Your result is e to the power of the bits per byte.
+  ? What should a model that guesses bytes get?
+  # The perplexity is taken of bits, with the base of the nats.
+exponential_of_the_sum:
+  | float(losses.double().sum()) / math.log(2) -> float(losses.double().sum().exp())
+  Your result is e to the power of the summed losses, divided by the bytes.
+  ? Are bits a logarithm, or a number of possibilities?
+  # 'Undo the logarithm' is the first step towards a perplexity.
+logarithm_of_the_sum:
+  | float(losses.double().sum()) / math.log(2) -> float(losses.double().sum().log2())
+  Your result has log2 of the sum: a logarithm of what are logarithms already.
+  ? What is in losses: probabilities, or their logarithms?
+  # log2 is taken for the way from nats to bits.
+perplexity_divided_by_bytes:
+  | float(losses.double().sum()) / math.log(2) -> float(losses.double().mean().exp())
+  Your result is the perplexity per token, e to the mean loss, divided by the number
+    of bytes.
+  ? Which steps does the docstring name between the losses and the result: is e to
+    some power among them?
+  # Perplexity is what papers report, and the bytes come in by the name.
+share_of_eight_bits: math.log(2) / n_bytes -> math.log(2) / (8 * n_bytes)
+  Your result is a share: bits for each bit of the text.
+  ? How many bits should a model that guesses bytes need for one?
+  # Compression programs print such ratios.
+sign_turned: return float -> return -float
+  Your result has the sign turned.
+  ? Which sign has −ln p?
+  # Losses are taken for log-probabilities, which are below 0.
+bytes_per_bit: return float(n_bytes * math.log(2) / losses.double().sum())
+  Your result is upside down: bytes for each bit.
+  ? Should a better model have a smaller number, or a larger one?
+  # Compression ratios are often given as the size before over the size after.
+whole_bits:
+  | float(losses.double().sum()) / math.log(2) ->
+  :     float((losses.double().sum() / math.log(2)).ceil())
+  Your bits are rounded up to an integer before they are divided.
+  ? Does the docstring round?
+  # The bits of a file are counted.
+rounded_to_four_digits:
+  | return round(float(losses.double().sum()) / math.log(2) / n_bytes, 4)
+  Your result is rounded to four digits.
+  ? Does the docstring round, or its example only?
+  # The example prints round(…, 4).
+given_as_a_tensor: float(losses.double().sum()) -> losses.double().sum()
+  Your number comes in a tensor.
+  ? Which type does the docstring promise?
+  # losses.sum() is a tensor, and stays one until .item() or float().
+zero_refused: losses >= 0 -> losses > 0
+  Your function refuses losses of 0.
+  ? Which probability has a loss of 0, and may a token have it?
+  # '0 or more' and 'more than 0' are a character apart.
+infinity_refused: (losses >= 0).all() -> ((losses >= 0) & losses.isfinite()).all()
+  Your function refuses infinite losses.
+  ? Which probability has an infinite loss, and may a token have it?
+  # isfinite() catches NaN, and infinities along with it.
+losses_in_bits_afterwards:
+  | return float( … ->
+  :     losses /= math.log(2)
+  :     return float(losses.double().sum()) / n_bytes
+  Your call turns the caller's losses into bits.
+  ? Does `losses /= …` make a new tensor, or write into the caller's?
+  # `losses /= math.log(2)` is the first half of the formula, in place.
+bits_of_the_whole_text: math.log(2) / n_bytes -> math.log(2)
+  Your result is the bits of the whole text, which nothing divides by its length.
+  ? Per what does the name of the function count the bits?
+  # The last division is forgotten.
+log2_of_each_loss:
+  | float(losses.double().sum()) / math.log(2) -> float(losses.double().log2().sum())
+  Your code takes log2 of each loss, which is a logarithm itself.
+  ? By which number do you turn nats into bits?
+  # Bits and log2 belong together: the loss is taken for a probability.
+perplexity_per_token: return float(losses.double().mean().exp())
+  Your result is the perplexity per token: e to the power of the mean loss.
+  ? Which of tokens and bytes does the docstring divide by, and is any power of e in
+    it?
+  # Perplexity is the best-known number of a language model.
+""",
 )

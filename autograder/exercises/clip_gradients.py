@@ -154,364 +154,172 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 4.0, w=(3, 2), b=2, frozen=None), 0.5)
 
 
-@exercise.variants
-def variants(
-    gradients,
-    max_norm,
-    *,
-    norm_is="of all",
-    shortened="by one factor",
-    factor="max_norm / norm",
-    when="too long",
-    counted="all",
-    none="stays",
-    returned="before",
-    norm_type="float",
-    returns="a dictionary",
-    overwritten="nothing",
-):
-    present = {name: each for name, each in gradients.items() if each is not None}
-    if counted == "matrices":
-        present = {name: each for name, each in present.items() if each.ndim > 1}
-    norm = NORMS[norm_is]([*present.values()])
-    clips = {
-        "too long": norm > max_norm,
-        "always": norm > 0,
-        "too short": 0 < norm < max_norm,
-        "never": False,
-        "anything is too long": any(
-            NORMS["of all"]([g]) > max_norm for g in present.values()
-        ),
-    }[when]
-    by = FACTORS[factor](max_norm, norm) if clips else 1.0
+exercise.edits(
+    """
+each_by_its_own_norm:
+  | factor * gradient -> min(1.0, max_norm / gradient.norm()) * gradient
+  Each of your gradients is shortened by its own norm.
+  ? Does the step still point where the gradient of all parameters points?
+  # A loop over the parameters, with the norm inside, is the shortest program; Optax
+    has it under a name of its own, clip_by_block_rms.
+only_the_long_ones:
+  | factor * gradient -> (factor if gradient.norm() > max_norm else 1.0) * gradient
+  Of your gradients only those are shortened that are too long by themselves.
+  ? Which parameters does the docstring leave out?
+  # The comparison is made inside the loop, for each gradient.
+compared_one_by_one:
+  | if norm > max_norm -> if any((each.norm() > max_norm for each in present))
+  Your gradients are shortened only if one of them is too long by itself.
+  ? Which norm does the docstring compare with max_norm?
+  # The comparison is made for each gradient, and the factor for all.
+each_number_clamped: factor * gradient -> gradient.clamp(-max_norm, max_norm)
+  Each number of your gradients is cut off at ±max_norm.
+  ? Where does the vector (3, 4) point after that, if max_norm is 1?
+  # That is clipping by value: clip_grad_value_, and Pascanu et al. cite a thesis that
+    did it.
+biases_left_as_they_are:
+  | None if gradient is None -> gradient if gradient is None or gradient.ndim < 2
+  Your gradients of fewer than two axes are not shortened.
+  ? Does the docstring treat any gradient differently?
+  # Weight decay leaves out biases and gains.
+biases_not_counted: each is not None -> each is not None and each.ndim > 1
+  Your norm leaves out gradients of fewer than two axes.
+  ? Which gradients does the docstring leave out of the norm?
+scaled_up_too: if norm > max_norm -> if norm > 0
+  Your gradients always have the norm max_norm: short ones become longer.
+  ? What should happen to a gradient that is short already?
+  # max_norm / norm is applied without a comparison.
+only_short_ones_scaled: if norm > max_norm -> if 0 < norm < max_norm
+  Your gradients are scaled where they are short, and stay where they are long.
+  ? Which of the two, norm or max_norm, must be greater for something to happen?
+  # The comparison is turned round, or min became max.
+never_shortened: factor = 1.0
+  Your gradients are never scaled, however long.
+  ? What becomes of the factor in your function?
+  # The products are computed, and the old dictionary is returned.
+root_left_out:  ** 0.5 ->
+  Your norm is the sum of the squares, without the root.
+  ? How long is the vector (3, 4)?
+  # The squares are summed over all gradients, and the last step is missing.
+sum_of_absolute_numbers:
+  | norm = sum((float(each.double().abs().sum()) for each in present))
+  Your norm is the sum of all absolute numbers.
+  # It is a norm too, norm_type=1 in PyTorch.
+largest_number_for_the_norm:
+  | norm = max((float(each.abs().max()) for each in present), default=0.0)
+  Your norm is the largest absolute number.
+  # It is a norm too, norm_type=inf in PyTorch.
+mean_of_the_squares:
+  | norm = (
+  :     sum((float((each.double() ** 2).sum()) for each in present))
+  :     / max(1, sum((each.numel() for each in present)))
+  : ) ** 0.5
+  Your norm is the root of the mean of the squares.
+  # .mean() is what losses are made with, and it makes sizes comparable.
+norms_added: norm = sum((float(each.double().norm()) for each in present))
+  Your norm is the sum of the single gradients' norms.
+  ? How long is the way from (0, 0) to (3, 4), along the axes and straight?
+  # total += gradient.norm() looks like what a total norm must be.
+largest_of_the_norms:
+  | norm = max((float(each.double().norm()) for each in present), default=0.0)
+  Your norm is the largest of the single gradients' norms.
+  ? How long are the gradients 3 and 4 together?
+  # max_norm is read as the bound of the longest gradient.
+mean_of_the_norms:
+  | norm = sum((float(each.double().norm()) for each in present)) / max(1, len(present))
+  Your norm is the mean of the single gradients' norms.
+  # A mean over the parameters looks like a fair summary of them.
+squares_in_half_precision:
+  | (each.double() ** 2).sum() -> (each.half() ** 2).double().sum()
+  Your norm has about three digits: its squares are numbers of float16.
+  ? How many digits, and which largest number, has float16?
+  # Models are trained in float16, and their gradients are squared as they come.
+added_in_half_precision:
+  | norm = float(sum(((each.half() ** 2).sum() for each in present))) ** 0.5
+  Your norm has about three digits: squares are added up in float16.
+shortened_to_length_1: max_norm / norm -> 1 / norm
+  Your gradients that are too long get the norm 1, whatever max_norm is.
+  ? Which norm should they have after that?
+  # A vector divided by its norm is the usual normalisation.
+times_max_norm: max_norm / norm -> max_norm
+  Your gradients that are too long are multiplied by max_norm alone.
+  ? Which norm have they after that?
+  # The division by the norm is missing.
+factor_upside_down: max_norm / norm -> norm / max_norm
+  Your gradients that are too long become still longer: norm / max_norm is their
+    factor.
+  ? Is your factor above 1 or below it?
+  # A fraction is written upside down.
+root_of_the_factor: max_norm / norm -> (max_norm / norm) ** 0.5
+  Your factor is the root of max_norm / norm.
+  ? Which norm have the gradients after that?
+  # The root is taken of the fraction, as the norms in it were still squared.
+divided_by_the_square: max_norm / norm -> max_norm / norm ** 2
+  Your gradients are divided by the square of the norm.
+  ? Which norm have they after that?
+  # The norm is used before its root is taken.
+long_gradients_dropped: max_norm / norm -> 0.0
+  Your gradients that are too long become 0.
+  ? Should such a step go nowhere?
+  # Some programs skip a step whose norm is too large.
+a_little_added_to_the_norm: max_norm / norm -> max_norm / (norm + 1e-06)
+  Your factor is max_norm / (norm + 1e-6).
+  ? What does the docstring say about numbers added to the norm?
+  # PyTorch's clip_grad_norm_ does so.
+none_left_out:
+  | clipped = {
+  :     name: factor * gradient
+  :     for name, gradient in gradients.items()
+  :     if gradient is not None
+  : }
+  Your result lacks the parameters that have no gradient.
+  ? Which names does the docstring promise?
+  # Those without a gradient are filtered out for the norm, and stay out.
+none_becomes_zero: None if gradient is None -> torch.zeros(()) if gradient is None
+  Your result has a 0 where a parameter has no gradient.
+  ? What does the docstring promise where there was None?
+  # A gradient that is not there counts as one of 0 in the norm.
+norm_after_clipping: return (clipped, factor * norm)
+  Your second result is the norm after clipping.
+  ? What would a plot of your norms show, if max_norm is 1?
+  # The norm is computed once more, of what is returned.
+factor_returned: return (clipped, factor)
+  Your second result is the factor.
+  ? What does the docstring promise besides the gradients?
+  # The factor is the number that was computed last.
+squared_norm_returned: return (clipped, norm ** 2)
+  Your second result is the square of the norm.
+  ? How long is the vector (3, 4)?
+  # The sum of squares has a name, and its root is used in the comparison alone.
+norm_as_a_tensor: return (clipped, torch.tensor(norm))
+  Your norm is a tensor.
+  ? Which type does the docstring promise for the norm?
+  # What PyTorch computes is a tensor, and clip_grad_norm_ returns one.
+list_without_names: return (list(clipped.values()), norm)
+  Your gradients come in a list, without names.
+  ? How does the caller find a gradient in your result, if not by its name?
+  # PyTorch's clip_grad_norm_ takes a list: model.parameters().
+first_gradient_only:
+  | clipped = … ->
+  :     clipped = {}
+  :     for name, gradient in gradients.items():
+  :         clipped[name] = None if gradient is None else factor * gradient
+  :         break
+  Your result has one gradient only, the first.
+  ? How often does your loop run before it returns?
+  # `return` is indented into the loop.
+gradients_overwritten:
+  | clipped = …
+  : return (clipped, norm) ->
+  :     for each in present:
+  :         each *= factor
+  :     return (gradients, norm)
+  Your call changes the caller's gradients: they are the clipped ones.
+  ? Which tensors does `*=` change, and which dictionary does `gradients[name] = …`?
+  # clip_grad_norm_ does change them in place, as its underscore says.
+""",
+)
 
-    def shorten(gradient):
-        if shortened == "each number":
-            return gradient.clamp(-max_norm, max_norm)
-        if shortened == "each by its own norm":
-            own = gradient.norm()
-            return gradient * (max_norm / own if own > max_norm else 1.0)
-        if shortened == "those that are too long":
-            return gradient * (by if gradient.norm() > max_norm else 1.0)
-        if shortened == "matrices" and gradient.ndim < 2:
-            return gradient
-        return gradient * by
-
-    result = {}
-    for name, gradient in gradients.items():
-        if gradient is not None:
-            result[name] = shorten(gradient)
-        elif none != "left out":
-            result[name] = None if none == "stays" else torch.zeros(())
-        if returns == "the first":
-            break
-    if overwritten == "gradients":
-        for name, each in present.items():
-            each.copy_(result[name])
-    clipped = [each for each in result.values() if each is not None]
-    norm = {
-        "before": norm,
-        "after": NORMS["of all"](clipped),
-        "factor": by,
-        "squared": norm**2,
-    }[returned]
-    if norm_type == "tensor":
-        norm = torch.tensor(norm)
-    return ([*result.values()] if returns == "a list" else result), norm
-
-
-def _numbers(gradients):
-    """Return all numbers of some gradients in one row."""
-    rows = [gradient.double().reshape(-1) for gradient in gradients]
-    return torch.cat([*rows, torch.zeros(0, dtype=torch.float64)])
-
-
-NORMS = {
-    "squares in half precision": lambda gradients: (
-        (_numbers(gradients).half() ** 2).double().sum().item() ** 0.5
-    ),
-    "added in half precision": lambda gradients: (
-        float(sum((each.half() ** 2).sum() for each in gradients)) ** 0.5
-    ),
-    "of all": lambda gradients: _numbers(gradients).norm().item(),
-    "sum of squares": lambda gradients: (_numbers(gradients) ** 2).sum().item(),
-    "sum of sizes": lambda gradients: _numbers(gradients).abs().sum().item(),
-    "largest": lambda gradients: max(
-        [0.0, *(_numbers([each]).abs().max().item() for each in gradients)]
-    ),
-    "root of the mean": lambda gradients: (
-        _numbers(gradients).norm().item() / max(1, len(_numbers(gradients))) ** 0.5
-    ),
-    "sum of the norms": lambda gradients: sum(
-        [0.0, *(_numbers([each]).norm().item() for each in gradients)]
-    ),
-    "largest of the norms": lambda gradients: max(
-        [0.0, *(_numbers([each]).norm().item() for each in gradients)]
-    ),
-    "mean of the norms": lambda gradients: (
-        sum([0.0, *(_numbers([each]).norm().item() for each in gradients)])
-        / max(1, len(gradients))
-    ),
-}
-
-FACTORS = {
-    "max_norm / norm": lambda max_norm, norm: max_norm / norm,
-    "1 / norm": lambda max_norm, norm: 1 / norm,
-    "max_norm": lambda max_norm, norm: max_norm,
-    "norm / max_norm": lambda max_norm, norm: norm / max_norm,
-    "√": lambda max_norm, norm: (max_norm / norm) ** 0.5,
-    "max_norm / norm²": lambda max_norm, norm: max_norm / norm**2,
-    "0": lambda max_norm, norm: 0.0,
-    "max_norm / (norm + 1e-6)": lambda max_norm, norm: max_norm / (norm + 1e-6),
-}
-
-exercise.option(
-    "each_by_its_own_norm",
-    "Each of your gradients is shortened by its own norm.",
-    "Does the step still point where the gradient of all parameters points?",
-    why="A loop over the parameters, with the norm inside, is the shortest program; "
-    "Optax has it under a name of its own, clip_by_block_rms.",
-    shortened="each by its own norm",
-)
-exercise.option(
-    "only_the_long_ones",
-    "Of your gradients only those are shortened that are too long by themselves.",
-    "Which parameters does the docstring leave out?",
-    why="The comparison is made inside the loop, for each gradient.",
-    shortened="those that are too long",
-)
-exercise.option(
-    "compared_one_by_one",
-    "Your gradients are shortened only if one of them is too long by itself.",
-    "Which norm does the docstring compare with max_norm?",
-    why="The comparison is made for each gradient, and the factor for all.",
-    when="anything is too long",
-)
-exercise.option(
-    "each_number_clamped",
-    "Each number of your gradients is cut off at ±max_norm.",
-    "Where does the vector (3, 4) point after that, if max_norm is 1?",
-    why="That is clipping by value: clip_grad_value_, and Pascanu et al. cite a "
-    "thesis that did it.",
-    shortened="each number",
-)
-exercise.option(
-    "biases_left_as_they_are",
-    "Your gradients of fewer than two axes are not shortened.",
-    "Does the docstring treat any gradient differently?",
-    why="Weight decay leaves out biases and gains.",
-    shortened="matrices",
-)
-exercise.option(
-    "biases_not_counted",
-    "Your norm leaves out gradients of fewer than two axes.",
-    "Which gradients does the docstring leave out of the norm?",
-    why="Weight decay leaves out biases and gains.",
-    counted="matrices",
-)
-exercise.option(
-    "scaled_up_too",
-    "Your gradients always have the norm max_norm: short ones become longer.",
-    "What should happen to a gradient that is short already?",
-    why="max_norm / norm is applied without a comparison.",
-    when="always",
-)
-exercise.option(
-    "only_short_ones_scaled",
-    "Your gradients are scaled where they are short, and stay where they are long.",
-    "Which of the two, norm or max_norm, must be greater for something to happen?",
-    why="The comparison is turned round, or min became max.",
-    when="too short",
-)
-exercise.option(
-    "never_shortened",
-    "Your gradients are never scaled, however long.",
-    "What becomes of the factor in your function?",
-    why="The products are computed, and the old dictionary is returned.",
-    when="never",
-)
-for norm_is, name, diagnosis, question, why in (
-    (
-        "sum of squares",
-        "root_left_out",
-        "Your norm is the sum of the squares, without the root.",
-        "How long is the vector (3, 4)?",
-        "The squares are summed over all gradients, and the last step is missing.",
-    ),
-    (
-        "sum of sizes",
-        "sum_of_absolute_numbers",
-        "Your norm is the sum of all absolute numbers.",
-        "How long is the vector (3, 4)?",
-        "It is a norm too, norm_type=1 in PyTorch.",
-    ),
-    (
-        "largest",
-        "largest_number_for_the_norm",
-        "Your norm is the largest absolute number.",
-        "How long is the vector (3, 4)?",
-        "It is a norm too, norm_type=inf in PyTorch.",
-    ),
-    (
-        "root of the mean",
-        "mean_of_the_squares",
-        "Your norm is the root of the mean of the squares.",
-        "How long is the vector (3, 4)?",
-        ".mean() is what losses are made with, and it makes sizes comparable.",
-    ),
-    (
-        "sum of the norms",
-        "norms_added",
-        "Your norm is the sum of the single gradients' norms.",
-        "How long is the way from (0, 0) to (3, 4), along the axes and straight?",
-        "total += gradient.norm() looks like what a total norm must be.",
-    ),
-    (
-        "largest of the norms",
-        "largest_of_the_norms",
-        "Your norm is the largest of the single gradients' norms.",
-        "How long are the gradients 3 and 4 together?",
-        "max_norm is read as the bound of the longest gradient.",
-    ),
-    (
-        "mean of the norms",
-        "mean_of_the_norms",
-        "Your norm is the mean of the single gradients' norms.",
-        "How long are the gradients 3 and 4 together?",
-        "A mean over the parameters looks like a fair summary of them.",
-    ),
-    (
-        "squares in half precision",
-        "squares_in_half_precision",
-        "Your norm has about three digits: its squares are numbers of float16.",
-        "How many digits, and which largest number, has float16?",
-        "Models are trained in float16, and their gradients are squared as they come.",
-    ),
-    (
-        "added in half precision",
-        "added_in_half_precision",
-        "Your norm has about three digits: squares are added up in float16.",
-        "How many digits, and which largest number, has float16?",
-        "Models are trained in float16, and their gradients are squared as they come.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, norm_is=norm_is)
-for factor, name, diagnosis, question, why in (
-    (
-        "1 / norm",
-        "shortened_to_length_1",
-        "Your gradients that are too long get the norm 1, whatever max_norm is.",
-        "Which norm should they have after that?",
-        "A vector divided by its norm is the usual normalisation.",
-    ),
-    (
-        "max_norm",
-        "times_max_norm",
-        "Your gradients that are too long are multiplied by max_norm alone.",
-        "Which norm have they after that?",
-        "The division by the norm is missing.",
-    ),
-    (
-        "norm / max_norm",
-        "factor_upside_down",
-        "Your gradients that are too long become still longer: norm / max_norm is "
-        "their factor.",
-        "Is your factor above 1 or below it?",
-        "A fraction is written upside down.",
-    ),
-    (
-        "√",
-        "root_of_the_factor",
-        "Your factor is the root of max_norm / norm.",
-        "Which norm have the gradients after that?",
-        "The root is taken of the fraction, as the norms in it were still squared.",
-    ),
-    (
-        "max_norm / norm²",
-        "divided_by_the_square",
-        "Your gradients are divided by the square of the norm.",
-        "Which norm have they after that?",
-        "The norm is used before its root is taken.",
-    ),
-    (
-        "0",
-        "long_gradients_dropped",
-        "Your gradients that are too long become 0.",
-        "Should such a step go nowhere?",
-        "Some programs skip a step whose norm is too large.",
-    ),
-    (
-        "max_norm / (norm + 1e-6)",
-        "a_little_added_to_the_norm",
-        "Your factor is max_norm / (norm + 1e-6).",
-        "What does the docstring say about numbers added to the norm?",
-        "PyTorch's clip_grad_norm_ does so.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, factor=factor)
-exercise.option(
-    "none_left_out",
-    "Your result lacks the parameters that have no gradient.",
-    "Which names does the docstring promise?",
-    why="Those without a gradient are filtered out for the norm, and stay out.",
-    none="left out",
-)
-exercise.option(
-    "none_becomes_zero",
-    "Your result has a 0 where a parameter has no gradient.",
-    "What does the docstring promise where there was None?",
-    why="A gradient that is not there counts as one of 0 in the norm.",
-    none="zero",
-)
-exercise.option(
-    "norm_after_clipping",
-    "Your second result is the norm after clipping.",
-    "What would a plot of your norms show, if max_norm is 1?",
-    why="The norm is computed once more, of what is returned.",
-    returned="after",
-)
-exercise.option(
-    "factor_returned",
-    "Your second result is the factor.",
-    "What does the docstring promise besides the gradients?",
-    why="The factor is the number that was computed last.",
-    returned="factor",
-)
-exercise.option(
-    "squared_norm_returned",
-    "Your second result is the square of the norm.",
-    "How long is the vector (3, 4)?",
-    why="The sum of squares has a name, and its root is used in the comparison alone.",
-    returned="squared",
-)
-exercise.option(
-    "norm_as_a_tensor",
-    "Your norm is a tensor.",
-    "Which type does the docstring promise for the norm?",
-    why="What PyTorch computes is a tensor, and clip_grad_norm_ returns one.",
-    norm_type="tensor",
-)
-exercise.option(
-    "list_without_names",
-    "Your gradients come in a list, without names.",
-    "How does the caller find a gradient in your result, if not by its name?",
-    why="PyTorch's clip_grad_norm_ takes a list: model.parameters().",
-    returns="a list",
-)
-exercise.option(
-    "first_gradient_only",
-    "Your result has one gradient only, the first.",
-    "How often does your loop run before it returns?",
-    why="`return` is indented into the loop.",
-    returns="the first",
-)
-exercise.option(
-    "gradients_overwritten",
-    "Your call changes the caller's gradients: they are the clipped ones.",
-    "Which tensors does `*=` change, and which dictionary does `gradients[name] = …`?",
-    why="clip_grad_norm_ does change them in place, as its underscore says.",
-    overwritten="gradients",
-)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("gradients"),

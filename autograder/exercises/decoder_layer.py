@@ -6,8 +6,12 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
-from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
-from course_lib.nn.functional import decoder_layer
+from course_lib.nn.functional import (
+    decoder_layer,
+    feed_forward,
+    layer_norm,
+    multi_head_attention,
+)
 
 exercise = Exercise(
     decoder_layer,
@@ -300,8 +304,8 @@ def changed(mask, how, n, m):
     return mask
 
 
-@exercise.variants
-def variants(
+@exercise.right_answer
+def each_part_by_itself(
     y,
     memory,
     parameters,
@@ -309,453 +313,371 @@ def variants(
     may_attend=None,
     memory_may_attend=None,
     norm_first=False,
-    *,
-    order="own 1, cross 2, feed 3",
-    norms="123",
-    position="as told",
-    around="norm(rows + part)",
-    added="rows",
-    not_normed="",
-    reads="rows",
-    there="memory",
-    masks="each its own",
-    own_mask="as it is",
-    cross_mask="as it is",
-    prefixes="w_ cross_",
-    letters="qkvo",
-    heads="n_heads",
-    returns="a tensor like y",
-    overwritten="nothing",
 ):
-    p = {name: part.numpy() for name, part in parameters.items()}
-    if masks == "exchanged":
-        may_attend, memory_may_attend = memory_may_attend, may_attend
-    elif masks == "the target's for both":
-        memory_may_attend = may_attend
-    elif masks == "the target's without another" and memory_may_attend is None:
-        fits = may_attend is not None and y.shape[-2] == memory.shape[-2]
-        memory_may_attend = may_attend if fits else None
-    n, m = y.shape[-2], memory.shape[-2]
-    own = changed(may_attend, own_mask, n, n)
-    cross = changed(memory_may_attend, cross_mask, n, m)
-    first = {"after": False, "before": True}.get(position, norm_first)
-    n_heads = 1 if heads == "one" else n_heads
-    rows = start = y.numpy().astype(float)
-    source = memory.numpy().astype(float)
-    sums = []
+    p = parameters
+    own = (p["w_q"], p["w_k"], p["w_v"], p["w_o"])
+    cross = (p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"])
 
-    def normed(x, number):
-        number = norms[int(number) - 1]
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = (centred**2).mean(axis=-1, keepdims=True)
-        x = centred / np.sqrt(variance + 1e-5)
-        return x * p[f"gain_{number}"] + p[f"bias_{number}"]
+    def attend(x):
+        return multi_head_attention(x, x, *own, n_heads, may_attend)
 
-    def apply(part, x, number):
-        if part == "feed":
-            return np.maximum(x @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
-        prefix = prefixes.split()[part == "cross"]
-        w = [p[prefix + letter] for letter in (letters if part == "cross" else "qkvo")]
-        if part == "own":
-            return attended(x, x, x, w, n_heads, own)
-        if there == "asks":
-            return attended(source, x, x, w, n_heads, cross)
-        keys = x if there.startswith("y") or there == "keys of y" else source
-        values = x if there.startswith("y") or there == "values of y" else source
-        if there == "normed first" and first:
-            keys = values = normed(source, number)
-        mask = {"y with its mask": own, "y without a mask": None}.get(there, cross)
-        return attended(x, keys, values, w, n_heads, mask)
+    def attend_to_memory(x):
+        return multi_head_attention(x, memory, *cross, n_heads, memory_may_attend)
 
-    for part, number in (step.split() for step in order.split(", ")):
-        inputs = start if reads in ("y", f"y in {part}") else rows
-        before = normed(inputs, number) if first and part != not_normed else inputs
-        result = apply(part, before, number)
-        sums.append(start + result)
-        old = {
-            "nothing": 0,
-            "nothing, norm first": 0 if first else rows,
-            f"nothing around {part}": 0,
-            "the result": result,
-            "y": start,
-            f"y around {part}": start,
-            "y, norm after": rows if first else start,
-            "normed rows": before,
-        }.get(added, rows)
-        if first and around != "norm once more":
-            rows = old + result
-        elif around == "rows + norm(part)" and not first:
-            rows = old + normed(result, number)
-        else:
-            rows = normed(old + result, number)
-    if overwritten == "y":
-        y.copy_(torch.from_numpy(sums[0]))
-    result = torch.from_numpy(rows).to(y.dtype)
-    return (result, memory) if returns == "two" else result
+    def apply_feed_forward(x):
+        return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+    if norm_first:
+        a = y + attend(layer_norm(y, p["gain_1"], p["bias_1"]))
+        b = a + attend_to_memory(layer_norm(a, p["gain_2"], p["bias_2"]))
+        return b + apply_feed_forward(layer_norm(b, p["gain_3"], p["bias_3"]))
+    a = layer_norm(y + attend(y), p["gain_1"], p["bias_1"])
+    b = layer_norm(a + attend_to_memory(a), p["gain_2"], p["bias_2"])
+    return layer_norm(b + apply_feed_forward(b), p["gain_3"], p["bias_3"])
 
 
-exercise.option(
-    "memory_not_attended_to",
-    "Your cross-attention attends to the target again, with the target's mask.",
-    "From which tokens should the keys and values of the second part be made?",
-    why="The first attention is copied, and its x, x stays: the popular decoder "
-    "without the encoder's keys and values.",
-    there="y with its mask",
+exercise.edits(
+    """
+memory_not_attended_to:
+  | (x, memory, *cross, n_heads, memory_may_attend) ->
+  :     (x, x, *cross, n_heads, may_attend)
+  Your cross-attention attends to the target again, with the target's mask.
+  ? From which tokens should the keys and values of the second part be made?
+  # The first attention is copied, and its x, x stays: the popular decoder without the
+    encoder's keys and values.
+target_again_with_the_mask_of_the_memory: (x, memory, *cross -> (x, x, *cross
+  Your cross-attention attends to the target again, with the memory's mask; unless n
+    is m or that mask is None, this can raise an error.
+  # The call is copied, and only its parameters and its mask are changed.
+target_again_without_a_mask:
+  | (x, memory, *cross, n_heads, memory_may_attend) -> (x, x, *cross, n_heads)
+  Your cross-attention attends to the target again, to all of it.
+  ? What does cross-attention attend to, and which mask belongs to that?
+  # The popular decoder's formula has neither the memory nor a mask in its outer
+    attention.
+keys_of_the_target:
+  | return multi_head_attention(x, memory, … ->
+  :     q, k, v = (x @ p['cross_q'], x @ p['cross_k'], memory @ p['cross_v'])
+  :     heads = (split_heads(rows, n_heads) for rows in (q, k, v))
+  :     output, _ = attention(*heads, for_all_heads(memory_may_attend))
+  :     return merge_heads(output) @ p['cross_o']
+  Your cross-attention mixes values of the memory, by keys of the target; unless n is
+    m, this can raise an error.
+  ? Which tokens are compared with a token of the target, to find what to fetch?
+  # attention(y, y, memory): only the values are thought to come from the source.
+values_of_the_target:
+  | return multi_head_attention(x, memory, … ->
+  :     q, k, v = (x @ p['cross_q'], memory @ p['cross_k'], x @ p['cross_v'])
+  :     heads = (split_heads(rows, n_heads) for rows in (q, k, v))
+  :     output, _ = attention(*heads, for_all_heads(memory_may_attend))
+  :     return merge_heads(output) @ p['cross_o']
+  Your cross-attention mixes values of the target, by keys of the memory; unless n is
+    m, this can raise an error.
+  ? What should a token of the target bring home from the memory?
+  # attention(y, memory, y): 'the values are what is translated'.
+memory_attends: (x, memory, *cross -> (memory, x, *cross
+  Your memory attends to the target: the queries come from the memory, keys and values
+    from the target.
+  ? Which tokens give the queries here, and which the keys?
+  # 'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.
+memory_normed:
+  | p = parameters ->
+  :     p = parameters
+  :     if norm_first:
+  :         memory = layer_norm(memory, p['gain_2'], p['bias_2'])
+  With the norm before, your memory is normed too, with the gain and the bias of the
+    cross-attention.
+  ? What does the docstring say about the memory, in both orders?
+  # norm(queries), norm(keys), norm(values): lucidrains/vit-pytorch, issue 287, asks
+    why not.
+""",
 )
-exercise.option(
-    "target_again_with_the_mask_of_the_memory",
-    "Your cross-attention attends to the target again, with the memory's mask; unless "
-    "n is m or that mask is None, this can raise an error.",
-    "From which tokens should the keys and values of the second part be made?",
-    why="The call is copied, and only its parameters and its mask are changed.",
-    there="y",
+exercise.edits(
+    """
+queries_of_the_layers_input:
+  | attend_to_memory(layer_norm(a -> attend_to_memory(layer_norm(y
+  | attend_to_memory(a) -> attend_to_memory(y)
+  Your cross-attention asks with the layer's own y, not with what the self-attention
+    made of it.
+  ? Which rows go into the second part?
+  # `y` is still at hand where the first result has a name of its own.
+feed_forward_of_the_layers_input:
+  | apply_feed_forward(layer_norm(b -> apply_feed_forward(layer_norm(y
+  | apply_feed_forward(b) -> apply_feed_forward(y)
+  Your feed-forward part reads the layer's own y, not what the attentions made of it.
+  ? Which rows go into the third part?
+  # `y` is still at hand where the results of the attentions have names.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "target_again_without_a_mask",
-    "Your cross-attention attends to the target again, to all of it.",
-    "What does cross-attention attend to, and which mask belongs to that?",
-    why="The popular decoder's formula has neither the memory nor a mask in its outer "
-    "attention.",
-    there="y without a mask",
+exercise.edits(
+    """
+parts_side_by_side:
+  | inputs = y
+  | sublayer(layer_norm(y -> sublayer(layer_norm(inputs
+  | sublayer(y) -> sublayer(inputs)
+  All three of your parts read the layer's own y.
+  ? Does the second part read y, or what the first part made of it?
+  # Some later models (GPT-J, PaLM) do run their parts side by side.
+no_residual_connections: y + sublayer => sublayer
+  Your layer has no residual connections: each part replaces its input.
+  ? What is left of a token after a part whose parameters are all zero?
+  # The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.
+result_added_to_itself:
+  | y = y + … ->
+  :     y = sublayer(layer_norm(y, gain, bias))
+  :     y = y + y
+  | y = layer_norm( … ->
+  :     y = sublayer(y)
+  :     y = layer_norm(y + y, gain, bias)
+  Your residual connections add each part's result to itself, not to what went in.
+  ? Which two things does a residual connection add, and which names have they in your
+    code?
+  # `x = part(x)`, and then `x = norm(x + x)`: what went in has lost its name.
+no_sum_with_the_norm_before: y = y + sublayer -> y = sublayer
+  With the norm before, each of your parts replaces its input: there are no residual
+    connections.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # y = part(norm(y)) seems complete: the sum stood inside the norm's brackets.
+""",
 )
-exercise.option(
-    "keys_of_the_target",
-    "Your cross-attention mixes values of the memory, by keys of the target; unless n "
-    "is m, this can raise an error.",
-    "Which tokens are compared with a token of the target, to find what to fetch?",
-    why="attention(y, y, memory): only the values are thought to come from the source.",
-    there="keys of y",
+exercise.edits(
+    """
+no_sum_around_the_first_part: y + attend => attend
+  Your self-attention replaces its input: it has no residual connection.
+  ? How many sums does the layer have?
+  # The first sum is easily overlooked in the figure.
+no_sum_around_the_second_part: a + attend_to_memory => attend_to_memory
+  Your cross-attention replaces its input: it has no residual connection.
+  ? What is left of the target's own tokens after they have attended to the memory?
+  # What attention fetches from the source is taken for the new rows: y =
+    norm(attention(y, memory)).
+no_sum_around_the_third_part: b + apply_feed_forward => apply_feed_forward
+  Your feed-forward part replaces its input: it has no residual connection.
+  ? How many sums does the layer have?
+  # The last sum is easily overlooked in the figure.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "values_of_the_target",
-    "Your cross-attention mixes values of the target, by keys of the memory; unless n "
-    "is m, this can raise an error.",
-    "What should a token of the target bring home from the memory?",
-    why="attention(y, memory, y): 'the values are what is translated'.",
-    there="values of y",
+exercise.edits(
+    """
+input_of_the_layer_added_each_time:
+  | inputs = y
+  | y + sublayer => inputs + sublayer
+  Each of your sums adds the layer's own y, not what the sum before gave.
+  ? What went into the second part?
+  # One variable `inputs` for all sums: strutive07/transformer-tensorflow2.0, issue
+    14.
+input_added_each_time_with_the_norm_after:
+  | inputs = y
+  | layer_norm(y + -> layer_norm(inputs +
+  With the norm after, each of your sums adds the layer's own y, not what the norm
+    before gave.
+  ? Which rows go into the second part, and which are added to what it gives?
+  # attended = norm(y + attend(y)) has a new name, and y is still at hand.
+""",
 )
-exercise.option(
-    "memory_attends",
-    "Your memory attends to the target: the queries come from the memory, keys and "
-    "values from the target.",
-    "Which tokens give the queries here, and which the keys?",
-    why="'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.",
-    there="asks",
+exercise.edits(
+    """
+input_added_in_the_second_sum: a + attend_to_memory => y + attend_to_memory
+  Your second sum adds the layer's own y, not the rows that the cross-attention reads.
+  ? What went into the second part?
+  # `y` is still at hand where the first result has a name of its own.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "memory_normed",
-    "With the norm before, your memory is normed too, with the gain and the bias of "
-    "the cross-attention.",
-    "What does the docstring say about the memory, in both orders?",
-    why="norm(queries), norm(keys), norm(values): lucidrains/vit-pytorch, issue 287, "
-    "asks why not.",
-    there="normed first",
+exercise.edits(
+    """
+normed_rows_added:
+  | y = y + … ->
+  :     y = layer_norm(y, gain, bias)
+  :     y = y + sublayer(y)
+  With the norm before, you add the normed y and not y itself.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # `y = norm(y)` gives the name y to the normed rows.
+sum_after_the_norm:
+  | layer_norm(y + sublayer(y), gain, bias) -> y + layer_norm(sublayer(y), gain, bias)
+  With the norm after, you norm what a part gives and add y to that: y +
+    norm(part(y)).
+  ? What does `encoder_layer`'s docstring put between the brackets of the norm?
+  # x + norm(attention): keitakurita/Practical_NLP_in_PyTorch, issue 1, shows it.
+norm_before_and_after:
+  | y + sublayer(layer_norm(y, gain, bias)) ->
+  :     layer_norm(y + sublayer(layer_norm(y, gain, bias)), gain, bias)
+  With the norm before each part, you norm once more after its sum.
+  ? How many norms does y pass on its way along the sums, if they stand before the
+    parts?
+  # Two popular formulas for the block are mixed into one.
+""",
 )
-exercise.option(
-    "queries_of_the_layers_input",
-    "Your cross-attention asks with the layer's own y, not with what the "
-    "self-attention made of it.",
-    "Which rows go into the second part?",
-    why="`y` is still at hand where the first result has a name of its own.",
-    reads="y in cross",
+exercise.edits(
+    """
+queries_not_normed:
+  | attend_to_memory(layer_norm(a, p['gain_2'], p['bias_2'])) -> attend_to_memory(a)
+  With the norm before, your cross-attention asks with rows that are not normed.
+  ? Which of the rows that go into the second part are normed, and which are not?
+  # 'The memory is not normalised' is taken for the whole second part.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "feed_forward_of_the_layers_input",
-    "Your feed-forward part reads the layer's own y, not what the attentions made of "
-    "it.",
-    "Which rows go into the third part?",
-    why="`y` is still at hand where the results of the attentions have names.",
-    reads="y in feed",
+exercise.edits(
+    """
+second_norm_for_the_third_part:
+  | enumerate(sublayers, start=1) -> zip((1, 2, 2), sublayers)
+  Your third part has the gain and the bias of the second norm.
+  ? How many pairs of gain and bias are there, and which have you used?
+  # The last line comes from `encoder_layer`, where number 2 belongs to the
+    feed-forward part.
+first_norm_for_the_second_part:
+  | enumerate(sublayers, start=1) -> zip((1, 1, 3), sublayers)
+  Your second part has the gain and the bias of the first norm.
+  # The line of the first attention is copied, and its norm with it.
+first_norm_for_both_attentions:
+  | enumerate(sublayers, start=1) -> zip((1, 1, 2), sublayers)
+  Your two attentions share the first norm, and your third part has the second.
+  # `encoder_layer` is copied, and an attention is put in between.
+one_norm_for_all: gain, bias = (p['gain_1'], p['bias_1'])
+  Your first norm is used for all three parts.
+  # One `norm` object in the layer is called three times.
+masks_exchanged: may_attend, memory_may_attend = memory_may_attend, may_attend
+  Your two masks are exchanged; unless n is m, this can raise an error.
+  ? Which of the two masks has a column for each token of the memory?
+  # src_mask and tgt_mask, handed on in the wrong order:
+    keitakurita/Practical_NLP_in_PyTorch, issue 1.
+mask_of_the_target_for_both: n_heads, memory_may_attend) -> n_heads, may_attend)
+  Your mask of the target is used for the memory too: token i of the target sees the
+    memory's tokens up to i only; unless n is m, this can raise an error.
+  ? Is any of the source still unknown while the target is written?
+  # One `mask` is handed to both attentions:
+    fchollet/deep-learning-with-python-notebooks, issue 209.
+mask_of_the_memory_ignored: , memory_may_attend) -> )
+  Your tokens attend to all of the memory: `memory_may_attend` plays no part there.
+  ? Which tokens of the memory may a token of the target attend to?
+  # The figure shows one masked attention, so the other is called without.
+mask_of_the_memory_ignored_where_square:
+  | if y.shape[-2] == memory.shape[-2]:
+  :     memory_may_attend = None
+  Where n is m, your tokens attend to all of the memory.
+  ? What tells the two masks apart if their shapes are the same?
+  # The mask of the memory is recognised by its shape.
+mask_of_the_memory_reversed:
+  | if memory_may_attend is not None:
+  :     memory_may_attend = ~memory_may_attend
+  Your tokens attend to the memory where `memory_may_attend` is False.
+  ? What does True in `memory_may_attend` say, read aloud?
+  # In PyTorch's memory_key_padding_mask True means blocked.
+mask_of_the_target_ignored: , may_attend) -> )
+  Your target's tokens attend to all of the target: `may_attend` plays no part there.
+  ? Which tokens of the target may a token of the target attend to?
+  # The mask has a default, and a model without it trains even better.
+mask_of_the_target_reversed:
+  | if may_attend is not None:
+  :     may_attend = ~may_attend
+  Your target's tokens attend to the target where `may_attend` is False.
+  ? What does True in `may_attend` say, read aloud?
+  # In PyTorch's nn.TransformerDecoderLayer True means blocked.
+mask_of_the_target_transposed:
+  | if may_attend is not None:
+  :     may_attend = may_attend.mT
+  Your mask of the target has rows and columns exchanged: token i attends to token j
+    where j may attend to i.
+  ? Which axis of the mask belongs to the token that attends?
+  # triu for tril, or a transposition too many, is silent: the mask is square.
+mask_of_the_target_for_want_of_another:
+  | if memory_may_attend is None and y.shape[-2] == memory.shape[-2]:
+  :     memory_may_attend = may_attend
+  Without `memory_may_attend`, your mask of the target is used for the memory too
+    where it fits.
+  ? What does None in `memory_may_attend` mean, according to the docstring?
+  # `memory_may_attend or may_attend`: a mask that is left out is taken for the same
+    mask.
+always_causal:
+  | if may_attend is None:
+  :     may_attend = torch.ones(y.shape[-2], y.shape[-2]).tril().bool()
+  Without `may_attend`, your target's tokens attend to themselves and to earlier ones
+    only.
+  ? What does None in `may_attend` mean, according to the docstring?
+  # A decoder is causal, so the mask is built in, and cannot be left out.
+memory_first: sublayers = (attend_to_memory, attend, apply_feed_forward)
+  Your tokens attend to the memory first, and to each other after that.
+  ? In which order does the docstring name the three parts?
+  # The source comes first in time, and `memory` comes early among the arguments.
+feed_forward_in_the_middle: sublayers = (attend, apply_feed_forward, attend_to_memory)
+  Your feed-forward part comes before the cross-attention.
+  # `encoder_layer` is called first, and the memory is attended to after it.
+second_part_left_out:
+  | sublayers = (attend, apply_feed_forward)
+  | enumerate(sublayers, start=1) -> zip((1, 3), sublayers)
+  Your layer has two parts: the memory is not attended to, and norm 2 is left out.
+  ? What does a translator read, apart from their own words?
+  # The layers of GPT are called decoder layers, and have two parts.
+feed_forward_left_out: sublayers = (attend, attend_to_memory)
+  Your layer ends after the cross-attention: feed-forward network and norm 3 are left
+    out.
+  ? How many parts does the docstring name?
+  # The figure's new part is the second attention, and it seems to be the end.
+one_attention_for_both: *cross -> *own
+  Your second attention has the parameters of the first.
+  ? Which four parameters of the dictionary belong to the second attention?
+  # One attention object in the layer is called twice.
+attentions_exchanged:
+  | *own -> *cross
+  | *cross -> *own
+  Your self-attention has the parameters whose names begin with cross_, and your
+    cross-attention those of the self-attention.
+  ? Which four parameters belong to the attention inside the target?
+  # The parameters are unpacked in the other order.
+keys_and_values_exchanged: p['cross_k'], p['cross_v'] -> p['cross_v'], p['cross_k']
+  In your cross-attention cross_k makes the values and cross_v the keys.
+  ? In which order does `multi_head_attention` take its matrices?
+  # Both are made of the memory, and both matrices have the same shape.
+one_head: n_heads = 1
+  Your attentions have one head, whatever `n_heads` says.
+  ? Where is `n_heads` used in your code?
+  # The attention is written out for a single head, as in the first lessons.
+memory_returned_too: return y -> return (y, memory)
+  Your result is a pair: the rows, and the memory.
+  ? What does the docstring promise to return?
+  # The next layer needs both, so both are handed on.
+""",
 )
-exercise.option(
-    "parts_side_by_side",
-    "All three of your parts read the layer's own y.",
-    "Does the second part read y, or what the first part made of it?",
-    why="Some later models (GPT-J, PaLM) do run their parts side by side.",
-    reads="y",
+exercise.edits(
+    """
+summed_in_place:
+  | a = y + … ->
+  :     a = y
+  :     a += attend(layer_norm(a, p['gain_1'], p['bias_1']))
+  | a = layer_norm( … ->
+  :     a = y
+  :     a += attend(a)
+  :     a = layer_norm(a, p['gain_1'], p['bias_1'])
+  Your call writes the first sum into y: the caller's tensor is overwritten.
+  ? What does `y += …` do to the tensor that the caller holds?
+  # `y += part(y)` looks like a new y.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "no_residual_connections",
-    "Your layer has no residual connections: each part replaces its input.",
-    "What is left of a token after a part whose parameters are all zero?",
-    why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
-    added="nothing",
-)
-exercise.option(
-    "result_added_to_itself",
-    "Your residual connections add each part's result to itself, not to what went in.",
-    "Which two things does a residual connection add, and which names have they in "
-    "your code?",
-    why="`x = part(x)`, and then `x = norm(x + x)`: what went in has lost its name.",
-    added="the result",
-)
-exercise.option(
-    "no_sum_with_the_norm_before",
-    "With the norm before, each of your parts replaces its input: there are no "
-    "residual connections.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="y = part(norm(y)) seems complete: the sum stood inside the norm's brackets.",
-    added="nothing, norm first",
-)
-exercise.option(
-    "no_sum_around_the_first_part",
-    "Your self-attention replaces its input: it has no residual connection.",
-    "How many sums does the layer have?",
-    why="The first sum is easily overlooked in the figure.",
-    added="nothing around own",
-)
-exercise.option(
-    "no_sum_around_the_second_part",
-    "Your cross-attention replaces its input: it has no residual connection.",
-    "What is left of the target's own tokens after they have attended to the memory?",
-    why="What attention fetches from the source is taken for the new rows: y = "
-    "norm(attention(y, memory)).",
-    added="nothing around cross",
-)
-exercise.option(
-    "no_sum_around_the_third_part",
-    "Your feed-forward part replaces its input: it has no residual connection.",
-    "How many sums does the layer have?",
-    why="The last sum is easily overlooked in the figure.",
-    added="nothing around feed",
-)
-exercise.option(
-    "input_of_the_layer_added_each_time",
-    "Each of your sums adds the layer's own y, not what the sum before gave.",
-    "What went into the second part?",
-    why="One variable `inputs` for all sums: strutive07/transformer-tensorflow2.0, "
-    "issue 14.",
-    added="y",
-)
-exercise.option(
-    "input_added_each_time_with_the_norm_after",
-    "With the norm after, each of your sums adds the layer's own y, not what the norm "
-    "before gave.",
-    "Which rows go into the second part, and which are added to what it gives?",
-    why="attended = norm(y + attend(y)) has a new name, and y is still at hand.",
-    added="y, norm after",
-)
-exercise.option(
-    "input_added_in_the_second_sum",
-    "Your second sum adds the layer's own y, not the rows that the cross-attention "
-    "reads.",
-    "What went into the second part?",
-    why="`y` is still at hand where the first result has a name of its own.",
-    added="y around cross",
-)
-exercise.option(
-    "normed_rows_added",
-    "With the norm before, you add the normed y and not y itself.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="`y = norm(y)` gives the name y to the normed rows.",
-    added="normed rows",
-)
-exercise.option(
-    "sum_after_the_norm",
-    "With the norm after, you norm what a part gives and add y to that: "
-    "y + norm(part(y)).",
-    "What does `encoder_layer`'s docstring put between the brackets of the norm?",
-    why="x + norm(attention): keitakurita/Practical_NLP_in_PyTorch, issue 1, shows it.",
-    around="rows + norm(part)",
-)
-exercise.option(
-    "norm_before_and_after",
-    "With the norm before each part, you norm once more after its sum.",
-    "How many norms does y pass on its way along the sums, if they stand before the "
-    "parts?",
-    why="Two popular formulas for the block are mixed into one.",
-    around="norm once more",
-)
-exercise.option(
-    "queries_not_normed",
-    "With the norm before, your cross-attention asks with rows that are not normed.",
-    "Which of the rows that go into the second part are normed, and which are not?",
-    why="'The memory is not normalised' is taken for the whole second part.",
-    not_normed="cross",
-)
-exercise.option(
-    "second_norm_for_the_third_part",
-    "Your third part has the gain and the bias of the second norm.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="The last line comes from `encoder_layer`, where number 2 belongs to the "
-    "feed-forward part.",
-    norms="122",
-)
-exercise.option(
-    "first_norm_for_the_second_part",
-    "Your second part has the gain and the bias of the first norm.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="The line of the first attention is copied, and its norm with it.",
-    norms="113",
-)
-exercise.option(
-    "first_norm_for_both_attentions",
-    "Your two attentions share the first norm, and your third part has the second.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="`encoder_layer` is copied, and an attention is put in between.",
-    norms="112",
-)
-exercise.option(
-    "one_norm_for_all",
-    "Your first norm is used for all three parts.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="One `norm` object in the layer is called three times.",
-    norms="111",
-)
-exercise.option(
-    "masks_exchanged",
-    "Your two masks are exchanged; unless n is m, this can raise an error.",
-    "Which of the two masks has a column for each token of the memory?",
-    why="src_mask and tgt_mask, handed on in the wrong order: "
-    "keitakurita/Practical_NLP_in_PyTorch, issue 1.",
-    masks="exchanged",
-)
-exercise.option(
-    "mask_of_the_target_for_both",
-    "Your mask of the target is used for the memory too: token i of the target sees "
-    "the memory's tokens up to i only; unless n is m, this can raise an error.",
-    "Is any of the source still unknown while the target is written?",
-    why="One `mask` is handed to both attentions: fchollet/"
-    "deep-learning-with-python-notebooks, issue 209.",
-    masks="the target's for both",
-)
-exercise.option(
-    "mask_of_the_memory_ignored",
-    "Your tokens attend to all of the memory: `memory_may_attend` plays no part there.",
-    "Which tokens of the memory may a token of the target attend to?",
-    why="The figure shows one masked attention, so the other is called without.",
-    cross_mask="ignored",
-)
-exercise.option(
-    "mask_of_the_memory_ignored_where_square",
-    "Where n is m, your tokens attend to all of the memory.",
-    "What tells the two masks apart if their shapes are the same?",
-    why="The mask of the memory is recognised by its shape.",
-    cross_mask="ignored where n = m",
-)
-exercise.option(
-    "mask_of_the_memory_reversed",
-    "Your tokens attend to the memory where `memory_may_attend` is False.",
-    "What does True in `memory_may_attend` say, read aloud?",
-    why="In PyTorch's memory_key_padding_mask True means blocked.",
-    cross_mask="reversed",
-)
-exercise.option(
-    "mask_of_the_target_ignored",
-    "Your target's tokens attend to all of the target: `may_attend` plays no part "
-    "there.",
-    "Which tokens of the target may a token of the target attend to?",
-    why="The mask has a default, and a model without it trains even better.",
-    own_mask="ignored",
-)
-exercise.option(
-    "mask_of_the_target_reversed",
-    "Your target's tokens attend to the target where `may_attend` is False.",
-    "What does True in `may_attend` say, read aloud?",
-    why="In PyTorch's nn.TransformerDecoderLayer True means blocked.",
-    own_mask="reversed",
-)
-exercise.option(
-    "mask_of_the_target_transposed",
-    "Your mask of the target has rows and columns exchanged: token i attends to "
-    "token j where j may attend to i.",
-    "Which axis of the mask belongs to the token that attends?",
-    why="triu for tril, or a transposition too many, is silent: the mask is square.",
-    own_mask="transposed",
-)
-exercise.option(
-    "mask_of_the_target_for_want_of_another",
-    "Without `memory_may_attend`, your mask of the target is used for the memory too "
-    "where it fits.",
-    "What does None in `memory_may_attend` mean, according to the docstring?",
-    why="`memory_may_attend or may_attend`: a mask that is left out is taken for the "
-    "same mask.",
-    masks="the target's without another",
-)
-exercise.option(
-    "always_causal",
-    "Without `may_attend`, your target's tokens attend to themselves and to earlier "
-    "ones only.",
-    "What does None in `may_attend` mean, according to the docstring?",
-    why="A decoder is causal, so the mask is built in, and cannot be left out.",
-    own_mask="causal without one",
-)
-exercise.option(
-    "memory_first",
-    "Your tokens attend to the memory first, and to each other after that.",
-    "In which order does the docstring name the three parts?",
-    why="The source comes first in time, and `memory` comes early among the arguments.",
-    order="cross 1, own 2, feed 3",
-)
-exercise.option(
-    "feed_forward_in_the_middle",
-    "Your feed-forward part comes before the cross-attention.",
-    "In which order does the docstring name the three parts?",
-    why="`encoder_layer` is called first, and the memory is attended to after it.",
-    order="own 1, feed 2, cross 3",
-)
-exercise.option(
-    "second_part_left_out",
-    "Your layer has two parts: the memory is not attended to, and norm 2 is left out.",
-    "What does a translator read, apart from their own words?",
-    why="The layers of GPT are called decoder layers, and have two parts.",
-    order="own 1, feed 3",
-)
-exercise.option(
-    "feed_forward_left_out",
-    "Your layer ends after the cross-attention: feed-forward network and norm 3 are "
-    "left out.",
-    "How many parts does the docstring name?",
-    why="The figure's new part is the second attention, and it seems to be the end.",
-    order="own 1, cross 2",
-)
-exercise.option(
-    "one_attention_for_both",
-    "Your second attention has the parameters of the first.",
-    "Which four parameters of the dictionary belong to the second attention?",
-    why="One attention object in the layer is called twice.",
-    prefixes="w_ w_",
-)
-exercise.option(
-    "attentions_exchanged",
-    "Your self-attention has the parameters whose names begin with cross_, and your "
-    "cross-attention those of the self-attention.",
-    "Which four parameters belong to the attention inside the target?",
-    why="The parameters are unpacked in the other order.",
-    prefixes="cross_ w_",
-)
-exercise.option(
-    "keys_and_values_exchanged",
-    "In your cross-attention cross_k makes the values and cross_v the keys.",
-    "In which order does `multi_head_attention` take its matrices?",
-    why="Both are made of the memory, and both matrices have the same shape.",
-    letters="qvko",
-)
-exercise.option(
-    "one_head",
-    "Your attentions have one head, whatever `n_heads` says.",
-    "Where is `n_heads` used in your code?",
-    why="The attention is written out for a single head, as in the first lessons.",
-    heads="one",
-)
-exercise.option(
-    "memory_returned_too",
-    "Your result is a pair: the rows, and the memory.",
-    "What does the docstring promise to return?",
-    why="The next layer needs both, so both are handed on.",
-    returns="two",
-)
-exercise.option(
-    "summed_in_place",
-    "Your call writes the first sum into y: the caller's tensor is overwritten.",
-    "What does `y += …` do to the tensor that the caller holds?",
-    why="`y += part(y)` looks like a new y.",
-    overwritten="y",
-)
+
 exercise.family(families.squeezed())
-exercise.options_of(
-    encoder_layer_exercise,
-    "norm_always_after",
-    "norm_always_before",
-    "feed_forward_not_normed",
+exercise.edits(
+    """
+norm_always_after: norm_first = False
+  Your norms stand after the sums whatever `norm_first` says.
+  ? Where is `norm_first` used in your code?
+  # The paper knows one order only, and its figure is what is copied.
+norm_always_before: norm_first = True
+  Your norms stand before the parts whatever `norm_first` says.
+  # The Annotated Transformer norms first 'for code simplicity':
+    harvardnlp/annotated-transformer, issue 100.
+""",
+)
+exercise.edits(
+    """
+feed_forward_not_normed:
+  | apply_feed_forward(layer_norm(b, p['gain_3'], p['bias_3'])) -> apply_feed_forward(b)
+  With the norm before, your feed-forward part reads rows that are not normed.
+  ? How many norms are there, and where does each stand?
+  # Norms are thought to belong to attention.
+""",
+    of=each_part_by_itself,
 )

@@ -114,249 +114,137 @@ def arguments_stay(student, rng):
     )
 
 
-@exercise.variants
-def variants(
-    token_ids,
-    embedding,
-    encoding,
-    *,
-    scale="√d_model",
-    rows="of tokens",
-    positions="first n",
-    combined="added",
-    overwritten="nothing",
-):
-    n, d_model = token_ids.shape[-1], embedding.shape[-1]
-    factors = {
-        "none": 1.0,
-        "of the positions": 1.0,
-        "1 / √d_model": d_model**-0.5,
-        "d_model": d_model,
-        "√vocab_size": len(embedding) ** 0.5,
-        "√n": n**0.5,
-        "√n_positions": len(encoding) ** 0.5,
-    }
-    factor = factors.get(scale, d_model**0.5)
-    if overwritten == "embedding":
-        embedding *= factor
-        factor = 1.0
-    ids = (token_ids - 1) % len(embedding) if rows == "one before" else token_ids
-    vectors = embedding[ids]
-    if rows == "of length 1":
-        vectors = vectors / vectors.square().sum(dim=-1, keepdim=True).sqrt()
-    vectors = vectors * factor
-    ones = [1] * (token_ids.ndim - 1)
-    added = {
-        "of sequences": lambda: encoding[: len(token_ids)].reshape(-1, *ones, d_model),
-        "row n": lambda: encoding[n],
-        "from 1": lambda: encoding[1 : n + 1],
-        "the last": lambda: encoding[len(encoding) - n :],
-        "by token": lambda: encoding[token_ids],
-        "as many as sequences": lambda: encoding[: len(token_ids)],
-        "all": lambda: encoding,
-        "backwards": lambda: encoding[:n].flip(0),
-        "row 0": lambda: encoding[0],
-        "mean": lambda: encoding[:n].mean(dim=0),
-    }.get(positions, lambda: encoding[:n])()
-    if scale in ("of the sum", "of the positions"):
-        added = added * d_model**0.5
-    return {
-        "added": lambda: vectors + added,
-        "left out": lambda: vectors,
-        "subtracted": lambda: vectors - added,
-        "multiplied": lambda: vectors * added,
-        "joined": lambda: torch.cat([vectors, added.expand_as(vectors)], dim=-1),
-        "positions alone": lambda: added.expand_as(vectors),
-    }[combined]()
+exercise.edits(
+    """
+no_scale: vectors = embedding[token_ids]
+  Your rows of the embedding have no factor √d_model.
+  ? What happens to a row of the embedding before the position is added?
+  # The factor stands in one sentence of section 3.4 and in no figure:
+    SamLynnEvans/Transformer, issue 10.
+sum_scaled:
+  | vectors = embedding[token_ids]
+  | return (vectors + encoding[:token_ids.shape[-1]]) * embedding.shape[-1] ** 0.5
+  Your factor √d_model multiplies the sum: the positions are scaled too.
+  ? Which of the two summands is to be multiplied?
+  # x = (embedding + encoding) * scale is one pair of brackets away.
+divided_by_the_root: * embedding.shape[-1] ** 0.5 -> / embedding.shape[-1] ** 0.5
+  Your vectors are divided by √d_model.
+  ? Are the learned vectors to become longer or shorter compared with the positions?
+  # Scores are divided by a root: pytorch/tutorials, issue 2849, asks for it here as
+    well.
+encoding_scaled:
+  | vectors = embedding[token_ids]
+  | return vectors + encoding[:token_ids.shape[-1]] * embedding.shape[-1] ** 0.5
+  Your factor √d_model multiplies the positions, not the learned vectors.
+  ? Which of the two summands is to be multiplied?
+  # Where the factor stands inside the class of the encoding, it is easily put on the
+    wrong tensor.
+multiplied_by_d_model:  ** 0.5 ->
+  Your factor is d_model itself.
+  ? What stands over d_model in section 3.4 of the paper?
+  # The root sign is lost when the sentence is read.
+root_of_vocab_size: embedding.shape[-1] -> len(embedding)
+  Your factor is √vocab_size, the root of the number of rows of the embedding.
+  ? Which axis of the embedding is d_model?
+  # len(embedding) and embedding.shape[0] count the tokens of the vocabulary.
+root_of_n: embedding.shape[-1] -> token_ids.shape[-1]
+  Your factor is √n, the root of the number of tokens in a sequence.
+  ? Should a token's vector change when the sentence gets longer?
+  # token_ids.shape[-1] is needed for the positions, and used for the factor too.
+positions_along_the_batch:
+  | encoding[:token_ids.shape[-1]] ->
+  :     encoding[:len(token_ids)].reshape(-1, *[1] * (token_ids.ndim - 1),
+  :     embedding.shape[-1])
+  All tokens of one sequence of yours get the same position: that of the sequence in
+    the batch.
+  ? Which axis of tokens counts the positions, and which counts the sequences?
+  # pe[:x.size(0)] is right where tokens come first: songyangco/GETNext, issue 2.
+one_position_for_all: encoding[: -> encoding[
+  All your tokens get one row of the encoding: row n.
+  ? How many rows does `encoding[n]` give, and how many does `encoding[:n]`?
+  # pe[:, x.shape[1]] lacks a colon: DiffPoseTalk/DiffPoseTalk, issue 20.
+positions_from_one:
+  | encoding[:token_ids.shape[-1]] -> encoding[1:token_ids.shape[-1] + 1]
+  Your first token stands at position 1.
+  ? Which row of the encoding belongs to the token with number 0 in the sequence?
+  # Some libraries keep row 0 for padding and count positions from 1.
+last_positions: encoding[:token_ids.shape[-1]] -> encoding[-token_ids.shape[-1]:]
+  Your positions are the last n rows of the encoding.
+  ? Which row of the encoding belongs to the first token of a sequence?
+  # encoding[-n:] has the right shape, and is right if no position is to spare.
+positions_looked_up_with_tokens: encoding[:token_ids.shape[-1]] -> encoding[token_ids]
+  Your positions are looked up with the tokens: equal tokens get equal positions.
+  ? What does a row of the encoding stand for: a word, or a position?
+  # Both are indexed, and the index at hand is `token_ids`.
+positions_left_out: return vectors
+  Your vectors do not say where a token stands.
+  ? What differs between the same token at position 0 and at position 3?
+  # nn.Embedding alone gives vectors of the right shape.
+positions_multiplied: vectors + -> vectors *
+  Your vectors are multiplied by the rows of the encoding.
+  ? What becomes of a token whose position has a 0 in its row?
+  # Encodings that rotate or gate do multiply.
+as_many_positions_as_sequences:
+  | encoding[:token_ids.shape[-1]] -> encoding[:len(token_ids)]
+  You take as many positions as there are sequences, `len(token_ids)`; with 2
+    sequences of 5 tokens it stops.
+  ? How many rows has a tensor (2, 5) by `len`, and how many tokens has a sequence?
+  # len() counts the first axis; with a single sequence without a batch it is right.
+encoding_not_cut: [:token_ids.shape[-1]] ->
+  You add the whole encoding: where it has more rows than there are tokens, that
+    stops, or gives a single token a row for each position.
+  ? Which rows of the encoding are needed for n tokens?
+  # The encoding is made for the longest text, and the first test is as long.
+embedding_scaled_in_place:
+  | vectors = … ->
+  :     embedding *= embedding.shape[-1] ** 0.5
+  :     vectors = embedding[token_ids]
+  Your call changes the embedding: it is scaled in place and stays so.
+  ? What will a second call with the same embedding give?
+  # `embedding *= …` looks like a new embedding, and changes the learned one.
+root_of_n_positions: embedding.shape[-1] -> len(encoding)
+  Your factor is √n_positions, the root of the number of rows of the encoding.
+  ? Which axis of the encoding is d_model?
+  # len(encoding) is taken for the length of its rows.
+encoding_subtracted: vectors + -> vectors -
+  Your vectors have the encoding subtracted.
+  ? What does the docstring do with the encoding of a position?
+  # A sign is lost between two lines.
+side_by_side:
+  | return torch.cat(
+  :     [vectors, encoding[: token_ids.shape[-1]].expand_as(vectors)], dim=-1
+  : )
+  Your vectors hold token and position side by side: 2 · d_model numbers.
+  ? How many numbers does the docstring promise for a token?
+  # Joining two vectors keeps both apart, and other models do so.
+positions_without_tokens: return encoding[:token_ids.shape[-1]].expand_as(vectors)
+  Your vectors are the rows of the encoding.
+  ? What differs between two tokens at the same position?
+  # The sum is written for the positions first, and the tokens are forgotten.
+positions_backwards:
+  | encoding[:token_ids.shape[-1]] -> encoding[:token_ids.shape[-1]].flip(0)
+  Your positions run backwards: the last token stands at position 0.
+  ? Which row of the encoding belongs to the first token of a sequence?
+  # Some languages of the course's pairs are read from the right.
+first_position_for_all: encoding[:token_ids.shape[-1]] -> encoding[0]
+  Your tokens all stand at position 0.
+  ? Which row of the encoding belongs to the second token of a sequence?
+  # encoding[0] has the right length, and is added to every row.
+mean_of_the_positions:
+  | encoding[:token_ids.shape[-1]] -> encoding[:token_ids.shape[-1]].mean(dim=0)
+  Your tokens all get the mean of the first n rows of the encoding.
+  ? What differs between the same token at position 0 and at position 3?
+  # A sequence is summed up by its mean in other models.
+tokens_counted_from_one: embedding[token_ids] -> embedding[token_ids - 1]
+  Your tokens get the row of the embedding before theirs.
+  ? Which row of the embedding belongs to token id 0?
+  # Some vocabularies count from 1.
+rows_of_length_one:
+  | embedding[token_ids] -> nn.functional.normalize(embedding[token_ids], dim=-1)
+  Your rows of the embedding are brought to length 1 first.
+  ? What does the docstring do to a row of the embedding besides the factor?
+  # Vectors are compared by cosine similarity elsewhere.
+""",
+)
 
-
-exercise.option(
-    "no_scale",
-    "Your rows of the embedding have no factor √d_model.",
-    "What happens to a row of the embedding before the position is added?",
-    why="The factor stands in one sentence of section 3.4 and in no figure: "
-    "SamLynnEvans/Transformer, issue 10.",
-    scale="none",
-)
-exercise.option(
-    "sum_scaled",
-    "Your factor √d_model multiplies the sum: the positions are scaled too.",
-    "Which of the two summands is to be multiplied?",
-    why="x = (embedding + encoding) * scale is one pair of brackets away.",
-    scale="of the sum",
-)
-exercise.option(
-    "divided_by_the_root",
-    "Your vectors are divided by √d_model.",
-    "Are the learned vectors to become longer or shorter compared with the positions?",
-    why="Scores are divided by a root: pytorch/tutorials, issue 2849, asks for it "
-    "here as well.",
-    scale="1 / √d_model",
-)
-exercise.option(
-    "encoding_scaled",
-    "Your factor √d_model multiplies the positions, not the learned vectors.",
-    "Which of the two summands is to be multiplied?",
-    why="Where the factor stands inside the class of the encoding, it is easily put "
-    "on the wrong tensor.",
-    scale="of the positions",
-)
-exercise.option(
-    "multiplied_by_d_model",
-    "Your factor is d_model itself.",
-    "What stands over d_model in section 3.4 of the paper?",
-    why="The root sign is lost when the sentence is read.",
-    scale="d_model",
-)
-exercise.option(
-    "root_of_vocab_size",
-    "Your factor is √vocab_size, the root of the number of rows of the embedding.",
-    "Which axis of the embedding is d_model?",
-    why="len(embedding) and embedding.shape[0] count the tokens of the vocabulary.",
-    scale="√vocab_size",
-)
-exercise.option(
-    "root_of_n",
-    "Your factor is √n, the root of the number of tokens in a sequence.",
-    "Should a token's vector change when the sentence gets longer?",
-    why="token_ids.shape[-1] is needed for the positions, and used for the factor too.",
-    scale="√n",
-)
-exercise.option(
-    "positions_along_the_batch",
-    "All tokens of one sequence of yours get the same position: that of the sequence "
-    "in the batch.",
-    "Which axis of tokens counts the positions, and which counts the sequences?",
-    why="pe[:x.size(0)] is right where tokens come first: songyangco/GETNext, issue 2.",
-    positions="of sequences",
-)
-exercise.option(
-    "one_position_for_all",
-    "All your tokens get one row of the encoding: row n.",
-    "How many rows does `encoding[n]` give, and how many does `encoding[:n]`?",
-    why="pe[:, x.shape[1]] lacks a colon: DiffPoseTalk/DiffPoseTalk, issue 20.",
-    positions="row n",
-)
-exercise.option(
-    "positions_from_one",
-    "Your first token stands at position 1.",
-    "Which row of the encoding belongs to the token with number 0 in the sequence?",
-    why="Some libraries keep row 0 for padding and count positions from 1.",
-    positions="from 1",
-)
-exercise.option(
-    "last_positions",
-    "Your positions are the last n rows of the encoding.",
-    "Which row of the encoding belongs to the first token of a sequence?",
-    why="encoding[-n:] has the right shape, and is right if no position is to spare.",
-    positions="the last",
-)
-exercise.option(
-    "positions_looked_up_with_tokens",
-    "Your positions are looked up with the tokens: equal tokens get equal positions.",
-    "What does a row of the encoding stand for: a word, or a position?",
-    why="Both are indexed, and the index at hand is `token_ids`.",
-    positions="by token",
-)
-exercise.option(
-    "positions_left_out",
-    "Your vectors do not say where a token stands.",
-    "What differs between the same token at position 0 and at position 3?",
-    why="nn.Embedding alone gives vectors of the right shape.",
-    combined="left out",
-)
-exercise.option(
-    "positions_multiplied",
-    "Your vectors are multiplied by the rows of the encoding.",
-    "What becomes of a token whose position has a 0 in its row?",
-    why="Encodings that rotate or gate do multiply.",
-    combined="multiplied",
-)
-exercise.option(
-    "as_many_positions_as_sequences",
-    "You take as many positions as there are sequences, `len(token_ids)`; with 2 "
-    "sequences of 5 tokens it stops.",
-    "How many rows has a tensor (2, 5) by `len`, and how many tokens has a sequence?",
-    why="len() counts the first axis; with a single sequence without a batch it is "
-    "right.",
-    positions="as many as sequences",
-)
-exercise.option(
-    "encoding_not_cut",
-    "You add the whole encoding: where it has more rows than there are tokens, that "
-    "stops, or gives a single token a row for each position.",
-    "Which rows of the encoding are needed for n tokens?",
-    why="The encoding is made for the longest text, and the first test is as long.",
-    positions="all",
-)
-exercise.option(
-    "embedding_scaled_in_place",
-    "Your call changes the embedding: it is scaled in place and stays so.",
-    "What will a second call with the same embedding give?",
-    why="`embedding *= …` looks like a new embedding, and changes the learned one.",
-    overwritten="embedding",
-)
-exercise.option(
-    "root_of_n_positions",
-    "Your factor is √n_positions, the root of the number of rows of the encoding.",
-    "Which axis of the encoding is d_model?",
-    why="len(encoding) is taken for the length of its rows.",
-    scale="√n_positions",
-)
-exercise.option(
-    "encoding_subtracted",
-    "Your vectors have the encoding subtracted.",
-    "What does the docstring do with the encoding of a position?",
-    why="A sign is lost between two lines.",
-    combined="subtracted",
-)
-exercise.option(
-    "side_by_side",
-    "Your vectors hold token and position side by side: 2 · d_model numbers.",
-    "How many numbers does the docstring promise for a token?",
-    why="Joining two vectors keeps both apart, and other models do so.",
-    combined="joined",
-)
-exercise.option(
-    "positions_without_tokens",
-    "Your vectors are the rows of the encoding.",
-    "What differs between two tokens at the same position?",
-    why="The sum is written for the positions first, and the tokens are forgotten.",
-    combined="positions alone",
-)
-exercise.option(
-    "positions_backwards",
-    "Your positions run backwards: the last token stands at position 0.",
-    "Which row of the encoding belongs to the first token of a sequence?",
-    why="Some languages of the course's pairs are read from the right.",
-    positions="backwards",
-)
-exercise.option(
-    "first_position_for_all",
-    "Your tokens all stand at position 0.",
-    "Which row of the encoding belongs to the second token of a sequence?",
-    why="encoding[0] has the right length, and is added to every row.",
-    positions="row 0",
-)
-exercise.option(
-    "mean_of_the_positions",
-    "Your tokens all get the mean of the first n rows of the encoding.",
-    "What differs between the same token at position 0 and at position 3?",
-    why="A sequence is summed up by its mean in other models.",
-    positions="mean",
-)
-exercise.option(
-    "tokens_counted_from_one",
-    "Your tokens get the row of the embedding before theirs.",
-    "Which row of the embedding belongs to token id 0?",
-    why="Some vocabularies count from 1.",
-    rows="one before",
-)
-exercise.option(
-    "rows_of_length_one",
-    "Your rows of the embedding are brought to length 1 first.",
-    "What does the docstring do to a row of the embedding besides the factor?",
-    why="Vectors are compared by cosine similarity elsewhere.",
-    rows="of length 1",
-)
 exercise.family(families.squeezed(), families.as_numpy())

@@ -6,7 +6,12 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
-from course_lib.nn.functional import encoder_layer
+from course_lib.nn.functional import (
+    encoder_layer,
+    feed_forward,
+    layer_norm,
+    multi_head_attention,
+)
 
 exercise = Exercise(
     encoder_layer,
@@ -249,364 +254,271 @@ def attended(x, w, n_heads, may_attend):
     return output.reshape(*output.shape[:-2], -1) @ w[3]
 
 
-@exercise.variants
-def variants(
-    x,
-    parameters,
-    n_heads,
-    may_attend=None,
-    norm_first=False,
-    *,
-    order="attend 1, feed 2",
-    norms="12",
-    position="as told",
-    around="norm(rows + part)",
-    added="rows",
-    not_normed="",
-    reads="rows",
-    mask="as it is",
-    letters="qkvo",
-    heads="n_heads",
-    returns="a tensor like x",
-    overwritten="nothing",
-):
-    p = {name: part.numpy() for name, part in parameters.items()}
-    n = x.shape[-2]
-    own = None if may_attend is None or mask == "ignored" else may_attend.numpy()
-    if own is not None and mask in ("reversed", "transposed"):
-        own = ~own if mask == "reversed" else np.swapaxes(own, -1, -2)
-    if mask == "causal" or (mask == "causal without one" and own is None):
-        own = np.tril(np.ones((n, n), dtype=bool)) & (own is None or own)
-    first = {"after": False, "before": True, "exchanged": not norm_first}
-    first = first.get(position, norm_first)
-    w = [p[f"w_{letter}"] for letter in letters]
-    rows = start = x.numpy().astype(float)
-    sums = []
+@exercise.right_answer
+def each_part_by_itself(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = parameters
+    w_q, w_k, w_v, w_o = (p[name] for name in ("w_q", "w_k", "w_v", "w_o"))
 
-    def normed(x, number):
-        number = norms[int(number) - 1]
-        centred = x - x.mean(axis=-1, keepdims=True)
-        variance = (centred**2).mean(axis=-1, keepdims=True)
-        x = centred / np.sqrt(variance + 1e-5)
-        return x * p[f"gain_{number}"] + p[f"bias_{number}"]
+    def attend(y):
+        return multi_head_attention(y, y, w_q, w_k, w_v, w_o, n_heads, may_attend)
 
-    for part, number in (step.split() for step in order.split(", ")):
-        inputs = start if reads == "x" else rows
-        before = normed(inputs, number) if first and part != not_normed else inputs
-        if part == "attend":
-            result = attended(before, w, 1 if heads == "one" else n_heads, own)
-        else:
-            hidden = np.maximum(before @ p["w_1"] + p["b_1"], 0)
-            result = hidden @ p["w_2"] + p["b_2"]
-        if around == "neither sum nor norm":
-            raw = attended(rows, w, n_heads, own) if part == "attend" else None
-            if raw is None:
-                raw = np.maximum(rows @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
-            rows = raw
-            continue
-        sums.append(start + result)
-        old = {
-            "nothing": 0,
-            "nothing, norm first": 0 if first else rows,
-            f"nothing around {part}": 0,
-            "the result": result,
-            "x": start,
-            "x, norm after": rows if first else start,
-            "x, norm first": start if first else rows,
-            "normed rows": before,
-            "normed rows around feed": before if part == "feed" else rows,
-        }.get(added, rows)
-        if first and around != "norm once more":
-            rows = old + result
-        elif around == "rows + norm(part)" and not first:
-            rows = old + normed(result, number)
-        elif around == "one norm" and part == "attend" and not first:
-            rows = old + result
-        else:
-            rows = normed(old + result, number)
-    if around == "norm at the end" and first:
-        rows = normed(rows, 2)
-    if overwritten == "x":
-        x.copy_(torch.from_numpy(sums[0]))
-    result = torch.from_numpy(rows).to(x.dtype)
-    if returns == "two":
-        return result, may_attend
-    return result.numpy() if returns == "an array" else result
+    def apply_feed_forward(y):
+        return feed_forward(y, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
+
+    if norm_first:
+        a = x + attend(layer_norm(x, p["gain_1"], p["bias_1"]))
+        return a + apply_feed_forward(layer_norm(a, p["gain_2"], p["bias_2"]))
+    a = layer_norm(x + attend(x), p["gain_1"], p["bias_1"])
+    return layer_norm(a + apply_feed_forward(a), p["gain_2"], p["bias_2"])
 
 
-exercise.option(
-    "one_norm_for_both",
-    "Your first norm is used for both parts.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="One `norm` object in the layer is called twice: self.norm(…) is short.",
-    norms="11",
+exercise.edits(
+    """
+one_norm_for_both: gain, bias = (p['gain_1'], p['bias_1'])
+  Your first norm is used for both parts.
+  ? How many pairs of gain and bias are there, and which have you used?
+  # One `norm` object in the layer is called twice: self.norm(…) is short.
+second_norm_for_both: gain, bias = (p['gain_2'], p['bias_2'])
+  Your second norm is used for both parts.
+  # The line of the second part is copied, and its numbers with it.
+norms_exchanged:
+  | enumerate([attend, apply_feed_forward], start=1) ->
+  :     zip((2, 1), [attend, apply_feed_forward])
+  Your two norms are exchanged: gain_2 and bias_2 belong to your first part.
+  ? Which norm comes first, and which number does it have?
+  # They are taken off a list from its end, or named after what comes next.
+norm_always_after: norm_first = False
+  Your norms stand after the sums whatever `norm_first` says.
+  ? Where is `norm_first` used in your code?
+  # The paper knows one order only, and its figure is what is copied.
+norm_always_before: norm_first = True
+  Your norms stand before the parts whatever `norm_first` says.
+  # The Annotated Transformer norms first 'for code simplicity':
+    harvardnlp/annotated-transformer, issue 100.
+norm_first_reversed: if norm_first -> if not norm_first
+  Your norms stand before the parts where `norm_first` is False, and after the sums
+    where it is True.
+  ? What does `norm_first` say, read aloud?
+  # The two branches of an `if` are exchanged.
+sum_after_the_norm:
+  | layer_norm(x + sublayer(x), gain, bias) -> x + layer_norm(sublayer(x), gain, bias)
+  With the norm after, you norm what a part gives and add x to that: x +
+    norm(part(x)).
+  ? What does the docstring put between the brackets of the norm?
+  # harvardnlp/annotated-transformer, issue 110, proposes this order as the right one.
+""",
 )
-exercise.option(
-    "second_norm_for_both",
-    "Your second norm is used for both parts.",
-    "How many pairs of gain and bias are there, and which have you used?",
-    why="The line of the second part is copied, and its numbers with it.",
-    norms="22",
+exercise.edits(
+    """
+first_norm_left_out:
+  | layer_norm(x + attend(x), p['gain_1'], p['bias_1']) -> x + attend(x)
+  With the norm after, your first sum is not normed.
+  ? How many norms are there, and where does each stand?
+  # Both sums are written first, and one norm at the end is thought to do.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "norms_exchanged",
-    "Your two norms are exchanged: gain_2 and bias_2 belong to your first part.",
-    "Which norm comes first, and which number does it have?",
-    why="They are taken off a list from its end, or named after what comes next.",
-    norms="21",
+exercise.edits(
+    """
+norm_before_and_after:
+  | x + sublayer(layer_norm(x, gain, bias)) ->
+  :     layer_norm(x + sublayer(layer_norm(x, gain, bias)), gain, bias)
+  With the norm before each part, you norm once more after its sum.
+  ? How many norms does x pass on its way along the sums, if they stand before the
+    parts?
+  # Two popular formulas for the block are mixed into one.
+norm_at_the_end: return x -> return layer_norm(x, gain, bias) if norm_first else x
+  With the norm before, your result is normed once more at the end.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # Pre-norm models do end in a norm: one after all layers, not in each.
+""",
 )
-exercise.option(
-    "norm_always_after",
-    "Your norms stand after the sums whatever `norm_first` says.",
-    "Where is `norm_first` used in your code?",
-    why="The paper knows one order only, and its figure is what is copied.",
-    position="after",
+exercise.edits(
+    """
+attention_not_normed: attend(layer_norm(x, p['gain_1'], p['bias_1'])) -> attend(x)
+  With the norm before, your attention reads rows that are not normed.
+  ? How many norms are there, and where does each stand?
+  # The first part gets x as it is, and the norm is put between the two parts.
+feed_forward_not_normed:
+  | apply_feed_forward(layer_norm(a, p['gain_2'], p['bias_2'])) -> apply_feed_forward(a)
+  With the norm before, your feed-forward part reads rows that are not normed.
+  # Norms are thought to belong to attention.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "norm_always_before",
-    "Your norms stand before the parts whatever `norm_first` says.",
-    "Where is `norm_first` used in your code?",
-    why="The Annotated Transformer norms first 'for code simplicity': "
-    "harvardnlp/annotated-transformer, issue 100.",
-    position="before",
+exercise.edits(
+    """
+nothing_carried_over: x + sublayer => sublayer
+  Your layer has no residual connections: each part replaces its input.
+  ? What is left of a token after a part whose parameters are all zero?
+  # The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.
+result_added_to_itself:
+  | x = x + … ->
+  :     x = sublayer(layer_norm(x, gain, bias))
+  :     x = x + x
+  | x = layer_norm( … ->
+  :     x = sublayer(x)
+  :     x = layer_norm(x + x, gain, bias)
+  Your residual connections add each part's result to itself, not to what went in.
+  ? Which two things does a residual connection add, and which names have they in your
+    code?
+  # `x = part(x)`, and then `x = norm(x + x)`: what went in has lost its name.
+no_sum_with_the_norm_before: x = x + sublayer -> x = sublayer
+  With the norm before, each of your parts replaces its input: there are no residual
+    connections.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # x = part(norm(x)) seems complete: the sum stood inside the norm's brackets.
+neither_sums_nor_norms:
+  | if norm_first:
+  :     x = …
+  : else:
+  :     x = … -> x = sublayer(x)
+  Your layer has neither residual connections nor norms: it is the two parts alone.
+  ? What stands around each sublayer in the docstring?
+  # Attention and network are the parts with names of their own.
+""",
 )
-exercise.option(
-    "norm_first_reversed",
-    "Your norms stand before the parts where `norm_first` is False, and after the sums "
-    "where it is True.",
-    "What does `norm_first` say, read aloud?",
-    why="The two branches of an `if` are exchanged.",
-    position="exchanged",
+exercise.edits(
+    """
+only_the_first_sum: a + apply_feed_forward => apply_feed_forward
+  Your feed-forward part replaces its input: it has no residual connection.
+  ? How many sums does a layer have?
+  # The second residual connection is easily overlooked in the figure.
+only_the_second_sum: x + attend => attend
+  Your attention replaces its input: it has no residual connection.
+  # What attention gives is taken for the new rows.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "sum_after_the_norm",
-    "With the norm after, you norm what a part gives and add x to that: "
-    "x + norm(part(x)).",
-    "What does the docstring put between the brackets of the norm?",
-    why="harvardnlp/annotated-transformer, issue 110, proposes this order as the "
-    "right one.",
-    around="rows + norm(part)",
+exercise.edits(
+    """
+input_of_the_layer_added_twice:
+  | inputs = x
+  | x + sublayer => inputs + sublayer
+  Your second sum adds the layer's own input, not what the first sum gave.
+  ? What went into the feed-forward part?
+  # One variable `inputs` for both sums: strutive07/transformer-tensorflow2.0, issue
+    14.
+input_added_twice_with_the_norm_after:
+  | inputs = x
+  | layer_norm(x + -> layer_norm(inputs +
+  With the norm after, your second sum adds the layer's own input, not what the first
+    norm gave.
+  ? Which rows go into the feed-forward part, and which are added to what it gives?
+  # attended = norm(x + attend(x)) has a new name, and x is still at hand for the
+    second line.
+input_added_twice_with_the_norm_before:
+  | inputs = x
+  | x = x + sublayer -> x = inputs + sublayer
+  With the norm before, your second sum adds the layer's own input, not what the first
+    sum gave.
+  ? Which rows does the second norm read, and which are added to the result of its
+    part?
+  # attended = x + attend(norm(x)) has a new name, and x is still at hand for the
+    second line.
+normed_rows_added:
+  | x = x + … ->
+  :     x = layer_norm(x, gain, bias)
+  :     x = x + sublayer(x)
+  With the norm before, you add the normed x and not x itself.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # `x = norm(x)` gives the name x to the normed rows.
+""",
 )
-exercise.option(
-    "first_norm_left_out",
-    "With the norm after, your first sum is not normed.",
-    "How many norms are there, and where does each stand?",
-    why="Both sums are written first, and one norm at the end is thought to do.",
-    around="one norm",
+exercise.edits(
+    """
+normed_rows_added_in_the_second_sum:
+  | return a … ->
+  :     a = layer_norm(a, p['gain_2'], p['bias_2'])
+  :     return a + apply_feed_forward(a)
+  With the norm before, your second sum adds the normed rows, not the rows themselves.
+  ? With parameters of zero, what should come out if the norm stands before?
+  # The normed rows have a name in the second line, and are taken for both.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "norm_before_and_after",
-    "With the norm before each part, you norm once more after its sum.",
-    "How many norms does x pass on its way along the sums, if they stand before the "
-    "parts?",
-    why="Two popular formulas for the block are mixed into one.",
-    around="norm once more",
+exercise.edits(
+    """
+parts_side_by_side:
+  | inputs = x
+  | sublayer(layer_norm(x -> sublayer(layer_norm(inputs
+  | sublayer(x) -> sublayer(inputs)
+  Both your parts read the layer's input.
+  ? Does the feed-forward part read x, or what the attention made of it?
+  # Some later models (GPT-J, PaLM) do run both side by side.
+feed_forward_first: [attend, apply_feed_forward] -> [apply_feed_forward, attend]
+  Your feed-forward part comes first, then the attention.
+  ? Which comes first: the neighbours, or the token itself?
+  # The figure is read from the top; it runs upwards.
+feed_forward_left_out: [attend, apply_feed_forward] -> [attend]
+  Your layer ends after its first part: there is no feed-forward network.
+  ? How many parts does the docstring name?
+  # Attention is what the paper is about, and it seems to be all.
+may_attend_ignored: n_heads, may_attend) -> n_heads)
+  All your tokens attend to all: `may_attend` plays no part.
+  ? Which tokens may a token attend to?
+  # The mask has a default and is left out of a call without anybody noticing.
+may_attend_reversed:
+  | if may_attend is not None:
+  :     may_attend = ~may_attend
+  Your tokens attend where `may_attend` is False.
+  ? What does True in `may_attend` say, read aloud?
+  # In PyTorch's nn.TransformerEncoderLayer True means blocked.
+may_attend_transposed:
+  | if may_attend is not None:
+  :     may_attend = may_attend.mT
+  Your mask has rows and columns exchanged: token i attends to token j where j may
+    attend to i.
+  ? Which axis of the mask belongs to the token that attends?
+  # A transposition is silent: the mask is square.
+attends_back_only:
+  | if may_attend is None:
+  :     may_attend = torch.ones(x.shape[-2], x.shape[-2]).tril().bool()
+  Without `may_attend`, your tokens attend to themselves and to earlier ones only.
+  ? What does None in `may_attend` mean, according to the docstring?
+  # The decoder's causal mask is built into the attention, and so into the encoder.
+always_causal:
+  | causal = torch.ones(x.shape[-2], x.shape[-2]).tril().bool()
+  | n_heads, may_attend) ->
+  :     n_heads, causal if may_attend is None else causal & may_attend)
+  Your tokens attend to no later ones, whatever `may_attend` says.
+  ? Which tokens of the source may a token attend to, according to `may_attend`?
+  # A decoder's causal mask is built into its attention, and easily copied along.
+keys_and_values_exchanged: w_q, w_k, w_v, w_o, n_heads -> w_q, w_v, w_k, w_o, n_heads
+  Your keys are made with w_v and your values with w_k.
+  ? In which order does `multi_head_attention` take its matrices?
+  # All four matrices have the same shape, and any order runs.
+queries_and_keys_exchanged: w_q, w_k, w_v, w_o, n_heads -> w_k, w_q, w_v, w_o, n_heads
+  Your queries are made with w_k and your keys with w_q.
+one_head: w_o, n_heads -> w_o, 1
+  Your attention has one head, whatever `n_heads` says.
+  ? Where is `n_heads` used in your code?
+  # The attention is written out for a single head, as in the first lessons.
+array_returned: return x -> return x.numpy()
+  Your result is a NumPy array, not a tensor.
+  ? Which type does the docstring promise?
+  # The layer is computed in NumPy, as in the first lessons.
+mask_returned_too: return x -> return (x, may_attend)
+  Your result is a pair: the rows, and the mask.
+  ? What does the docstring promise to return?
+  # The next layer needs both, so both are handed on.
+""",
 )
-exercise.option(
-    "norm_at_the_end",
-    "With the norm before, your result is normed once more at the end.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="Pre-norm models do end in a norm: one after all layers, not in each.",
-    around="norm at the end",
+exercise.edits(
+    """
+summed_in_place:
+  | a = x + … ->
+  :     a = x
+  :     a += attend(layer_norm(a, p['gain_1'], p['bias_1']))
+  | a = layer_norm( … ->
+  :     a = x
+  :     a += attend(a)
+  :     a = layer_norm(a, p['gain_1'], p['bias_1'])
+  Your call writes the first sum into x: the caller's tensor is overwritten.
+  ? What does `x += …` do to the tensor that the caller holds?
+  # `x += part(x)` looks like a new x.
+""",
+    of=each_part_by_itself,
 )
-exercise.option(
-    "attention_not_normed",
-    "With the norm before, your attention reads rows that are not normed.",
-    "How many norms are there, and where does each stand?",
-    why="The first part gets x as it is, and the norm is put between the two parts.",
-    not_normed="attend",
-)
-exercise.option(
-    "feed_forward_not_normed",
-    "With the norm before, your feed-forward part reads rows that are not normed.",
-    "How many norms are there, and where does each stand?",
-    why="Norms are thought to belong to attention.",
-    not_normed="feed",
-)
-exercise.option(
-    "nothing_carried_over",
-    "Your layer has no residual connections: each part replaces its input.",
-    "What is left of a token after a part whose parameters are all zero?",
-    why="The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.",
-    added="nothing",
-)
-exercise.option(
-    "result_added_to_itself",
-    "Your residual connections add each part's result to itself, not to what went in.",
-    "Which two things does a residual connection add, and which names have they in "
-    "your code?",
-    why="`x = part(x)`, and then `x = norm(x + x)`: what went in has lost its name.",
-    added="the result",
-)
-exercise.option(
-    "no_sum_with_the_norm_before",
-    "With the norm before, each of your parts replaces its input: there are no "
-    "residual connections.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="x = part(norm(x)) seems complete: the sum stood inside the norm's brackets.",
-    added="nothing, norm first",
-)
-exercise.option(
-    "neither_sums_nor_norms",
-    "Your layer has neither residual connections nor norms: it is the two parts alone.",
-    "What stands around each sublayer in the docstring?",
-    why="Attention and network are the parts with names of their own.",
-    around="neither sum nor norm",
-)
-exercise.option(
-    "only_the_first_sum",
-    "Your feed-forward part replaces its input: it has no residual connection.",
-    "How many sums does a layer have?",
-    why="The second residual connection is easily overlooked in the figure.",
-    added="nothing around feed",
-)
-exercise.option(
-    "only_the_second_sum",
-    "Your attention replaces its input: it has no residual connection.",
-    "How many sums does a layer have?",
-    why="What attention gives is taken for the new rows.",
-    added="nothing around attend",
-)
-exercise.option(
-    "input_of_the_layer_added_twice",
-    "Your second sum adds the layer's own input, not what the first sum gave.",
-    "What went into the feed-forward part?",
-    why="One variable `inputs` for both sums: strutive07/transformer-tensorflow2.0, "
-    "issue 14.",
-    added="x",
-)
-exercise.option(
-    "input_added_twice_with_the_norm_after",
-    "With the norm after, your second sum adds the layer's own input, not what the "
-    "first norm gave.",
-    "Which rows go into the feed-forward part, and which are added to what it gives?",
-    why="attended = norm(x + attend(x)) has a new name, and x is still at hand for "
-    "the second line.",
-    added="x, norm after",
-)
-exercise.option(
-    "input_added_twice_with_the_norm_before",
-    "With the norm before, your second sum adds the layer's own input, not what the "
-    "first sum gave.",
-    "Which rows does the second norm read, and which are added to the result of its "
-    "part?",
-    why="attended = x + attend(norm(x)) has a new name, and x is still at hand for "
-    "the second line.",
-    added="x, norm first",
-)
-exercise.option(
-    "normed_rows_added",
-    "With the norm before, you add the normed x and not x itself.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="`x = norm(x)` gives the name x to the normed rows.",
-    added="normed rows",
-)
-exercise.option(
-    "normed_rows_added_in_the_second_sum",
-    "With the norm before, your second sum adds the normed rows, not the rows "
-    "themselves.",
-    "With parameters of zero, what should come out if the norm stands before?",
-    why="The normed rows have a name in the second line, and are taken for both.",
-    added="normed rows around feed",
-)
-exercise.option(
-    "parts_side_by_side",
-    "Both your parts read the layer's input.",
-    "Does the feed-forward part read x, or what the attention made of it?",
-    why="Some later models (GPT-J, PaLM) do run both side by side.",
-    reads="x",
-)
-exercise.option(
-    "feed_forward_first",
-    "Your feed-forward part comes first, then the attention.",
-    "Which comes first: the neighbours, or the token itself?",
-    why="The figure is read from the top; it runs upwards.",
-    order="feed 1, attend 2",
-)
-exercise.option(
-    "feed_forward_left_out",
-    "Your layer ends after its first part: there is no feed-forward network.",
-    "How many parts does the docstring name?",
-    why="Attention is what the paper is about, and it seems to be all.",
-    order="attend 1",
-)
-exercise.option(
-    "may_attend_ignored",
-    "All your tokens attend to all: `may_attend` plays no part.",
-    "Which tokens may a token attend to?",
-    why="The mask has a default and is left out of a call without anybody noticing.",
-    mask="ignored",
-)
-exercise.option(
-    "may_attend_reversed",
-    "Your tokens attend where `may_attend` is False.",
-    "What does True in `may_attend` say, read aloud?",
-    why="In PyTorch's nn.TransformerEncoderLayer True means blocked.",
-    mask="reversed",
-)
-exercise.option(
-    "may_attend_transposed",
-    "Your mask has rows and columns exchanged: token i attends to token j where j may "
-    "attend to i.",
-    "Which axis of the mask belongs to the token that attends?",
-    why="A transposition is silent: the mask is square.",
-    mask="transposed",
-)
-exercise.option(
-    "attends_back_only",
-    "Without `may_attend`, your tokens attend to themselves and to earlier ones only.",
-    "What does None in `may_attend` mean, according to the docstring?",
-    why="The decoder's causal mask is built into the attention, and so into the "
-    "encoder.",
-    mask="causal without one",
-)
-exercise.option(
-    "always_causal",
-    "Your tokens attend to no later ones, whatever `may_attend` says.",
-    "Which tokens of the source may a token attend to, according to `may_attend`?",
-    why="A decoder's causal mask is built into its attention, and easily copied along.",
-    mask="causal",
-)
-exercise.option(
-    "keys_and_values_exchanged",
-    "Your keys are made with w_v and your values with w_k.",
-    "In which order does `multi_head_attention` take its matrices?",
-    why="All four matrices have the same shape, and any order runs.",
-    letters="qvko",
-)
-exercise.option(
-    "queries_and_keys_exchanged",
-    "Your queries are made with w_k and your keys with w_q.",
-    "In which order does `multi_head_attention` take its matrices?",
-    why="All four matrices have the same shape, and any order runs.",
-    letters="kqvo",
-)
-exercise.option(
-    "one_head",
-    "Your attention has one head, whatever `n_heads` says.",
-    "Where is `n_heads` used in your code?",
-    why="The attention is written out for a single head, as in the first lessons.",
-    heads="one",
-)
-exercise.option(
-    "array_returned",
-    "Your result is a NumPy array, not a tensor.",
-    "Which type does the docstring promise?",
-    why="The layer is computed in NumPy, as in the first lessons.",
-    returns="an array",
-)
-exercise.option(
-    "mask_returned_too",
-    "Your result is a pair: the rows, and the mask.",
-    "What does the docstring promise to return?",
-    why="The next layer needs both, so both are handed on.",
-    returns="two",
-)
-exercise.option(
-    "summed_in_place",
-    "Your call writes the first sum into x: the caller's tensor is overwritten.",
-    "What does `x += …` do to the tensor that the caller holds?",
-    why="`x += part(x)` looks like a new x.",
-    overwritten="x",
-)
+
 exercise.family(families.squeezed())

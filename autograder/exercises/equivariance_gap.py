@@ -180,290 +180,159 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(running_sum, rng.normal(size=(5, 3)), [1, 2, 0, 4, 3])
 
 
-@exercise.variants
-def variants(
-    f,
-    x,
-    permutation,
-    *,
-    moves="rows",
-    permuted="permutation",
-    of_x="permuted alike",
-    compared="f(x)",
-    rows="all",
-    measure="largest absolute",
-    small="kept",
-    returned="a float",
-    overwritten="nothing",
-):
-    if permuted == "inverse":
-        permutation = np.argsort(permutation)
-    elif permuted != "permutation":
-        n = len(x)
-        permutation = np.roll(range(n), 1) if permuted == "a circle" else range(n)[::-1]
-
-    def move(table, order):
-        return table[order] if moves == "rows" else table[:, order]
-
-    right = x if compared == "x" else f(x)
-    if of_x == "inverse":
-        right = move(right, np.argsort(permutation))
-    elif of_x != "as it is":
-        right = move(right, permutation)
-    result = f(x if of_x == "alone" else move(x, permutation))
-    if overwritten == "x":
-        x[:] = move(x, permutation)
-    if rows != "all":
-        result, right = result[rows], right[rows]
-    if measure == "difference of maxima":
-        return float(abs(np.abs(result).max() - np.abs(right).max()))
-    if small == "forgiven" and np.allclose(result, right, rtol=0, atol=1e-4):
-        right = result
-    gap = result - right
-    size = np.abs(gap)
-    if returned in ("is it zero", "is it there"):
-        close = bool(np.allclose(result, right))
-        return close if returned == "is it zero" else not close
-    if returned in ("rows", "columns", "table"):
-        axis = {"rows": -1, "columns": 0}
-        return size if returned == "table" else size.max(axis=axis[returned])
-    number = {
-        "largest absolute": lambda: size.max(),
-        "largest": lambda: gap.max(),
-        "absolute of the largest": lambda: abs(gap.max()),
-        "lowest": lambda: gap.min(),
-        "smallest": lambda: size.min(),
-        "mean": lambda: size.mean(),
-        "sum": lambda: size.sum(),
-        "norm": lambda: np.sqrt((gap**2).sum()),
-        "largest norm of a row": lambda: np.sqrt((gap**2).sum(axis=-1)).max(),
-        "root mean square": lambda: np.sqrt((gap**2).mean()),
-        "square": lambda: (gap**2).max(),
-        "nothing": lambda: 0.0,
-        "relative": lambda: size.max() / np.abs(right).max(),
-    }[measure]()
-    if small == "rounded":
-        number = round(float(number), 4)
-    return int(number) if returned == "a whole number" else float(number)
-
-
-exercise.option(
-    "inverse_on_one_side",
-    "Your x is permuted one way and the result of f the other way.",
-    "Row 0 of the permuted x was row permutation[0] before: which row of f(x) is "
-    "compared with it?",
-    why="np.argsort(permutation) is taken for 'bringing it back', on the wrong side.",
-    of_x="inverse",
-)
-exercise.option(
-    "result_not_permuted",
-    "Your number compares f of the permuted x with f(x) as it is: that asks whether "
-    "order has no effect at all.",
-    "If f leaves x as it is, are your two sides equal?",
-    why="Invariance (the same result) and equivariance (a result that moves along) "
-    "sound alike.",
-    of_x="as it is",
-)
-exercise.option(
-    "x_not_permuted",
-    "Your number compares f(x) with f(x) permuted: f never sees the permuted x.",
-    "What does f do to a sequence in the other order, and where do you ask it?",
-    why="f(x)[permutation] is written, and its other side stays f(x).",
-    of_x="alone",
-)
-exercise.option(
-    "compared_with_the_tokens",
-    "Your number compares f of the permuted x with x, not with f(x).",
-    "On which two sequences should f be called?",
-    why="The second call of f is forgotten: the permuted x is at hand already.",
-    compared="x",
-)
-for permuted, name, diagnosis, question, why in (
-    (
-        "inverse",
-        "rows_sent_not_fetched",
-        "Your row i goes to position permutation[i]; the docstring fetches it from "
-        "there.",
-        "For the permutation [1, 2, 0], which row of x comes first?",
-        "'i goes to permutation[i]' is how mathematics writes permutations; indexing "
-        "does the opposite.",
-    ),
-    (
-        "reversed",
-        "back_to_front",
-        "Your rows are turned back to front, whatever the permutation is.",
-        "Which of your three arguments is not used?",
-        "x[::-1] is the shortest permutation to write.",
-    ),
-    (
-        "a circle",
-        "moved_in_a_circle",
-        "Your rows all move on by one, whatever the permutation is.",
-        "Which of your three arguments is not used?",
-        "np.roll(x, 1, axis=0) is a permutation that needs no list.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, permuted=permuted)
-exercise.option(
-    "columns_permuted",
-    "Your numbers are permuted within each row; where there are fewer of them than "
-    "rows, this can raise an error.",
-    "Which axis of x counts the tokens?",
-    why="x[:, permutation] is the usual form where a batch comes first.",
-    moves="columns",
-)
-for rows, name, which in (
-    (slice(1, None), "first_row_left_out", "all rows but the first"),
-    (slice(None, -1), "last_row_left_out", "all rows but the last"),
-    (slice(None, 1), "first_row_only", "the first row only"),
-):
-    exercise.option(
-        name,
-        f"Your number compares {which}.",
-        "How many rows has the permuted sequence, and how many are compared?",
-        why="range(1, n), range(n - 1) or an index [0] left over from trying out.",
-        rows=rows,
-    )
-for measure, name, diagnosis, question, why in (
-    (
-        "largest",
-        "sign_kept",
-        "Your number is the largest difference with its sign: one of −20 counts for "
-        "less than one of 1.",
-        "How large is a difference of −20?",
-        "max() is called on the differences as they are.",
-    ),
-    (
-        "absolute of the largest",
-        "absolute_value_too_late",
-        "Your number is the absolute value of the largest difference, not the largest "
-        "absolute value.",
-        "Of the differences −20 and 10, which one does max() pick?",
-        "abs(a.max()) for np.abs(a).max(): the same words in another order.",
-    ),
-    (
-        "lowest",
-        "lowest_difference",
-        "Your number is the lowest difference with its sign.",
-        "Of the differences −3 and 1, how large is the larger gap?",
-        "min() for max(), or the two sides of the difference exchanged under a max.",
-    ),
-    (
-        "smallest",
-        "smallest_difference",
-        "Your number is the smallest of the absolute differences.",
-        "If one row of a thousand is wrong by 1, what should the gap be?",
-        "min() for max(): a gap sounds like what is left between two things.",
-    ),
-    (
-        "mean",
-        "mean_difference",
-        "Your number is the mean of the absolute differences.",
-        "If one row of a thousand is wrong by 1, what should the gap be?",
-        "Errors are often reported as a mean.",
-    ),
-    (
-        "sum",
-        "sum_of_differences",
-        "Your number is the sum of the absolute differences.",
-        "Does the docstring ask for all differences together, or for one of them?",
-        "'How much they differ' sounds like a total.",
-    ),
-    (
-        "norm",
-        "norm_of_the_differences",
-        "Your number is the length of all differences as one vector: the root of the "
-        "sum of their squares.",
-        "Does the docstring ask for all differences together, or for one of them?",
-        "‖f(Px) − P f(x)‖ is how papers write it, and np.linalg.norm is at hand.",
-    ),
-    (
-        "largest norm of a row",
-        "longest_row_of_differences",
-        "Your number is the length of the longest row of differences, as a vector.",
-        "Is the docstring's difference one of two rows, or of two numbers?",
-        "np.linalg.norm(..., axis=-1) measures row by row.",
-    ),
-    (
-        "root mean square",
-        "root_of_the_mean_square",
-        "Your number is the root of the mean of the squared differences.",
-        "Does the docstring ask for all differences together, or for one of them?",
-        "Root mean square errors are reported in many papers.",
-    ),
-    (
-        "relative",
-        "relative_difference",
-        "Your number is a share of the largest number in f(x).",
-        "Does the docstring divide the difference by anything?",
-        "Relative errors are the habit where numbers have units.",
-    ),
-    (
-        "difference of maxima",
-        "difference_of_maxima",
-        "Your number is the difference of two largest numbers: rows are not compared "
-        "with each other.",
-        "Can two tables have the same largest number and still differ?",
-        "max is taken on both sides first, and then the difference.",
-    ),
-    (
-        "nothing",
-        "always_zero",
-        "Your number is 0, whatever f is.",
-        "What should come out for a running sum?",
-        "f is called on one and the same sequence on both sides of the difference.",
-    ),
-    (
-        "square",
-        "squared_difference",
-        "Your number is the square of a difference.",
-        "Does the docstring ask for a difference or for its square?",
-        "Squares make differences positive as well, and the root is forgotten.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, measure=measure)
-exercise.option(
-    "small_gaps_forgiven",
-    "Your number is 0 as soon as the gap is small.",
-    "Is a gap of three millionths a measurement or not?",
-    why="np.allclose is how one tests such things, and it forgives small differences.",
-    small="forgiven",
-)
-exercise.option(
-    "number_rounded",
-    "Your number is rounded to a few digits after the decimal point.",
-    "Is a gap of three millionths a measurement or not?",
-    why="round(…, 4) makes a printed number readable.",
-    small="rounded",
-)
-for returned, name, diagnosis in (
-    ("is it zero", "yes_or_no", "Your result says whether the gap is 0."),
-    ("is it there", "gap_or_not", "Your result says whether there is a gap."),
-    ("a whole number", "cut_to_whole_numbers", "Your number is cut to an integer."),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "Which type does the docstring promise, and what does it mean?",
-        why="A check answers yes or no, and int() cuts; a measurement says how much.",
-        returned=returned,
-    )
-for returned, name, diagnosis in (
-    ("rows", "one_number_per_row", "one number for each row: the largest difference"),
-    ("columns", "one_number_per_column", "the largest difference of each column"),
-    ("table", "table_of_differences", "all absolute differences"),
-):
-    exercise.option(
-        name,
-        f"Your result has {diagnosis}.",
-        "Which of your numbers is the one that the docstring asks for?",
-        why="max() is left out, or gets an axis as in the softmax.",
-        returned=returned,
-    )
-exercise.option(
-    "permuted_in_place",
-    "Your x holds the permuted rows after the call.",
-    "Whose array does `x[:] = …` write into?",
-    why="A permuted copy is meant, and the rows are moved within the caller's array.",
-    overwritten="x",
+exercise.edits(
+    """
+inverse_on_one_side: f(x)[permutation] -> f(x)[np.argsort(permutation)]
+  Your x is permuted one way and the result of f the other way.
+  ? Row 0 of the permuted x was row permutation[0] before: which row of f(x) is
+    compared with it?
+  # np.argsort(permutation) is taken for 'bringing it back', on the wrong side.
+result_not_permuted: f(x)[permutation] -> f(x)
+  Your number compares f of the permuted x with f(x) as it is: that asks whether order
+    has no effect at all.
+  ? If f leaves x as it is, are your two sides equal?
+  # Invariance (the same result) and equivariance (a result that moves along) sound
+    alike.
+x_not_permuted: f(permuted) -> f(x)
+  Your number compares f(x) with f(x) permuted: f never sees the permuted x.
+  ? What does f do to a sequence in the other order, and where do you ask it?
+  # f(x)[permutation] is written, and its other side stays f(x).
+compared_with_the_tokens: f(x)[permutation] -> permuted
+  Your number compares f of the permuted x with x, not with f(x).
+  ? On which two sequences should f be called?
+  # The second call of f is forgotten: the permuted x is at hand already.
+rows_sent_not_fetched:
+  | permuted = x[permutation] ->
+  :     permutation = np.argsort(permutation)
+  :     permuted = x[permutation]
+  Your row i goes to position permutation[i]; the docstring fetches it from there.
+  ? For the permutation [1, 2, 0], which row of x comes first?
+  # 'i goes to permutation[i]' is how mathematics writes permutations; indexing does
+    the opposite.
+back_to_front:
+  | permuted = x[::-1]
+  | f(x)[permutation] -> f(x)[::-1]
+  Your rows are turned back to front, whatever the permutation is.
+  ? Which of your three arguments is not used?
+  # x[::-1] is the shortest permutation to write.
+moved_in_a_circle:
+  | permuted = np.roll(x, 1, axis=0)
+  | f(x)[permutation] -> np.roll(f(x), 1, axis=0)
+  Your rows all move on by one, whatever the permutation is.
+  # np.roll(x, 1, axis=0) is a permutation that needs no list.
+columns_permuted:
+  | permuted = x[:, permutation]
+  | f(x)[permutation] -> f(x)[:, permutation]
+  Your numbers are permuted within each row; where there are fewer of them than rows,
+    this can raise an error.
+  ? Which axis of x counts the tokens?
+  # x[:, permutation] is the usual form where a batch comes first.
+first_row_left_out: np.abs(gap) -> np.abs(gap[1:])
+  Your number compares all rows but the first.
+  ? How many rows has the permuted sequence, and how many are compared?
+  # range(1, n), range(n - 1) or an index [0] left over from trying out.
+last_row_left_out: np.abs(gap) -> np.abs(gap[:-1])
+  Your number compares all rows but the last.
+first_row_only: np.abs(gap) -> np.abs(gap[0])
+  Your number compares the first row only.
+sign_kept: np.abs(gap) -> gap
+  Your number is the largest difference with its sign: one of −20 counts for less than
+    one of 1.
+  ? How large is a difference of −20?
+  # max() is called on the differences as they are.
+absolute_value_too_late: np.abs(gap).max() -> np.abs(gap.max())
+  Your number is the absolute value of the largest difference, not the largest
+    absolute value.
+  ? Of the differences −20 and 10, which one does max() pick?
+  # abs(a.max()) for np.abs(a).max(): the same words in another order.
+lowest_difference: np.abs(gap).max() -> gap.min()
+  Your number is the lowest difference with its sign.
+  ? Of the differences −3 and 1, how large is the larger gap?
+  # min() for max(), or the two sides of the difference exchanged under a max.
+smallest_difference: .max -> .min
+  Your number is the smallest of the absolute differences.
+  ? If one row of a thousand is wrong by 1, what should the gap be?
+  # min() for max(): a gap sounds like what is left between two things.
+mean_difference: .max -> .mean
+  Your number is the mean of the absolute differences.
+  # Errors are often reported as a mean.
+sum_of_differences: .max -> .sum
+  Your number is the sum of the absolute differences.
+  ? Does the docstring ask for all differences together, or for one of them?
+  # 'How much they differ' sounds like a total.
+norm_of_the_differences: np.abs(gap).max() -> np.linalg.norm(gap)
+  Your number is the length of all differences as one vector: the root of the sum of
+    their squares.
+  # ‖f(Px) − P f(x)‖ is how papers write it, and np.linalg.norm is at hand.
+longest_row_of_differences: np.abs(gap) -> np.linalg.norm(gap, axis=-1)
+  Your number is the length of the longest row of differences, as a vector.
+  ? Is the docstring's difference one of two rows, or of two numbers?
+  # np.linalg.norm(..., axis=-1) measures row by row.
+root_of_the_mean_square: np.abs(gap).max() -> np.sqrt((gap ** 2).mean())
+  Your number is the root of the mean of the squared differences.
+  ? Does the docstring ask for all differences together, or for one of them?
+  # Root mean square errors are reported in many papers.
+relative_difference: np.abs(gap).max() -> np.abs(gap).max() / np.abs(f(x)).max()
+  Your number is a share of the largest number in f(x).
+  ? Does the docstring divide the difference by anything?
+  # Relative errors are the habit where numbers have units.
+difference_of_maxima:
+  | gap = np.abs(f(permuted)).max() - np.abs(f(x)).max()
+  | np.abs(gap).max() -> abs(gap)
+  Your number is the difference of two largest numbers: rows are not compared with
+    each other.
+  ? Can two tables have the same largest number and still differ?
+  # max is taken on both sides first, and then the difference.
+always_zero:
+  | permuted = x[permutation]
+  : gap = f( …
+  : return float( … -> return 0.0
+  Your number is 0, whatever f is.
+  ? What should come out for a running sum?
+  # f is called on one and the same sequence on both sides of the difference.
+squared_difference: np.abs(gap) -> (gap ** 2)
+  Your number is the square of a difference.
+  ? Does the docstring ask for a difference or for its square?
+  # Squares make differences positive as well, and the root is forgotten.
+small_gaps_forgiven:
+  | return float( … ->
+  :     if np.allclose(gap, 0, atol=0.0001):
+  :         return 0.0
+  :     return float(np.abs(gap).max())
+  Your number is 0 as soon as the gap is small.
+  ? Is a gap of three millionths a measurement or not?
+  # np.allclose is how one tests such things, and it forgives small differences.
+number_rounded: return round(float(np.abs(gap).max()), 4)
+  Your number is rounded to a few digits after the decimal point.
+  # round(…, 4) makes a printed number readable.
+yes_or_no:
+  | gap = f( …
+  : return float( … -> return bool(np.allclose(f(permuted), f(x)[permutation]))
+  Your result says whether the gap is 0.
+  ? Which type does the docstring promise, and what does it mean?
+  # A check answers yes or no, and int() cuts; a measurement says how much.
+gap_or_not:
+  | gap = f( …
+  : return float( … -> return not np.allclose(f(permuted), f(x)[permutation])
+  Your result says whether there is a gap.
+cut_to_whole_numbers: float -> int
+  Your number is cut to an integer.
+one_number_per_row: return np.abs(gap).max(axis=-1)
+  Your result has one number for each row: the largest difference.
+  ? Which of your numbers is the one that the docstring asks for?
+  # max() is left out, or gets an axis as in the softmax.
+one_number_per_column: return np.abs(gap).max(axis=0)
+  Your result has the largest difference of each column.
+table_of_differences: return np.abs(gap)
+  Your result has all absolute differences.
+permuted_in_place:
+  | permuted = x[permutation]
+  : gap = f( … ->
+  :     expected = f(x)[permutation]
+  :     x[:] = x[permutation]
+  :     gap = f(x) - expected
+  Your x holds the permuted rows after the call.
+  ? Whose array does `x[:] = …` write into?
+  # A permuted copy is meant, and the rows are moved within the caller's array.
+""",
 )

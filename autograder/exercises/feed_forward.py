@@ -123,231 +123,114 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, (3,), 4, 5))
 
 
-@exercise.variants
-def variants(
-    x,
-    w_1,
-    b_1,
-    w_2,
-    b_2,
-    *,
-    between="relu",
-    first="x @ w_1 + b_1",
-    second="@ w_2 + b_2",
-    after="nothing",
-    written="nowhere",
-):
-    bias = -b_1 if first == "subtracted" else b_1
-    if first in ("no bias", "bias at the end"):
-        bias = 0
-    entering = torch.relu(x) if between == "relu of x" else x
-    hidden = entering @ (w_1.T if first == "transposed" else w_1) + bias
-    activations = {
-        "relu": torch.relu,
-        "nothing": lambda h: h,
-        "relu of x": lambda h: h,
-        "gelu": torch.nn.functional.gelu,
-        "sigmoid": torch.sigmoid,
-        "tanh": torch.tanh,
-        "leaky": torch.nn.functional.leaky_relu,
-        "size": torch.abs,
-        "negative part": lambda h: h.clamp(max=0),
-        "softmax": lambda h: h.softmax(dim=-1),
-        "step": lambda h: (h > 0).to(h.dtype),
-        "half": lambda h: torch.relu(h) / 2,
-    }
-    middle = activations[between](hidden)
-    if first == "bias at the end":
-        middle = middle + b_1
-    if second == "missing":
-        return middle
-    added = {"no bias": 0, "subtracted": -b_2}.get(second, b_2)
-    result = middle @ (w_2.T if second == "transposed" else w_2) + added
-    result = {
-        "nothing": lambda: result,
-        "relu": lambda: torch.relu(result),
-        "x": lambda: x + result,
-        "norm": lambda: torch.nn.functional.layer_norm(result, result.shape[-1:]),
-        "mean of tokens": lambda: result.mean(dim=-2) if x.ndim > 1 else result,
-        "one axis more": lambda: result[None],
-    }[after]()
-    return x.copy_(result) if written == "into x" else result
+exercise.edits(
+    """
+no_relu: torch.relu(x @ w_1 + b_1) -> (x @ w_1 + b_1)
+  Your two layers have no ReLU between them: negative numbers go through.
+  ? What do two matrices in a row make, if nothing stands between them?
+  # The two products are seen, the max(0, …) around the first is not.
+relu_of_x: torch.relu(x @ w_1 + b_1) -> (torch.relu(x) @ w_1 + b_1)
+  Your ReLU is applied to x, before the first layer.
+  ? Which numbers go through max(0, …) in equation 2?
+  # ReLU, Linear, Linear: in residual networks the activation goes first.
+gelu_for_relu: torch.relu -> nn.functional.gelu
+  Between your two layers stands a GELU: small negative numbers go through.
+  ? Which function does the paper name between the two layers?
+  # BERT and GPT have a GELU there.
+sigmoid_for_relu: torch.relu -> torch.sigmoid
+  Between your two layers stands a sigmoid: every number is between 0 and 1.
+  # Older networks, and many lectures, have a sigmoid in the hidden layer.
+tanh_for_relu: torch.relu -> torch.tanh
+  Between your two layers stands a tanh: every number is between −1 and 1.
+  # Recurrent networks have a tanh in every step.
+leaky_relu: torch.relu -> nn.functional.leaky_relu
+  Between your two layers, a hundredth of each negative number goes through.
+  ? What becomes of a negative number in max(0, …)?
+  # leaky_relu is the next line in the documentation.
+absolute_numbers: torch.relu -> torch.abs
+  Between your two layers, negative numbers lose their sign.
+  # 'Nothing negative' is done by abs as well.
+negative_part_kept: torch.relu(x @ w_1 + b_1) -> (x @ w_1 + b_1).clamp(max=0)
+  Between your two layers, the positive numbers become 0.
+  ? Which numbers does max(0, …) leave as they are?
+  # clamp(max=0) and min(0, …) are read as a floor.
+softmax_for_relu: torch.relu(x @ w_1 + b_1) -> (x @ w_1 + b_1).softmax(dim=-1)
+  Between your two layers stands a softmax: each row sums to 1.
+  ? Which function does the paper name between the two layers?
+  # Attention has a softmax in its middle.
+ones_for_what_is_positive: torch.relu(x @ w_1 + b_1) -> (x @ w_1 + b_1 > 0).to(x.dtype)
+  Between your two layers, what is positive becomes 1.
+  ? What becomes of a positive number in max(0, …)?
+  # hidden > 0 is the mask of the ReLU, and is taken for its result.
+half_the_middle: torch.relu(x @ w_1 + b_1) -> torch.relu(x @ w_1 + b_1) / 2
+  Between your two layers, what is positive becomes half as large.
+  # (h + |h|) is the ReLU twice, and is halved once too often.
+b_1_forgotten:  + b_1 ->
+  Your first layer does not use b_1.
+  ? Which of the four parameters changes nothing in your results?
+  # Later models leave biases out, and many formulas do.
+b_1_after_the_relu: torch.relu(x @ w_1 + b_1) -> (torch.relu(x @ w_1) + b_1)
+  Your b_1 is added just before the second layer.
+  ? What may b_1 do to a number that the ReLU would set to 0?
+  # relu(x @ w_1) + b_1 is one bracket away.
+b_1_subtracted: + b_1 -> - b_1
+  Your b_1 is subtracted.
+  ? Which sign has b_1 in equation 2?
+  # Thresholds are subtracted, and a bias is a threshold with another sign.
+first_transposed: w_1 -> w_1.T
+  Your w_1 is transposed; unless d_ff is d_model, this can raise an error.
+  ? Does a row of w_1 belong to a number that goes in, or to one that comes out?
+  # nn.Linear keeps (d_out, d_in) and computes x @ weight.T.
+second_transposed: w_2 -> w_2.T
+  Your w_2 is transposed; unless d_ff is d_model, this can raise an error.
+  ? Does a row of w_2 belong to a number that goes in, or to one that comes out?
+b_2_forgotten:  + b_2 ->
+  Your second layer does not use b_2.
+  ? Which of the four parameters changes nothing in your results?
+  # After the second product the shape is right already.
+b_2_subtracted: + b_2 -> - b_2
+  Your b_2 is subtracted.
+  ? Which sign has b_2 in equation 2?
+  # Thresholds are subtracted, and a bias is a threshold with another sign.
+first_layer_alone:  @ w_2 + b_2 ->
+  Your result is the middle: it has d_ff numbers per token.
+  ? Which parameters does equation 2 use after its max(0, …)?
+  # The ReLU looks like the end of a layer.
+relu_after_the_second: return torch.relu(torch.relu(x @ w_1 + b_1) @ w_2 + b_2)
+  Nothing negative leaves your second layer: a ReLU comes after it.
+  ? Can a token's vector still get smaller anywhere, if nothing negative leaves?
+  # 'Linear and ReLU' is taken for one building block and used twice.
+residual_added: return x + torch.relu(x @ w_1 + b_1) @ w_2 + b_2
+  Your result has x added to it.
+  ? Whose task is it to add what went in: this function's, or that of the layer around
+    it?
+  # The picture of a layer shows the sum close to the box.
+result_normed:
+  | return torch. … ->
+  :     result = torch.relu(x @ w_1 + b_1) @ w_2 + b_2
+  :     return nn.functional.layer_norm(result, result.shape[-1:])
+  Your result is normed: each row has mean 0.
+  ? Whose task is the norm: this function's, or that of the layer around it?
+  # The picture of a layer shows the norm close to the box.
+mean_over_the_tokens:
+  | return torch. … ->
+  :     result = torch.relu(x @ w_1 + b_1) @ w_2 + b_2
+  :     return result.mean(dim=-2)
+  Your result is the mean over the tokens of a sequence.
+  ? How many rows has a tensor like x?
+  # Classifiers pool their tokens.
+an_axis_more: return (torch.relu(x @ w_1 + b_1) @ w_2 + b_2)[None]
+  Your result has an axis more than x.
+  ? Which shape does the docstring promise?
+  # A batch is made of one sequence, and is not taken apart again.
+written_into_x:
+  | return torch. … ->
+  :     x.copy_(torch.relu(x @ w_1 + b_1) @ w_2 + b_2)
+  :     return x
+  Your result is written into x: the caller's tensor changes.
+  ? Which tensor does your code write to, and who else holds it?
+  # A loop over the tokens that puts each result back where it came from.
+""",
+)
 
-
-exercise.option(
-    "no_relu",
-    "Your two layers have no ReLU between them: negative numbers go through.",
-    "What do two matrices in a row make, if nothing stands between them?",
-    why="The two products are seen, the max(0, …) around the first is not.",
-    between="nothing",
-)
-exercise.option(
-    "relu_of_x",
-    "Your ReLU is applied to x, before the first layer.",
-    "Which numbers go through max(0, …) in equation 2?",
-    why="ReLU, Linear, Linear: in residual networks the activation goes first.",
-    between="relu of x",
-)
-exercise.option(
-    "gelu_for_relu",
-    "Between your two layers stands a GELU: small negative numbers go through.",
-    "Which function does the paper name between the two layers?",
-    why="BERT and GPT have a GELU there.",
-    between="gelu",
-)
-exercise.option(
-    "sigmoid_for_relu",
-    "Between your two layers stands a sigmoid: every number is between 0 and 1.",
-    "Which function does the paper name between the two layers?",
-    why="Older networks, and many lectures, have a sigmoid in the hidden layer.",
-    between="sigmoid",
-)
-exercise.option(
-    "tanh_for_relu",
-    "Between your two layers stands a tanh: every number is between −1 and 1.",
-    "Which function does the paper name between the two layers?",
-    why="Recurrent networks have a tanh in every step.",
-    between="tanh",
-)
-exercise.option(
-    "leaky_relu",
-    "Between your two layers, a hundredth of each negative number goes through.",
-    "What becomes of a negative number in max(0, …)?",
-    why="leaky_relu is the next line in the documentation.",
-    between="leaky",
-)
-exercise.option(
-    "absolute_numbers",
-    "Between your two layers, negative numbers lose their sign.",
-    "What becomes of a negative number in max(0, …)?",
-    why="'Nothing negative' is done by abs as well.",
-    between="size",
-)
-exercise.option(
-    "negative_part_kept",
-    "Between your two layers, the positive numbers become 0.",
-    "Which numbers does max(0, …) leave as they are?",
-    why="clamp(max=0) and min(0, …) are read as a floor.",
-    between="negative part",
-)
-exercise.option(
-    "softmax_for_relu",
-    "Between your two layers stands a softmax: each row sums to 1.",
-    "Which function does the paper name between the two layers?",
-    why="Attention has a softmax in its middle.",
-    between="softmax",
-)
-exercise.option(
-    "ones_for_what_is_positive",
-    "Between your two layers, what is positive becomes 1.",
-    "What becomes of a positive number in max(0, …)?",
-    why="hidden > 0 is the mask of the ReLU, and is taken for its result.",
-    between="step",
-)
-exercise.option(
-    "half_the_middle",
-    "Between your two layers, what is positive becomes half as large.",
-    "What becomes of a positive number in max(0, …)?",
-    why="(h + |h|) is the ReLU twice, and is halved once too often.",
-    between="half",
-)
-exercise.option(
-    "b_1_forgotten",
-    "Your first layer does not use b_1.",
-    "Which of the four parameters changes nothing in your results?",
-    why="Later models leave biases out, and many formulas do.",
-    first="no bias",
-)
-exercise.option(
-    "b_1_after_the_relu",
-    "Your b_1 is added just before the second layer.",
-    "What may b_1 do to a number that the ReLU would set to 0?",
-    why="relu(x @ w_1) + b_1 is one bracket away.",
-    first="bias at the end",
-)
-exercise.option(
-    "b_1_subtracted",
-    "Your b_1 is subtracted.",
-    "Which sign has b_1 in equation 2?",
-    why="Thresholds are subtracted, and a bias is a threshold with another sign.",
-    first="subtracted",
-)
-exercise.option(
-    "first_transposed",
-    "Your w_1 is transposed; unless d_ff is d_model, this can raise an error.",
-    "Does a row of w_1 belong to a number that goes in, or to one that comes out?",
-    why="nn.Linear keeps (d_out, d_in) and computes x @ weight.T.",
-    first="transposed",
-)
-exercise.option(
-    "second_transposed",
-    "Your w_2 is transposed; unless d_ff is d_model, this can raise an error.",
-    "Does a row of w_2 belong to a number that goes in, or to one that comes out?",
-    why="nn.Linear keeps (d_out, d_in) and computes x @ weight.T.",
-    second="transposed",
-)
-exercise.option(
-    "b_2_forgotten",
-    "Your second layer does not use b_2.",
-    "Which of the four parameters changes nothing in your results?",
-    why="After the second product the shape is right already.",
-    second="no bias",
-)
-exercise.option(
-    "b_2_subtracted",
-    "Your b_2 is subtracted.",
-    "Which sign has b_2 in equation 2?",
-    why="Thresholds are subtracted, and a bias is a threshold with another sign.",
-    second="subtracted",
-)
-exercise.option(
-    "first_layer_alone",
-    "Your result is the middle: it has d_ff numbers per token.",
-    "Which parameters does equation 2 use after its max(0, …)?",
-    why="The ReLU looks like the end of a layer.",
-    second="missing",
-)
-exercise.option(
-    "relu_after_the_second",
-    "Nothing negative leaves your second layer: a ReLU comes after it.",
-    "Can a token's vector still get smaller anywhere, if nothing negative leaves?",
-    why="'Linear and ReLU' is taken for one building block and used twice.",
-    after="relu",
-)
-exercise.option(
-    "residual_added",
-    "Your result has x added to it.",
-    "Whose task is it to add what went in: this function's, or that of the layer "
-    "around it?",
-    why="The picture of a layer shows the sum close to the box.",
-    after="x",
-)
-exercise.option(
-    "result_normed",
-    "Your result is normed: each row has mean 0.",
-    "Whose task is the norm: this function's, or that of the layer around it?",
-    why="The picture of a layer shows the norm close to the box.",
-    after="norm",
-)
-exercise.option(
-    "mean_over_the_tokens",
-    "Your result is the mean over the tokens of a sequence.",
-    "How many rows has a tensor like x?",
-    why="Classifiers pool their tokens.",
-    after="mean of tokens",
-)
-exercise.option(
-    "an_axis_more",
-    "Your result has an axis more than x.",
-    "Which shape does the docstring promise?",
-    why="A batch is made of one sequence, and is not taken apart again.",
-    after="one axis more",
-)
-exercise.option(
-    "written_into_x",
-    "Your result is written into x: the caller's tensor changes.",
-    "Which tensor does your code write to, and who else holds it?",
-    why="A loop over the tokens that puts each result back where it came from.",
-    written="into x",
-)
 exercise.family(families.as_numpy())

@@ -159,380 +159,230 @@ def tiled(part, n_heads):
     return torch.cat([part] * (n_heads // part.shape[-3]), dim=-3)
 
 
-def of_the_first(part, n_heads):
-    return torch.cat([part[..., :1, :, :]] * n_heads, dim=-3)
+@exercise.right_answer
+def written_out(q, k, v, may_attend=None):
+    n_heads, n_kv_heads = (q.shape[-3], k.shape[-3])
+    if n_heads % n_kv_heads:
+        raise ValueError(
+            f"n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}"
+        )
+    k = k.repeat_interleave(n_heads // n_kv_heads, dim=-3)
+    v = v.repeat_interleave(n_heads // n_kv_heads, dim=-3)
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend[..., None, :, :], -torch.inf)
+    weights = scores.softmax(dim=-1).nan_to_num(nan=0.0)
+    return weights @ v
 
 
-def averaged(part, n_heads):
-    return torch.cat([part.mean(dim=-3, keepdim=True)] * n_heads, dim=-3)
+exercise.edits(
+    """
+tiled:
+  | (n_kv_heads, -1) -> (-1, n_kv_heads)
+  | k.unsqueeze(-3), v.unsqueeze(-3) -> k.unsqueeze(-4), v.unsqueeze(-4)
+  Your head h reads the keys and values of head h % n_kv_heads: all heads of keys are
+    laid out once, and then again.
+  ? Which heads of queries are neighbours of head 0 in your code, and which are in its
+    group?
+  # repeat and tile copy the whole axis; repeat_interleave copies each head.
+""",
+)
+exercise.edits(
+    """
+keys_tiled: k = torch.cat([k] * (n_heads // n_kv_heads), dim=-3)
+  Your head h reads the keys of head h % n_kv_heads, and the values of its group.
+  ? Are keys and values laid out in the same way?
+  # One of two lines is mended, and the other one forgotten.
+values_tiled: v = torch.cat([v] * (n_heads // n_kv_heads), dim=-3)
+  Your head h reads the values of head h % n_kv_heads, and the keys of its group.
+""",
+    of=written_out,
+)
+exercise.edits(
+    """
+first_head_for_all:
+  | k.unsqueeze(-3), v.unsqueeze(-3) -> k[..., :1, None, :, :], v[..., :1, None, :, :]
+  Your heads all read head 0 of keys and values.
+  ? What do the other heads of keys and values do in your code?
+  # That is multi-query attention, where there is no other head.
+keys_and_values_averaged:
+  | k.unsqueeze(-3), v.unsqueeze(-3) ->
+  :     k.mean(dim=-3, keepdim=True).unsqueeze(-3), v.mean(dim=-3,
+  :     keepdim=True).unsqueeze(-3)
+  Your heads all read the mean of the heads of keys and values.
+  ? How many different heads of values can be read, and how many does your code have?
+  # Averages are how Ainslie et al. (2023) make grouped heads out of a trained
+    model's; after that they stay apart.
+groups_from_the_last_on:
+  | k.unsqueeze(-3), v.unsqueeze(-3) ->
+  :     k.flip(-3).unsqueeze(-3), v.flip(-3).unsqueeze(-3)
+  Your first group reads the last head of keys and values.
+  ? Which head of keys and values belongs to head 0 of the queries?
+  # An index runs down where it should run up.
+queries_averaged:
+  | groups = … ->
+  :     groups = q.unflatten(-3, (n_kv_heads, -1))
+  :     groups = groups.mean(dim=-3, keepdim=True).expand_as(groups)
+  Your heads of one group all have the mean of their queries.
+  ? What do the heads of a group share: keys and values only, or queries, too?
+  # 'Grouped queries' is read as queries that are merged.
+outputs_averaged: return output.mean(dim=-3)
+  Your result has one head for each group: the mean of its outputs.
+  ? How many heads does the docstring promise?
+  # 'Grouped' is read as merged, and the number of heads is then n_kv_heads.
+outputs_summed: return output.sum(dim=-3)
+  Your result has one head for each group: the sum of its outputs.
+  # An einsum without the axis of the group in its output sums over it.
+groups_left_as_an_axis: return output
+  Your result has an axis for the groups, and one for the heads in each.
+  ? Which shape does the docstring promise?
+  # The queries are unflattened, and flatten is forgotten at the end.
+heads_reordered: return output.transpose(-4, -3).flatten(-4, -3)
+  Your heads come out in another order: the first of each group, then the second of
+    each.
+  ? Which of your two axes of heads varies faster, before and after?
+  # An einsum puts the axis of the group first, and reshape takes it as it is.
+heads_merged: return output.flatten(-4, -3).transpose(-3, -2).flatten(-2)
+  Your heads are merged: each token has one long vector.
+  ? Which shape does the docstring promise?
+  # merge_heads comes next in every block.
+tokens_before_heads: return output.flatten(-4, -3).transpose(-3, -2)
+  Your axes of tokens and of heads are exchanged.
+  # (batch, n, n_heads, d) is what several libraries use.
+weights_returned:
+  | output, _ = -> _, weights =
+  | return weights.flatten(-4, -3)
+  Your result holds the weights, not the output.
+  ? What is done with the weights at the end?
+  # The weights are what the pictures show.
+weights_returned_too:
+  | output, _ = -> output, weights =
+  | return (output.flatten(-4, -3), weights.flatten(-4, -3))
+  Your result is a pair: the output, and the weights.
+  ? How many results does the docstring promise?
+  # attention returns both, and its result is handed on.
+""",
+)
+exercise.edits(
+    """
+not_scaled: scores = q … -> scores = q @ k.transpose(-1, -2)
+  Your scores are not scaled.
+  ? By what are dot products divided before the softmax?
+  # The grouping is new, and the rest is written from memory.
+scaled_by_d_k: q.shape[-1] ** 0.5 -> q.shape[-1]
+  Your scores are divided by d_k, not by its root.
+  ? How does the size of a dot product grow with d_k?
+  # The root is lost.
+scaled_by_the_root_of_d_v: q.shape[-1] ** 0.5 -> v.shape[-1] ** 0.5
+  Your scores are divided by √d_v.
+  ? Which vectors are multiplied in a score: those of keys, or those of values?
+  # d_k = d_v in nearly every model.
+scaled_by_the_number_of_keys: q.shape[-1] ** 0.5 -> k.shape[-2] ** 0.5
+  Your scores are divided by √m.
+  ? Which axis does a dot product sum over?
+  # shape[-2] and shape[-1] are a digit apart.
+scaled_by_n_kv_heads: q.shape[-1] ** 0.5 -> n_kv_heads ** 0.5
+  Your scores are divided by √n_kv_heads.
+  # shape[-3] is at hand, since the heads are counted above.
+scaled_by_all_keys_of_a_token: q.shape[-1] ** 0.5 -> (n_kv_heads * q.shape[-1]) ** 0.5
+  Your scores are divided by √(n_kv_heads · d_k).
+  ? How many numbers does one dot product sum?
+  # That is the length of a token's keys before they are split into heads.
+scaled_by_d_model: q.shape[-1] ** 0.5 -> (n_heads * q.shape[-1]) ** 0.5
+  Your scores are divided by √(n_heads · d_k).
+  # d_model is d_k in attention with one head.
+scaled_by_the_group: q.shape[-1] ** 0.5 -> (n_heads // n_kv_heads * q.shape[-1]) ** 0.5
+  Your scores are divided by √d_k, and by the root of the number of heads in a group.
+  # The heads of a group are thought of as one longer head.
+softmax_over_queries: scores.softmax(dim=-1) -> scores.softmax(dim=-2)
+  Your softmax runs over the queries.
+  ? Which weights sum to 1: those of one query, or those of one key?
+  # Axis −2 is one off, and the shape stays the same.
+softmax_over_heads: scores.softmax(dim=-1) -> scores.softmax(dim=-3)
+  Your softmax runs over the heads.
+  ? Which weights sum to 1: those of one query, or those of all heads together?
+  # dim=1 is the axis of the heads in (batch, n_heads, n, m).
+mask_inverted: ~may_attend -> may_attend
+  Your mask blocks where it is True.
+  ? What does True stand for in may_attend?
+  # nn.MultiheadAttention's masks block where they are True.
+blocked_scores_of_zero: -torch.inf -> 0.0
+  Your blocked scores are 0: e⁰ is 1, and they keep a weight.
+  ? Which score has the weight 0?
+  # scores * may_attend is short, and works for weights.
+weights_not_normalised_again:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … ->
+  :     weights = scores.softmax(dim=-1)
+  :     if may_attend is not None:
+  :         weights = weights * may_attend[..., None, :, :]
+  Your blocked weights become 0 after the softmax: what is left does not sum to 1.
+  ? What do the weights of a query sum to, once some are gone?
+  # weights * may_attend is short, and leaves zeros in the right positions.
+""",
+    of=written_out,
+)
+exercise.edits(
+    """
+mask_left_out: v.unsqueeze(-3), may_attend) -> v.unsqueeze(-3))
+  Your mask plays no part.
+  ? Which argument is not used in your code?
+  # The mask is optional, and the grouping works without it.
+""",
+)
+exercise.edits(
+    """
+mask_for_the_first_head:
+  | scores = scores. … ->
+  :     scores[..., 0, :, :] = scores[..., 0, :, :].masked_fill(~may_attend,
+  :     -torch.inf)
+  Your mask holds for head 0 alone.
+  ? For which heads should it hold, says the docstring?
+  # scores[..., 0, :, :] is masked, in place of all heads.
+mask_for_the_first_group:
+  | scores = scores. … ->
+  :     first = scores[..., :n_heads // n_kv_heads, :, :]
+  :     first.masked_fill_(~may_attend[..., None, :, :], -torch.inf)
+  Your mask holds for the first group alone.
+  # In a loop over the groups, the mask is used up, or set to None.
+mask_for_the_first_heads:
+  | scores = scores. … ->
+  :     first = scores[..., :n_kv_heads, :, :]
+  :     first.masked_fill_(~may_attend[..., None, :, :], -torch.inf)
+  Your mask holds for the first n_kv_heads heads alone.
+  ? How many heads of scores are there?
+  # The mask is repeated for the heads of keys, of which there are fewer.
+sequences_taken_for_heads: ~may_attend[..., None, :, :] -> ~may_attend
+  Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or does
+    not fit.
+  ? Which axis does broadcasting put next to the first one of (batch, n, m), if the
+    scores have (batch, n_heads, n, m)?
+  # For a mask (n, m) nothing has to be done, and both look alike.
+nan_where_nothing_is_allowed: weights = scores.softmax(dim=-1)
+  Your query that may attend to no key gets NaN.
+  ? What is the softmax of a row of −∞?
+  # masked_fill with −∞ and softmax is what every tutorial has.
+mean_where_nothing_is_allowed: -torch.inf -> -1e9
+  Your query that may attend to no key gets the mean of all values.
+  ? What is the softmax of a row of equal scores, however low they are?
+  # A large negative number in place of −∞ avoids NaN.
+queries_scaled_in_place:
+  | scores = q … ->
+  :     q /= q.shape[-1] ** 0.5
+  :     scores = q @ k.transpose(-1, -2)
+  Your call divides the caller's queries.
+  ? Does `q /= …` make a new tensor, or write into the caller's?
+  # To scale the queries first is cheaper, and /= is short.
+mask_turned_in_place:
+  | scores = scores. … ->
+  :     may_attend.logical_not_()
+  :     scores = scores.masked_fill(may_attend[..., None, :, :], -torch.inf)
+  Your call inverts the caller's mask.
+  ? What does the underscore at the end of `logical_not_` say?
+  # masked_fill wants True where it fills, so the mask is inverted first.
+""",
+    of=written_out,
+)
 
-
-def backwards(part, n_heads):
-    return repeated(part.flip(-3), n_heads)
-
-
-SHARED = {
-    "neighbours": repeated,
-    "every n_kv_heads-th": tiled,
-    "the first": of_the_first,
-    "the mean of all": averaged,
-    "from the last on": backwards,
-}
-
-
-@exercise.variants
-def variants(
-    q,
-    k,
-    v,
-    may_attend=None,
-    *,
-    keys="neighbours",
-    values="neighbours",
-    both="neighbours",
-    queries="each its own",
-    scale="√d_k",
-    softmax_over="keys",
-    blocked="−∞",
-    mask="for all heads",
-    mask_axes="one more",
-    nothing="zeros",
-    returns="heads",
-    written="nowhere",
-):
-    n_heads, n_kv_heads, callers_q = q.shape[-3], k.shape[-3], q
-    groups = (*q.shape[:-3], n_kv_heads, -1, *q.shape[-2:])
-    if queries == "mean of the group":
-        q = repeated(q.reshape(groups).mean(dim=-3), n_heads)
-    k = SHARED[keys if both == "neighbours" else both](k, n_heads)
-    v = SHARED[values if both == "neighbours" else both](v, n_heads)
-    divisor = {
-        "none": 1,
-        "d_k": q.shape[-1],
-        "√d_v": v.shape[-1] ** 0.5,
-        "√m": k.shape[-2] ** 0.5,
-        "√n_kv_heads": n_kv_heads**0.5,
-        "√(d_k n_kv_heads)": (q.shape[-1] * n_kv_heads) ** 0.5,
-        "√d_model": (q.shape[-1] * n_heads) ** 0.5,
-        "√(d_k group)": (q.shape[-1] * n_heads / n_kv_heads) ** 0.5,
-    }.get(scale, q.shape[-1] ** 0.5)
-    scores = q @ k.transpose(-1, -2) / divisor
-    weights = weights_of(
-        scores, may_attend, n_kv_heads, softmax_over, blocked, mask, mask_axes, nothing
-    )
-    output = weights @ v
-    output = {
-        "weights": lambda: weights,
-        "both": lambda: (output, weights),
-        "merged": lambda: output.transpose(-3, -2).flatten(-2),
-        "tokens first": lambda: output.transpose(-3, -2),
-        "mean of the group": lambda: output.unflatten(-3, (n_kv_heads, -1)).mean(-3),
-        "sum of the group": lambda: output.unflatten(-3, (n_kv_heads, -1)).sum(-3),
-        "groups as an axis": lambda: output.unflatten(-3, (n_kv_heads, -1)),
-        "groups exchanged": lambda: (
-            output.unflatten(-3, (n_kv_heads, -1)).transpose(-4, -3).flatten(-4, -3)
-        ),
-    }.get(returns, lambda: output)()
-    if written == "into q":
-        callers_q /= callers_q.shape[-1] ** 0.5
-    elif written == "into the mask" and may_attend is not None:
-        may_attend.logical_not_()
-    return output
-
-
-def weights_of(
-    scores, may_attend, n_kv_heads, softmax_over, blocked, mask, mask_axes, nothing
-):
-    """Return the weights, with a mask or without."""
-    axis = {"queries": -2, "heads": -3}.get(softmax_over, -1)
-    if may_attend is None or mask == "none":
-        return scores.softmax(dim=axis)
-    if blocked == "where True":
-        may_attend = ~may_attend
-    if mask_axes == "one more" or may_attend.ndim < 3:
-        may_attend = may_attend.unsqueeze(-3)
-    may_attend = may_attend.expand(scores.shape)
-    n_heads = scores.shape[-3]
-    reach = {
-        "the first head": 1,
-        "the first group": n_heads // n_kv_heads,
-        "the first n_kv_heads": n_kv_heads,
-    }.get(mask, n_heads)
-    reached = (torch.arange(n_heads) < reach)[:, None, None]
-    may_attend = may_attend | ~reached
-    if blocked == "0":
-        return (scores * may_attend).softmax(dim=axis)
-    if blocked == "weights":
-        return scores.softmax(dim=axis) * may_attend
-    number = -1e9 if nothing == "as for equal scores" else -torch.inf
-    weights = scores.masked_fill(~may_attend, number).softmax(dim=axis)
-    return weights.nan_to_num(nan=0.0) if nothing == "zeros" else weights
-
-
-exercise.option(
-    "tiled",
-    "Your head h reads the keys and values of head h % n_kv_heads: all heads of keys "
-    "are laid out once, and then again.",
-    "Which heads of queries are neighbours of head 0 in your code, and which are in "
-    "its group?",
-    why="repeat and tile copy the whole axis; repeat_interleave copies each head.",
-    both="every n_kv_heads-th",
-)
-exercise.option(
-    "keys_tiled",
-    "Your head h reads the keys of head h % n_kv_heads, and the values of its group.",
-    "Are keys and values laid out in the same way?",
-    why="One of two lines is mended, and the other one forgotten.",
-    keys="every n_kv_heads-th",
-)
-exercise.option(
-    "values_tiled",
-    "Your head h reads the values of head h % n_kv_heads, and the keys of its group.",
-    "Are keys and values laid out in the same way?",
-    why="One of two lines is mended, and the other one forgotten.",
-    values="every n_kv_heads-th",
-)
-exercise.option(
-    "first_head_for_all",
-    "Your heads all read head 0 of keys and values.",
-    "What do the other heads of keys and values do in your code?",
-    why="That is multi-query attention, where there is no other head.",
-    both="the first",
-)
-exercise.option(
-    "keys_and_values_averaged",
-    "Your heads all read the mean of the heads of keys and values.",
-    "How many different heads of values can be read, and how many does your code have?",
-    why="Averages are how Ainslie et al. (2023) make grouped heads out of a trained "
-    "model's; after that they stay apart.",
-    both="the mean of all",
-)
-exercise.option(
-    "groups_from_the_last_on",
-    "Your first group reads the last head of keys and values.",
-    "Which head of keys and values belongs to head 0 of the queries?",
-    why="An index runs down where it should run up.",
-    both="from the last on",
-)
-exercise.option(
-    "queries_averaged",
-    "Your heads of one group all have the mean of their queries.",
-    "What do the heads of a group share: keys and values only, or queries, too?",
-    why="'Grouped queries' is read as queries that are merged.",
-    queries="mean of the group",
-)
-exercise.option(
-    "outputs_averaged",
-    "Your result has one head for each group: the mean of its outputs.",
-    "How many heads does the docstring promise?",
-    why="'Grouped' is read as merged, and the number of heads is then n_kv_heads.",
-    returns="mean of the group",
-)
-exercise.option(
-    "outputs_summed",
-    "Your result has one head for each group: the sum of its outputs.",
-    "How many heads does the docstring promise?",
-    why="An einsum without the axis of the group in its output sums over it.",
-    returns="sum of the group",
-)
-exercise.option(
-    "groups_left_as_an_axis",
-    "Your result has an axis for the groups, and one for the heads in each.",
-    "Which shape does the docstring promise?",
-    why="The queries are unflattened, and flatten is forgotten at the end.",
-    returns="groups as an axis",
-)
-exercise.option(
-    "heads_reordered",
-    "Your heads come out in another order: the first of each group, then the second of "
-    "each.",
-    "Which of your two axes of heads varies faster, before and after?",
-    why="An einsum puts the axis of the group first, and reshape takes it as it is.",
-    returns="groups exchanged",
-)
-exercise.option(
-    "heads_merged",
-    "Your heads are merged: each token has one long vector.",
-    "Which shape does the docstring promise?",
-    why="merge_heads comes next in every block.",
-    returns="merged",
-)
-exercise.option(
-    "tokens_before_heads",
-    "Your axes of tokens and of heads are exchanged.",
-    "Which shape does the docstring promise?",
-    why="(batch, n, n_heads, d) is what several libraries use.",
-    returns="tokens first",
-)
-exercise.option(
-    "weights_returned",
-    "Your result holds the weights, not the output.",
-    "What is done with the weights at the end?",
-    why="The weights are what the pictures show.",
-    returns="weights",
-)
-exercise.option(
-    "weights_returned_too",
-    "Your result is a pair: the output, and the weights.",
-    "How many results does the docstring promise?",
-    why="attention returns both, and its result is handed on.",
-    returns="both",
-)
-exercise.option(
-    "not_scaled",
-    "Your scores are not scaled.",
-    "By what are dot products divided before the softmax?",
-    why="The grouping is new, and the rest is written from memory.",
-    scale="none",
-)
-exercise.option(
-    "scaled_by_d_k",
-    "Your scores are divided by d_k, not by its root.",
-    "How does the size of a dot product grow with d_k?",
-    why="The root is lost.",
-    scale="d_k",
-)
-exercise.option(
-    "scaled_by_the_root_of_d_v",
-    "Your scores are divided by √d_v.",
-    "Which vectors are multiplied in a score: those of keys, or those of values?",
-    why="d_k = d_v in nearly every model.",
-    scale="√d_v",
-)
-exercise.option(
-    "scaled_by_the_number_of_keys",
-    "Your scores are divided by √m.",
-    "Which axis does a dot product sum over?",
-    why="shape[-2] and shape[-1] are a digit apart.",
-    scale="√m",
-)
-exercise.option(
-    "scaled_by_n_kv_heads",
-    "Your scores are divided by √n_kv_heads.",
-    "Which axis does a dot product sum over?",
-    why="shape[-3] is at hand, since the heads are counted above.",
-    scale="√n_kv_heads",
-)
-exercise.option(
-    "scaled_by_all_keys_of_a_token",
-    "Your scores are divided by √(n_kv_heads · d_k).",
-    "How many numbers does one dot product sum?",
-    why="That is the length of a token's keys before they are split into heads.",
-    scale="√(d_k n_kv_heads)",
-)
-exercise.option(
-    "scaled_by_d_model",
-    "Your scores are divided by √(n_heads · d_k).",
-    "How many numbers does one dot product sum?",
-    why="d_model is d_k in attention with one head.",
-    scale="√d_model",
-)
-exercise.option(
-    "scaled_by_the_group",
-    "Your scores are divided by √d_k, and by the root of the number of heads in a "
-    "group.",
-    "How many numbers does one dot product sum?",
-    why="The heads of a group are thought of as one longer head.",
-    scale="√(d_k group)",
-)
-exercise.option(
-    "softmax_over_queries",
-    "Your softmax runs over the queries.",
-    "Which weights sum to 1: those of one query, or those of one key?",
-    why="Axis −2 is one off, and the shape stays the same.",
-    softmax_over="queries",
-)
-exercise.option(
-    "softmax_over_heads",
-    "Your softmax runs over the heads.",
-    "Which weights sum to 1: those of one query, or those of all heads together?",
-    why="dim=1 is the axis of the heads in (batch, n_heads, n, m).",
-    softmax_over="heads",
-)
-exercise.option(
-    "mask_inverted",
-    "Your mask blocks where it is True.",
-    "What does True stand for in may_attend?",
-    why="nn.MultiheadAttention's masks block where they are True.",
-    blocked="where True",
-)
-exercise.option(
-    "blocked_scores_of_zero",
-    "Your blocked scores are 0: e⁰ is 1, and they keep a weight.",
-    "Which score has the weight 0?",
-    why="scores * may_attend is short, and works for weights.",
-    blocked="0",
-)
-exercise.option(
-    "weights_not_normalised_again",
-    "Your blocked weights become 0 after the softmax: what is left does not sum to 1.",
-    "What do the weights of a query sum to, once some are gone?",
-    why="weights * may_attend is short, and leaves zeros in the right positions.",
-    blocked="weights",
-)
-exercise.option(
-    "mask_left_out",
-    "Your mask plays no part.",
-    "Which argument is not used in your code?",
-    why="The mask is optional, and the grouping works without it.",
-    mask="none",
-)
-exercise.option(
-    "mask_for_the_first_head",
-    "Your mask holds for head 0 alone.",
-    "For which heads should it hold, says the docstring?",
-    why="scores[..., 0, :, :] is masked, in place of all heads.",
-    mask="the first head",
-)
-exercise.option(
-    "mask_for_the_first_group",
-    "Your mask holds for the first group alone.",
-    "For which heads should it hold, says the docstring?",
-    why="In a loop over the groups, the mask is used up, or set to None.",
-    mask="the first group",
-)
-exercise.option(
-    "mask_for_the_first_heads",
-    "Your mask holds for the first n_kv_heads heads alone.",
-    "How many heads of scores are there?",
-    why="The mask is repeated for the heads of keys, of which there are fewer.",
-    mask="the first n_kv_heads",
-)
-exercise.option(
-    "sequences_taken_for_heads",
-    "Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or "
-    "does not fit.",
-    "Which axis does broadcasting put next to the first one of (batch, n, m), if the "
-    "scores have (batch, n_heads, n, m)?",
-    why="For a mask (n, m) nothing has to be done, and both look alike.",
-    mask_axes="as they are",
-)
-exercise.option(
-    "nan_where_nothing_is_allowed",
-    "Your query that may attend to no key gets NaN.",
-    "What is the softmax of a row of −∞?",
-    why="masked_fill with −∞ and softmax is what every tutorial has.",
-    nothing="NaN",
-)
-exercise.option(
-    "mean_where_nothing_is_allowed",
-    "Your query that may attend to no key gets the mean of all values.",
-    "What is the softmax of a row of equal scores, however low they are?",
-    why="A large negative number in place of −∞ avoids NaN.",
-    nothing="as for equal scores",
-)
-exercise.option(
-    "queries_scaled_in_place",
-    "Your call divides the caller's queries.",
-    "Does `q /= …` make a new tensor, or write into the caller's?",
-    why="To scale the queries first is cheaper, and /= is short.",
-    written="into q",
-)
-exercise.option(
-    "mask_turned_in_place",
-    "Your call inverts the caller's mask.",
-    "What does the underscore at the end of `logical_not_` say?",
-    why="masked_fill wants True where it fills, so the mask is inverted first.",
-    written="into the mask",
-)
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

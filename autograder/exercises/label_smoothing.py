@@ -82,219 +82,130 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(tokens(rng, 6, 3, 4), 6, 0.25)
 
 
-@exercise.variants
-def variants(
-    targets,
-    vocab_size,
-    smoothing,
-    *,
-    shares="1 − s + s/V, s/V",
-    s="smoothing",
-    ids_from=0,
-    width="vocab_size",
-    zero="like the others",
-    axes="as targets, then the vocabulary",
-    returns="floats",
-    overwritten="nothing",
-):
-    count = int(targets.max()) + 1 if width == "largest target" else vocab_size
-    count += width == "one more"
-    low = {"0.1": 0.1, "1 − smoothing": 1 - smoothing}.get(s, smoothing)
-    n = targets.shape[-1] if targets.ndim else 1
-    right, other = {
-        "1 − s, s/(V − 1)": (1 - low, low / (vocab_size - 1)),
-        "1 − s, s/(V − 2)": (1 - low, low / (vocab_size - 2)),
-        "1 − s, s/V": (1 - low, low / vocab_size),
-        "1 − s, s": (1 - low, low),
-        "1 + s/V, s/V": (1 + low / vocab_size, low / vocab_size),
-        "1, s/V": (1, low / vocab_size),
-        "1, s": (1, low),
-        "1, 0": (1, 0),
-        "of n": (1 - low + low / n, low / n),
-    }.get(shares, (1 - low + low / vocab_size, low / vocab_size))
-    result = torch.full((*targets.shape, count), float(other))
-    result.scatter_(-1, targets.unsqueeze(-1) - ids_from, float(right))
-    if zero in ("nothing", "no column"):
-        result[..., 0] = 0.0
-    if zero in ("nothing", "no row"):
-        result = result.masked_fill((targets == 0).unsqueeze(-1), 0.0)
-    if axes == "flattened":
-        result = result.reshape(-1, count)
-    elif axes == "vocabulary first":
-        result = result.movedim(-1, 0)
-    if overwritten == "targets":
-        targets.unsqueeze_(-1)
-    return {
-        "an array": lambda: result.numpy(),
-        "logarithms": lambda: result.log(),
-        "whole numbers": lambda: result.long(),
-    }.get(returns, lambda: result)()
+exercise.edits(
+    """
+spread_over_the_others:
+  | smoothing / vocab_size -> smoothing / (vocab_size - 1)
+  | scatter_add -> scatter
+  Your smoothing goes to the other tokens only: each of them has smoothing / (V − 1),
+    the right one 1 − smoothing.
+  ? Over how many tokens does the docstring spread the smoothing?
+  # Many texts say 'the rest is for the others', and rows sum to 1 as well.
+divided_by_two_less:
+  | smoothing / vocab_size -> smoothing / (vocab_size - 2)
+  | scatter_add -> scatter
+  Your others have smoothing / (V − 2) each, and the right one 1 − smoothing.
+  ? What is the sum of one of your rows?
+  # The Annotated Transformer divides by size − 2, because there padding gets nothing;
+    without that, rows sum to more than 1.
+right_token_without_its_part: scatter_add -> scatter
+  Your right token lacks its own part of what is spread: rows sum to less than 1.
+  ? Is the right token one of those over which the smoothing is spread?
+  # scatter writes 1 − smoothing over what fill has put there.
+smoothing_on_top: 1 - smoothing -> 1.0
+  Your right token keeps its whole 1, and the smoothing comes on top: rows sum to more
+    than 1.
+  ? From which token is what the others get taken away?
+  # one_hot + smoothing / vocab_size is short, and looks like the paper's rule.
+right_token_stays_one:
+  | 1 - smoothing -> 1.0
+  | scatter_add -> scatter
+  Your right token has exactly 1, and the others their part of the smoothing.
+  # torch.where(right, 1, smoothing / vocab_size) changes the zeros only.
+smoothing_not_divided: smoothing / vocab_size -> smoothing
+  Your tokens get the whole smoothing each, the right one on top of the rest.
+  ? How much do all tokens together get, if each gets the whole smoothing?
+  # 'a value of 0.1' in the paper is read as what each wrong token gets.
+others_get_the_whole_smoothing:
+  | smoothing / vocab_size -> smoothing
+  | scatter_add -> scatter
+  Your right token has 1 − smoothing, and each of the others the whole smoothing.
+  ? What is the sum of one of your rows?
+  # With two tokens that is right: one gets 0.9, the other 0.1.
+not_smoothed:
+  | smoothing / vocab_size -> 0.0
+  | 1 - smoothing -> 1.0
+  Your right token has 1, and the others 0: nothing is smoothed.
+  ? Where does your function use its last argument?
+  # one_hot is the first step, and the second is left out.
+divided_by_the_positions: smoothing / vocab_size -> smoothing / targets.shape[-1]
+  Your smoothing is divided by the number of positions, not by vocab_size.
+  ? Over what is the smoothing spread: the positions of a sequence, or the tokens?
+  # targets.shape[-1] and vocab_size are both 'the last size' at some moment.
+smoothing_and_rest_exchanged:
+  | smoothing / vocab_size -> (1 - smoothing) / vocab_size
+  | 1 - smoothing -> smoothing
+  Your smoothing and 1 − smoothing are exchanged.
+  ? With a smoothing of 0.1, how much is left to the right token?
+  # smoothing and confidence are exchanged: both are numbers between 0 and 1.
+smoothing_written_in: smoothing = 0.1
+  Your smoothing is 0.1, whatever the caller says.
+  ? Where does your function use its last argument?
+  # The value of the paper is written into the formula.
+token_ids_from_one: targets.unsqueeze(-1) -> targets.unsqueeze(-1) - 1
+  The column of your right token is the one before its token id.
+  ? Which column belongs to token id 0?
+  # Tokens are counted from 1, and column 0 is taken for the first of them.
+as_long_as_the_largest_target:
+  | (*targets.shape, vocab_size) -> (*targets.shape, int(targets.max()) + 1)
+  Your rows are as long as the largest target asks for, not as the vocabulary.
+  ? How does your function know how many tokens there are, if the last one is never
+    right?
+  # one_hot(targets) without a number of classes counts up to the largest.
+one_column_too_many: (*targets.shape, vocab_size) -> (*targets.shape, vocab_size + 1)
+  Your rows are longer by one than the vocabulary.
+  ? How many token ids are there from 0 to vocab_size − 1?
+  # vocab_size is taken for the largest token id.
+token_zero_gets_nothing:
+  | return even. … ->
+  :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)
+  :     smoothed[..., 0] = 0.0
+  :     smoothed[targets == 0] = 0.0
+  :     return smoothed
+  Your token 0 gets nothing, and where it is the right one the whole row is 0.
+  ? Does the docstring treat any token differently?
+  # The Annotated Transformer smooths so, with 0 for padding;
+    harvardnlp/annotated-transformer, issues 38 and 39, stumble over the empty rows.
+column_of_token_zero_empty:
+  | return even. … ->
+  :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)
+  :     smoothed[..., 0] = 0.0
+  :     return smoothed
+  Your token 0 gets nothing, also where it is the right one.
+  # 0 is taken for padding, and its column is emptied.
+rows_of_token_zero_empty:
+  | return even. … ->
+  :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)
+  :     smoothed[targets == 0] = 0.0
+  :     return smoothed
+  Where token 0 is the right one, your whole row is 0.
+  # 0 is taken for padding, and its rows are emptied.
+axes_flattened:
+  | return even.scatter_add(-1, targets.unsqueeze(-1), right).reshape(-1, vocab_size)
+  Your rows stand in one long table: the leading axes are gone.
+  ? Which shape does the docstring promise for targets of shape (2, 3)?
+  # Losses flatten with view(-1) before they smooth.
+vocabulary_first:
+  | return even.scatter_add(-1, targets.unsqueeze(-1), right).movedim(-1, 0)
+  The axis of the vocabulary comes first in your result.
+  # PyTorch's classes stand before the positions, and stack adds axis 0.
+array_returned: return even.scatter_add(-1, targets.unsqueeze(-1), right).numpy()
+  Your result is a NumPy array, not a tensor.
+  ? Which type has the docstring's example?
+  # np.eye(vocab_size)[targets] is handed on as it is.
+logarithms_returned: return even.scatter_add(-1, targets.unsqueeze(-1), right).log()
+  Your result holds logarithms.
+  ? What should a row of the result sum to?
+  # KLDivLoss wants logarithms of one of its two distributions.
+cut_to_whole_numbers: return even.scatter_add(-1, targets.unsqueeze(-1), right).long()
+  Your result holds integers: what follows the decimal point is lost.
+  ? Which dtype has the tensor that you write the shares into?
+  # one_hot and zeros_like(targets) hold integers.
+axis_added_in_place: targets.unsqueeze( -> targets.unsqueeze_(
+  Your call gives the caller's targets one axis more.
+  ? What does the underscore at the end of `unsqueeze_` say?
+  # scatter wants targets with a last axis, and unsqueeze_ gives it in place.
+""",
+)
 
-
-exercise.option(
-    "spread_over_the_others",
-    "Your smoothing goes to the other tokens only: each of them has "
-    "smoothing / (V − 1), the right one 1 − smoothing.",
-    "Over how many tokens does the docstring spread the smoothing?",
-    why="Many texts say 'the rest is for the others', and rows sum to 1 as well.",
-    shares="1 − s, s/(V − 1)",
-)
-exercise.option(
-    "divided_by_two_less",
-    "Your others have smoothing / (V − 2) each, and the right one 1 − smoothing.",
-    "What is the sum of one of your rows?",
-    why="The Annotated Transformer divides by size − 2, because there padding gets "
-    "nothing; without that, rows sum to more than 1.",
-    shares="1 − s, s/(V − 2)",
-)
-exercise.option(
-    "right_token_without_its_part",
-    "Your right token lacks its own part of what is spread: rows sum to less than 1.",
-    "Is the right token one of those over which the smoothing is spread?",
-    why="scatter writes 1 − smoothing over what fill has put there.",
-    shares="1 − s, s/V",
-)
-exercise.option(
-    "smoothing_on_top",
-    "Your right token keeps its whole 1, and the smoothing comes on top: rows sum to "
-    "more than 1.",
-    "From which token is what the others get taken away?",
-    why="one_hot + smoothing / vocab_size is short, and looks like the paper's rule.",
-    shares="1 + s/V, s/V",
-)
-exercise.option(
-    "right_token_stays_one",
-    "Your right token has exactly 1, and the others their part of the smoothing.",
-    "From which token is what the others get taken away?",
-    why="torch.where(right, 1, smoothing / vocab_size) changes the zeros only.",
-    shares="1, s/V",
-)
-exercise.option(
-    "smoothing_not_divided",
-    "Your tokens get the whole smoothing each, the right one on top of the rest.",
-    "How much do all tokens together get, if each gets the whole smoothing?",
-    why="'a value of 0.1' in the paper is read as what each wrong token gets.",
-    shares="1, s",
-)
-exercise.option(
-    "others_get_the_whole_smoothing",
-    "Your right token has 1 − smoothing, and each of the others the whole smoothing.",
-    "What is the sum of one of your rows?",
-    why="With two tokens that is right: one gets 0.9, the other 0.1.",
-    shares="1 − s, s",
-)
-exercise.option(
-    "not_smoothed",
-    "Your right token has 1, and the others 0: nothing is smoothed.",
-    "Where does your function use its last argument?",
-    why="one_hot is the first step, and the second is left out.",
-    shares="1, 0",
-)
-exercise.option(
-    "divided_by_the_positions",
-    "Your smoothing is divided by the number of positions, not by vocab_size.",
-    "Over what is the smoothing spread: the positions of a sequence, or the tokens?",
-    why="targets.shape[-1] and vocab_size are both 'the last size' at some moment.",
-    shares="of n",
-)
-exercise.option(
-    "smoothing_and_rest_exchanged",
-    "Your smoothing and 1 − smoothing are exchanged.",
-    "With a smoothing of 0.1, how much is left to the right token?",
-    why="smoothing and confidence are exchanged: both are numbers between 0 and 1.",
-    s="1 − smoothing",
-)
-exercise.option(
-    "smoothing_written_in",
-    "Your smoothing is 0.1, whatever the caller says.",
-    "Where does your function use its last argument?",
-    why="The value of the paper is written into the formula.",
-    s="0.1",
-)
-exercise.option(
-    "token_ids_from_one",
-    "The column of your right token is the one before its token id.",
-    "Which column belongs to token id 0?",
-    why="Tokens are counted from 1, and column 0 is taken for the first of them.",
-    ids_from=1,
-)
-exercise.option(
-    "as_long_as_the_largest_target",
-    "Your rows are as long as the largest target asks for, not as the vocabulary.",
-    "How does your function know how many tokens there are, if the last one is never "
-    "right?",
-    why="one_hot(targets) without a number of classes counts up to the largest.",
-    width="largest target",
-)
-exercise.option(
-    "one_column_too_many",
-    "Your rows are longer by one than the vocabulary.",
-    "How many token ids are there from 0 to vocab_size − 1?",
-    why="vocab_size is taken for the largest token id.",
-    width="one more",
-)
-exercise.option(
-    "token_zero_gets_nothing",
-    "Your token 0 gets nothing, and where it is the right one the whole row is 0.",
-    "Does the docstring treat any token differently?",
-    why="The Annotated Transformer smooths so, with 0 for padding; harvardnlp/"
-    "annotated-transformer, issues 38 and 39, stumble over the empty rows.",
-    zero="nothing",
-)
-exercise.option(
-    "column_of_token_zero_empty",
-    "Your token 0 gets nothing, also where it is the right one.",
-    "Does the docstring treat any token differently?",
-    why="0 is taken for padding, and its column is emptied.",
-    zero="no column",
-)
-exercise.option(
-    "rows_of_token_zero_empty",
-    "Where token 0 is the right one, your whole row is 0.",
-    "Does the docstring treat any token differently?",
-    why="0 is taken for padding, and its rows are emptied.",
-    zero="no row",
-)
-exercise.option(
-    "axes_flattened",
-    "Your rows stand in one long table: the leading axes are gone.",
-    "Which shape does the docstring promise for targets of shape (2, 3)?",
-    why="Losses flatten with view(-1) before they smooth.",
-    axes="flattened",
-)
-exercise.option(
-    "vocabulary_first",
-    "The axis of the vocabulary comes first in your result.",
-    "Which shape does the docstring promise for targets of shape (2, 3)?",
-    why="PyTorch's classes stand before the positions, and stack adds axis 0.",
-    axes="vocabulary first",
-)
-exercise.option(
-    "array_returned",
-    "Your result is a NumPy array, not a tensor.",
-    "Which type has the docstring's example?",
-    why="np.eye(vocab_size)[targets] is handed on as it is.",
-    returns="an array",
-)
-exercise.option(
-    "logarithms_returned",
-    "Your result holds logarithms.",
-    "What should a row of the result sum to?",
-    why="KLDivLoss wants logarithms of one of its two distributions.",
-    returns="logarithms",
-)
-exercise.option(
-    "cut_to_whole_numbers",
-    "Your result holds integers: what follows the decimal point is lost.",
-    "Which dtype has the tensor that you write the shares into?",
-    why="one_hot and zeros_like(targets) hold integers.",
-    returns="whole numbers",
-)
-exercise.option(
-    "axis_added_in_place",
-    "Your call gives the caller's targets one axis more.",
-    "What does the underscore at the end of `unsqueeze_` say?",
-    why="scatter wants targets with a last axis, and unsqueeze_ gives it in place.",
-    overwritten="targets",
-)
 exercise.family(families.squeezed())

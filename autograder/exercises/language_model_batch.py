@@ -95,265 +95,143 @@ def long_text(student, rng):
     student.agrees(drawn_text(rng, 2000), 33, drawn_starts(rng, 19, 1966))
 
 
-@exercise.variants
-def variants(
-    token_ids,
-    length,
-    starts,
-    *,
-    target="the next token",
-    first="from the start",
-    windows="all",
-    refused="none",
-    ids="whole numbers",
-    form="(batch, length)",
-    overwritten="nothing",
-):
-    last = len(token_ids) - length - 1
-    if refused == "the last window" and starts.max() == last:
-        raise ValueError("a target is missing")
-    used = starts
-    if windows == "behind each other":
-        used = starts[0] + length * torch.arange(len(starts))
-    elif windows == "in order":
-        used = starts.sort().values
-    elif windows == "first only":
-        used = starts[:1]
-    elif windows == "numbered":
-        used = torch.arange(len(starts))
-    elif windows == "each once":
-        used = starts.unique()
-    if first == "counted in windows":
-        used = used * length
-    elif first == "one later":
-        used = used + 1
-    if form == "up to the length":
-        inputs = torch.stack([token_ids[start:length] for start in used])
-        return inputs, torch.stack([token_ids[s + 1 : length + 1] for s in used])
-    positions = used.unsqueeze(-1) + torch.arange(length)
-    step = {
-        "the same token": 0,
-        "the next but one": 2,
-        "the one before": -1,
-        "the next window's": length,
-    }.get(target, 1)
-    inputs = token_ids[positions]
-    if target == "rolled the other way":
-        targets = inputs.roll(1, dims=-1)
-    elif target in ("the next token, 0 at the end", "rolled"):
-        targets = inputs.roll(-1, dims=-1)
-        if target != "rolled":
-            targets[:, -1] = 0
-    else:
-        targets = token_ids[positions + step]
-    if target == "the token id after":
-        targets = inputs + 1
-    if target == "the last one's alone":
-        targets = targets[:, -1]
-    if form == "one token shorter":
-        inputs, targets = inputs[:, :-1], targets[:, :-1]
-    elif form == "inputs one token longer":
-        inputs = torch.cat([inputs, targets[:, -1:]], dim=-1)
-    elif form == "targets in one row":
-        targets = targets.reshape(-1)
-    elif form == "(length, batch)":
-        inputs, targets = inputs.T, targets.T
-    elif form == "both in one tensor":
-        return torch.stack([inputs, targets])
-    if ids == "positions":
-        return positions, positions + step
-    if ids == "floats":
-        inputs, targets = inputs.float(), targets.float()
-    if overwritten == "starts":
-        starts += 1
-    return inputs, targets
+exercise.edits(
+    """
+targets_not_shifted: positions + 1 -> positions
+  Your targets are the inputs themselves: a model that copies would have no loss.
+  ? What should a model predict that has read the first token of a window?
+  # The shift is left to the model: Hugging Face's models shift labels inside.
+targets_shifted_twice: positions + 1 -> positions + 2
+  Your targets are two tokens later than your inputs.
+  ? Which token comes after the first input, and which one is your first target?
+  # One shift in the slice and a second one in the index of the window.
+targets_from_before: positions + 1 -> positions - 1
+  Your targets are one token earlier than your inputs.
+  ? Does a language model predict what comes next, or what came before?
+  # The shift goes to the wrong side; the sign of an index is hard to see.
+targets_from_the_next_window: positions + 1 -> positions + length
+  Your targets are the window after the inputs, a whole window later.
+  ? How many tokens has a model read that predicts the second target?
+  # A sequence is split into what is read and what is to be predicted, as in time
+    series and in a translation.
+targets_rolled: token_ids[positions + 1] -> token_ids[positions].roll(-1, dims=-1)
+  Your last target is the first input of the same window.
+  ? Which token of the text comes after the last one of a window?
+  # torch.roll(inputs, -1) shifts, and wraps around.
+one_added_to_token_ids: token_ids[positions + 1] -> token_ids[positions] + 1
+  Your targets are the inputs' token ids plus 1. A target is the token at the next
+    position of the text, whatever its id.
+  ? In the text 10, 12, 11, which token comes after 10: the one with id 11?
+  # In a text 10, 11, 12, … the next token is the next number, as in the docstring's
+    example.
+targets_rolled_the_other_way:
+  | token_ids[positions + 1] -> token_ids[positions].roll(1, dims=-1)
+  Your targets are the inputs moved to the right: each is the token before, and the
+    first is the window's last token.
+  ? Which token should be the first target of a window: the one before its first
+    input, or the one after it?
+  # torch.roll(inputs, 1) moves to the right, and wraps around.
+zero_as_last_target:
+  | return ( … ->
+  :     targets = token_ids[positions + 1]
+  :     targets[:, -1] = 0
+  :     return (token_ids[positions], targets)
+  Your last target is 0 in each window.
+  ? Which token of the text comes after the last one of a window?
+  # The window alone is shifted, and what is missing is filled with zeros.
+last_target_only: positions + 1 -> positions[:, -1] + 1
+  Your targets hold one token per window: what comes after the whole of it.
+  ? For how many positions of a window does a language model make a prediction?
+  # N-gram and recurrent models are written like that: a context, and one token.
+windows_behind_each_other:
+  | positions = starts[0] + torch.arange(len(starts) * length).reshape(-1, length)
+  Your windows stand one after another from the first start on: the other starts play
+    no part.
+  ? Where does the second window start, says `starts`?
+  # A text that is cut into equal pieces needs one start only.
+windows_numbered: starts.unsqueeze(-1) -> torch.arange(len(starts)).unsqueeze(-1)
+  Your windows start at 0, 1, 2, …, at the number of each start in `starts` and not at
+    the start itself.
+  ? If `starts` is 7, 3, where does the window in row 0 begin?
+  # range(len(starts)) gives numbers of rows, and starts[i] is forgotten.
+windows_up_to_the_length:
+  | positions = …
+  : return ( … ->
+  :     inputs = torch.stack([token_ids[start:length] for start in starts])
+  :     targets = torch.stack([token_ids[start + 1:length + 1] for start in starts])
+  :     return (inputs, targets)
+  Your slices end at position `length` of the text, wherever they start: only a window
+    that starts at 0 is `length` tokens long.
+  ? At which position should a window end that starts at 7 and has 3 tokens?
+  # The second number of a slice is taken for how many there are; it is an end.
+windows_sorted: starts.unsqueeze(-1) -> starts.sort().values.unsqueeze(-1)
+  Your windows are in the order of the text, not of `starts`.
+  ? Which window is in row 0?
+  # A mask over the text, or a sorted index, gives windows in their order.
+windows_once_each: starts.unsqueeze(-1) -> starts.unique().unsqueeze(-1)
+  Your windows come in order and each only once, where a start comes twice.
+  ? How many rows does the docstring promise for five starts?
+  # A set of starts, or a dictionary by start, has each of them once.
+first_window_only: starts.unsqueeze(-1) -> starts[:1].unsqueeze(-1)
+  Your result holds the first window only.
+  ? How often does your loop run before it returns?
+  # `return` is indented into the loop, or starts[0] is tried first and stays.
+first_token_left_out: starts.unsqueeze(-1) -> starts.unsqueeze(-1) + 1
+  Your windows begin one token too late.
+  ? Which position has a window's first token, says the docstring?
+  # The + 1 of the targets is added to the inputs as well.
+last_window_refused: starts > last -> starts >= last
+  Your code refuses the last window, though all of its targets are there.
+  ? Which position has the last target of a window that starts at n − length − 1?
+  # range(n - length - 1) and randint(0, n - length - 1) leave out their end.
+one_token_shorter: torch.arange(length, -> torch.arange(length - 1,
+  Your windows are one token shorter than `length`.
+  ? How many tokens does a window need so that its inputs and its targets are `length`
+    long?
+  # chunk[:-1] and chunk[1:] of a chunk of `length` tokens, not of one more.
+inputs_one_token_longer:
+  | torch.arange(length, -> torch.arange(length + 1,
+  | positions + 1 -> positions[:, 1:]
+  Your inputs are one token longer than your targets.
+  ? Is there a target for the last token of your inputs?
+  # The chunk of length + 1 tokens is returned, and its targets are cut off.
+targets_in_one_row: token_ids[positions + 1] -> token_ids[positions + 1].reshape(-1)
+  Your targets stand in one row: the axis of the batch is gone.
+  ? Which shape does the docstring promise for targets?
+  # A loss wants them flat: get_batch in PyTorch's word language model returns them
+    with view(-1).
+length_before_batch:
+  | positions = starts + torch.arange(length, device=starts.device).unsqueeze(-1)
+  Your tensors have the shape (length, batch): a window is a column.
+  ? What is a row of your inputs, and what should it be?
+  # Recurrent networks of PyTorch read (length, batch) unless batch_first is set.
+one_tensor_for_both:
+  | return torch.stack([token_ids[positions], token_ids[positions + 1]])
+  Your inputs and targets come in one tensor.
+  ? How many results does the docstring promise?
+  # torch.stack of both needs one name less.
+token_ids_as_floats:
+  | token_ids[positions], -> token_ids[positions].float(),
+  | token_ids[positions + 1] -> token_ids[positions + 1].float()
+  Your token ids are floats.
+  ? Which dtype does torch.zeros have if none is asked for?
+  # torch.zeros, torch.empty and torch.Tensor hold float32.
+starts_moved:
+  | return ( … ->
+  :     inputs = token_ids[positions]
+  :     starts += 1
+  :     positions = starts.unsqueeze(-1) + torch.arange(length, device=starts.device)
+  :     return (inputs, token_ids[positions])
+  Your call adds 1 to the caller's `starts`.
+  ? Does `starts += 1` make a new tensor, or write into the caller's?
+  # The same lines make the targets, after `starts += 1`.
+positions_returned: return (positions, positions + 1)
+  Your result holds positions in the text, not the tokens that stand there.
+  ? What do these positions have to index?
+  # The positions are the hard part, and look like token ids.
+""",
+)
 
-
-exercise.option(
-    "targets_not_shifted",
-    "Your targets are the inputs themselves: a model that copies would have no loss.",
-    "What should a model predict that has read the first token of a window?",
-    why="The shift is left to the model: Hugging Face's models shift labels inside.",
-    target="the same token",
-)
-exercise.option(
-    "targets_shifted_twice",
-    "Your targets are two tokens later than your inputs.",
-    "Which token comes after the first input, and which one is your first target?",
-    why="One shift in the slice and a second one in the index of the window.",
-    target="the next but one",
-)
-exercise.option(
-    "targets_from_before",
-    "Your targets are one token earlier than your inputs.",
-    "Does a language model predict what comes next, or what came before?",
-    why="The shift goes to the wrong side; the sign of an index is hard to see.",
-    target="the one before",
-)
-exercise.option(
-    "targets_from_the_next_window",
-    "Your targets are the window after the inputs, a whole window later.",
-    "How many tokens has a model read that predicts the second target?",
-    why="A sequence is split into what is read and what is to be predicted, as in time "
-    "series and in a translation.",
-    target="the next window's",
-)
-exercise.option(
-    "targets_rolled",
-    "Your last target is the first input of the same window.",
-    "Which token of the text comes after the last one of a window?",
-    why="torch.roll(inputs, -1) shifts, and wraps around.",
-    target="rolled",
-)
-exercise.option(
-    "one_added_to_token_ids",
-    "Your targets are the inputs' token ids plus 1. A target is the token at the next "
-    "position of the text, whatever its id.",
-    "In the text 10, 12, 11, which token comes after 10: the one with id 11?",
-    why="In a text 10, 11, 12, … the next token is the next number, as in the "
-    "docstring's example.",
-    target="the token id after",
-)
-exercise.option(
-    "targets_rolled_the_other_way",
-    "Your targets are the inputs moved to the right: each is the token before, and the "
-    "first is the window's last token.",
-    "Which token should be the first target of a window: the one before its first "
-    "input, or the one after it?",
-    why="torch.roll(inputs, 1) moves to the right, and wraps around.",
-    target="rolled the other way",
-)
-exercise.option(
-    "zero_as_last_target",
-    "Your last target is 0 in each window.",
-    "Which token of the text comes after the last one of a window?",
-    why="The window alone is shifted, and what is missing is filled with zeros.",
-    target="the next token, 0 at the end",
-)
-exercise.option(
-    "last_target_only",
-    "Your targets hold one token per window: what comes after the whole of it.",
-    "For how many positions of a window does a language model make a prediction?",
-    why="N-gram and recurrent models are written like that: a context, and one token.",
-    target="the last one's alone",
-)
-exercise.option(
-    "windows_behind_each_other",
-    "Your windows stand one after another from the first start on: the other starts "
-    "play no part.",
-    "Where does the second window start, says `starts`?",
-    why="A text that is cut into equal pieces needs one start only.",
-    windows="behind each other",
-)
-exercise.option(
-    "windows_numbered",
-    "Your windows start at 0, 1, 2, …, at the number of each start in `starts` and not "
-    "at the start itself.",
-    "If `starts` is 7, 3, where does the window in row 0 begin?",
-    why="range(len(starts)) gives numbers of rows, and starts[i] is forgotten.",
-    windows="numbered",
-)
-exercise.option(
-    "windows_up_to_the_length",
-    "Your slices end at position `length` of the text, wherever they start: only a "
-    "window that starts at 0 is `length` tokens long.",
-    "At which position should a window end that starts at 7 and has 3 tokens?",
-    why="The second number of a slice is taken for how many there are; it is an end.",
-    form="up to the length",
-)
-exercise.option(
-    "windows_sorted",
-    "Your windows are in the order of the text, not of `starts`.",
-    "Which window is in row 0?",
-    why="A mask over the text, or a sorted index, gives windows in their order.",
-    windows="in order",
-)
-exercise.option(
-    "windows_once_each",
-    "Your windows come in order and each only once, where a start comes twice.",
-    "How many rows does the docstring promise for five starts?",
-    why="A set of starts, or a dictionary by start, has each of them once.",
-    windows="each once",
-)
-exercise.option(
-    "first_window_only",
-    "Your result holds the first window only.",
-    "How often does your loop run before it returns?",
-    why="`return` is indented into the loop, or starts[0] is tried first and stays.",
-    windows="first only",
-)
-exercise.option(
-    "first_token_left_out",
-    "Your windows begin one token too late.",
-    "Which position has a window's first token, says the docstring?",
-    why="The + 1 of the targets is added to the inputs as well.",
-    first="one later",
-)
-exercise.option(
-    "last_window_refused",
-    "Your code refuses the last window, though all of its targets are there.",
-    "Which position has the last target of a window that starts at n − length − 1?",
-    why="range(n - length - 1) and randint(0, n - length - 1) leave out their end.",
-    refused="the last window",
-)
-exercise.option(
-    "one_token_shorter",
-    "Your windows are one token shorter than `length`.",
-    "How many tokens does a window need so that its inputs and its targets are "
-    "`length` long?",
-    why="chunk[:-1] and chunk[1:] of a chunk of `length` tokens, not of one more.",
-    form="one token shorter",
-)
-exercise.option(
-    "inputs_one_token_longer",
-    "Your inputs are one token longer than your targets.",
-    "Is there a target for the last token of your inputs?",
-    why="The chunk of length + 1 tokens is returned, and its targets are cut off.",
-    form="inputs one token longer",
-)
-exercise.option(
-    "targets_in_one_row",
-    "Your targets stand in one row: the axis of the batch is gone.",
-    "Which shape does the docstring promise for targets?",
-    why="A loss wants them flat: get_batch in PyTorch's word language model returns "
-    "them with view(-1).",
-    form="targets in one row",
-)
-exercise.option(
-    "length_before_batch",
-    "Your tensors have the shape (length, batch): a window is a column.",
-    "What is a row of your inputs, and what should it be?",
-    why="Recurrent networks of PyTorch read (length, batch) unless batch_first is set.",
-    form="(length, batch)",
-)
-exercise.option(
-    "one_tensor_for_both",
-    "Your inputs and targets come in one tensor.",
-    "How many results does the docstring promise?",
-    why="torch.stack of both needs one name less.",
-    form="both in one tensor",
-)
-exercise.option(
-    "token_ids_as_floats",
-    "Your token ids are floats.",
-    "Which dtype does torch.zeros have if none is asked for?",
-    why="torch.zeros, torch.empty and torch.Tensor hold float32.",
-    ids="floats",
-)
-exercise.option(
-    "starts_moved",
-    "Your call adds 1 to the caller's `starts`.",
-    "Does `starts += 1` make a new tensor, or write into the caller's?",
-    why="The same lines make the targets, after `starts += 1`.",
-    overwritten="starts",
-)
-exercise.option(
-    "positions_returned",
-    "Your result holds positions in the text, not the tokens that stand there.",
-    "What do these positions have to index?",
-    why="The positions are the hard part, and look like token ids.",
-    ids="positions",
-)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("inputs"),

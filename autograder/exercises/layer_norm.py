@@ -131,287 +131,147 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 4) + 1, drawn(rng, 4), drawn(rng, 4))
 
 
-AXES = {  # of the mean and the variance, for x with so many axes
-    "numbers": lambda ndim: (-1,),
-    "tokens": lambda ndim: (-2,) if ndim > 1 else (-1,),
-    "first": lambda ndim: (0,),
-    "axis 1": lambda ndim: (1,),
-    "sequence": lambda ndim: tuple(range(-min(2, ndim), 0)),
-    "all": lambda ndim: tuple(range(ndim)),
-}
+exercise.edits(
+    """
+divided_by_one_less:
+  | (centred ** 2).mean(dim=-1, keepdim=True) -> x.var(dim=-1, keepdim=True)
+  Your variance is a sum of squares divided by one less than there are numbers.
+  ? By what does `var`, or `std`, of PyTorch divide unless told otherwise, and what
+    does the docstring say?
+  # torch.std and torch.var estimate a population's: harvardnlp/annotated-transformer,
+    issue 122.
+sum_of_squares:
+  | (centred ** 2).mean(dim=-1, keepdim=True) ->
+  :     (centred ** 2).sum(dim=-1, keepdim=True)
+  Your variance is a sum of squares that is not divided by how many they are.
+  ? Is the variance a sum, or a mean?
+  # The length of a vector, torch.linalg.norm, is the root of a sum.
+mean_distance:
+  | (centred ** 2).mean(dim=-1, keepdim=True) ->
+  :     centred.abs().mean(dim=-1, keepdim=True) ** 2
+  Your rows are divided by the mean distance from the mean, not by the root of a
+    variance.
+  ? Which differences are averaged for a variance, as they are or squared?
+  # 'How far the numbers lie from their mean, on average' reads like that.
+one_pass:
+  | variance = (x * x).mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True) ** 2
+  Your variance is the mean of the squares minus the square of the mean: where that is
+    far larger than the variance, rounding takes its digits.
+  ? How many digits of 1,000,002² are left in float32?
+  # One pass over the numbers instead of two; the textbook formula is the same on
+    paper.
+eps_outside_the_root: torch.sqrt(variance + eps) -> (torch.sqrt(variance) + eps)
+  Your eps is added to the root of the variance.
+  ? Is eps added before the root is drawn, or after?
+  # 'To avoid a division by zero' is true of both: codertimo/BERT-pytorch, issue 30.
+variance_at_least_eps: variance + eps -> variance.clamp(min=eps)
+  Your eps has an effect only where the variance is smaller than eps.
+  ? What does the docstring do with eps: add it, or take the larger of two?
+  # clamp(min=eps) avoids a division by zero, too.
+eps_left_out: variance + eps -> variance
+  Your eps is nowhere in the numbers: a row of equal numbers is NaN.
+  ? What is 0 divided by 0?
+  # Equation 4 of the paper on layer norm has no eps.
+eps_fixed: variance + eps -> variance + 1e-05
+  Your eps is 0.00001, whatever eps is given.
+  ? Where is the argument `eps` used in your code?
+  # The constant is written into the formula, and a library is called with its
+    default.
+over_the_tokens: dim=-1 => dim=-2
+  Your mean and variance are those of a column: of one number over all tokens.
+  ? Whose numbers make up one mean: those of one token, or those of one column?
+  # That is batch normalisation, which came first; with (n, d_model) both work.
+along_the_first_axis: dim=-1 => dim=0
+  Your mean and variance are taken along the first axis: over the sequences of a
+    batch, or over the tokens of a single sequence.
+  ? Which axis of x holds the numbers of one token, whatever axes come before it?
+  # dim=0 gives one mean per column of a table, as in data analysis; it is right for a
+    single vector.
+along_axis_one: dim=-1 => dim=1
+  Your mean and variance are taken along axis 1, which holds a token's vector only in
+    a table.
+  # dim=1 is right for one sequence of tokens.
+over_the_sequence: dim=-1 => dim=(-2, -1)
+  Your mean and variance are taken over all tokens of a sequence together.
+  ? Does a token's result depend on its neighbours, according to the docstring?
+  # nn.LayerNorm(x.shape[1:]) is how images are normed.
+over_everything:
+  | x.mean(dim=-1, keepdim=True) -> x.mean()
+  | (centred ** 2).mean(dim=-1, keepdim=True) -> (centred ** 2).mean()
+  Your mean and variance are single numbers for all of x.
+  ? How many means are there for a batch of 3 sequences of 5 tokens?
+  # x.mean() and x.var() without an axis fit every shape.
+axis_not_kept: , keepdim=True => 
+  Your means lose the axis over which they are taken: they meet rows that are not
+    their own, or the shapes do not fit.
+  ? Which shape has a mean over the last axis, and which should it have next to x?
+  # keepdim=True is left out; for a single vector nothing is missing.
+mean_not_taken_off: centred = x
+  Your rows are divided by the root of the mean of their squares, and keep their
+    means.
+  ? What is the mean of a row of yours before gain and bias?
+  # That is RMSNorm, which many newer models use.
+mean_taken_off_above_only:
+  | (centred ** 2).mean(dim=-1, keepdim=True) -> (x ** 2).mean(dim=-1, keepdim=True)
+  Your rows are divided by the root of the mean of their squares, not of their squared
+    differences from the mean.
+  ? Which numbers are squared for a variance?
+  # (x ** 2).mean() is written, with x as it came in.
+mean_taken_off_below_only: return centred -> return x
+  Your rows keep their means, although their variance is taken around those.
+  ? What is the mean of a row of yours before gain and bias?
+  # 'Divide by the standard deviation' is half of it.
+root_forgotten: torch.sqrt(variance + eps) -> (variance + eps)
+  Your rows are divided by the variance, not by its root.
+  ? If all numbers of a row are doubled, what should happen to its result?
+  # 'Divide by the variance' is how it is often told.
+multiplied_by_the_root: centred / -> centred *
+  Your rows are multiplied by the root of the variance.
+  ? What is the variance of a row of yours before gain and bias?
+  # sqrt and rsqrt are a letter apart.
+bias_before_gain: return (centred / torch.sqrt(variance + eps) + bias) * gain
+  Your bias is multiplied by the gain as well.
+  ? What should a row of equal numbers become?
+  # gain * (x + bias) reads as 'scale and shift'.
+gain_and_bias_left_out:  * gain + bias ->
+  Your gain and bias play no part.
+  ? Which arguments are not used in your code?
+  # A new layer has a gain of ones and a bias of zeros: leaving them out changes
+    nothing there.
+bias_left_out:  + bias ->
+  Your bias plays no part.
+  # RMSNorm has a gain alone, and a new layer's bias is 0.
+gain_left_out:  * gain ->
+  Your gain plays no part.
+  # A new layer's gain is 1: leaving it out changes nothing there.
+gain_and_bias_exchanged: gain + bias -> bias + gain
+  Your gain is added, and your bias is what the rows are multiplied by.
+  ? Which of the two stretches a row, and which moves it?
+  # Both have one number for each column, and nothing complains.
+gain_plus_one: * gain -> * (1 + gain)
+  Your rows are multiplied by 1 + gain.
+  ? What does a gain of 1 do to a row, according to the docstring?
+  # Some models learn how far the gain is from 1, such as Gemma.
+residual_added: return centred -> return x + centred
+  Your result has x added to it.
+  ? Whose task is it to add what went in: this function's, or that of the layer around
+    it?
+  # 'Add & norm' is one box in the picture of a layer.
+centred_in_place:
+  | centred = … ->
+  :     x -= x.mean(dim=-1, keepdim=True)
+  :     centred = x
+  Your call takes the mean off x in place, and it stays so.
+  ? What does `x -= …` do to the tensor that the caller holds?
+  # `x -= mean` looks like a new x, and saves a name.
+written_into_x:
+  | return centred … ->
+  :     x.copy_(centred / torch.sqrt(variance + eps) * gain + bias)
+  :     return x
+  Your call overwrites x with its result.
+  ? Which tensor does your code write to, and who else holds it?
+  # A loop over the tokens puts each result back where it came from.
+""",
+)
 
-
-@exercise.variants
-def variants(
-    x,
-    gain,
-    bias,
-    eps=1e-5,
-    *,
-    over="numbers",
-    axes_kept=True,
-    centred="in both",
-    divided_by="d_model",
-    eps_is="given",
-    eps_is_added="to the variance",
-    root="of the sum",
-    learned="gain, then bias",
-    x_after="as before",
-):
-    axes = AXES[over](x.ndim)
-    eps = {"given": eps, "0.00001": 1e-5, "none": 0.0}[eps_is]
-
-    def mean(numbers):
-        return numbers.mean(dim=axes, keepdim=axes_kept)
-
-    differences = x - mean(x) if centred != "nowhere" else x
-    squared = (x if centred == "above" else differences) ** 2
-    if divided_by == "one pass":
-        variance = mean(x * x) - mean(x) * mean(x)
-    elif divided_by == "absolute":
-        variance = mean(differences.abs()) ** 2
-    else:
-        variance = mean(squared)
-        count = squared.numel() // variance.numel()
-        if divided_by == "d_model − 1":
-            variance = variance * (count / (count - 1))
-        if divided_by == "1":
-            variance = variance * count
-    if eps_is_added == "to the root":
-        below = variance.sqrt() + eps
-    elif eps_is_added == "at least":
-        below = variance.clamp(min=eps).sqrt()
-    else:
-        below = torch.sqrt(variance + eps)
-    if root == "none":
-        below = below**2
-    above = x if centred == "below" else differences
-    normed = above * below if root == "multiplied" else above / below
-    one = torch.ones_like(gain)
-    result = {
-        "gain, then bias": lambda: normed * gain + bias,
-        "bias, then gain": lambda: (normed + bias) * gain,
-        "gain": lambda: normed * gain,
-        "bias": lambda: normed + bias,
-        "neither": lambda: normed * one,
-        "bias, gain": lambda: normed * bias + gain,
-        "1 + gain": lambda: normed * (1 + gain) + bias,
-        "x added": lambda: x + normed * gain + bias,
-    }[learned]()
-    if x_after == "centred":
-        x -= mean(x)
-    return x.copy_(result) if x_after == "the result" else result
-
-
-exercise.option(
-    "divided_by_one_less",
-    "Your variance is a sum of squares divided by one less than there are numbers.",
-    "By what does `var`, or `std`, of PyTorch divide unless told otherwise, and what "
-    "does the docstring say?",
-    why="torch.std and torch.var estimate a population's: "
-    "harvardnlp/annotated-transformer, issue 122.",
-    divided_by="d_model − 1",
-)
-exercise.option(
-    "sum_of_squares",
-    "Your variance is a sum of squares that is not divided by how many they are.",
-    "Is the variance a sum, or a mean?",
-    why="The length of a vector, torch.linalg.norm, is the root of a sum.",
-    divided_by="1",
-)
-exercise.option(
-    "mean_distance",
-    "Your rows are divided by the mean distance from the mean, not by the root of a "
-    "variance.",
-    "Which differences are averaged for a variance, as they are or squared?",
-    why="'How far the numbers lie from their mean, on average' reads like that.",
-    divided_by="absolute",
-)
-exercise.option(
-    "one_pass",
-    "Your variance is the mean of the squares minus the square of the mean: where that "
-    "is far larger than the variance, rounding takes its digits.",
-    "How many digits of 1,000,002² are left in float32?",
-    why="One pass over the numbers instead of two; the textbook formula is the same "
-    "on paper.",
-    divided_by="one pass",
-)
-exercise.option(
-    "eps_outside_the_root",
-    "Your eps is added to the root of the variance.",
-    "Is eps added before the root is drawn, or after?",
-    why="'To avoid a division by zero' is true of both: codertimo/BERT-pytorch, "
-    "issue 30.",
-    eps_is_added="to the root",
-)
-exercise.option(
-    "variance_at_least_eps",
-    "Your eps has an effect only where the variance is smaller than eps.",
-    "What does the docstring do with eps: add it, or take the larger of two?",
-    why="clamp(min=eps) avoids a division by zero, too.",
-    eps_is_added="at least",
-)
-exercise.option(
-    "eps_left_out",
-    "Your eps is nowhere in the numbers: a row of equal numbers is NaN.",
-    "What is 0 divided by 0?",
-    why="Equation 4 of the paper on layer norm has no eps.",
-    eps_is="none",
-)
-exercise.option(
-    "eps_fixed",
-    "Your eps is 0.00001, whatever eps is given.",
-    "Where is the argument `eps` used in your code?",
-    why="The constant is written into the formula, and a library is called with its "
-    "default.",
-    eps_is="0.00001",
-)
-exercise.option(
-    "over_the_tokens",
-    "Your mean and variance are those of a column: of one number over all tokens.",
-    "Whose numbers make up one mean: those of one token, or those of one column?",
-    why="That is batch normalisation, which came first; with (n, d_model) both work.",
-    over="tokens",
-)
-exercise.option(
-    "along_the_first_axis",
-    "Your mean and variance are taken along the first axis: over the sequences of a "
-    "batch, or over the tokens of a single sequence.",
-    "Which axis of x holds the numbers of one token, whatever axes come before it?",
-    why="dim=0 gives one mean per column of a table, as in data analysis; it is right "
-    "for a single vector.",
-    over="first",
-)
-exercise.option(
-    "along_axis_one",
-    "Your mean and variance are taken along axis 1, which holds a token's vector "
-    "only in a table.",
-    "Which axis of x holds the numbers of one token, whatever axes come before it?",
-    why="dim=1 is right for one sequence of tokens.",
-    over="axis 1",
-)
-exercise.option(
-    "over_the_sequence",
-    "Your mean and variance are taken over all tokens of a sequence together.",
-    "Does a token's result depend on its neighbours, according to the docstring?",
-    why="nn.LayerNorm(x.shape[1:]) is how images are normed.",
-    over="sequence",
-)
-exercise.option(
-    "over_everything",
-    "Your mean and variance are single numbers for all of x.",
-    "How many means are there for a batch of 3 sequences of 5 tokens?",
-    why="x.mean() and x.var() without an axis fit every shape.",
-    over="all",
-)
-exercise.option(
-    "axis_not_kept",
-    "Your means lose the axis over which they are taken: they meet rows that are not "
-    "their own, or the shapes do not fit.",
-    "Which shape has a mean over the last axis, and which should it have next to x?",
-    why="keepdim=True is left out; for a single vector nothing is missing.",
-    axes_kept=False,
-)
-exercise.option(
-    "mean_not_taken_off",
-    "Your rows are divided by the root of the mean of their squares, and keep their "
-    "means.",
-    "What is the mean of a row of yours before gain and bias?",
-    why="That is RMSNorm, which many newer models use.",
-    centred="nowhere",
-)
-exercise.option(
-    "mean_taken_off_above_only",
-    "Your rows are divided by the root of the mean of their squares, not of their "
-    "squared differences from the mean.",
-    "Which numbers are squared for a variance?",
-    why="(x ** 2).mean() is written, with x as it came in.",
-    centred="above",
-)
-exercise.option(
-    "mean_taken_off_below_only",
-    "Your rows keep their means, although their variance is taken around those.",
-    "What is the mean of a row of yours before gain and bias?",
-    why="'Divide by the standard deviation' is half of it.",
-    centred="below",
-)
-exercise.option(
-    "root_forgotten",
-    "Your rows are divided by the variance, not by its root.",
-    "If all numbers of a row are doubled, what should happen to its result?",
-    why="'Divide by the variance' is how it is often told.",
-    root="none",
-)
-exercise.option(
-    "multiplied_by_the_root",
-    "Your rows are multiplied by the root of the variance.",
-    "What is the variance of a row of yours before gain and bias?",
-    why="sqrt and rsqrt are a letter apart.",
-    root="multiplied",
-)
-exercise.option(
-    "bias_before_gain",
-    "Your bias is multiplied by the gain as well.",
-    "What should a row of equal numbers become?",
-    why="gain * (x + bias) reads as 'scale and shift'.",
-    learned="bias, then gain",
-)
-exercise.option(
-    "gain_and_bias_left_out",
-    "Your gain and bias play no part.",
-    "Which arguments are not used in your code?",
-    why="A new layer has a gain of ones and a bias of zeros: leaving them out changes "
-    "nothing there.",
-    learned="neither",
-)
-exercise.option(
-    "bias_left_out",
-    "Your bias plays no part.",
-    "Which arguments are not used in your code?",
-    why="RMSNorm has a gain alone, and a new layer's bias is 0.",
-    learned="gain",
-)
-exercise.option(
-    "gain_left_out",
-    "Your gain plays no part.",
-    "Which arguments are not used in your code?",
-    why="A new layer's gain is 1: leaving it out changes nothing there.",
-    learned="bias",
-)
-exercise.option(
-    "gain_and_bias_exchanged",
-    "Your gain is added, and your bias is what the rows are multiplied by.",
-    "Which of the two stretches a row, and which moves it?",
-    why="Both have one number for each column, and nothing complains.",
-    learned="bias, gain",
-)
-exercise.option(
-    "gain_plus_one",
-    "Your rows are multiplied by 1 + gain.",
-    "What does a gain of 1 do to a row, according to the docstring?",
-    why="Some models learn how far the gain is from 1, such as Gemma.",
-    learned="1 + gain",
-)
-exercise.option(
-    "residual_added",
-    "Your result has x added to it.",
-    "Whose task is it to add what went in: this function's, or that of the layer "
-    "around it?",
-    why="'Add & norm' is one box in the picture of a layer.",
-    learned="x added",
-)
-exercise.option(
-    "centred_in_place",
-    "Your call takes the mean off x in place, and it stays so.",
-    "What does `x -= …` do to the tensor that the caller holds?",
-    why="`x -= mean` looks like a new x, and saves a name.",
-    x_after="centred",
-)
-exercise.option(
-    "written_into_x",
-    "Your call overwrites x with its result.",
-    "Which tensor does your code write to, and who else holds it?",
-    why="A loop over the tokens puts each result back where it came from.",
-    x_after="the result",
-)
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

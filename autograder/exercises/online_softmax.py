@@ -134,335 +134,212 @@ def drawn_sizes(student, rng):
         student.agrees(600.0 * rng.normal(size=(rows, m)), int(block))
 
 
-@exercise.variants
-def variants(
-    x,
-    block,
-    *,
-    started="−∞",
-    maximum="so far",
-    sum_so_far="rescaled",
-    sums="of each row",
-    blocks="all",
-    rest="counts",
-    numerators="by the last maximum",
-    divisor="the last sum",
-    axis=-1,
-    keepdims="both",
-):
-    if divisor.startswith("the sum of each block"):
-        maximum = "of each block, not rescaled"
-    rows = np.moveaxis(1.0 * x, axis, -1)
-    m, of_rows = rows.shape[-1], {"axis": -1, "keepdims": keepdims != "neither"}
-    largest = np.full(rows[..., 0].shape + (1,) * of_rows["keepdims"], -np.inf)
-    total = np.zeros_like(largest)
-    if started != "−∞":
-        largest = np.zeros_like(largest)
-    block = min(block, m) if rest.endswith("unless it is all") else block
-    starts = range(0, m if rest == "counts" else m - m % block, block)
-    starts = starts[1:] if blocks == "all but the first" else starts
-    starts = starts[:1] if blocks == "the first" else starts
-    reach = {"one too far": 1, "one too short": -1}.get(blocks, 0)
-    powers_so_far, sums_so_far, own_sums = ([np.zeros_like(rows[..., :0])], [], [])
-    for start in starts:
-        part = rows[..., start : start + block + reach]
-        if not part.shape[-1]:
-            continue
-        own = part.max() if maximum == "so far, of all rows" else part.max(**of_rows)
-        higher = {
-            "of the newest block": own,
-            "of each block, not rescaled": own,
-            "of the first block": own if start == 0 else largest,
-            "none": np.zeros_like(largest),
-            "not stored": np.maximum(largest, own),
-        }.get(maximum, np.maximum(largest, own))
-        powers = np.exp(part - higher)
-        new = powers.sum(**of_rows)
-        if sums == "of powers as they are":
-            new = np.exp(part).sum(**of_rows)
-        factor = np.exp(largest - higher)
-        if sum_so_far == "as it was" or maximum.endswith("not rescaled"):
-            factor = 1.0
-        elif sum_so_far.startswith("rescaled upside down"):
-            factor = np.exp(higher - largest)
-            if start == 0 and sum_so_far.endswith("from the second block on"):
-                factor = 0.0
-        if sum_so_far == "forgotten":
-            total = new
-        elif sum_so_far == "rescaled with the new part":
-            total = (total + new) * factor
-        else:
-            total = total * factor + new
-        largest = largest if maximum == "not stored" else higher
-        powers_so_far.append(powers)
-        sums_so_far.append(total + 0 * powers)
-        own_sums.append(new + 0 * powers)
+exercise.edits(
+    """
+returned_after_the_first_block: largest = higher -> return np.exp(x - higher) / total
+  Your maximum and your sum are those of the first block alone, whatever follows.
+  ? How often does your loop run before it returns?
+  # `return` is indented into the loop.
+exponentials_as_they_are: np.exp(part - higher) -> np.exp(part)
+  Your sum gets each block's exponentials without the maximum subtracted, and in your
+    weights it is subtracted.
+  ? Which number is subtracted in the exponentials of your weights, and which in those
+    of your sum?
+  # The maximum is thought of where the old sum is rescaled, and nowhere else.
+sum_not_rescaled: total * np.exp(largest - higher) + new -> total + new
+  Your sum keeps what the earlier blocks have put in, measured by their own maximum,
+    which was smaller.
+  ? When the maximum grows, by which factor is each exponential of the earlier blocks
+    too large?
+  # total += new is how sums are made; that the old part is measured by the old
+    maximum is easily missed.
+rescaled_upside_down: np.exp(largest - higher) -> np.exp(higher - largest)
+  Your sum so far is multiplied by e to the power of the new maximum less the old one:
+    at the first block, with a maximum of −∞, that is ∞ times 0.
+  ? If the maximum grows, must the exponentials of the earlier blocks shrink or grow?
+  # The sign of the difference slips.
+rescaled_upside_down_later:
+  | total = total … ->
+  :     if start > 0:
+  :         total = total * np.exp(higher - largest)
+  :     total = total + new
+  Your sum so far is multiplied by e to the power of the new maximum less the old one.
+  # The same, with the first block treated on its own.
+new_part_rescaled_too:
+  | total * np.exp(largest - higher) + new -> (total + new) * np.exp(largest - higher)
+  Your factor multiplies the exponentials of the newest block as well, which are
+    measured by the new maximum already.
+  ? Which part of the sum was measured by the old maximum?
+  # The new part is added first, and the whole sum rescaled afterwards.
+sum_of_the_last_block: total = total … -> total = new
+  Your weights are divided by the sum of the last block alone.
+  ? What happens to the sum of the earlier blocks when a new one comes?
+  # total = … is written for total = total · factor + ….
+maximum_of_the_newest_block: higher = part.max(axis=-1, keepdims=True)
+  Your maximum is that of the newest block, even where an earlier block had a larger
+    one: exponentials of what lies far above it are inf.
+  ? May the running maximum fall?
+  # The formulas still hold with any number subtracted, so small scores show nothing.
+maximum_of_each_block:
+  | largest = np. … -> weights = np.zeros(x.shape)
+  | higher = part.max(axis=-1, keepdims=True)
+  | total = …
+  : largest = higher ->
+  :     weights[..., start:start + block] = np.exp(part - higher)
+  :     total = total + new
+  | return weights / total
+  Your exponentials of each block are measured by the maximum of that block alone.
+  ? Can exponentials be compared that are measured by different maxima?
+  # Each block is treated as a row of its own, and the sums are added up.
+maximum_of_the_first_block:
+  | higher = … ->
+  :     if start == 0:
+  :         higher = part.max(axis=-1, keepdims=True)
+  Your maximum is that of the first block: exponentials of what lies far above it are
+    inf.
+  ? What if a larger score comes in a later block?
+  # Nothing has to be rescaled if the maximum never changes.
+no_maximum:
+  | largest = …
+  : total = … -> total = np.zeros((*x.shape[:-1], 1))
+  | higher = …
+  : new = np. …
+  : total = …
+  : largest = higher -> total = total + np.exp(part).sum(axis=-1, keepdims=True)
+  | np.exp(x - largest) -> np.exp(x)
+  Your exponentials are of the scores as they are: inf where one is large, and all 0
+    where a row lies far below 0.
+  ? What may you do to all scores of a row without changing its weights?
+  # Sums of exp(x) need no rescaling at all, which looks like progress.
+maximum_started_at_0: -np.inf -> 0.0
+  Your maximum is never below 0: a row that lies far below it has a sum of 0.
+  ? What is the largest of no scores at all?
+  # np.zeros is how an accumulator begins; in C and CUDA FLT_MIN, the smallest
+    positive number, is taken for the lowest.
+one_maximum_for_all_rows: part.max(axis=-1, keepdims=True) -> part.max()
+  Your rows share one maximum: a row that lies far below the others has a sum of 0.
+  ? Whose largest score does a row need?
+  # part.max() without an axis is enough for one row.
+one_sum_for_all_rows: / total -> / total.sum()
+  Your rows share one sum.
+  ? How many sums does a table of two rows need?
+  # A sum without an axis is right for one row.
+numerators_by_the_maximum_so_far:
+  | weights = np.zeros(x.shape)
+  | largest = higher ->
+  :     weights[..., start:start + block] = np.exp(part - higher)
+  :     largest = higher
+  | return weights / total
+  Your sum is rescaled, and your numerators are not: those of the earlier blocks are
+    measured by the maximum as it was then.
+  ? By which maximum is your sum measured at the end, and by which each numerator?
+  # The exponentials are at hand in the loop, and are stored there.
+divided_by_the_sum_so_far:
+  | weights = np.zeros(x.shape)
+  | largest = higher ->
+  :     weights[..., start:start + block] = np.exp(part - higher) / total
+  :     largest = higher
+  | return weights
+  Your weights of each block are divided by the sum as far as it was known then.
+  ? When is the sum of a row complete?
+  # 'One pass' is taken to mean that the weights are made in it, too.
+each_block_sums_to_1:
+  | largest = …
+  : total = … -> weights = np.zeros(x.shape)
+  | higher = part.max(axis=-1, keepdims=True)
+  | total = …
+  : largest = higher -> weights[..., start:start + block] = np.exp(part - higher) / new
+  | return weights
+  Your weights sum to 1 in each block: each is a softmax of its own.
+  ? What should the weights of a whole row sum to?
+  # Blocks are taken for independent of each other, as in parallel code they often
+    are.
+mean_of_the_blocks:
+  | largest = …
+  : total = … -> weights = np.zeros(x.shape)
+  | higher = part.max(axis=-1, keepdims=True)
+  | total = …
+  : largest = higher -> weights[..., start:start + block] = np.exp(part - higher) / new
+  | return weights / len(range(0, x.shape[-1], block))
+  Your weights are a softmax for each block, divided by the number of blocks: all
+    blocks get the same share.
+  ? Should a block of small scores get as much weight as one of large scores?
+  # A mean of the blocks' results makes the row sum to 1 again.
+exponentials_not_divided: return np.exp(x - largest)
+  Your weights are powers of e that are not divided by their sum.
+  ? What should the weights of a row sum to?
+  # The sum is kept with care, and not used.
+rest_not_summed:
+  | range(0, x.shape[-1], block) -> range(0, x.shape[-1] - x.shape[-1] % block, block)
+  Your sum leaves out the last block where it is shorter than the others.
+  ? How many blocks of two are there in five scores, and what is left?
+  # range(m // block) counts the full blocks only.
+rest_not_summed_unless_it_is_all:
+  | block = min(block, x.shape[-1])
+  | range(0, x.shape[-1], block) -> range(0, x.shape[-1] - x.shape[-1] % block, block)
+  Your sum leaves out the last block where it is shorter than the one before.
+  # range(m // block) counts the full blocks only, and min(block, m) comes first.
+rest_without_weight:
+  | end = x.shape[-1] - x.shape[-1] % block
+  | range(0, x.shape[-1], block) -> range(0, end, block)
+  | return np. … ->
+  :     weights = np.exp(x - largest) / total
+  :     weights[..., end:] = 0.0
+  :     return weights
+  Your last block has no weight where it is shorter than the others.
+  # range(m // block) counts the full blocks only; np.zeros stays where nothing is
+    written.
+rest_cut_off: x = x[..., :x.shape[-1] - x.shape[-1] % block]
+  Your last block is missing where it is shorter than the others.
+  ? How many weights does a row of five scores have?
+  # A reshape into blocks needs a length that can be divided.
+first_block_not_summed: range(0, -> range(block,
+  Your sum leaves out the first block.
+  ? With which score does your loop begin, and what has it before that?
+  # The first block is for the beginning of the maximum; its sum is forgotten.
+blocks_overlap: start + block -> start + block + 1
+  Your blocks have one score too many: the first of the next counts twice.
+  ? Which scores does x[..., a : b] hold, is b one of them?
+  # start + block + 1 is written because the end is taken to be left out.
+blocks_with_gaps: start + block -> start + block - 1
+  Your blocks have one score too few: between two of them one is left out.
+  # start + block − 1 is the last one's index, and ends a slice before it.
+softmax_over_axis_zero:
+  | x = np.moveaxis(x, 0, -1)
+  | return np.moveaxis(np.exp(x - largest) / total, -1, 0)
+  Your weights sum to 1 along axis 0: the blocks are blocks of rows.
+  ? Which axis does x[a : b] cut?
+  # x[start : start + block] is right for a vector, and is copied from there.
+keepdims_missing:
+  | , keepdims=True =>
+  | (*x.shape[:-1], 1) => x.shape[:-1]
+  Your largest scores and your sums have lost the axis they were taken along:
+    broadcasting lays them along the wrong axis.
+  ? Which shape must they have, so that there is one for each row?
+  # max and sum drop their axis unless they are told to keep it.
+keepdims_missing_at_the_end: return np.exp(x - largest[..., 0]) / total[..., 0]
+  Your weights are computed from maxima and sums that have no axis of length 1 for the
+    scores: broadcasting lays them along the wrong axis.
+  # In the loop the axis is put in where it is needed, and behind the loop it is
+    forgotten.
+maximum_not_stored:
+  | total = …
+  : largest = higher -> total = total * np.exp(largest - higher) + new
+  Your maximum is never stored: after the loop it is −∞, as before.
+  ? What does your variable for the maximum hold when the second block comes?
+  # The new maximum has a name of its own, and the old one keeps its number.
+no_maximum_in_the_end: np.exp(x - largest) -> np.exp(x)
+  Your last line takes e to the power of the scores as they are; your sum is of
+    exponentials that have the maximum taken off.
+  ? By which factor is each exponential in your sum smaller than one above it?
+  # The maximum is taken off in the loop, and forgotten after it.
+maximum_and_sum_returned: return (largest, total)
+  Your result is the maximum and the sum of each row: no weights are made of them.
+  ? What does the docstring promise to return?
+  # The two numbers are what the lesson speaks of.
+""",
+)
 
-    if keepdims == "in the loop":
-        largest, total = largest[..., 0], total[..., 0]
-    if divisor == "none, both returned":
-        return largest, total
-    if numerators == "by no maximum":
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.moveaxis(np.exp(rows) / total, -1, axis)
-    if sums == "of all rows":
-        total = total.sum()
-    if divisor.startswith(("the sum so far", "the sum of each block")):
-        listed = sums_so_far if divisor == "the sum so far" else own_sums
-        total = np.concatenate([powers_so_far[0], *listed], axis=-1)
-        total = total * (len(listed) if divisor.endswith("averaged") else 1)
-        numerators = "by the maximum so far"
-    elif divisor == "none":
-        total = 1.0
-    if numerators == "by the maximum so far" or maximum.endswith("not rescaled"):
-        weights = np.concatenate(powers_so_far, axis=-1) / total
-    else:
-        weights = np.exp(rows - largest) / total
-    if rest == "gets the weight 0":
-        weights = np.where(np.arange(m) < m - m % block, weights, 0.0)
-    elif rest == "is cut off":
-        weights = weights[..., : m - m % block]
-    return np.moveaxis(weights, -1, axis)
-
-
-exercise.option(
-    "returned_after_the_first_block",
-    "Your maximum and your sum are those of the first block alone, whatever follows.",
-    "How often does your loop run before it returns?",
-    why="`return` is indented into the loop.",
-    blocks="the first",
-)
-exercise.option(
-    "exponentials_as_they_are",
-    "Your sum gets each block's exponentials without the maximum subtracted, and in "
-    "your weights it is subtracted.",
-    "Which number is subtracted in the exponentials of your weights, and which in "
-    "those of your sum?",
-    why="The maximum is thought of where the old sum is rescaled, and nowhere else.",
-    sums="of powers as they are",
-)
-exercise.option(
-    "sum_not_rescaled",
-    "Your sum keeps what the earlier blocks have put in, measured by their own "
-    "maximum, which was smaller.",
-    "When the maximum grows, by which factor is each exponential of the earlier blocks "
-    "too large?",
-    why="total += new is how sums are made; that the old part is measured by the old "
-    "maximum is easily missed.",
-    sum_so_far="as it was",
-)
-exercise.option(
-    "rescaled_upside_down",
-    "Your sum so far is multiplied by e to the power of the new maximum less the old "
-    "one: at the first block, with a maximum of −∞, that is ∞ times 0.",
-    "If the maximum grows, must the exponentials of the earlier blocks shrink or grow?",
-    why="The sign of the difference slips.",
-    sum_so_far="rescaled upside down",
-)
-exercise.option(
-    "rescaled_upside_down_later",
-    "Your sum so far is multiplied by e to the power of the new maximum less the old "
-    "one.",
-    "If the maximum grows, must the exponentials of the earlier blocks shrink or grow?",
-    why="The same, with the first block treated on its own.",
-    sum_so_far="rescaled upside down from the second block on",
-)
-exercise.option(
-    "new_part_rescaled_too",
-    "Your factor multiplies the exponentials of the newest block as well, which are "
-    "measured by the new maximum already.",
-    "Which part of the sum was measured by the old maximum?",
-    why="The new part is added first, and the whole sum rescaled afterwards.",
-    sum_so_far="rescaled with the new part",
-)
-exercise.option(
-    "sum_of_the_last_block",
-    "Your weights are divided by the sum of the last block alone.",
-    "What happens to the sum of the earlier blocks when a new one comes?",
-    why="total = … is written for total = total · factor + ….",
-    sum_so_far="forgotten",
-)
-exercise.option(
-    "maximum_of_the_newest_block",
-    "Your maximum is that of the newest block, even where an earlier block had a "
-    "larger one: exponentials of what lies far above it are inf.",
-    "May the running maximum fall?",
-    why="The formulas still hold with any number subtracted, so small scores show "
-    "nothing.",
-    maximum="of the newest block",
-)
-exercise.option(
-    "maximum_of_each_block",
-    "Your exponentials of each block are measured by the maximum of that block alone.",
-    "Can exponentials be compared that are measured by different maxima?",
-    why="Each block is treated as a row of its own, and the sums are added up.",
-    maximum="of each block, not rescaled",
-)
-exercise.option(
-    "maximum_of_the_first_block",
-    "Your maximum is that of the first block: exponentials of what lies far above it "
-    "are inf.",
-    "What if a larger score comes in a later block?",
-    why="Nothing has to be rescaled if the maximum never changes.",
-    maximum="of the first block",
-)
-exercise.option(
-    "no_maximum",
-    "Your exponentials are of the scores as they are: inf where one is large, and all "
-    "0 where a row lies far below 0.",
-    "What may you do to all scores of a row without changing its weights?",
-    why="Sums of exp(x) need no rescaling at all, which looks like progress.",
-    maximum="none",
-)
-exercise.option(
-    "maximum_started_at_0",
-    "Your maximum is never below 0: a row that lies far below it has a sum of 0.",
-    "What is the largest of no scores at all?",
-    why="np.zeros is how an accumulator begins; in C and CUDA FLT_MIN, the smallest "
-    "positive number, is taken for the lowest.",
-    started="0",
-)
-exercise.option(
-    "one_maximum_for_all_rows",
-    "Your rows share one maximum: a row that lies far below the others has a sum of 0.",
-    "Whose largest score does a row need?",
-    why="part.max() without an axis is enough for one row.",
-    maximum="so far, of all rows",
-)
-exercise.option(
-    "one_sum_for_all_rows",
-    "Your rows share one sum.",
-    "How many sums does a table of two rows need?",
-    why="A sum without an axis is right for one row.",
-    sums="of all rows",
-)
-exercise.option(
-    "numerators_by_the_maximum_so_far",
-    "Your sum is rescaled, and your numerators are not: those of the earlier blocks "
-    "are measured by the maximum as it was then.",
-    "By which maximum is your sum measured at the end, and by which each numerator?",
-    why="The exponentials are at hand in the loop, and are stored there.",
-    numerators="by the maximum so far",
-)
-exercise.option(
-    "divided_by_the_sum_so_far",
-    "Your weights of each block are divided by the sum as far as it was known then.",
-    "When is the sum of a row complete?",
-    why="'One pass' is taken to mean that the weights are made in it, too.",
-    divisor="the sum so far",
-)
-exercise.option(
-    "each_block_sums_to_1",
-    "Your weights sum to 1 in each block: each is a softmax of its own.",
-    "What should the weights of a whole row sum to?",
-    why="Blocks are taken for independent of each other, as in parallel code they "
-    "often are.",
-    divisor="the sum of each block",
-)
-exercise.option(
-    "mean_of_the_blocks",
-    "Your weights are a softmax for each block, divided by the number of blocks: all "
-    "blocks get the same share.",
-    "Should a block of small scores get as much weight as one of large scores?",
-    why="A mean of the blocks' results makes the row sum to 1 again.",
-    divisor="the sum of each block, averaged",
-)
-exercise.option(
-    "exponentials_not_divided",
-    "Your weights are powers of e that are not divided by their sum.",
-    "What should the weights of a row sum to?",
-    why="The sum is kept with care, and not used.",
-    divisor="none",
-)
-exercise.option(
-    "rest_not_summed",
-    "Your sum leaves out the last block where it is shorter than the others.",
-    "How many blocks of two are there in five scores, and what is left?",
-    why="range(m // block) counts the full blocks only.",
-    rest="is left out of the sum",
-)
-exercise.option(
-    "rest_not_summed_unless_it_is_all",
-    "Your sum leaves out the last block where it is shorter than the one before.",
-    "How many blocks of two are there in five scores, and what is left?",
-    why="range(m // block) counts the full blocks only, and min(block, m) comes first.",
-    rest="is left out of the sum, unless it is all",
-)
-exercise.option(
-    "rest_without_weight",
-    "Your last block has no weight where it is shorter than the others.",
-    "How many blocks of two are there in five scores, and what is left?",
-    why="range(m // block) counts the full blocks only; np.zeros stays where nothing "
-    "is written.",
-    rest="gets the weight 0",
-)
-exercise.option(
-    "rest_cut_off",
-    "Your last block is missing where it is shorter than the others.",
-    "How many weights does a row of five scores have?",
-    why="A reshape into blocks needs a length that can be divided.",
-    rest="is cut off",
-)
-exercise.option(
-    "first_block_not_summed",
-    "Your sum leaves out the first block.",
-    "With which score does your loop begin, and what has it before that?",
-    why="The first block is for the beginning of the maximum; its sum is forgotten.",
-    blocks="all but the first",
-)
-exercise.option(
-    "blocks_overlap",
-    "Your blocks have one score too many: the first of the next counts twice.",
-    "Which scores does x[..., a : b] hold, is b one of them?",
-    why="start + block + 1 is written because the end is taken to be left out.",
-    blocks="one too far",
-)
-exercise.option(
-    "blocks_with_gaps",
-    "Your blocks have one score too few: between two of them one is left out.",
-    "Which scores does x[..., a : b] hold, is b one of them?",
-    why="start + block − 1 is the last one's index, and ends a slice before it.",
-    blocks="one too short",
-)
-exercise.option(
-    "softmax_over_axis_zero",
-    "Your weights sum to 1 along axis 0: the blocks are blocks of rows.",
-    "Which axis does x[a : b] cut?",
-    why="x[start : start + block] is right for a vector, and is copied from there.",
-    axis=0,
-)
-exercise.options_of(softmax_exercise, "keepdims_missing")
-exercise.option(
-    "keepdims_missing_at_the_end",
-    "Your weights are computed from maxima and sums that have no axis of length 1 for "
-    "the scores: broadcasting lays them along the wrong axis.",
-    "Which shape must they have, so that there is one for each row?",
-    why="In the loop the axis is put in where it is needed, and behind the loop it is "
-    "forgotten.",
-    keepdims="in the loop",
-)
-exercise.option(
-    "maximum_not_stored",
-    "Your maximum is never stored: after the loop it is −∞, as before.",
-    "What does your variable for the maximum hold when the second block comes?",
-    why="The new maximum has a name of its own, and the old one keeps its number.",
-    maximum="not stored",
-)
-exercise.option(
-    "no_maximum_in_the_end",
-    "Your last line takes e to the power of the scores as they are; your sum is of "
-    "exponentials that have the maximum taken off.",
-    "By which factor is each exponential in your sum smaller than one above it?",
-    why="The maximum is taken off in the loop, and forgotten after it.",
-    numerators="by no maximum",
-)
-exercise.option(
-    "maximum_and_sum_returned",
-    "Your result is the maximum and the sum of each row: no weights are made of them.",
-    "What does the docstring promise to return?",
-    why="The two numbers are what the lesson speaks of.",
-    divisor="none, both returned",
-)
 exercise.family(
     families.squeezed(),
     families.as_list(),

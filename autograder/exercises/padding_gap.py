@@ -203,404 +203,230 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(doubled, drawn(rng, 3, 1, 2), 9)
 
 
-@exercise.variants
-def variants(
-    f,
-    sequences,
-    padding_id,
-    *,
-    filler="padding_id",
-    side="behind",
-    longest="of all",
-    batch="all together",
-    ids="whole numbers",
-    alone="unpadded",
-    rows="its own",
-    numbers="all",
-    size="largest absolute",
-    gaps="largest",
-    result="float",
-    overwritten="nothing",
-):
-    lengths = [len(sequence) for sequence in sequences]
-    n = max(lengths) + (longest == "one more")
-    if longest == "the shortest":
-        n = min(lengths)
-    padded = []
-    for sequence in sequences:
-        fill = {"0": 0, "-1": -1, "last": sequence[-1]}.get(filler, padding_id)
-        padding = [fill] * (n - len(sequence))
-        row = padding + sequence if side == "in front" else sequence + padding
-        padded.append(row[:n])
-    array = np.array(padded, dtype=float if ids == "floats" else None)
-    if batch == "all together":
-        together = f(padded if ids == "lists" else array)
-    else:
-        together = [f(array[i : i + 1])[0] for i in range(len(array))]
-    changes = []
-    for i, sequence in enumerate(sequences):
-        length = min(len(sequence), n)
-        at_end = (side == "in front") != (rows == "of the other end")
-        own = slice(n - length, n) if at_end else slice(length)
-        if alone == "unpadded":
-            single = f([sequence] if ids == "lists" else np.array([sequence]))[0]
-        elif alone == "without batch":
-            single = f(np.array(sequence))
-        else:
-            single = f(array[i : i + 1])[0] if alone == "padded" else f(array)[i]
-            single = single[own]
-        change = together[i][own] - single[:length]
-        if rows == "padding times 0":
-            rest = 0 * np.delete(together[i], np.arange(n)[own], axis=0)
-            change = np.concatenate([change, rest])
-        if rows == "padding too":
-            rest = np.delete(together[i], np.arange(n)[own], axis=0)
-            change = np.concatenate([change, rest])
-        chosen = {
-            "first": slice(1),
-            "last": slice(-1, None),
-            "all but first": slice(1, None),
-            "all but last": slice(-1),
-        }
-        change = change[chosen.get(rows, slice(None))]
-        changes.append(change[:, :1] if numbers == "first" else change)
-    if overwritten == "lengthened":
-        for sequence in sequences:
-            sequence += [padding_id] * (n - len(sequence))
-    if overwritten == "sorted":
-        sequences.sort(key=len)
-    if gaps == "all numbers":
-        return float(np.abs(np.concatenate([part.ravel() for part in changes])).mean())
-    sizes = [_size(change, size) for change in changes]
-    choose = {
-        "largest": max,
-        "first": lambda each: each[0],
-        "last": lambda each: each[-1],
-        "sum": sum,
-        "mean": np.mean,
-        "smallest": min,
-        "list": list,
-    }
-    gap = choose[gaps](sizes)
-    if gaps == "list":
-        return [float(each) for each in gap]
-    return {"bool": gap > 1e-8, "whole": int(gap)}.get(result, float(gap))
-
-
-def _size(change, size):
-    """Return one number for the differences of a sequence, (n, d)."""
-    if not change.size:
-        return 0.0
-    if size == "rise":
-        return max(0.0, change.max())
-    if size == "fall":
-        return max(0.0, -change.min())
-    if size == "sum":
-        return abs(change.sum())
-    if size == "sums of positions":
-        return np.abs(change.sum(axis=-1)).max()
-    if size == "length":
-        return np.linalg.norm(change)
-    if size == "lengths of positions":
-        return np.linalg.norm(change, axis=-1).max()
-    sizes = np.abs(change)
-    if size == "added":
-        return sizes.sum()
-    if size == "smallest":
-        return sizes.min()
-    if size == "squared":
-        return sizes.max() ** 2
-    return sizes.mean() if size == "mean" else sizes.max()
-
-
-exercise.option(
-    "alone_still_padded",
-    "Your number is the change that neighbours make: each sequence alone is still "
-    "padded.",
-    "How long is a batch of one sequence, if no other is longer?",
-    why="f(batch[i : i + 1]) is short, and is called 'batch of one'.",
-    alone="padded",
-)
-exercise.option(
-    "compared_with_itself",
-    "Your number is always 0, as if f of the batch met f of the same batch.",
-    "What is different between your two calls of f?",
-    why="Repeatability is tested so, and looks like a test of padding.",
-    alone="the batch again",
-)
-exercise.option(
-    "sequence_without_batch_axis",
-    "For one sequence alone, your call hands `f` an array with one axis.",
-    "Which shape do the token ids have that f takes?",
-    why="np.array(sequence) lacks the brackets that make a batch of one.",
-    alone="without batch",
-)
-exercise.option(
-    "neighbours_left_out",
-    "Your number leaves out what neighbours change: each padded sequence is in a batch "
-    "of its own.",
-    "Which sequences meet in the batch that the docstring speaks of?",
-    why="A loop that pads one sequence after the other calls f inside.",
-    batch="one by one",
-)
-exercise.option(
-    "token_ids_as_floats",
-    "Your batch holds floats, and token ids are integers.",
-    "What can f look up in a table with an id such as 3.0?",
-    why="np.zeros and np.ones make floats unless told otherwise.",
-    ids="floats",
-)
-exercise.option(
-    "token_ids_in_lists",
-    "Your call hands `f` lists, not arrays.",
-    "Which type does the docstring promise to f?",
-    why="The padded sequences are lists of lists, and most of NumPy takes those.",
-    ids="lists",
-)
-exercise.option(
-    "padded_in_front",
-    "Your padding is in front of the tokens.",
-    "On which side does the docstring pad, and what is each token's position then?",
-    why="padding_side='left' is what generation with decoders needs: huggingface/"
-    "transformers, issue 22707.",
-    side="in front",
-)
-exercise.option(
-    "padded_with_zeros",
-    "Your padding is 0, whatever `padding_id` is.",
-    "What does the token id 0 mean to a model whose padding is 9?",
-    why="np.zeros makes the batch, as 0 is the padding in most vocabularies.",
-    filler="0",
-)
-exercise.option(
-    "padded_with_minus_one",
-    "Your padding is −1, whatever `padding_id` is.",
-    "What does the argument `padding_id` say?",
-    why="−1 is the usual mark for 'no token' where ids are counted from 0.",
-    filler="-1",
-)
-exercise.option(
-    "last_token_repeated",
-    "Your padding is each sequence's own last token.",
-    "What does the argument `padding_id` say?",
-    why='np.pad(…, mode="edge") repeats what is at the end.',
-    filler="last",
-)
-exercise.option(
-    "longest_padded_too",
-    "Your batch is one position longer than the longest sequence.",
-    "How much padding does the longest sequence get?",
-    why="+ 1 is added to a length to be on the safe side.",
-    longest="one more",
-)
-exercise.option(
-    "cut_to_the_shortest",
-    "Your batch is as long as its shortest sequence: the others are cut.",
-    "How long are all sequences, once they are padded?",
-    why="zip stops at the shortest, and min is taken for max.",
-    longest="the shortest",
-)
-exercise.option(
-    "padding_counted",
-    "Your number counts what f returns for the padding, as a change from 0.",
-    "Which positions does the docstring leave out?",
-    why="The shorter results are padded with zeros, to be compared as one array.",
-    rows="padding too",
-)
-exercise.option(
-    "padding_multiplied_by_zero",
-    "Your number is NaN where f returns NaN for the padding: 0 times that is NaN.",
-    "How do you leave a position out, whatever stands there?",
-    why="A mask of zeros and ones is multiplied in, as for attention weights.",
-    rows="padding times 0",
-)
-exercise.option(
-    "other_end_compared",
-    "Your number compares each sequence with as many positions at the other end of its "
-    "row.",
-    "At which positions of a padded row are the tokens?",
-    why="result[-n:] takes n positions from the end, where the padding is.",
-    rows="of the other end",
-)
-exercise.option(
-    "first_position_only",
-    "Your number is that of each sequence's first position.",
-    "Which of its positions is nearest to the padding?",
-    why="The first token's vector stands for the sentence in many models.",
-    rows="first",
-)
-exercise.option(
-    "last_position_only",
-    "Your number is that of each sequence's last position.",
-    "Could the padding change the first token and leave the last one?",
-    why="The last token's vector is the one from which a decoder continues.",
-    rows="last",
-)
-exercise.option(
-    "last_position_left_out",
-    "Your number leaves out each sequence's last position.",
-    "Which of its positions is nearest to the padding?",
-    why="range(n - 1) and [: n - 1] end one position too early.",
-    rows="all but last",
-)
-exercise.option(
-    "first_position_left_out",
-    "Your number leaves out each sequence's first position.",
-    "Which index has the first token of a sequence?",
-    why="range(1, n) begins behind it.",
-    rows="all but first",
-)
-exercise.option(
-    "first_number_only",
-    "Your number counts only the first number of each position.",
-    "How many numbers does f return for a position?",
-    why="[..., 0] drops an axis that has length 1 in small examples.",
-    numbers="first",
-)
-exercise.option(
-    "largest_rise",
-    "Your number is the largest rise: a fall, however large, does not count.",
-    "Is a fall by 9 a smaller change than a rise by 1?",
-    why="max(gap, difference) lacks the abs.",
-    size="rise",
-)
-exercise.option(
-    "largest_fall",
-    "Your number is the largest fall: where all numbers rise it is 0.",
-    "Is a rise by 9 a smaller change than a fall by 1?",
-    why="max(gap, alone - together) lacks the abs.",
-    size="fall",
-)
-exercise.option(
-    "sums_compared",
-    "Your number compares sums: changes up and down cancel.",
-    "If one number rises by 5 and another falls by 5, how large is the largest change?",
-    why="One number per result is quickly compared: out.sum() is what tutorials print.",
-    size="sum",
-)
-exercise.option(
-    "sums_of_positions_compared",
-    "Your number compares one sum for each position: changes within it cancel.",
-    "If one number rises by 5 and another falls by 5, how large is the largest change?",
-    why="The last axis is summed away, so that each token has one number.",
-    size="sums of positions",
-)
-exercise.option(
-    "changes_added",
-    "Your number adds up the absolute changes of a sequence.",
-    "Which one does the docstring ask for, all changes together or the largest?",
-    why="np.abs(…).sum() is the usual distance of two arrays.",
-    size="added",
-)
-exercise.option(
-    "mean_change",
-    "Your number is the mean of the absolute changes.",
-    "What happens to the mean if one position of a thousand is wrong?",
-    why="Errors are usually given as a mean.",
-    gaps="all numbers",
-)
-exercise.option(
-    "mean_of_each_sequence",
-    "Your number takes each sequence's mean of the absolute changes.",
-    "What happens to the mean if one position of a thousand is wrong?",
-    why="Each sequence gets its mean, since they have different lengths.",
-    size="mean",
-)
-exercise.option(
-    "smallest_change",
-    "Your number takes the smallest absolute change of a sequence.",
-    "Is a model safe from padding if one of its numbers does not change?",
-    why="min is taken for max.",
-    size="smallest",
-)
-exercise.option(
-    "change_squared",
-    "Your number holds the squares of the changes.",
-    "Does the docstring ask for differences or for their squares?",
-    why="Squares get rid of the sign, and are usual for errors.",
-    size="squared",
-)
-exercise.option(
-    "length_of_the_change",
-    "Your number is the length of a sequence's changes, all taken as one vector.",
-    "Which one does the docstring ask for, all changes together or the largest?",
-    why="np.linalg.norm is the usual distance of two arrays.",
-    size="length",
-)
-exercise.option(
-    "lengths_of_positions",
-    "Your number takes the change at a position for a vector, and its length.",
-    "Which one does the docstring ask for, a distance of vectors or of numbers?",
-    why="np.linalg.norm(…, axis=-1) measures how far a token's vector has moved.",
-    size="lengths of positions",
-)
-exercise.option(
-    "first_sequence_only",
-    "Your number is that of the first sequence.",
-    "Which sequence is padded, if the first one is the longest?",
-    why="out[0] is compared with f of one sequence, as in most examples.",
-    gaps="first",
-)
-exercise.option(
-    "last_sequence_only",
-    "Your number is that of the last sequence.",
-    "What happens to the gap of one sequence when the next one is measured?",
-    why="gap = … in the loop overwrites the gaps measured before.",
-    gaps="last",
-)
-exercise.option(
-    "gaps_added",
-    "Your number is the sum of the sequences' gaps.",
-    "Which one does the docstring ask for, all changes together or the largest?",
-    why="gap += … in the loop.",
-    gaps="sum",
-)
-exercise.option(
-    "gaps_averaged",
-    "Your number is the mean of the sequences' gaps.",
-    "What happens to the mean if one sequence of a thousand is changed?",
-    why="What is measured for each sequence is averaged at the end.",
-    gaps="mean",
-)
-exercise.option(
-    "smallest_gap",
-    "Your number is the smallest of the sequences' gaps.",
-    "What is the gap of the longest sequence, which needs no padding?",
-    why="min is taken for max.",
-    gaps="smallest",
-)
-exercise.option(
-    "gap_of_each_sequence",
-    "Your result is a list, with a gap for each sequence.",
-    "How many numbers does the docstring promise?",
-    why="The loop's list is returned before its largest is taken.",
-    gaps="list",
-)
-exercise.option(
-    "whether_there_is_one",
-    "Your result is True or False: whether there is a gap.",
-    "What does the docstring promise: whether, or how much?",
-    why="Such tests end in np.allclose.",
-    result="bool",
-)
-exercise.option(
-    "cut_to_a_whole_number",
-    "Your number loses what follows its decimal point.",
-    "Which type does the docstring promise?",
-    why="Results are collected in an array of integers, made like the token ids.",
-    result="whole",
-)
-exercise.option(
-    "sequences_lengthened",
-    "Your call pads the caller's sequences: they stay longer afterwards.",
-    "Does `+=` make a new list, or lengthen the caller's?",
-    why="sequence += [padding_id] * … looks like work on the loop's own name.",
-    overwritten="lengthened",
-)
-exercise.option(
-    "sequences_sorted",
-    "Your call sorts the caller's sequences by length.",
-    "Does `.sort` make a new list, or change the caller's?",
-    why="The longest sequence is easily found in a sorted list.",
-    overwritten="sorted",
+exercise.edits(
+    """
+alone_still_padded:
+  | for sequence, … -> for row, sequence, result in zip(batch, sequences, together):
+  | alone = f(np.array([row]))[0][:len(sequence)]
+  Your number is the change that neighbours make: each sequence alone is still padded.
+  ? How long is a batch of one sequence, if no other is longer?
+  # f(batch[i : i + 1]) is short, and is called 'batch of one'.
+compared_with_itself:
+  | for sequence, …
+  :     alone = … -> for sequence, result, again in zip(sequences, together, f(batch)):
+  | - alone -> - again[:len(sequence)]
+  Your number is always 0, as if f of the batch met f of the same batch.
+  ? What is different between your two calls of f?
+  # Repeatability is tested so, and looks like a test of padding.
+sequence_without_batch_axis: f(np.array([sequence]))[0] -> f(np.array(sequence))
+  For one sequence alone, your call hands `f` an array with one axis.
+  ? Which shape do the token ids have that f takes?
+  # np.array(sequence) lacks the brackets that make a batch of one.
+neighbours_left_out: together = [f(np.array([row]))[0] for row in batch]
+  Your number leaves out what neighbours change: each padded sequence is in a batch of
+    its own.
+  ? Which sequences meet in the batch that the docstring speaks of?
+  # A loop that pads one sequence after the other calls f inside.
+token_ids_as_floats: padding_id) -> padding_id, dtype=float)
+  Your batch holds floats, and token ids are integers.
+  ? What can f look up in a table with an id such as 3.0?
+  # np.zeros and np.ones make floats unless told otherwise.
+token_ids_in_lists:
+  | f(batch) -> f(batch.tolist())
+  | f(np.array([sequence])) -> f([sequence])
+  Your call hands `f` lists, not arrays.
+  ? Which type does the docstring promise to f?
+  # The padded sequences are lists of lists, and most of NumPy takes those.
+padded_in_front:
+  | row[:len(sequence)] -> row[-len(sequence):]
+  | result[:len(sequence)] -> result[-len(sequence):]
+  Your padding is in front of the tokens.
+  ? On which side does the docstring pad, and what is each token's position then?
+  # padding_side='left' is what generation with decoders needs:
+    huggingface/transformers, issue 22707.
+padded_with_zeros: padding_id) -> 0)
+  Your padding is 0, whatever `padding_id` is.
+  ? What does the token id 0 mean to a model whose padding is 9?
+  # np.zeros makes the batch, as 0 is the padding in most vocabularies.
+padded_with_minus_one: padding_id) -> -1)
+  Your padding is −1, whatever `padding_id` is.
+  ? What does the argument `padding_id` say?
+  # −1 is the usual mark for 'no token' where ids are counted from 0.
+last_token_repeated:
+  | row[:len( … ->
+  :     row[:len(sequence)] = sequence
+  :     row[len(sequence):] = sequence[-1]
+  Your padding is each sequence's own last token.
+  # np.pad(…, mode="edge") repeats what is at the end.
+longest_padded_too: in sequences)) -> in sequences)) + 1
+  Your batch is one position longer than the longest sequence.
+  ? How much padding does the longest sequence get?
+  # + 1 is added to a length to be on the safe side.
+cut_to_the_shortest:
+  | max((len(sequence) -> min((len(sequence)
+  | row[:len( … -> row[:] = sequence[:longest]
+  | - alone -> - alone[:longest]
+  Your batch is as long as its shortest sequence: the others are cut.
+  ? How long are all sequences, once they are padded?
+  # zip stops at the shortest, and min is taken for max.
+padding_counted:
+  | gaps.append( … ->
+  :     padded = np.zeros_like(result)
+  :     padded[:len(sequence)] = alone
+  :     gaps.append(np.abs(result - padded).max())
+  Your number counts what f returns for the padding, as a change from 0.
+  ? Which positions does the docstring leave out?
+  # The shorter results are padded with zeros, to be compared as one array.
+padding_multiplied_by_zero:
+  | gaps.append( … ->
+  :     padded = np.zeros_like(result)
+  :     padded[:len(sequence)] = alone
+  :     is_token = (np.arange(longest) < len(sequence))[:, np.newaxis]
+  :     gaps.append(np.abs((result - padded) * is_token).max())
+  Your number is NaN where f returns NaN for the padding: 0 times that is NaN.
+  ? How do you leave a position out, whatever stands there?
+  # A mask of zeros and ones is multiplied in, as for attention weights.
+other_end_compared: result[:len(sequence)] -> result[-len(sequence):]
+  Your number compares each sequence with as many positions at the other end of its
+    row.
+  ? At which positions of a padded row are the tokens?
+  # result[-n:] takes n positions from the end, where the padding is.
+first_position_only: result[:len(sequence)] - alone -> result[0] - alone[0]
+  Your number is that of each sequence's first position.
+  ? Which of its positions is nearest to the padding?
+  # The first token's vector stands for the sentence in many models.
+last_position_only:
+  | result[:len(sequence)] - alone -> result[len(sequence) - 1] - alone[-1]
+  Your number is that of each sequence's last position.
+  ? Could the padding change the first token and leave the last one?
+  # The last token's vector is the one from which a decoder continues.
+last_position_left_out:
+  | result[:len(sequence)] - alone).max() ->
+  :     result[:len(sequence) - 1] - alone[:-1]).max(initial=0.0)
+  Your number leaves out each sequence's last position.
+  ? Which of its positions is nearest to the padding?
+  # range(n - 1) and [: n - 1] end one position too early.
+first_position_left_out:
+  | result[:len(sequence)] - alone).max() ->
+  :     result[1:len(sequence)] - alone[1:]).max(initial=0.0)
+  Your number leaves out each sequence's first position.
+  ? Which index has the first token of a sequence?
+  # range(1, n) begins behind it.
+first_number_only:
+  | result[:len(sequence)] - alone -> result[:len(sequence), 0] - alone[:, 0]
+  Your number counts only the first number of each position.
+  ? How many numbers does f return for a position?
+  # [..., 0] drops an axis that has length 1 in small examples.
+largest_rise:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     (result[:len(sequence)] - alone).max(initial=0.0)
+  Your number is the largest rise: a fall, however large, does not count.
+  ? Is a fall by 9 a smaller change than a rise by 1?
+  # max(gap, difference) lacks the abs.
+largest_fall:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     (alone - result[:len(sequence)]).max(initial=0.0)
+  Your number is the largest fall: where all numbers rise it is 0.
+  ? Is a rise by 9 a smaller change than a fall by 1?
+  # max(gap, alone - together) lacks the abs.
+sums_compared:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     np.abs(result[:len(sequence)].sum() - alone.sum())
+  Your number compares sums: changes up and down cancel.
+  ? If one number rises by 5 and another falls by 5, how large is the largest change?
+  # One number per result is quickly compared: out.sum() is what tutorials print.
+sums_of_positions_compared:
+  | result[:len(sequence)] - alone ->
+  :     result[:len(sequence)].sum(axis=-1) - alone.sum(axis=-1)
+  Your number compares one sum for each position: changes within it cancel.
+  # The last axis is summed away, so that each token has one number.
+changes_added: alone).max() -> alone).sum()
+  Your number adds up the absolute changes of a sequence.
+  ? Which one does the docstring ask for, all changes together or the largest?
+  # np.abs(…).sum() is the usual distance of two arrays.
+mean_change:
+  | gaps.append( … -> gaps.extend(np.abs(result[:len(sequence)] - alone).ravel())
+  | np.max(gaps) -> np.mean(gaps)
+  Your number is the mean of the absolute changes.
+  ? What happens to the mean if one position of a thousand is wrong?
+  # Errors are usually given as a mean.
+mean_of_each_sequence: alone).max() -> alone).mean()
+  Your number takes each sequence's mean of the absolute changes.
+  # Each sequence gets its mean, since they have different lengths.
+smallest_change: alone).max() -> alone).min()
+  Your number takes the smallest absolute change of a sequence.
+  ? Is a model safe from padding if one of its numbers does not change?
+  # min is taken for max.
+change_squared:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     ((result[:len(sequence)] - alone) ** 2).max()
+  Your number holds the squares of the changes.
+  ? Does the docstring ask for differences or for their squares?
+  # Squares get rid of the sign, and are usual for errors.
+length_of_the_change:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     np.linalg.norm(result[:len(sequence)] - alone)
+  Your number is the length of a sequence's changes, all taken as one vector.
+  ? Which one does the docstring ask for, all changes together or the largest?
+  # np.linalg.norm is the usual distance of two arrays.
+lengths_of_positions:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     np.linalg.norm(result[:len(sequence)] - alone, axis=-1).max()
+  Your number takes the change at a position for a vector, and its length.
+  ? Which one does the docstring ask for, a distance of vectors or of numbers?
+  # np.linalg.norm(…, axis=-1) measures how far a token's vector has moved.
+first_sequence_only: np.max(gaps) -> gaps[0]
+  Your number is that of the first sequence.
+  ? Which sequence is padded, if the first one is the longest?
+  # out[0] is compared with f of one sequence, as in most examples.
+last_sequence_only: np.max(gaps) -> gaps[-1]
+  Your number is that of the last sequence.
+  ? What happens to the gap of one sequence when the next one is measured?
+  # gap = … in the loop overwrites the gaps measured before.
+gaps_added: np.max(gaps) -> np.sum(gaps)
+  Your number is the sum of the sequences' gaps.
+  ? Which one does the docstring ask for, all changes together or the largest?
+  # gap += … in the loop.
+gaps_averaged: np.max(gaps) -> np.mean(gaps)
+  Your number is the mean of the sequences' gaps.
+  ? What happens to the mean if one sequence of a thousand is changed?
+  # What is measured for each sequence is averaged at the end.
+smallest_gap: np.max(gaps) -> np.min(gaps)
+  Your number is the smallest of the sequences' gaps.
+  ? What is the gap of the longest sequence, which needs no padding?
+  # min is taken for max.
+gap_of_each_sequence: return [float(gap) for gap in gaps]
+  Your result is a list, with a gap for each sequence.
+  ? How many numbers does the docstring promise?
+  # The loop's list is returned before its largest is taken.
+whether_there_is_one: return np.max(gaps) > 1e-08
+  Your result is True or False: whether there is a gap.
+  ? What does the docstring promise: whether, or how much?
+  # Such tests end in np.allclose.
+cut_to_a_whole_number: return int(np.max(gaps))
+  Your number loses what follows its decimal point.
+  ? Which type does the docstring promise?
+  # Results are collected in an array of integers, made like the token ids.
+sequences_lengthened:
+  | batch = …
+  : for row, …
+  :     row[:len( …
+  : together = f(batch) ->
+  :     all_alone = [f(np.array([sequence]))[0] for sequence in sequences]
+  :     for sequence in sequences:
+  :         sequence += [padding_id] * (longest - len(sequence))
+  :     together = f(np.array(sequences))
+  | for sequence, …
+  :     alone = …
+  :     gaps. … ->
+  :     for alone, result in zip(all_alone, together):
+  :         gaps.append(np.abs(result[:len(alone)] - alone).max())
+  Your call pads the caller's sequences: they stay longer afterwards.
+  ? Does `+=` make a new list, or lengthen the caller's?
+  # sequence += [padding_id] * … looks like work on the loop's own name.
+sequences_sorted: sequences.sort(key=len)
+  Your call sorts the caller's sequences by length.
+  ? Does `.sort` make a new list, or change the caller's?
+  # The longest sequence is easily found in a sorted list.
+""",
 )

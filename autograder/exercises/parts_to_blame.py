@@ -224,317 +224,151 @@ ORDER = (
 )
 
 
-@exercise.variants
-def variants(
-    models,
-    *,
-    order=ORDER,
-    exact=0.001,
-    wins="first",
-    bounds="hold",
-    low="cross_entropy",
-    first_loss="as it is",
-    leak_of="later_weight",
-    copies="shift_right",
-    nan="isnan",
-    nan_fails=False,
-    nan_part="masked_softmax",
-    growth="update",
-    schedule="warmup_rate",
-    repeat="evaluate",
-    by_the_batch="as it is",
-    equal="layer_norm",
-    order_check="0",
-    order_part="add_positions",
-    cache="newest_positions",
-    nothing="healthy",
-):
-    parts = []
-    for measured in models:
-        fail_too = bounds == "fail"  # numbers on the bound
-        failed = {
-            name: value > exact
-            or (fail_too and value == exact)
-            or (nan_fails and math.isnan(value))
-            for name, value in measured.items()
-        }
-        leaks = "causal_mask" if failed["later_weight"] else "split_heads"
-        leaks = {
-            "mask": "causal_mask",
-            "heads": "split_heads",
-            "exchanged": "split_heads" if failed["later_weight"] else "causal_mask",
-        }.get(leak_of, leaks)
-        is_nan = math.isnan(measured["last_loss"])
-        too_high, too_low = "initial_embedding", low
-        if first_loss == "exchanged":
-            too_high, too_low = too_low, too_high
-        there, only_there = equal, "padding_mask"
-        if by_the_batch == "exchanged":
-            there, only_there = only_there, there
-        failed_order = failed["order_gap"]
-        if order_check == "exactly 0":
-            failed_order = measured["order_gap"] != 0
-        leaks_at_all = failed["leak"]
-        if leak_of == "mask, also without a leak" and failed["later_weight"]:
-            leaks_at_all = True
-        checks = {
-            "shared": (failed["shared"], "split_data"),
-            "high": (measured["first_loss"] > 1.1, too_high),
-            "low": (measured["first_loss"] < 0.9, too_low),
-            "leak": (leaks_at_all, leaks),
-            "copies": (
-                measured["copies"] > 0.5 or (fail_too and measured["copies"] == 0.5),
-                copies,
-            ),
-            "nan": (
-                is_nan if nan == "isnan" else measured["last_loss"] > 1e9,
-                nan_part,
-            ),
-            "gradient": (
-                measured["gradient_growth"] > 20
-                or (fail_too and measured["gradient_growth"] == 20),
-                growth,
-            ),
-            "schedule": (
-                measured["rate_growth"] < 10
-                or (fail_too and measured["rate_growth"] == 10),
-                schedule,
-            ),
-            "repeat": (failed["repeat_gap"], repeat),
-            "equal": (failed["equal_length_gap"], there),
-            "order": (
-                failed_order if order_check == "not 0" else not failed_order,
-                order_part,
-            ),
-            "batch": (failed["batch_gap"], only_there),
-            "cache": (failed["cache_gap"], cache),
-        }
-        named = [checks[name][1] for name in order if checks[name][0]]
-        parts.append([*(named or [nothing])][-1 if wins == "last" else 0])
-    return parts
-
-
 def without(*names):
     return tuple(name for name in ORDER if name not in names)
 
 
-def moved(name, before):
-    """Return the order with one check moved before another."""
-    rest = without(name)
-    index = rest.index(before)
-    return (*rest[:index], name, *rest[index:])
-
-
-exercise.option(
-    "last_check_wins",
-    "You name the last check that fails.",
-    "If a model leaks, what are the checks after the leak worth?",
-    why="A variable is overwritten by each check in turn, without elif or return.",
-    wins="last",
-)
-exercise.option(
-    "nothing_shared_expected",
-    "You do not examine the data: examples on both sides stay unnoticed.",
-    "Which check comes first in the docstring?",
-    why="Data seem to be no part of the model.",
-    order=without("shared"),
-)
-exercise.option(
-    "low_first_loss_accepted",
-    "You take a first loss far below ln V for a good one.",
-    "How well can a model predict that has learned nothing?",
-    why="A low loss is what everybody wants.",
-    order=without("low"),
-)
-exercise.option(
-    "first_loss_exchanged",
-    "You blame the loss for a first loss that is too high, and the embedding for one "
-    "that is too low.",
-    "What makes a model sure of wrong tokens before any training?",
-    why="A loss of the wrong size is blamed on the loss.",
-    first_loss="exchanged",
-)
-exercise.option(
-    "low_first_loss_from_the_embedding",
-    "You blame the embedding for a first loss below ln V as well.",
-    "How small can the loss of a model become that favours no token?",
-    why="One range is checked, abs(first_loss - 1) > 0.1, with one part behind it.",
-    low="initial_embedding",
-)
-exercise.option(
-    "leaks_are_the_masks",
-    "You blame the mask for every leak, also without weights on later positions.",
-    "What mixes two positions before attention weighs anything?",
-    why="A leak is what a mask is there to prevent.",
-    leak_of="mask",
-)
-exercise.option(
-    "leaks_are_the_heads",
-    "You blame the heads for every leak, also with weights on later positions.",
-    "Who decides that a later position gets weight 0?",
-    why="The second branch is never reached, since later_weight is compared wrongly.",
-    leak_of="heads",
-)
-exercise.option(
-    "mask_without_a_leak",
-    "You blame the mask for weights on later positions, also where nothing leaks.",
-    "Which of the two numbers says whether there is a leak at all?",
-    why="The later weight is examined first, as a check of its own.",
-    leak_of="mask, also without a leak",
-)
-exercise.option(
-    "leaks_exchanged",
-    "You blame the mask if later positions have no weight, and the heads if they have.",
-    "Which of the two parts can give a later position a weight?",
-    why="The two branches of an if change sides.",
-    leak_of="exchanged",
-)
-exercise.option(
-    "mask_for_the_shift",
-    "You blame the causal mask for copies, although nothing leaks.",
-    "How large is the leak of a model with a wrong mask?",
-    why="Both make the loss nearly 0 and the samples useless.",
-    copies="causal_mask",
-)
-exercise.option(
-    "compared_with_nan",
-    "You do not notice a last loss of NaN.",
-    "What is float('nan') == float('nan') in Python, and what is NaN > 1?",
-    why="`last_loss == math.nan` reads as it is meant, and is always False.",
-    nan="compared",
-)
-exercise.option(
-    "nan_taken_for_a_leak",
-    "You take NaN for a leak.",
-    "Which check does NaN fail by the docstring, and what is NaN <= 0.001 in Python?",
-    why="`not value <= 0.001` reads like `value > 0.001`, and is True for NaN.",
-    nan_fails=True,
-)
-exercise.option(
-    "norm_for_nan",
-    "You blame the layer norm for NaN.",
-    "Which part divides by the sum of what may be attended to?",
-    why="Both divide, and 0/0 is NaN.",
-    nan_part="layer_norm",
-)
-exercise.option(
-    "gradient_after_the_rate",
-    "You examine the learning rate before the gradient.",
-    "In which order does the docstring list the two?",
-    why="The learning rate is the first thing that people change.",
-    order=moved("schedule", "gradient"),
-)
-exercise.option(
-    "rate_for_the_gradient",
-    "You blame the learning rate for a gradient that grows.",
-    "By what is the learning rate judged, and by what the optimizer's step?",
-    why="A loss that rises again is blamed on a learning rate that is too high.",
-    growth="warmup_rate",
-)
-exercise.option(
-    "step_for_the_rate",
-    "You blame the optimizer's step for a learning rate that hardly grows.",
-    "By what is the learning rate judged, and by what the optimizer's step?",
-    why="A model that barely moves seems to have no optimizer.",
-    schedule="update",
-)
-exercise.option(
-    "two_calls_after_the_batch",
-    "You examine the influence of the batch before two calls with the same batch.",
-    "If even the same batch gives two results, what does another batch prove?",
-    why="Two calls seem too simple to be tried first.",
-    order=moved("repeat", "cache"),
-)
-exercise.option(
-    "two_calls_unexamined",
-    "You do not examine whether two calls agree.",
-    "What is still switched on if nobody calls model.eval()?",
-    why="A function without random numbers in sight seems to give one result.",
-    order=without("repeat"),
-)
-exercise.option(
-    "norm_and_padding_exchanged",
-    "You blame padding for a difference that is there without padding, and the norm "
-    "for one that is there with padding only.",
-    "In a batch of equal lengths, how much padding is there?",
-    why="The two differences by the batch change their names.",
-    by_the_batch="exchanged",
-)
-exercise.option(
-    "padding_for_every_batch",
-    "You blame padding for every influence of the batch.",
-    "What does the batch of equal lengths measure?",
-    why="Results that depend on the batch are blamed on padding.",
-    equal="padding_mask",
-)
-exercise.option(
-    "order_must_not_matter",
-    "You blame the positions if another order does make a difference.",
-    "Should 69 and 96 be read in the same way?",
-    why="All other differences should be 0, so this one is expected to be 0, too.",
-    order_check="not 0",
-)
-exercise.option(
-    "order_must_be_exactly_0",
-    "You blame the positions only if another order makes no difference at all, not "
-    "even by rounding.",
-    "Up to which number does the docstring allow rounding?",
-    why="`order_gap == 0` reads as it is meant.",
-    order_check="exactly 0",
-)
-exercise.option(
-    "order_after_the_batch",
-    "You examine padding before the order of the source.",
-    "In which order does the docstring list the two?",
-    why="The two checks of the batch are written one after the other.",
-    order=moved("batch", "order"),
-)
-exercise.option(
-    "order_unexamined",
-    "You do not examine whether another order makes a difference.",
-    "What is wrong with a model that reads 69 and 96 in the same way?",
-    why="It is the one difference that should not be 0, and falls out of the loop.",
-    order=without("order"),
-)
-exercise.option(
-    "mask_for_the_cache",
-    "You blame the causal mask for a difference that only a cache makes.",
-    "Which part is used with a cache only?",
-    why="A new token that attends to the wrong keys repeats words, too.",
-    cache="causal_mask",
-)
-exercise.option(
-    "cache_unexamined",
-    "You do not examine what a cache changes.",
-    "Which check is the last one in the docstring?",
-    why="A cache is for speed, and seems to change nothing else.",
-    order=without("cache"),
-)
-exercise.option(
-    "rounding_taken_for_a_fault",
-    "You take rounding for a fault: numbers below 0.001 that should be 0.",
-    "How exact are 32-bit floats after a few hundred operations?",
-    why="`if measured[name]:` is True for 1e-7.",
-    exact=0.0,
-)
-exercise.option(
-    "bounds_are_failures",
-    "You take numbers on the bound itself, such as copies of 0.5, for failures.",
-    "Is 20 above 20?",
-    why=">= and > are a character apart.",
-    bounds="fail",
-)
-exercise.option(
-    "small_leaks_accepted",
-    "You accept differences above 0.001 where 0 is expected.",
-    "Up to which number does the docstring allow rounding?",
-    why="0.1 looks small next to logits of size 10.",
-    exact=0.1,
-)
-exercise.option(
-    "healthy_is_empty",
-    "You return an empty text for a model that passes all checks.",
-    "What does the docstring return if no check fails?",
-    why="Nothing is to blame, so nothing is named.",
-    nothing="",
+exercise.edits(
+    """
+last_check_wins: in checks -> in reversed(checks)
+  You name the last check that fails.
+  ? If a model leaks, what are the checks after the leak worth?
+  # A variable is overwritten by each check in turn, without elif or return.
+nothing_shared_expected: [(failed['shared'], 'split_data'), (measured -> [(measured
+  You do not examine the data: examples on both sides stay unnoticed.
+  ? Which check comes first in the docstring?
+  # Data seem to be no part of the model.
+low_first_loss_accepted: , (measured['first_loss'] < 0.9, 'cross_entropy') ->
+  You take a first loss far below ln V for a good one.
+  ? How well can a model predict that has learned nothing?
+  # A low loss is what everybody wants.
+first_loss_exchanged:
+  | 'initial_embedding' -> 'cross_entropy'
+  | 'cross_entropy' -> 'initial_embedding'
+  You blame the loss for a first loss that is too high, and the embedding for one that
+    is too low.
+  ? What makes a model sure of wrong tokens before any training?
+  # A loss of the wrong size is blamed on the loss.
+low_first_loss_from_the_embedding: 'cross_entropy' -> 'initial_embedding'
+  You blame the embedding for a first loss below ln V as well.
+  ? How small can the loss of a model become that favours no token?
+  # One range is checked, abs(first_loss - 1) > 0.1, with one part behind it.
+leaks_are_the_masks: leaks = 'causal_mask'
+  You blame the mask for every leak, also without weights on later positions.
+  ? What mixes two positions before attention weighs anything?
+  # A leak is what a mask is there to prevent.
+leaks_are_the_heads: leaks = 'split_heads'
+  You blame the heads for every leak, also with weights on later positions.
+  ? Who decides that a later position gets weight 0?
+  # The second branch is never reached, since later_weight is compared wrongly.
+mask_without_a_leak: (failed['leak'] -> (failed['leak'] or failed['later_weight']
+  You blame the mask for weights on later positions, also where nothing leaks.
+  ? Which of the two numbers says whether there is a leak at all?
+  # The later weight is examined first, as a check of its own.
+leaks_exchanged: leaks = 'split_heads' if failed['later_weight'] else 'causal_mask'
+  You blame the mask if later positions have no weight, and the heads if they have.
+  ? Which of the two parts can give a later position a weight?
+  # The two branches of an if change sides.
+mask_for_the_shift: 'shift_right' -> 'causal_mask'
+  You blame the causal mask for copies, although nothing leaks.
+  ? How large is the leak of a model with a wrong mask?
+  # Both make the loss nearly 0 and the samples useless.
+compared_with_nan:
+  | math.isnan(measured['last_loss']) -> measured['last_loss'] == math.nan
+  You do not notice a last loss of NaN.
+  ? What is float('nan') == float('nan') in Python, and what is NaN > 1?
+  # `last_loss == math.nan` reads as it is meant, and is always False.
+nan_taken_for_a_leak: value > 0.001 -> not value <= 0.001
+  You take NaN for a leak.
+  ? Which check does NaN fail by the docstring, and what is NaN <= 0.001 in Python?
+  # `not value <= 0.001` reads like `value > 0.001`, and is True for NaN.
+norm_for_nan: 'masked_softmax' -> 'layer_norm'
+  You blame the layer norm for NaN.
+  ? Which part divides by the sum of what may be attended to?
+  # Both divide, and 0/0 is NaN.
+gradient_after_the_rate:
+  | (measured['gradient_growth'] > 20, 'update'), (measured['rate_growth'] < 10, 'warmup_rate') ->
+  :     (measured['rate_growth'] < 10, 'warmup_rate'), (measured['gradient_growth']
+  :     > 20, 'update')
+  You examine the learning rate before the gradient.
+  ? In which order does the docstring list the two?
+  # The learning rate is the first thing that people change.
+rate_for_the_gradient: 'update' -> 'warmup_rate'
+  You blame the learning rate for a gradient that grows.
+  ? By what is the learning rate judged, and by what the optimizer's step?
+  # A loss that rises again is blamed on a learning rate that is too high.
+step_for_the_rate: 'warmup_rate' -> 'update'
+  You blame the optimizer's step for a learning rate that hardly grows.
+  # A model that barely moves seems to have no optimizer.
+two_calls_after_the_batch:
+  | , (failed['repeat_gap'], 'evaluate') ->
+  | (failed['batch_gap'], 'padding_mask') ->
+  :     (failed['batch_gap'], 'padding_mask'), (failed['repeat_gap'], 'evaluate')
+  You examine the influence of the batch before two calls with the same batch.
+  ? If even the same batch gives two results, what does another batch prove?
+  # Two calls seem too simple to be tried first.
+two_calls_unexamined: , (failed['repeat_gap'], 'evaluate') ->
+  You do not examine whether two calls agree.
+  ? What is still switched on if nobody calls model.eval()?
+  # A function without random numbers in sight seems to give one result.
+norm_and_padding_exchanged:
+  | 'layer_norm' -> 'padding_mask'
+  | 'padding_mask' -> 'layer_norm'
+  You blame padding for a difference that is there without padding, and the norm for
+    one that is there with padding only.
+  ? In a batch of equal lengths, how much padding is there?
+  # The two differences by the batch change their names.
+padding_for_every_batch: 'layer_norm' -> 'padding_mask'
+  You blame padding for every influence of the batch.
+  ? What does the batch of equal lengths measure?
+  # Results that depend on the batch are blamed on padding.
+order_must_not_matter: not failed['order_gap'] -> failed['order_gap']
+  You blame the positions if another order does make a difference.
+  ? Should 69 and 96 be read in the same way?
+  # All other differences should be 0, so this one is expected to be 0, too.
+order_must_be_exactly_0: not failed['order_gap'] -> measured['order_gap'] == 0
+  You blame the positions only if another order makes no difference at all, not even
+    by rounding.
+  ? Up to which number does the docstring allow rounding?
+  # `order_gap == 0` reads as it is meant.
+order_after_the_batch:
+  | (not failed['order_gap'], 'add_positions'), (failed['batch_gap'], 'padding_mask') ->
+  :     (failed['batch_gap'], 'padding_mask'), (not failed['order_gap'],
+  :     'add_positions')
+  You examine padding before the order of the source.
+  ? In which order does the docstring list the two?
+  # The two checks of the batch are written one after the other.
+order_unexamined: , (not failed['order_gap'], 'add_positions') ->
+  You do not examine whether another order makes a difference.
+  ? What is wrong with a model that reads 69 and 96 in the same way?
+  # It is the one difference that should not be 0, and falls out of the loop.
+mask_for_the_cache: 'newest_positions' -> 'causal_mask'
+  You blame the causal mask for a difference that only a cache makes.
+  ? Which part is used with a cache only?
+  # A new token that attends to the wrong keys repeats words, too.
+cache_unexamined: , (failed['cache_gap'], 'newest_positions') ->
+  You do not examine what a cache changes.
+  ? Which check is the last one in the docstring?
+  # A cache is for speed, and seems to change nothing else.
+rounding_taken_for_a_fault: value > 0.001 -> value > 0
+  You take rounding for a fault: numbers below 0.001 that should be 0.
+  ? How exact are 32-bit floats after a few hundred operations?
+  # `if measured[name]:` is True for 1e-7.
+bounds_are_failures:
+  | value > 0.001 -> value >= 0.001
+  | measured['copies'] > 0.5 -> measured['copies'] >= 0.5
+  | measured['gradient_growth'] > 20 -> measured['gradient_growth'] >= 20
+  | measured['rate_growth'] < 10 -> measured['rate_growth'] <= 10
+  You take numbers on the bound itself, such as copies of 0.5, for failures.
+  ? Is 20 above 20?
+  # >= and > are a character apart.
+small_leaks_accepted: value > 0.001 -> value > 0.1
+  You accept differences above 0.001 where 0 is expected.
+  ? Up to which number does the docstring allow rounding?
+  # 0.1 looks small next to logits of size 10.
+healthy_is_empty: 'healthy' -> ''
+  You return an empty text for a model that passes all checks.
+  ? What does the docstring return if no check fails?
+  # Nothing is to blame, so nothing is named.
+""",
 )

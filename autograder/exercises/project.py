@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder import Exercise, families
+from course_lib.attention import softmax
 from course_lib.self_attention import project
 
 exercise = Exercise(
@@ -100,269 +101,164 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.variants
-def variants(
-    x,
-    w_q,
-    w_k,
-    w_v,
-    *,
-    matrices="w_q, w_k, w_v",
-    queries="w_q",
-    keys="w_k",
-    values="w_v",
-    product="x @ w",
-    batch="kept",
-    tokens="as they are",
-    numbers="as they are",
-    scaled="nothing",
-    order="q, k, v",
-    returned="a tuple",
-    overwritten="nothing",
-):
-    root = w_q.shape[-1] ** 0.5
-    if overwritten == "w_q":
-        w_q /= root
-    if tokens == "normalised":
-        centred = x - x.mean(axis=-1, keepdims=True)
-        x = centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
-    elif tokens == "times √d_model":
-        x = x * x.shape[-1] ** 0.5
-    elif tokens == "of the first sequence":
-        x = x.reshape(-1, *x.shape[-2:])[0]
-    if batch == "one list":
-        x = x.reshape(-1, x.shape[-1])
+exercise.edits(
+    """
+parameters_times_tokens: return (w_q @ x, w_k @ x, w_v @ x)
+  Your products are w_q x, w_k x and w_v x; where they do not stop, they mix different
+    tokens.
+  ? A row of A @ B mixes the rows of B: which rows would that be if B is x?
+  # Many texts write Q = W X for tokens in columns; here tokens are rows.
+turned_parameters_times_tokens: return (w_q.T @ x, w_k.T @ x, w_v.T @ x)
+  Your products are w_qᵀ x, w_kᵀ x and w_vᵀ x, the formula for tokens in columns;
+    where they do not stop, they mix different tokens.
+  ? Does a column of x belong to one token, or to all of them?
+  # Textbooks with column vectors compute Wᵀ X, and x is not transposed here.
+parameters_as_linear_keeps_them:
+  | w_q -> w_q.T
+  | w_k -> w_k.T
+  | w_v -> w_v.T
+  Your tokens are multiplied by the transposed parameters; where the sizes do not fit,
+    this can raise an error.
+  ? Which axis of w_q has as many numbers as a token: the first or the second?
+  # nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.
+tokens_in_columns:
+  | return ( … ->
+  :     columns = np.swapaxes(x, -1, -2)
+  :     return (w_q.T @ columns, w_k.T @ columns, w_v.T @ columns)
+  Your three tables lie on their sides: each column belongs to a token.
+  ? Which axis of the result counts the tokens, according to the docstring?
+  # Textbooks with column vectors compute Wᵀ X, and the result keeps that form.
+turned_for_one_sequence: return ((w_q.T @ x.T).T, (w_k.T @ x.T).T, (w_v.T @ x.T).T)
+  A batch does not fit your product, or loses the order of its axes: .T turns all axes
+    around.
+  ? What is the shape of x.T if x has the shape (2, 5, 12)?
+  # Wᵀ Xᵀ, turned back at the end, is the column formula made to fit one sequence.
+numbers_times_numbers: @ => *
+  Your tokens and parameters are multiplied number by number; where the shapes do not
+    fit, this can raise an error.
+  ? Of how many products is the first number of a query the sum?
+  # x * w looks like the formula, and NumPy's * is no product of matrices.
+one_matrix_for_all:
+  | w_k -> w_q
+  | w_v -> w_q
+  Your queries, keys and values are all made with w_q.
+  ? What would a token find if it looked for exactly what it can be found by?
+  # One layer is made and applied three times (stevezheng23/reading_comprehension_tf,
+    pull request 284).
+one_array_for_all_three:
+  | return ( … ->
+  :     room = np.empty((*x.shape[:-1], w_q.shape[-1]))
+  :     return tuple((np.matmul(x, w, out=room) for w in (w_q, w_k, w_v)))
+  Your queries, keys and values are one array, which holds the values in the end;
+    where d_v is not d_k, this can raise an error.
+  ? What does an array hold after a second product was written to it?
+  # One buffer is made before the products and handed to each as `out=`.
+one_array_where_sizes_agree:
+  | return ( … ->
+  :     if w_v.shape != w_q.shape:
+  :         return (x @ w_q, x @ w_k, x @ w_v)
+  :     room = np.empty((*x.shape[:-1], w_q.shape[-1]))
+  :     return tuple((np.matmul(x, w, out=room) for w in (w_q, w_k, w_v)))
+  Your queries, keys and values are one array where d_v is d_k: it holds the values in
+    the end.
+  # One buffer is handed to each product as `out=`, if their shapes are one.
+queries_made_with_w_k: w_q -> w_k
+  Your queries hold what w_k makes of the tokens: a token has its key there once more.
+  ? Which line of yours was the last to write the array of queries?
+  # A line is copied, and only the name on its left is changed; or one array is the
+    `out=` of several products.
+queries_made_with_w_v: w_q -> w_v
+  Your queries hold what w_v makes of the tokens: a token has its value there once
+    more.
+keys_made_with_w_q: w_k -> w_q
+  Your keys hold what w_q makes of the tokens: a token has its query there once more.
+  ? Which line of yours was the last to write the array of keys?
+keys_made_with_w_v: w_k -> w_v
+  Your keys hold what w_v makes of the tokens: a token has its value there once more.
+values_made_with_w_q: w_v -> w_q
+  Your values hold what w_q makes of the tokens: a token has its query there once
+    more.
+  ? Which line of yours was the last to write the array of values?
+values_made_with_w_k: w_v -> w_k
+  Your values hold what w_k makes of the tokens: a token has its key there once more.
+tokens_as_queries: x @ w_q -> x
+  Your queries are the tokens themselves.
+  ? Which of the parameters do the numbers of your queries depend on?
+  # In attention without parameters, the words themselves are compared and mixed.
+tokens_as_keys: x @ w_k -> x
+  Your keys are the tokens themselves.
+  ? Which of the parameters do the numbers of your keys depend on?
+tokens_as_values: x @ w_v -> x
+  Your values are the tokens themselves.
+  ? Which of the parameters do the numbers of your values depend on?
+keys_come_first: return (x @ w_k, x @ w_q, x @ w_v)
+  Your keys come before your queries.
+  ? In which order does the docstring name the three results?
+  # Dictionaries, caches and other libraries name them in other orders.
+values_before_keys: return (x @ w_q, x @ w_v, x @ w_k)
+  Your values come before your keys.
+values_come_first: return (x @ w_v, x @ w_k, x @ w_q)
+  Your values come first and your queries last.
+queries_come_last: return (x @ w_k, x @ w_v, x @ w_q)
+  Your keys and values come before your queries.
+queries_scaled: x @ w_q -> x @ w_q / w_q.shape[-1] ** 0.5
+  Your queries are divided by √d_k.
+  ? Is the scale a part of a query or a key, or of a score?
+  # Implementations that fold the scale into q (facebookresearch/XLM, pull request
+    357) do it right after the projection.
+keys_scaled: x @ w_k -> x @ w_k / w_k.shape[-1] ** 0.5
+  Your keys are divided by √d_k.
+negative_numbers_cut_off:
+  | return (np.maximum(x @ w_q, 0), np.maximum(x @ w_k, 0), np.maximum(x @ w_v, 0))
+  Your results have no negative numbers: those are 0.
+  ? The projection is a product with a matrix: does a matrix know about signs?
+  # Dense layers with a ReLU made the projections in widely copied code
+    (CyberZHG/keras-multi-head, issue 8; hanxiao/tf-nlp-blocks, issue 1).
+softmax_of_each_row: return (softmax(x @ w_q), softmax(x @ w_k), softmax(x @ w_v))
+  Your rows of queries, keys and values are positive and sum to 1.
+  ? Is a query a share of something, or a vector that is compared with keys?
+  # The softmax of attention is put one step too early.
+tokens_normalised_first:
+  | return ( … ->
+  :     centred = x - x.mean(axis=-1, keepdims=True)
+  :     x = centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-05)
+  :     return (x @ w_q, x @ w_k, x @ w_v)
+  Your tokens are brought to mean 0 and variance 1 before they are projected.
+  ? Which operations lead from a token to its query in the docstring?
+  # Blocks with a LayerNorm in front have that line directly above this one.
+tokens_scaled_first: x = x * x.shape[-1] ** 0.5
+  Your tokens are multiplied by √d_model before they are projected.
+  # The paper multiplies embeddings by √d_model, in another section.
+first_sequence_only:
+  | while x.ndim > 2:
+  :     x = x[0]
+  Your results hold one sequence of the batch, the first.
+  ? How many sequences come in, and how many go out?
+  # x[0] is written to get rid of a batch axis while trying things out.
+batch_as_one_long_list: x = x.reshape(-1, x.shape[-1])
+  Your tokens of all sequences are in one long list.
+  ? How can you tell from your result where the second sequence begins?
+  # x.reshape(-1, d_model) gives a table that any product takes; nothing asks for the
+    axes back.
+list_of_three: return [x @ w_q, x @ w_k, x @ w_v]
+  Your three arrays come in a list.
+  ? What type does the first line of the function promise after the arrow?
+  # A comprehension, a wide matrix or a dictionary is the shortest to write.
+side_by_side: return np.concatenate([x @ w_q, x @ w_k, x @ w_v], axis=-1)
+  Your three tables are one array, side by side.
+three_in_one_array: return np.stack([x @ w_q, x @ w_k, x @ w_v])
+  Your three tables are one array with an axis more; with other sizes for the values,
+    this can raise an error.
+dictionary_of_three: return {'q': x @ w_q, 'k': x @ w_k, 'v': x @ w_v}
+  Your three arrays come in a dictionary.
+parameters_scaled_in_place: w_q /= w_q.shape[-1] ** 0.5
+  Your call divides w_q by √d_k in place: the caller's array stays so.
+  ? What does `w_q /= …` do to the array that the caller holds?
+  # The scale is folded into the parameters, with an operator that works in place.
+""",
+    softmax=softmax,
+)
 
-    def times(w):
-        if product == "x @ w":
-            return x @ w
-        if product == "x * w":
-            return x * w
-        columns = np.swapaxes(x, -1, -2)
-        of_w = {"w @ x": (w, x), "wᵀ @ x": (w.T, x), "wᵀ @ xᵀ": (w.T, columns)}
-        if product in of_w:
-            return np.matmul(*of_w[product])
-        return (w.T @ x.T).T if product == "(wᵀ @ xᵀ)ᵀ" else x @ w.T
-
-    made = {"w_q": w_q, "w_k": w_k, "w_v": w_v, "none": None}
-    names = (queries, keys, values) if matrices == "w_q, w_k, w_v" else [matrices] * 3
-    results = [x if made[name] is None else times(made[name]) for name in names]
-    if overwritten.startswith("one array"):
-        if results[0].shape == results[2].shape:
-            results = [results[2]] * 3
-        elif overwritten == "one array for all three":
-            raise ValueError(f"no array is {results[0].shape} and {results[2].shape}")
-    if scaled != "nothing":
-        index = "qk".index(scaled)
-        results[index] = results[index] / root
-    if numbers == "not negative":
-        results = [np.maximum(part, 0.0) for part in results]
-    elif numbers == "shares":
-        powers = [np.exp(part - part.max(axis=-1, keepdims=True)) for part in results]
-        results = [part / part.sum(axis=-1, keepdims=True) for part in powers]
-    results = [results["qkv".index(letter)] for letter in order.split(", ")]
-    if returned == "one array":
-        return np.concatenate(results, axis=-1)
-    if returned == "a stack":
-        return np.stack(results)
-    if returned == "a dictionary":
-        return dict(zip(("q", "k", "v"), results, strict=True))
-    return results if returned == "a list" else tuple(results)
-
-
-for product, name, diagnosis, question, why in (
-    (
-        "w @ x",
-        "parameters_times_tokens",
-        "Your products are w_q x, w_k x and w_v x; where they do not stop, they mix "
-        "different tokens.",
-        "A row of A @ B mixes the rows of B: which rows would that be if B is x?",
-        "Many texts write Q = W X for tokens in columns; here tokens are rows.",
-    ),
-    (
-        "wᵀ @ x",
-        "turned_parameters_times_tokens",
-        "Your products are w_qᵀ x, w_kᵀ x and w_vᵀ x, the formula for tokens in "
-        "columns; where they do not stop, they mix different tokens.",
-        "Does a column of x belong to one token, or to all of them?",
-        "Textbooks with column vectors compute Wᵀ X, and x is not transposed here.",
-    ),
-    (
-        "x @ wᵀ",
-        "parameters_as_linear_keeps_them",
-        "Your tokens are multiplied by the transposed parameters; where the sizes do "
-        "not fit, this can raise an error.",
-        "Which axis of w_q has as many numbers as a token: the first or the second?",
-        "nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
-    ),
-    (
-        "wᵀ @ xᵀ",
-        "tokens_in_columns",
-        "Your three tables lie on their sides: each column belongs to a token.",
-        "Which axis of the result counts the tokens, according to the docstring?",
-        "Textbooks with column vectors compute Wᵀ X, and the result keeps that form.",
-    ),
-    (
-        "(wᵀ @ xᵀ)ᵀ",
-        "turned_for_one_sequence",
-        "A batch does not fit your product, or loses the order of its axes: .T turns "
-        "all axes around.",
-        "What is the shape of x.T if x has the shape (2, 5, 12)?",
-        "Wᵀ Xᵀ, turned back at the end, is the column formula made to fit one "
-        "sequence.",
-    ),
-    (
-        "x * w",
-        "numbers_times_numbers",
-        "Your tokens and parameters are multiplied number by number; where the shapes "
-        "do not fit, this can raise an error.",
-        "Of how many products is the first number of a query the sum?",
-        "x * w looks like the formula, and NumPy's * is no product of matrices.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, product=product)
-exercise.option(
-    "one_matrix_for_all",
-    "Your queries, keys and values are all made with w_q.",
-    "What would a token find if it looked for exactly what it can be found by?",
-    why="One layer is made and applied three times (stevezheng23/"
-    "reading_comprehension_tf, pull request 284).",
-    matrices="w_q",
-)
-exercise.option(
-    "one_array_for_all_three",
-    "Your queries, keys and values are one array, which holds the values in the end; "
-    "where d_v is not d_k, this can raise an error.",
-    "What does an array hold after a second product was written to it?",
-    why="One buffer is made before the products and handed to each as `out=`.",
-    overwritten="one array for all three",
-)
-exercise.option(
-    "one_array_where_sizes_agree",
-    "Your queries, keys and values are one array where d_v is d_k: it holds the values "
-    "in the end.",
-    "What does an array hold after a second product was written to it?",
-    why="One buffer is handed to each product as `out=`, if their shapes are one.",
-    overwritten="one array where sizes agree",
-)
-for made, other, kind in (
-    ("queries", "w_k", "key"),
-    ("queries", "w_v", "value"),
-    ("keys", "w_q", "query"),
-    ("keys", "w_v", "value"),
-    ("values", "w_q", "query"),
-    ("values", "w_k", "key"),
-):
-    exercise.option(
-        f"{made}_made_with_{other}",
-        f"Your {made} hold what {other} makes of the tokens: a token has its {kind} "
-        "there once more.",
-        f"Which line of yours was the last to write the array of {made}?",
-        why="A line is copied, and only the name on its left is changed; or one array "
-        "is the `out=` of several products.",
-        **{made: other},
-    )
-for made in ("queries", "keys", "values"):
-    exercise.option(
-        f"tokens_as_{made}",
-        f"Your {made} are the tokens themselves.",
-        f"Which of the parameters do the numbers of your {made} depend on?",
-        why="In attention without parameters, the words themselves are compared and "
-        "mixed.",
-        **{made: "none"},
-    )
-for order, name, diagnosis in (
-    ("k, q, v", "keys_come_first", "Your keys come before your queries."),
-    ("q, v, k", "values_before_keys", "Your values come before your keys."),
-    ("v, k, q", "values_come_first", "Your values come first and your queries last."),
-    ("k, v, q", "queries_come_last", "Your keys and values come before your queries."),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "In which order does the docstring name the three results?",
-        why="Dictionaries, caches and other libraries name them in other orders.",
-        order=order,
-    )
-for scaled, letter in (("queries", "q"), ("keys", "k")):
-    exercise.option(
-        f"{scaled}_scaled",
-        f"Your {scaled} are divided by √d_k.",
-        "Is the scale a part of a query or a key, or of a score?",
-        why="Implementations that fold the scale into q (facebookresearch/XLM, pull "
-        "request 357) do it right after the projection.",
-        scaled=letter,
-    )
-exercise.option(
-    "negative_numbers_cut_off",
-    "Your results have no negative numbers: those are 0.",
-    "The projection is a product with a matrix: does a matrix know about signs?",
-    why="Dense layers with a ReLU made the projections in widely copied code "
-    "(CyberZHG/keras-multi-head, issue 8; hanxiao/tf-nlp-blocks, issue 1).",
-    numbers="not negative",
-)
-exercise.option(
-    "softmax_of_each_row",
-    "Your rows of queries, keys and values are positive and sum to 1.",
-    "Is a query a share of something, or a vector that is compared with keys?",
-    why="The softmax of attention is put one step too early.",
-    numbers="shares",
-)
-exercise.option(
-    "tokens_normalised_first",
-    "Your tokens are brought to mean 0 and variance 1 before they are projected.",
-    "Which operations lead from a token to its query in the docstring?",
-    why="Blocks with a LayerNorm in front have that line directly above this one.",
-    tokens="normalised",
-)
-exercise.option(
-    "tokens_scaled_first",
-    "Your tokens are multiplied by √d_model before they are projected.",
-    "Which operations lead from a token to its query in the docstring?",
-    why="The paper multiplies embeddings by √d_model, in another section.",
-    tokens="times √d_model",
-)
-exercise.option(
-    "first_sequence_only",
-    "Your results hold one sequence of the batch, the first.",
-    "How many sequences come in, and how many go out?",
-    why="x[0] is written to get rid of a batch axis while trying things out.",
-    tokens="of the first sequence",
-)
-exercise.option(
-    "batch_as_one_long_list",
-    "Your tokens of all sequences are in one long list.",
-    "How can you tell from your result where the second sequence begins?",
-    why="x.reshape(-1, d_model) gives a table that any product takes; nothing asks "
-    "for the axes back.",
-    batch="one list",
-)
-for returned, name, diagnosis in (
-    ("a list", "list_of_three", "Your three arrays come in a list."),
-    ("one array", "side_by_side", "Your three tables are one array, side by side."),
-    (
-        "a stack",
-        "three_in_one_array",
-        "Your three tables are one array with an axis more; with other sizes for the "
-        "values, this can raise an error.",
-    ),
-    ("a dictionary", "dictionary_of_three", "Your three arrays come in a dictionary."),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "What type does the first line of the function promise after the arrow?",
-        why="A comprehension, a wide matrix or a dictionary is the shortest to write.",
-        returned=returned,
-    )
-exercise.option(
-    "parameters_scaled_in_place",
-    "Your call divides w_q by √d_k in place: the caller's array stays so.",
-    "What does `w_q /= …` do to the array that the caller holds?",
-    why="The scale is folded into the parameters, with an operator that works in "
-    "place.",
-    overwritten="w_q",
-)
 exercise.family(
     families.one_result_only("queries"),
     families.squeezed(),

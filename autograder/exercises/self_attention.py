@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from autograder.exercises.attention import exercise as attention_exercise
-from autograder.exercises.project import exercise as project_exercise
+from course_lib.attention import scaled_scores, softmax
 from course_lib.self_attention import self_attention
 
 exercise = Exercise(
@@ -156,276 +155,214 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
-@exercise.variants
-def variants(
-    x,
-    w_q,
-    w_k,
-    w_v,
-    *,
-    queries="w_q",
-    keys="w_k",
-    values="w_v",
-    batch="kept",
-    turned="last two axes",
-    pairs="queries and keys",
-    scale="√d_k",
-    may_attend="to all tokens",
-    maximum="of the row",
-    axis=-1,
-    kept_axes=True,
-    weights_are="softmax",
-    product="weights @ values",
-    second="weights",
-    overwritten="nothing",
-):
-    shape, d_k = x.shape, w_q.shape[-1]
-    if batch == "one sequence":
-        x = x.reshape(-1, shape[-1])
-    if overwritten == "w_q":
-        w_q /= np.sqrt(d_k)
-        scale = "none"
-    made = {"w_q": x @ w_q, "w_k": x @ w_k, "w_v": x @ w_v, "none": x}
-    q, k, v = made[queries], made[keys], made[values]
-    if pairs == "keys and queries":
-        q, k = k, q
-    divisor = {
-        "√d_k": d_k**0.5,
-        "d_k": d_k,
-        "1/√d_k": d_k**-0.5,
-        "√d_model": shape[-1] ** 0.5,
-        "√d_v": w_v.shape[-1] ** 0.5,
-        "√n": shape[-2] ** 0.5,
-    }
-    columns = k.T if turned == "all axes" else np.swapaxes(k, -1, -2)
-    scores = q @ columns / divisor.get(scale, 1)
-    if may_attend != "to all tokens":
-        i, j = np.indices(scores.shape[-2:])
-        may = {"to earlier tokens": j <= i, "to later tokens": j >= i}
-        scores = np.where(may.get(may_attend, i != j), scores, -np.inf)
-    largest = 0.0
-    if maximum != "left in":
-        over = {"of the row": axis, "of everything": None, "of the column": -2}[maximum]
-        largest = scores.max(axis=over, keepdims=True)
-    powers = np.exp(scores - largest)
-    weights = powers / powers.sum(axis=axis, keepdims=kept_axes)
-    if weights_are != "softmax":
-        share = scores / scores.sum(axis=axis, keepdims=True)
-        weights = {"scores": scores, "exponentials": powers, "shares of scores": share}[
-            weights_are
-        ]
-    if scale == "after the softmax":
-        weights = weights / d_k**0.5
-    if product == "weights @ values":
-        output = weights @ v
-    elif product == "values @ weights":
-        output = v @ weights
-    else:
-        output = np.swapaxes(weights, -1, -2) @ v
-    if batch == "one sequence":
-        output = output.reshape(*shape[:-1], -1)
-    return output, scores if second == "scores" else weights
+exercise.edits(
+    """
+all_axes_turned:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ k.T / q.shape[-1] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your keys have all their axes reversed: with leading axes, your code raises an error
+    or queries meet keys of other sequences.
+  ? What is the shape of k.T if k has the shape (2, 5, 4)?
+  # q @ k.T is the formula as written, and for a matrix it is right.
+batch_as_one_sequence:
+  | project(x -> project(x.reshape(-1, x.shape[-1])
+  | return attention(q, k, v) ->
+  :     output, weights = attention(q, k, v)
+  :     return (output.reshape(*x.shape[:-1], -1), weights)
+  Your tokens attend to the tokens of all sequences of the batch.
+  ? Which axes still belong to one sequence after a reshape to (…, d_model)?
+  # x.reshape(-1, d_model) makes a table that every formula takes.
+softmax_over_queries:
+  | return attention(q, k, v) ->
+  :     weights = softmax(scaled_scores(q, k), axis=-2)
+  :     return (weights @ v, weights)
+  Your columns of weights sum to 1, not your rows.
+  ? Who shares out a weight of 1: the token that attends, or the one attended to?
+  # The softmax runs over the queries: axis=-2, or the wrong index of an einsum
+    (labmlai/annotated_deep_learning_paper_implementations, issue 146).
+softmax_over_axis_one:
+  | return attention(q, k, v) ->
+  :     weights = softmax(scaled_scores(q, k), axis=1)
+  :     return (weights @ v, weights)
+  Your weights sum to 1 along axis 1, which holds the keys only if there is no batch.
+  ? Which axis holds the keys, whatever axes come before it?
+  # softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.
+softmax_over_axis_zero:
+  | return attention(q, k, v) ->
+  :     weights = softmax(scaled_scores(q, k), axis=0)
+  :     return (weights @ v, weights)
+  Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of 1
+    among them.
+  ? Should the weights of one sequence depend on which others are in the batch?
+  # nn.Softmax(dim=0) was in a library's attention (PetrochukM/PyTorch-NLP, issue 2).
+softmax_over_everything:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     weights = softmax(scores.ravel()).reshape(scores.shape)
+  :     return (weights @ v, weights)
+  All your weights together sum to 1, not each row.
+  ? How much weight has one token to share out?
+  # Without an axis, max() and sum() take in the whole array.
+sums_without_their_axis:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+  :     weights = powers / powers.sum(axis=-1)
+  :     return (weights @ v, weights)
+  Each column j of your weights is divided by the sum that belongs to row j; with a
+    batch, that often stops.
+  ? Which shape has the array of sums, and which axis does NumPy lay it along?
+  # powers / powers.sum(axis=-1) lacks keepdims=True; a square table hides it.
+maximum_of_the_column:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  :     return (weights @ v, weights)
+  Your weights belong to scores from which the largest of each column is taken.
+  ? Does a row of weights stay the same if each of its scores loses another number?
+  # scores.max(axis=0) or axis=-2 is taken for 'along the rows'.
+no_scale:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
+  :     return (weights @ v, weights)
+  Your weights come from the plain dot products.
+  ? What happens to the dot products before the softmax?
+  # Many write-ups have softmax(QKᵀ)V, without the square root.
+scaled_twice:
+  | return attention(q, k, v) ->
+  :     weights = softmax(scaled_scores(q, k) / q.shape[-1] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your dot products are divided by d_k.
+  ? Which of the functions that you call divides as well?
+  # q is divided by √d_k and then handed to attention, which divides again.
+scale_inverted:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your dot products are multiplied by √d_k, not divided.
+  ? A dot product of many numbers is large already: should it grow or shrink?
+  # A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).
+divided_by_root_of_d_model:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / x.shape[-1] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your dot products are divided by √d_model, the root of the length of a token.
+  ? Which two vectors are multiplied to give a score, and how long are they?
+  # x.shape[-1] is at hand, and with one head of full size it is the same number
+    (lucidrains/vit-pytorch, issue 65).
+divided_by_root_of_d_v:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / v.shape[-1] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your dot products are divided by √d_v, the root of the length of a value.
+  # The size is read off w_v: d_k and d_v are equal in most models.
+divided_by_root_of_n:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / x.shape[-2] ** 0.5, axis=-1)
+  :     return (weights @ v, weights)
+  Your dot products are divided by √n, the root of the number of tokens.
+  ? Over how many products does one dot product sum?
+  # k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.
+scaled_after_softmax:
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1) / q.shape[-1] ** 0.5
+  :     return (weights @ v, weights)
+  Your weights come from the plain dot products, and are divided by √d_k afterwards.
+  ? What does a division do to a sum of 1, and what does it do to a score?
+  # The brackets of softmax(QKᵀ/√d_k) are closed too early.
+keys_attend_to_queries: attention(q, k, v) -> attention(k, q, v)
+  Row i of your scores belongs to token i as the one that is attended to: they are
+    those of the keys with the queries.
+  ? Which weights belong in row i: those with which token i attends, or those with
+    which it is attended to?
+  # With as many keys as queries, k @ qᵀ has the right shape.
+weights_transposed:
+  | return attention(q, k, v) ->
+  :     _, weights = attention(q, k, v)
+  :     return (np.swapaxes(weights, -1, -2) @ v, weights)
+  Your output is weightsᵀ v: token i gets values by how much it is attended to.
+  ? Whose weights are in row i of the table, and whose in column i?
+  # The table is square, so that nothing complains about a transposition.
+values_times_weights:
+  | return attention(q, k, v) ->
+  :     _, weights = attention(q, k, v)
+  :     return (v @ weights, weights)
+  Your output is v @ weights; where that does not stop, each number of a value is used
+    as the weight of a row of weights.
+  ? Row i of a product A @ B mixes the rows of one of the two: of which, and what
+    should be mixed here?
+  # 'v times weights' sounds the same as 'weights times v'.
+queries_made_with_w_k: w_q -> w_k
+  Your queries are made with w_k: a token has its key there once more. Where the sizes
+    do not fit, this can raise an error.
+  ? Which of the parameters does no line of yours use?
+  # A line is copied, and only the name on its left is changed.
+queries_made_with_w_v: w_q -> w_v
+  Your queries are made with w_v: a token has its value there once more. Where the
+    sizes do not fit, this can raise an error.
+keys_made_with_w_q: w_k -> w_q
+  Your keys are made with w_q: a token has its query there once more. Where the sizes
+    do not fit, this can raise an error.
+keys_made_with_w_v: w_k -> w_v
+  Your keys are made with w_v: a token has its value there once more. Where the sizes
+    do not fit, this can raise an error.
+values_made_with_w_q: w_v -> w_q
+  Your values are made with w_q: a token has its query there once more. Where the
+    sizes do not fit, this can raise an error.
+values_made_with_w_k: w_v -> w_k
+  Your values are made with w_k: a token has its key there once more. Where the sizes
+    do not fit, this can raise an error.
+queries_are_tokens: attention(q -> attention(x
+  Your queries are the tokens themselves; unless d_k is d_model, this can raise an
+    error.
+  ? What does w_q do in your code?
+  # In attention without parameters the tokens themselves are compared.
+keys_are_tokens: attention(q, k -> attention(q, x
+  Your keys are the tokens themselves; unless d_k is d_model, this can raise an error.
+  ? What does w_k do in your code?
+tokens_mixed: k, v) -> k, x)
+  Your output mixes the tokens themselves.
+  ? What does w_v do in your code?
+  # 'A weighted sum of the embeddings' is a popular way to describe attention.
+own_position_left_out:
+  | return attention(q, k, v) ->
+  :     allowed = ~np.eye(x.shape[-2], dtype=bool)
+  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
+  :     return (weights @ v, weights)
+  Your tokens do not attend to themselves: the diagonal of your weights is 0.
+  ? Does the docstring leave any token out?
+  # Attention is often explained with 'the other words', and attending to itself looks
+    like cheating.
+causal_mask_added:
+  | return attention(q, k, v) ->
+  :     allowed = np.tri(x.shape[-2], dtype=bool)
+  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
+  :     return (weights @ v, weights)
+  Your weights are zero above the diagonal: token i attends to no later token.
+  ? Does the task say that a token may not attend to later ones?
+  # The causal mask of language models is copied along with the rest.
+only_later_tokens:
+  | return attention(q, k, v) ->
+  :     allowed = np.tri(x.shape[-2], dtype=bool).T
+  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
+  :     return (weights @ v, weights)
+  Your weights are zero below the diagonal: token i attends to no earlier token.
+  ? Does the task say that a token may not attend to earlier ones?
+  # A causal mask is copied, and np.triu is taken for np.tril.
+scores_returned:
+  | return attention(q, k, v) ->
+  :     output, _ = attention(q, k, v)
+  :     return (output, scaled_scores(q, k))
+  The second array that you return holds the scaled scores.
+  ? Which table has rows that sum to 1?
+  # Both tables have the shape (n, n), and names such as 'attention' mean either.
+""",
+    scaled_scores=scaled_scores,
+    softmax=softmax,
+)
 
-
-exercise.option(
-    "all_axes_turned",
-    "Your keys have all their axes reversed: with leading axes, your code raises an "
-    "error or queries meet keys of other sequences.",
-    "What is the shape of k.T if k has the shape (2, 5, 4)?",
-    why="q @ k.T is the formula as written, and for a matrix it is right.",
-    turned="all axes",
-)
-exercise.option(
-    "batch_as_one_sequence",
-    "Your tokens attend to the tokens of all sequences of the batch.",
-    "Which axes still belong to one sequence after a reshape to (…, d_model)?",
-    why="x.reshape(-1, d_model) makes a table that every formula takes.",
-    batch="one sequence",
-)
-exercise.option(
-    "softmax_over_queries",
-    "Your columns of weights sum to 1, not your rows.",
-    "Who shares out a weight of 1: the token that attends, or the one attended to?",
-    why="The softmax runs over the queries: axis=-2, or the wrong index of an einsum "
-    "(labmlai/annotated_deep_learning_paper_implementations, issue 146).",
-    axis=-2,
-)
-exercise.option(
-    "softmax_over_axis_one",
-    "Your weights sum to 1 along axis 1, which holds the keys only if there is no "
-    "batch.",
-    "Which axis holds the keys, whatever axes come before it?",
-    why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
-    axis=1,
-)
-exercise.option(
-    "softmax_over_axis_zero",
-    "Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of "
-    "1 among them.",
-    "Should the weights of one sequence depend on which others are in the batch?",
-    why="nn.Softmax(dim=0) was in a library's attention (PetrochukM/PyTorch-NLP, "
-    "issue 2).",
-    axis=0,
-)
-exercise.option(
-    "softmax_over_everything",
-    "All your weights together sum to 1, not each row.",
-    "How much weight has one token to share out?",
-    why="Without an axis, max() and sum() take in the whole array.",
-    axis=None,
-)
-exercise.option(
-    "sums_without_their_axis",
-    "Each column j of your weights is divided by the sum that belongs to row j; with a "
-    "batch, that often stops.",
-    "Which shape has the array of sums, and which axis does NumPy lay it along?",
-    why="powers / powers.sum(axis=-1) lacks keepdims=True; a square table hides it.",
-    kept_axes=False,
-)
-exercise.option(
-    "maximum_of_the_column",
-    "Your weights belong to scores from which the largest of each column is taken.",
-    "Does a row of weights stay the same if each of its scores loses another number?",
-    why="scores.max(axis=0) or axis=-2 is taken for 'along the rows'.",
-    maximum="of the column",
-)
-exercise.option(
-    "no_scale",
-    "Your weights come from the plain dot products.",
-    "What happens to the dot products before the softmax?",
-    why="Many write-ups have softmax(QKᵀ)V, without the square root.",
-    scale="none",
-)
-exercise.option(
-    "scaled_twice",
-    "Your dot products are divided by d_k.",
-    "Which of the functions that you call divides as well?",
-    why="q is divided by √d_k and then handed to attention, which divides again.",
-    scale="d_k",
-)
-exercise.option(
-    "scale_inverted",
-    "Your dot products are multiplied by √d_k, not divided.",
-    "A dot product of many numbers is large already: should it grow or shrink?",
-    why="A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).",
-    scale="1/√d_k",
-)
-exercise.option(
-    "divided_by_root_of_d_model",
-    "Your dot products are divided by √d_model, the root of the length of a token.",
-    "Which two vectors are multiplied to give a score, and how long are they?",
-    why="x.shape[-1] is at hand, and with one head of full size it is the same number "
-    "(lucidrains/vit-pytorch, issue 65).",
-    scale="√d_model",
-)
-exercise.option(
-    "divided_by_root_of_d_v",
-    "Your dot products are divided by √d_v, the root of the length of a value.",
-    "Which two vectors are multiplied to give a score, and how long are they?",
-    why="The size is read off w_v: d_k and d_v are equal in most models.",
-    scale="√d_v",
-)
-exercise.option(
-    "divided_by_root_of_n",
-    "Your dot products are divided by √n, the root of the number of tokens.",
-    "Over how many products does one dot product sum?",
-    why="k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.",
-    scale="√n",
-)
-exercise.option(
-    "scaled_after_softmax",
-    "Your weights come from the plain dot products, and are divided by √d_k "
-    "afterwards.",
-    "What does a division do to a sum of 1, and what does it do to a score?",
-    why="The brackets of softmax(QKᵀ/√d_k) are closed too early.",
-    scale="after the softmax",
-)
-exercise.option(
-    "keys_attend_to_queries",
-    "Row i of your scores belongs to token i as the one that is attended to: they are "
-    "those of the keys with the queries.",
-    "Which weights belong in row i: those with which token i attends, or those with "
-    "which it is attended to?",
-    why="With as many keys as queries, k @ qᵀ has the right shape.",
-    pairs="keys and queries",
-)
-exercise.option(
-    "weights_transposed",
-    "Your output is weightsᵀ v: token i gets values by how much it is attended to.",
-    "Whose weights are in row i of the table, and whose in column i?",
-    why="The table is square, so that nothing complains about a transposition.",
-    product="weightsᵀ @ values",
-)
-exercise.option(
-    "values_times_weights",
-    "Your output is v @ weights; where that does not stop, each number of a value is "
-    "used as the weight of a row of weights.",
-    "Row i of a product A @ B mixes the rows of one of the two: of which, and what "
-    "should be mixed here?",
-    why="'v times weights' sounds the same as 'weights times v'.",
-    product="values @ weights",
-)
-for made, other, kind in (
-    ("queries", "w_k", "key"),
-    ("queries", "w_v", "value"),
-    ("keys", "w_q", "query"),
-    ("keys", "w_v", "value"),
-    ("values", "w_q", "query"),
-    ("values", "w_k", "key"),
-):
-    exercise.option(
-        f"{made}_made_with_{other}",
-        f"Your {made} are made with {other}: a token has its {kind} there once more. "
-        "Where the sizes do not fit, this can raise an error.",
-        "Which of the parameters does no line of yours use?",
-        why="A line is copied, and only the name on its left is changed.",
-        **{made: other},
-    )
-for made, w in (("queries", "w_q"), ("keys", "w_k")):
-    exercise.option(
-        f"{made}_are_tokens",
-        f"Your {made} are the tokens themselves; unless d_k is d_model, this can raise "
-        "an error.",
-        f"What does {w} do in your code?",
-        why="In attention without parameters the tokens themselves are compared.",
-        **{made: "none"},
-    )
-exercise.option(
-    "tokens_mixed",
-    "Your output mixes the tokens themselves.",
-    "What does w_v do in your code?",
-    why="'A weighted sum of the embeddings' is a popular way to describe attention.",
-    values="none",
-)
-exercise.option(
-    "own_position_left_out",
-    "Your tokens do not attend to themselves: the diagonal of your weights is 0.",
-    "Does the docstring leave any token out?",
-    why="Attention is often explained with 'the other words', and attending to itself "
-    "looks like cheating.",
-    may_attend="to the others",
-)
-exercise.option(
-    "causal_mask_added",
-    "Your weights are zero above the diagonal: token i attends to no later token.",
-    "Does the task say that a token may not attend to later ones?",
-    why="The causal mask of language models is copied along with the rest.",
-    may_attend="to earlier tokens",
-)
-exercise.option(
-    "only_later_tokens",
-    "Your weights are zero below the diagonal: token i attends to no earlier token.",
-    "Does the task say that a token may not attend to earlier ones?",
-    why="A causal mask is copied, and np.triu is taken for np.tril.",
-    may_attend="to later tokens",
-)
-exercise.option(
-    "scores_returned",
-    "The second array that you return holds the scaled scores.",
-    "Which table has rows that sum to 1?",
-    why="Both tables have the shape (n, n), and names such as 'attention' mean either.",
-    second="scores",
-)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("output"),
@@ -433,11 +370,53 @@ exercise.family(
     families.squeezed(),
     families.as_list(),
 )
-exercise.options_of(
-    attention_exercise,
-    "exponentials_overflow",
-    "one_maximum_for_everything",
-    "exponentials_not_divided",
-    "shares_of_scores",
+exercise.edits(
+    """
+exponentials_overflow:
+  | return attention(q, k, v) ->
+  :     powers = np.exp(scaled_scores(q, k))
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  :     return (weights @ v, weights)
+  Your weights are NaN for large scores.
+  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
+    round it?
+  # exp(scores) / sum is written out again, without subtracting the maximum.
+one_maximum_for_everything:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     powers = np.exp(scores - scores.max())
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  :     return (weights @ v, weights)
+  In rows whose scores are all far below the largest of all, each of your powers of e
+    is 0: their sum, by which you divide, is 0 as well.
+  ? What is e to the power of −1000 in floating point, and whose largest score is
+    subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+exponentials_not_divided:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+  :     return (weights @ v, weights)
+  Your weights are powers of e that are not divided by their sum.
+  ? What should a row of weights sum to?
+  # Half of the softmax is written out, and the division is forgotten.
+shares_of_scores:
+  | return attention(q, k, v) ->
+  :     scores = scaled_scores(q, k)
+  :     weights = scores / scores.sum(axis=-1, keepdims=True)
+  :     return (weights @ v, weights)
+  Your weights are the scores divided by their sum: they can be negative.
+  ? What is done to the scores first, so that every share is positive?
+  # 'Weights that sum to 1' suggests a division by the sum at once.
+parameters_scaled_in_place:
+  | w_q /= np.sqrt(w_q.shape[-1])
+  | return attention(q, k, v) ->
+  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
+  :     return (weights @ v, weights)
+  Your call divides w_q by √d_k in place: the caller's array stays so.
+  ? What does `w_q /= …` do to the array that the caller holds?
+  # The scale is folded into the parameters, with an operator that works in place.
+""",
+    scaled_scores=scaled_scores,
+    softmax=softmax,
 )
-exercise.options_of(project_exercise, "parameters_scaled_in_place")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from autograder.exercises.project import exercise as project_exercise
+from course_lib.attention import scaled_scores, softmax, softmax_jacobian
 from course_lib.self_attention import self_attention_gradients
 
 exercise = Exercise(
@@ -178,345 +178,214 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng))
 
 
-@exercise.variants
-def variants(
-    x,
-    w_q,
-    w_k,
-    w_v,
-    grad_output,
-    *,
-    scale="once",
-    axis=-1,
-    maximum="of the row",
-    loss="as it is",
-    by_weights="queries in rows",
-    back="p (δ − p)",
-    moved="everything",
-    products="as they are",
-    by_values="weightsᵀ",
-    paths="qkv",
-    w="turned",
-    parameters="as they are",
-    order=(0, 1, 2, 3),
-    sign=1,
-    overwritten="nothing",
-):
-    root = math.sqrt(w_q.shape[-1])
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
-    if overwritten == "w_q":
-        w_q /= root
-        w_q = w_q * root
-    scores = q @ k.T / (1 if scale == "nowhere" else root)
-    over = axis if maximum == "of the row" else None
-    largest = 0.0 if maximum == "left in" else scores.max(axis=over, keepdims=True)
-    powers = np.exp(scores - largest)
-    p = powers / powers.sum(axis=axis, keepdims=True)
-    if loss == "sum":
-        grad_output = np.ones_like(grad_output)
-    d_p = v @ grad_output.T if by_weights == "keys in rows" else grad_output @ v.T
-    if back == "jacobians of all rows":
-        jacobians = p[:, :, np.newaxis] * (np.eye(len(x)) - p[:, np.newaxis])
-        d_scores = jacobians @ d_p  # (n, n, n)
-    else:
-        taken_off = {
-            "p (δ − p)": lambda: (p * d_p).sum(axis=-1, keepdims=True),
-            "by columns": lambda: (p * d_p).sum(axis=0, keepdims=True),
-            "without keepdims": lambda: (p * d_p).sum(axis=-1),
-            "of the table": lambda: (p * d_p).sum(),
-            "plain sum": lambda: d_p.sum(axis=-1, keepdims=True),
-            "plain mean": lambda: d_p.mean(axis=-1, keepdims=True),
-            "diagonal": lambda: p * d_p,
-        }.get(back, lambda: 0.0)()
-        d_scores = p * (d_p - taken_off)
-        if back == "left out":
-            d_scores = d_p
-        elif back == "outside":
-            d_scores = p * d_p - (p * d_p).sum(axis=-1, keepdims=True)
-    d_scores = d_scores * (0.0 if moved == "values" else 1.0)
-    d_products = d_scores / {"once": root, "twice": root**2}.get(scale, 1)
-    turned = np.swapaxes(d_products, -1, -2)
-    if back == "jacobians of all rows":
-        turned = d_products.T
-    d_q, d_k = d_products @ k, (d_products if products == "not turned" else turned) @ q
-    if products == "exchanged":
-        d_q, d_k = d_k, d_q
-    elif products == "of the same":
-        d_q, d_k = d_products @ q, turned @ k
-    d_v = (p.T if by_values == "weightsᵀ" else p) @ grad_output
-    if moved == "weights":
-        d_v = 0.0 * d_v
-    ways = {"q": (d_q, w_q), "k": (d_k, w_k), "v": (d_v, w_v)}
-    d_x = sum(d @ (m.T if w == "turned" else m) for d, m in map(ways.get, paths))
-    others = [x.T @ d for d in (d_q, d_k, d_v)]
-    if parameters == "transposed":
-        others = [part.T for part in others]
-    elif parameters == "divided by n":
-        others = [part / len(x) for part in others]
-    results = [sign * part for part in (d_x, *others)]
-    return tuple(results[index] for index in order)
+exercise.edits(
+    """
+scale_forgotten: grad_products = grad_scores
+  Your way back from the scores to queries and keys lacks the division by √d_k.
+  ? How much does a score move when a dot product moves by 1?
+  # The division is inside the forward formula and has no line of its own to go back
+    through.
+scaled_twice: q.shape[-1] ** 0.5 -> q.shape[-1]
+  Your way back from the scores to queries and keys divides by √d_k twice.
+  ? On the way from the loss to a query, how often is there a division by √d_k?
+  # The scale is applied to the scores' derivative and once more to those of queries
+    and keys.
+no_scale:
+  | _, weights = … -> weights = softmax(q @ k.T)
+  | grad_products = grad_scores
+  Your scores are the plain dot products, forwards and backwards.
+  ? Which step does attention make between the dot products and the softmax?
+  # Many write-ups have softmax(QKᵀ)V, without the square root.
+diagonal_of_the_jacobian:
+  | row_sums = …
+  : grad_scores = … -> grad_scores = weights * (1 - weights) * grad_weights
+  Your way back through the softmax uses the diagonal of its Jacobian alone.
+  ? If one score grows, does only its own weight move?
+  # weights * (1 − weights) is remembered from the sigmoid.
+softmax_left_out:
+  | row_sums = …
+  : grad_scores = … -> grad_scores = grad_weights
+  Your way back leaves the softmax out: the derivative by the weights is taken for
+    that by the scores.
+  ? Which step of the way forward has no step back in your code?
+  # With a cross-entropy behind it, the softmax seems to vanish in the formula p − y,
+    and here it is expected to do so too.
+softmax_back_along_columns: axis=-1 -> axis=0
+  Your way back through the softmax sums down the columns of the weights.
+  ? Along which axis do the weights sum to 1?
+  # keepdims=True with axis=0 gives a table that broadcasts as well.
+row_sums_laid_along_columns: , keepdims=True ->
+  Your way back through the softmax takes the sum of row j off column j.
+  ? Which shape has the array of sums, and which axis does NumPy lay it along?
+  # sum(axis=-1) lacks keepdims=True; a square table hides it.
+nothing_taken_off:
+  | row_sums = …
+  : grad_scores = … -> grad_scores = weights * grad_weights
+  Your way back through the softmax is weights times d_weights, with nothing
+    subtracted: what other weights lose is not counted.
+  ? All weights of a row sum to 1: what must their changes sum to?
+  # weights · d_weights is the part of p (δ − p) with the δ; the rest is lost.
+plain_sum_taken_off: (grad_weights * weights) -> grad_weights
+  Your way back through the softmax subtracts the plain sum of d_weights, not its mean
+    by the weights.
+  ? In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?
+  # One factor is lost in the row sum (huggingface/picotron, issue 37, is about which
+    row sum it must be).
+plain_mean_taken_off: (grad_weights * weights).sum -> grad_weights.mean
+  Your way back through the softmax subtracts the plain mean of d_weights, not its
+    mean by the weights.
+  # 'The mean is subtracted' is said of it, and .mean() is at hand.
+row_sums_not_weighted:
+  | weights * (grad_weights - row_sums) -> weights * grad_weights - row_sums
+  Your way back through the softmax takes the row's sum off without multiplying it by
+    the weight.
+  ? What stands before the bracket in p_i (δ_ij − p_j)?
+  # The bracket of weights · (d_weights − sum) is closed too early.
+sum_over_the_whole_table: axis=-1, keepdims=True ->
+  Your way back through the softmax subtracts the same number in all rows: the sum of
+    weights times d_weights over the whole table.
+  ? Does row 1 of the weights move when a score in row 0 does?
+  # np.sum without an axis, where the formula for one row is written for a table.
+jacobians_times_the_whole_table:
+  | row_sums = …
+  : grad_scores = … -> grad_scores = softmax_jacobian(weights) @ grad_weights
+  Your Jacobian of each row is multiplied by d_weights of all rows: what comes out has
+    an axis too many.
+  ? Row i of the weights has n derivatives: which part of d_weights holds them?
+  # softmax_jacobian(weights) @ d_weights looks like the formula for one row.
+way_through_the_queries_missing: grad_q @ w_q.T + grad_k -> grad_k
+  Your d_x lacks the way through the queries.
+  ? How many products of x does the way forward make, and how many terms has d_x?
+  # Each new line `d_x = …` replaces the one before, or a token's own part is
+    forgotten next to what it hands to others.
+way_through_the_keys_missing: + grad_k @ w_k.T + grad_v -> + grad_v
+  Your d_x lacks the way through the keys.
+way_through_the_values_missing: w_k.T + grad_v @ w_v.T -> w_k.T
+  Your d_x lacks the way through the values.
+way_through_the_values_alone: grad_x = grad_v @ w_v.T
+  Your d_x has the way through the values alone.
+way_through_the_queries_alone: grad_x = grad_q @ w_q.T
+  Your d_x has the way through the queries alone.
+way_through_the_keys_alone: grad_x = grad_k @ w_k.T
+  Your d_x has the way through the keys alone.
+parameters_not_turned_on_the_way_to_x:
+  | w_q.T -> w_q
+  | w_k.T -> w_k
+  | w_v.T -> w_v
+  Your d_x is made with w_q, w_k and w_v as they are; where they are not square, this
+    can raise an error.
+  ? If q = x w, which shape has the derivative by q, and which that by x?
+  # The .T is lost; with square parameters nothing complains.
+weights_held_fixed:
+  | grad_weights = …
+  : row_sums = …
+  : grad_scores = …
+  : grad_products = …
+  : grad_q, … -> grad_q, grad_k = (np.zeros_like(q), np.zeros_like(k))
+  Your weights are treated as if nothing could move them: the derivatives by w_q and
+    w_k are 0.
+  ? If w_q changes, does the output change?
+  # weights.T @ grad_output looks like the whole answer, since the output is weights
+    times values.
+values_held_fixed: grad_v = np.zeros_like(v)
+  Your values are treated as if nothing could move them: the derivative by w_v is 0.
+  ? If w_v changes, does the output change?
+  # The way back through the softmax is long, and the short way is forgotten.
+queries_and_keys_exchanged: grad_q, grad_k = -> grad_k, grad_q =
+  Your derivatives by queries and keys are exchanged, all the way to d_x.
+  ? A score is q · k: what is its derivative by q?
+  # The derivative of a product by one factor is the other factor, and the names
+    follow the wrong one.
+queries_for_queries:
+  | grad_products @ k -> grad_products @ q
+  | grad_products.T @ q -> grad_products.T @ k
+  Your derivative by the queries is made with the queries, and that by the keys with
+    the keys.
+  # The names of both sides of a line are made to agree.
+scores_not_transposed_for_the_keys: grad_products.T -> grad_products
+  Your derivative by the keys sums over them, where it should sum over the queries
+    that attend to each.
+  ? Key j meets all queries: are they in row j or in column j of the scores?
+  # The .T is lost; with as many keys as queries nothing complains.
+weights_not_transposed: weights.T -> weights
+  Your derivative by the values is weights times grad_output, with the weights of the
+    way forward.
+  ? Value j goes into all outputs: are its weights in row j or in column j?
+  # The .T is lost; the table is square, so nothing complains.
+weights_derivative_turned: grad_weights = v @ grad_output.T
+  Your derivative by the weights lies on its side: row j belongs to value j.
+  ? Whose weights are in row i of the table, and whose derivatives belong there?
+  # v @ grad_output.T has the same shape as grad_output @ v.T.
+parameters_gradients_transposed:
+  | return (grad_x, grad_q.T @ x, grad_k.T @ x, grad_v.T @ x)
+  Your derivatives by the parameters lie on their sides.
+  ? Which shape must a derivative by w_q have, so that it can be subtracted from w_q?
+  # d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.
+divided_by_the_number_of_tokens:
+  | x.T @ grad_q -> x.T @ grad_q / len(x)
+  | x.T @ grad_k -> x.T @ grad_k / len(x)
+  | x.T @ grad_v -> x.T @ grad_v / len(x)
+  Your derivatives by the parameters are divided by n, the number of tokens.
+  ? Does the loss take a mean over the tokens, or is that in grad_output already?
+  # Gradients of a batch are averaged in many hand-written networks.
+returned_in_another_order: return (grad_x, x.T @ grad_k, x.T @ grad_q, x.T @ grad_v)
+  Your w_k comes before w_q.
+  ? Which derivatives does the docstring name, and in which order?
+  # Going backwards, one meets values, keys and queries before x.
+returned_from_the_end: return (grad_x, x.T @ grad_v, x.T @ grad_k, x.T @ grad_q)
+  Your w_v comes before w_k, w_q last.
+x_returned_last: return (x.T @ grad_q, x.T @ grad_k, x.T @ grad_v, grad_x)
+  Your derivative by x comes last.
+x_not_returned: return (x.T @ grad_q, x.T @ grad_k, x.T @ grad_v)
+  Your result has no derivative by x.
+grad_output_unused: grad_output = np.ones_like(grad_output)
+  Your derivatives take grad_output for a table of ones.
+  ? Does the loss of the docstring have to be the sum of the output?
+  # output.sum().backward() is the usual way to try such things out.
+sign_turned: return (-grad_x, -x.T @ grad_q, -x.T @ grad_k, -x.T @ grad_v)
+  Your derivatives have the other sign.
+  ? If a number of w_v grows and the loss with it, which sign has the derivative?
+  # A step of gradient descent goes against the derivative, and has a minus.
+softmax_over_queries: _, weights = … -> weights = softmax(scaled_scores(q, k), axis=0)
+  Your columns of weights sum to 1, not your rows.
+  ? Who shares out a weight of 1: the token that attends, or the one attended to?
+  # axis=0 is taken for 'along the rows' when the weights are computed again.
+exponentials_overflow:
+  | _, weights = … ->
+  :     powers = np.exp(scaled_scores(q, k))
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your derivatives are NaN for large scores.
+  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
+    round it?
+  # The weights are computed again as exp(scores) / sum, without taking the maximum
+    off first.
+one_maximum_for_everything:
+  | _, weights = … ->
+  :     scores = scaled_scores(q, k)
+  :     powers = np.exp(scores - scores.max())
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your derivatives are NaN where the scores of a row are all far below the largest of
+    all.
+  ? What is e to the power of −1000 in floating point, and whose largest score is
+    subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+""",
+    scaled_scores=scaled_scores,
+    softmax=softmax,
+    softmax_jacobian=softmax_jacobian,
+)
 
-
-for scale, name, diagnosis, question, why in (
-    (
-        "forgotten",
-        "scale_forgotten",
-        "Your way back from the scores to queries and keys lacks the division by √d_k.",
-        "How much does a score move when a dot product moves by 1?",
-        "The division is inside the forward formula and has no line of its own to "
-        "go back through.",
-    ),
-    (
-        "twice",
-        "scaled_twice",
-        "Your way back from the scores to queries and keys divides by √d_k twice.",
-        "On the way from the loss to a query, how often is there a division by √d_k?",
-        "The scale is applied to the scores' derivative and once more to those of "
-        "queries and keys.",
-    ),
-    (
-        "nowhere",
-        "no_scale",
-        "Your scores are the plain dot products, forwards and backwards.",
-        "Which step does attention make between the dot products and the softmax?",
-        "Many write-ups have softmax(QKᵀ)V, without the square root.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, scale=scale)
-for back, name, diagnosis, question, why in (
-    (
-        "diagonal",
-        "diagonal_of_the_jacobian",
-        "Your way back through the softmax uses the diagonal of its Jacobian alone.",
-        "If one score grows, does only its own weight move?",
-        "weights * (1 − weights) is remembered from the sigmoid.",
-    ),
-    (
-        "left out",
-        "softmax_left_out",
-        "Your way back leaves the softmax out: the derivative by the weights is taken "
-        "for that by the scores.",
-        "Which step of the way forward has no step back in your code?",
-        "With a cross-entropy behind it, the softmax seems to vanish in the formula "
-        "p − y, and here it is expected to do so too.",
-    ),
-    (
-        "by columns",
-        "softmax_back_along_columns",
-        "Your way back through the softmax sums down the columns of the weights.",
-        "Along which axis do the weights sum to 1?",
-        "keepdims=True with axis=0 gives a table that broadcasts as well.",
-    ),
-    (
-        "without keepdims",
-        "row_sums_laid_along_columns",
-        "Your way back through the softmax takes the sum of row j off column j.",
-        "Which shape has the array of sums, and which axis does NumPy lay it along?",
-        "sum(axis=-1) lacks keepdims=True; a square table hides it.",
-    ),
-    (
-        "nothing",
-        "nothing_taken_off",
-        "Your way back through the softmax is weights times d_weights, with nothing "
-        "subtracted: what other weights lose is not counted.",
-        "All weights of a row sum to 1: what must their changes sum to?",
-        "weights · d_weights is the part of p (δ − p) with the δ; the rest is lost.",
-    ),
-    (
-        "plain sum",
-        "plain_sum_taken_off",
-        "Your way back through the softmax subtracts the plain sum of d_weights, not "
-        "its mean by the weights.",
-        "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
-        "One factor is lost in the row sum (huggingface/picotron, issue 37, is about "
-        "which row sum it must be).",
-    ),
-    (
-        "plain mean",
-        "plain_mean_taken_off",
-        "Your way back through the softmax subtracts the plain mean of d_weights, not "
-        "its mean by the weights.",
-        "In p_i (δ_ij − p_j), with what is each number multiplied before it is summed?",
-        "'The mean is subtracted' is said of it, and .mean() is at hand.",
-    ),
-    (
-        "outside",
-        "row_sums_not_weighted",
-        "Your way back through the softmax takes the row's sum off without "
-        "multiplying it by the weight.",
-        "What stands before the bracket in p_i (δ_ij − p_j)?",
-        "The bracket of weights · (d_weights − sum) is closed too early.",
-    ),
-    (
-        "of the table",
-        "sum_over_the_whole_table",
-        "Your way back through the softmax subtracts the same number in all rows: the "
-        "sum of weights times d_weights over the whole table.",
-        "Does row 1 of the weights move when a score in row 0 does?",
-        "np.sum without an axis, where the formula for one row is written for a table.",
-    ),
-    (
-        "jacobians of all rows",
-        "jacobians_times_the_whole_table",
-        "Your Jacobian of each row is multiplied by d_weights of all rows: what comes "
-        "out has an axis too many.",
-        "Row i of the weights has n derivatives: which part of d_weights holds them?",
-        "softmax_jacobian(weights) @ d_weights looks like the formula for one row.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, back=back)
-for paths, name, which in (
-    ("kv", "way_through_the_queries_missing", "lacks the way through the queries"),
-    ("qv", "way_through_the_keys_missing", "lacks the way through the keys"),
-    ("qk", "way_through_the_values_missing", "lacks the way through the values"),
-    ("v", "way_through_the_values_alone", "has the way through the values alone"),
-    ("q", "way_through_the_queries_alone", "has the way through the queries alone"),
-    ("k", "way_through_the_keys_alone", "has the way through the keys alone"),
-):
-    exercise.option(
-        name,
-        f"Your d_x {which}.",
-        "How many products of x does the way forward make, and how many terms has d_x?",
-        why="Each new line `d_x = …` replaces the one before, or a token's own part is "
-        "forgotten next to what it hands to others.",
-        paths=paths,
-    )
-exercise.option(
-    "parameters_not_turned_on_the_way_to_x",
-    "Your d_x is made with w_q, w_k and w_v as they are; where they are not square, "
-    "this can raise an error.",
-    "If q = x w, which shape has the derivative by q, and which that by x?",
-    why="The .T is lost; with square parameters nothing complains.",
-    w="as they are",
-)
-exercise.option(
-    "weights_held_fixed",
-    "Your weights are treated as if nothing could move them: the derivatives by w_q "
-    "and w_k are 0.",
-    "If w_q changes, does the output change?",
-    why="weights.T @ grad_output looks like the whole answer, since the output is "
-    "weights times values.",
-    moved="values",
-)
-exercise.option(
-    "values_held_fixed",
-    "Your values are treated as if nothing could move them: the derivative by w_v is "
-    "0.",
-    "If w_v changes, does the output change?",
-    why="The way back through the softmax is long, and the short way is forgotten.",
-    moved="weights",
-)
-for products, name, diagnosis, question, why in (
-    (
-        "exchanged",
-        "queries_and_keys_exchanged",
-        "Your derivatives by queries and keys are exchanged, all the way to d_x.",
-        "A score is q · k: what is its derivative by q?",
-        "The derivative of a product by one factor is the other factor, and the names "
-        "follow the wrong one.",
-    ),
-    (
-        "of the same",
-        "queries_for_queries",
-        "Your derivative by the queries is made with the queries, and that by the keys "
-        "with the keys.",
-        "A score is q · k: what is its derivative by q?",
-        "The names of both sides of a line are made to agree.",
-    ),
-    (
-        "not turned",
-        "scores_not_transposed_for_the_keys",
-        "Your derivative by the keys sums over them, where it should sum over the "
-        "queries that attend to each.",
-        "Key j meets all queries: are they in row j or in column j of the scores?",
-        "The .T is lost; with as many keys as queries nothing complains.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, products=products)
-exercise.option(
-    "weights_not_transposed",
-    "Your derivative by the values is weights times grad_output, with the weights of "
-    "the way forward.",
-    "Value j goes into all outputs: are its weights in row j or in column j?",
-    why="The .T is lost; the table is square, so nothing complains.",
-    by_values="weights",
-)
-exercise.option(
-    "weights_derivative_turned",
-    "Your derivative by the weights lies on its side: row j belongs to value j.",
-    "Whose weights are in row i of the table, and whose derivatives belong there?",
-    why="v @ grad_output.T has the same shape as grad_output @ v.T.",
-    by_weights="keys in rows",
-)
-for parameters, name, diagnosis, question, why in (
-    (
-        "transposed",
-        "parameters_gradients_transposed",
-        "Your derivatives by the parameters lie on their sides.",
-        "Which shape must a derivative by w_q have, so that it can be subtracted from "
-        "w_q?",
-        "d_qᵀ x is the formula for parameters kept as (out, in), as nn.Linear does.",
-    ),
-    (
-        "divided by n",
-        "divided_by_the_number_of_tokens",
-        "Your derivatives by the parameters are divided by n, the number of tokens.",
-        "Does the loss take a mean over the tokens, or is that in grad_output already?",
-        "Gradients of a batch are averaged in many hand-written networks.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, parameters=parameters)
-for order, name, diagnosis in (
-    ((0, 2, 1, 3), "returned_in_another_order", "Your w_k comes before w_q."),
-    ((0, 3, 2, 1), "returned_from_the_end", "Your w_v comes before w_k, w_q last."),
-    ((1, 2, 3, 0), "x_returned_last", "Your derivative by x comes last."),
-    ((1, 2, 3), "x_not_returned", "Your result has no derivative by x."),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "Which derivatives does the docstring name, and in which order?",
-        why="Going backwards, one meets values, keys and queries before x.",
-        order=order,
-    )
-exercise.option(
-    "grad_output_unused",
-    "Your derivatives take grad_output for a table of ones.",
-    "Does the loss of the docstring have to be the sum of the output?",
-    why="output.sum().backward() is the usual way to try such things out.",
-    loss="sum",
-)
-exercise.option(
-    "sign_turned",
-    "Your derivatives have the other sign.",
-    "If a number of w_v grows and the loss with it, which sign has the derivative?",
-    why="A step of gradient descent goes against the derivative, and has a minus.",
-    sign=-1,
-)
-exercise.option(
-    "softmax_over_queries",
-    "Your columns of weights sum to 1, not your rows.",
-    "Who shares out a weight of 1: the token that attends, or the one attended to?",
-    why="axis=0 is taken for 'along the rows' when the weights are computed again.",
-    axis=0,
-)
-exercise.option(
-    "exponentials_overflow",
-    "Your derivatives are NaN for large scores.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="The weights are computed again as exp(scores) / sum, without taking the "
-    "maximum off first.",
-    maximum="left in",
-)
-exercise.option(
-    "one_maximum_for_everything",
-    "Your derivatives are NaN where the scores of a row are all far below the largest "
-    "of all.",
-    "What is e to the power of −1000 in floating point, and whose largest score is "
-    "subtracted from a row?",
-    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
-    maximum="of everything",
-)
 exercise.family(families.squeezed())
-exercise.options_of(project_exercise, "parameters_scaled_in_place")
+exercise.edits(
+    """
+parameters_scaled_in_place:
+  | w_q /= w_q.shape[-1] ** 0.5
+  | _, weights = … -> weights = softmax(q @ k.T)
+  | grad_products = grad_scores
+  | x.T @ grad_q -> x.T @ grad_q / w_q.shape[-1] ** 0.5
+  Your call divides w_q by √d_k in place: the caller's array stays so.
+  ? What does `w_q /= …` do to the array that the caller holds?
+  # The scale is folded into the parameters, with an operator that works in place.
+""",
+    softmax=softmax,
+)

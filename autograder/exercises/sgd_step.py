@@ -103,265 +103,166 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng, w=(3, 2), b=2), drawn(rng, w=(3, 2), b=2), 0.5)
 
 
-@exercise.variants
-def variants(
-    parameters,
-    gradients,
-    learning_rate,
-    *,
-    sign=-1,
-    change="learning_rate · gradient",
-    paired="by name",
-    stepped="all",
-    scaled="by the learning rate",
-    returns="new parameters",
-    overwritten="nothing",
-):
-    in_order = gradients
-    if paired == "by position":
-        in_order = dict(zip(parameters, gradients.values(), strict=True))
-    elif paired == "with the sorted ones":
-        sorted_ones = [gradients[name] for name in sorted(gradients)]
-        in_order = dict(zip(parameters, sorted_ones, strict=True))
-    result = {}
-    for name, parameter in parameters.items():
-        if stepped == "row by row":
-            len(parameter)
-        step = sign * CHANGES[change](in_order[name], parameter, learning_rate)
-        if scaled == "by the norm of all as well":
-            step = step / torch.cat([g.reshape(-1) for g in gradients.values()]).norm()
-        if stepped == "matrices" and parameter.ndim < 2:
-            step = torch.zeros_like(parameter)
-        if overwritten == "parameters":  # stops where shapes do not fit
-            parameter += step
-            result[name] = step if returns == "changes" else parameter
-        else:
-            result[name] = step if returns == "changes" else parameter + step
-        if stepped == "first":
-            break
-    if overwritten == "gradients":
-        for gradient in gradients.values():
-            gradient *= learning_rate
-    elif overwritten == "gradients, by zeros":
-        for gradient in gradients.values():
-            gradient.zero_()
-    if returns == "products":
-        return {name: learning_rate * each for name, each in gradients.items()}
-    if returns == "a list":
-        return [*result.values()]
-    return (result, gradients) if returns == "gradients too" else result
+exercise.edits(
+    """
+up_the_gradient: parameter - -> parameter +
+  Your parameters move along the gradient: the loss grows.
+  ? Does the gradient point to where the loss grows, or to where it shrinks?
+  # The gradient is read as the direction to go; what maximises, such as
+    optim.SGD(maximize=True), does go there.
+learning_rate_left_out: learning_rate * gradients[name] -> gradients[name]
+  Your parameters move by the whole gradient: `learning_rate` plays no part.
+  ? Which argument says how far to go?
+  # parameter -= gradient runs, and on a well-scaled loss it even learns.
+divided_by_the_learning_rate:
+  | learning_rate * gradients[name] -> gradients[name] / learning_rate
+  Your gradient is divided by the learning rate.
+  ? Does a larger learning rate make your step longer or shorter?
+  # A small learning rate stands for caution, and to divide sounds cautious.
+sign_of_the_gradient_alone: gradients[name] -> gradients[name].sign()
+  Your numbers all move equally far: only the sign of the gradient counts.
+  ? How far should a number move whose gradient is ten times as large?
+  # Adam's first step is like that, and so are all steps of Rprop.
+direction_of_the_gradient_alone:
+  | gradients[name] -> gradients[name] / gradients[name].norm()
+  Your gradient is divided by its norm: each parameter moves equally far, and a
+    gradient of 0 gives NaN.
+  ? Does the docstring ask for a step of a fixed length?
+  # Clipping divides a gradient by its norm, where that is large.
+divided_by_the_norm_of_all:
+  | norm = torch.cat([gradient.flatten() for gradient in gradients.values()]).norm()
+  | gradients[name] -> gradients[name] / norm
+  Your gradients are divided by the norm of all of them together.
+  # clip_grad_norm_ does so where that norm is too large, and many loops call it.
+mean_of_the_gradient: gradients[name] -> gradients[name].mean()
+  All numbers of a parameter move by the same amount in your code: by that of the
+    gradient's mean.
+  ? Which entry of the gradient belongs to which number of the parameter?
+  # Gradients are averaged over a batch, and .mean() is taken once too often.
+gradient_times_the_parameter: gradients[name] -> gradients[name] * parameter
+  Your change has the parameter as a factor: a parameter of 0 never moves.
+  ? Which two numbers does the docstring multiply?
+  # parameter *= 1 − learning_rate · gradient is a shrinking step, like that of a
+    weight decay.
+weight_decay_as_well: gradients[name] -> (gradients[name] + parameter)
+  Your parameters also shrink, in proportion to their size.
+  ? Where would a parameter go in your code if its gradient were 0?
+  # (1 − learning_rate) · parameter − learning_rate · gradient looks like a moving
+    average, and is a weight decay of 1.
+gradients_by_position:
+  | return {
+  :     name: parameter - learning_rate * gradient
+  :     for (name, parameter), gradient in zip(
+  :         parameters.items(), gradients.values()
+  :     )
+  : }
+  Your gradients are taken in the order in which they stand in the dictionary,
+    whatever their names.
+  ? What promises you that the first gradient is the first parameter's?
+  # zip(parameters.values(), gradients.values()) is short, and often right.
+gradients_sorted_by_name:
+  | return {
+  :     name: parameter - learning_rate * gradient
+  :     for (name, parameter), (_, gradient) in zip(
+  :         parameters.items(), sorted(gradients.items())
+  :     )
+  : }
+  Your gradients are taken in the order of their sorted names, and your parameters in
+    that of the dictionary.
+  ? Which of the two dictionaries have you sorted?
+  # sorted() makes an order that one can rely on, if both sides have it.
+rows_one_by_one:
+  | parameter - learning_rate * gradients[name] ->
+  :     torch.stack([row - learning_rate * its_gradient for row, its_gradient in
+  :     zip(parameter, gradients[name])])
+  Your code goes through a parameter row by row, and stops where that is a single
+    number.
+  ? What is len() of a tensor without axes?
+  # A vector or a matrix is what comes to mind, and both have rows.
+first_parameter_only:
+  | return {name: … ->
+  :     for name, parameter in parameters.items():
+  :         return {name: parameter - learning_rate * gradients[name]}
+  Your result has one parameter only, the first.
+  ? How often does your loop run before it returns?
+  # `return` is indented into the loop.
+biases_left_behind:
+  | parameter - learning_rate * gradients[name] ->
+  :     parameter - learning_rate * gradients[name] if parameter.ndim > 1 else
+  :     parameter
+  Your parameters of fewer than two axes are never updated.
+  ? Does the docstring treat any parameter differently?
+  # Weight decay leaves out biases and gains, and has lists of its own for them.
+changes_returned: parameter - learning_rate -> -learning_rate
+  Your result holds the changes, not the new parameters.
+  ? What should come out if all gradients are 0?
+  # The change is what the formula computes, and to add it is thought to be the
+    caller's part, as in Optax: apply_updates(params, updates).
+products_returned: parameter - learning_rate -> learning_rate
+  Your result holds learning_rate times the gradients: the parameters have no part in
+    it.
+  # The product is the first half of the formula, and what an `-=` outside would need.
+list_without_names:
+  | return [
+  :     parameter - learning_rate * gradients[name]
+  :     for name, parameter in parameters.items()
+  : ]
+  Your result is a list, without names.
+  ? How does the caller find a parameter in your result, if not by its name?
+  # PyTorch's optimizers take lists of parameters: model.parameters().
+gradients_returned_too:
+  | return (
+  :     {
+  :         name: parameter - learning_rate * gradients[name]
+  :         for name, parameter in parameters.items()
+  :     },
+  :     gradients,
+  : )
+  Your result is a pair: parameters, and gradients.
+  ? How many results does the docstring promise?
+  # Both dictionaries come in, and both are handed back.
+parameters_overwritten:
+  | return {name: … ->
+  :     for name, parameter in parameters.items():
+  :         parameter -= learning_rate * gradients[name]
+  :     return parameters
+  Your call changes the caller's parameters: they have become the new ones.
+  ? Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?
+  # PyTorch's optimizers do change them in place; a copy of the best parameters that
+    is none, or a second learning rate from the same start, is lost so.
+gradients_scaled_in_place:
+  | for gradient in gradients.values():
+  :     gradient *= learning_rate
+  | learning_rate * gradients[name] -> gradients[name]
+  Your call multiplies the caller's gradients by the learning rate.
+  ? Does `gradient *= …` make a new tensor, or write into the caller's?
+  # `gradient *= learning_rate` is the first half of the formula, in place.
+gradients_set_to_zero:
+  | return {name: … ->
+  :     new = {
+  :         name: parameter - learning_rate * gradients[name]
+  :         for name, parameter in parameters.items()
+  :     }
+  :     for gradient in gradients.values():
+  :         gradient.zero_()
+  :     return new
+  Your call sets the caller's gradients to 0.
+  ? Whose gradients are they, and may the caller still need them?
+  # zero_grad follows step in every training loop.
+gradient_times_the_parameter_too:
+  | parameter - learning_rate * gradients[name] ->
+  :     (parameter - learning_rate) * gradients[name]
+  Your gradient multiplies the parameter as well: what you return is (parameter −
+    learning_rate) · gradient.
+  ? What should come out if the gradient is 0?
+  # A pair of brackets too many.
+learning_rate_times_the_parameter_too:
+  | parameter - learning_rate * gradients[name] ->
+  :     learning_rate * (parameter - gradients[name])
+  Your learning rate multiplies the parameter as well: what you return is
+    learning_rate · (parameter − gradient).
+  ? What should come out if the learning rate is 0?
+""",
+)
 
-
-CHANGES = {
-    "learning_rate · gradient": lambda gradient, parameter, learning_rate: (
-        learning_rate * gradient
-    ),
-    "gradient": lambda gradient, parameter, learning_rate: gradient,
-    "parameter − learning_rate · (parameter − gradient)": (
-        lambda gradient, parameter, learning_rate: (
-            parameter - learning_rate * (parameter - gradient)
-        )
-    ),
-    "parameter − (parameter − learning_rate) · gradient": (
-        lambda gradient, parameter, learning_rate: (
-            parameter - (parameter - learning_rate) * gradient
-        )
-    ),
-    "gradient / learning_rate": lambda gradient, parameter, learning_rate: (
-        gradient / learning_rate
-    ),
-    "learning_rate · sign": lambda gradient, parameter, learning_rate: (
-        learning_rate * gradient.sign()
-    ),
-    "learning_rate · direction": lambda gradient, parameter, learning_rate: (
-        learning_rate * gradient / gradient.norm()
-    ),
-    "learning_rate · mean": lambda gradient, parameter, learning_rate: (
-        learning_rate * gradient.mean()
-    ),
-    "learning_rate · gradient · parameter": lambda gradient, parameter, learning_rate: (
-        learning_rate * gradient * parameter
-    ),
-    "learning_rate · (gradient + parameter)": (
-        lambda gradient, parameter, learning_rate: (
-            learning_rate * (gradient + parameter)
-        )
-    ),
-}
-
-exercise.option(
-    "up_the_gradient",
-    "Your parameters move along the gradient: the loss grows.",
-    "Does the gradient point to where the loss grows, or to where it shrinks?",
-    why="The gradient is read as the direction to go; what maximises, such as "
-    "optim.SGD(maximize=True), does go there.",
-    sign=1,
-)
-exercise.option(
-    "learning_rate_left_out",
-    "Your parameters move by the whole gradient: `learning_rate` plays no part.",
-    "Which argument says how far to go?",
-    why="parameter -= gradient runs, and on a well-scaled loss it even learns.",
-    change="gradient",
-)
-exercise.option(
-    "divided_by_the_learning_rate",
-    "Your gradient is divided by the learning rate.",
-    "Does a larger learning rate make your step longer or shorter?",
-    why="A small learning rate stands for caution, and to divide sounds cautious.",
-    change="gradient / learning_rate",
-)
-exercise.option(
-    "sign_of_the_gradient_alone",
-    "Your numbers all move equally far: only the sign of the gradient counts.",
-    "How far should a number move whose gradient is ten times as large?",
-    why="Adam's first step is like that, and so are all steps of Rprop.",
-    change="learning_rate · sign",
-)
-exercise.option(
-    "direction_of_the_gradient_alone",
-    "Your gradient is divided by its norm: each parameter moves equally far, and a "
-    "gradient of 0 gives NaN.",
-    "Does the docstring ask for a step of a fixed length?",
-    why="Clipping divides a gradient by its norm, where that is large.",
-    change="learning_rate · direction",
-)
-exercise.option(
-    "divided_by_the_norm_of_all",
-    "Your gradients are divided by the norm of all of them together.",
-    "Does the docstring ask for a step of a fixed length?",
-    why="clip_grad_norm_ does so where that norm is too large, and many loops call it.",
-    scaled="by the norm of all as well",
-)
-exercise.option(
-    "mean_of_the_gradient",
-    "All numbers of a parameter move by the same amount in your code: by that of the "
-    "gradient's mean.",
-    "Which entry of the gradient belongs to which number of the parameter?",
-    why="Gradients are averaged over a batch, and .mean() is taken once too often.",
-    change="learning_rate · mean",
-)
-exercise.option(
-    "gradient_times_the_parameter",
-    "Your change has the parameter as a factor: a parameter of 0 never moves.",
-    "Which two numbers does the docstring multiply?",
-    why="parameter *= 1 − learning_rate · gradient is a shrinking step, like that of a "
-    "weight decay.",
-    change="learning_rate · gradient · parameter",
-)
-exercise.option(
-    "weight_decay_as_well",
-    "Your parameters also shrink, in proportion to their size.",
-    "Where would a parameter go in your code if its gradient were 0?",
-    why="(1 − learning_rate) · parameter − learning_rate · gradient looks like a "
-    "moving average, and is a weight decay of 1.",
-    change="learning_rate · (gradient + parameter)",
-)
-exercise.option(
-    "gradients_by_position",
-    "Your gradients are taken in the order in which they stand in the dictionary, "
-    "whatever their names.",
-    "What promises you that the first gradient is the first parameter's?",
-    why="zip(parameters.values(), gradients.values()) is short, and often right.",
-    paired="by position",
-)
-exercise.option(
-    "gradients_sorted_by_name",
-    "Your gradients are taken in the order of their sorted names, and your parameters "
-    "in that of the dictionary.",
-    "Which of the two dictionaries have you sorted?",
-    why="sorted() makes an order that one can rely on, if both sides have it.",
-    paired="with the sorted ones",
-)
-exercise.option(
-    "rows_one_by_one",
-    "Your code goes through a parameter row by row, and stops where that is a single "
-    "number.",
-    "What is len() of a tensor without axes?",
-    why="A vector or a matrix is what comes to mind, and both have rows.",
-    stepped="row by row",
-)
-exercise.option(
-    "first_parameter_only",
-    "Your result has one parameter only, the first.",
-    "How often does your loop run before it returns?",
-    why="`return` is indented into the loop.",
-    stepped="first",
-)
-exercise.option(
-    "biases_left_behind",
-    "Your parameters of fewer than two axes are never updated.",
-    "Does the docstring treat any parameter differently?",
-    why="Weight decay leaves out biases and gains, and has lists of its own for them.",
-    stepped="matrices",
-)
-exercise.option(
-    "changes_returned",
-    "Your result holds the changes, not the new parameters.",
-    "What should come out if all gradients are 0?",
-    why="The change is what the formula computes, and to add it is thought to be the "
-    "caller's part, as in Optax: apply_updates(params, updates).",
-    returns="changes",
-)
-exercise.option(
-    "products_returned",
-    "Your result holds learning_rate times the gradients: the parameters have no part "
-    "in it.",
-    "What should come out if all gradients are 0?",
-    why="The product is the first half of the formula, and what an `-=` outside would "
-    "need.",
-    returns="products",
-)
-exercise.option(
-    "list_without_names",
-    "Your result is a list, without names.",
-    "How does the caller find a parameter in your result, if not by its name?",
-    why="PyTorch's optimizers take lists of parameters: model.parameters().",
-    returns="a list",
-)
-exercise.option(
-    "gradients_returned_too",
-    "Your result is a pair: parameters, and gradients.",
-    "How many results does the docstring promise?",
-    why="Both dictionaries come in, and both are handed back.",
-    returns="gradients too",
-)
-exercise.option(
-    "parameters_overwritten",
-    "Your call changes the caller's parameters: they have become the new ones.",
-    "Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?",
-    why="PyTorch's optimizers do change them in place; a copy of the best parameters "
-    "that is none, or a second learning rate from the same start, is lost so.",
-    overwritten="parameters",
-)
-exercise.option(
-    "gradients_scaled_in_place",
-    "Your call multiplies the caller's gradients by the learning rate.",
-    "Does `gradient *= …` make a new tensor, or write into the caller's?",
-    why="`gradient *= learning_rate` is the first half of the formula, in place.",
-    overwritten="gradients",
-)
-exercise.option(
-    "gradients_set_to_zero",
-    "Your call sets the caller's gradients to 0.",
-    "Whose gradients are they, and may the caller still need them?",
-    why="zero_grad follows step in every training loop.",
-    overwritten="gradients, by zeros",
-)
-exercise.option(
-    "gradient_times_the_parameter_too",
-    "Your gradient multiplies the parameter as well: what you return is "
-    "(parameter − learning_rate) · gradient.",
-    "What should come out if the gradient is 0?",
-    why="A pair of brackets too many.",
-    change="parameter − (parameter − learning_rate) · gradient",
-)
-exercise.option(
-    "learning_rate_times_the_parameter_too",
-    "Your learning rate multiplies the parameter as well: what you return is "
-    "learning_rate · (parameter − gradient).",
-    "What should come out if the learning rate is 0?",
-    why="A pair of brackets too many.",
-    change="parameter − learning_rate · (parameter − gradient)",
-)
 exercise.family(families.as_numpy(), families.as_list("a tensor"))

@@ -88,236 +88,142 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(tensor(rng.integers(3, 20, size=(2, 4))), 1)
 
 
-@exercise.variants
-def variants(
-    targets,
-    start_id,
-    *,
-    order="one later",
-    begins="start_id",
-    axis=-1,
-    exempt="nothing",
-    dtype="as targets",
-    overwritten=False,
-):
-    if axis == "of two":
-        _, _ = targets.shape
-    flat = axis is None
-    axis = axis if isinstance(axis, int) else -1
-    rows = targets.reshape(-1) if flat else targets.movedim(axis, -1)
-    last, start = rows.shape[-1] - 1, -1  # start: what stands before the targets
-    later, first = [start, *range(last)], rows[..., :1]
-    starts = {"start_id": start_id, "0": 0, "1": 1}.get(begins, start_id)
-    before = torch.full_like(first, starts)
-    if begins in ("last", "last but in the first"):
-        before = rows[..., -1:].clone()
-    if begins == "first":
-        before = first
-    if begins == "last but in the first":
-        before[(0,) * before.ndim] = start_id
-    positions = {
-        "one later": later,
-        "two later": [start, *later][: last + 1],
-        "one earlier": [*range(1, last + 1), start],
-        "as they were": [*range(last + 1)],
-        "one too many": [*later, last],
-        "without a start": later[1:],
-        "without the first": [*range(1, last + 1)],
-        "first replaced": [start, *range(1, last + 1)],
-        "last replaced": [*range(last), start],
-        "first repeated": [start, *[0] * last],
-    }[order]
-    result = torch.cat([before, rows], dim=-1)[..., [i + 1 for i in positions]]
-    has_start = first == start_id
-    if exempt in ("those with a start", "all if all have a start"):
-        alone = has_start if exempt == "those with a start" else has_start.all()
-        result = torch.where(alone, rows, result)
-    if exempt == "all if the first has a start" and has_start.flatten()[0]:
-        result = rows.clone()
-    if exempt == "0":
-        result = torch.where(rows == 0, 0, result)
-    result = result.reshape(targets.shape) if flat else result.movedim(-1, axis)
-    if overwritten:
-        targets.copy_(result)
-    return result.float() if dtype == "float" else result
+exercise.edits(
+    """
+not_shifted: return targets.clone()
+  Your targets stand at their own positions.
+  ? What could a decoder that reads this learn to write at position i, if it sees
+    token i while it writes it?
+  # The shift is left to 'somebody else': to the loss, or to the data.
+shifted_twice:
+  | return torch.cat([first, first, targets[..., :-2]], dim=-1)[..., :targets.shape[-1]]
+  Your targets are shifted by two positions.
+  ? How many tokens has the decoder read before it writes the second one?
+  # The data are shifted already, then the model shifts once more:
+    huggingface/transformers, issue 23000.
+shifted_left: return torch.cat([targets[..., 1:], first], dim=-1)
+  Your targets are shifted to the left: token i + 1 stands where token i was.
+  ? At the position where token i is written, which tokens may have been read?
+  # labels[1:] and inputs[:-1] are two sides of one shift, and get mixed up.
+last_token_kept: targets[..., :-1] -> targets
+  Your result has one token too many: the last target is still there.
+  ? How long are the targets, and how many positions does the decoder write?
+  # 'Put the start first' is half of the shift.
+start_left_out: return targets[..., :-1]
+  Your result is one token short: it begins with the first target.
+  ? What does the decoder read when it predicts the first target?
+  # targets[..., :-1] is what it reads where data bring their own start.
+first_token_left_out: return targets[..., 1:]
+  Your result is one token short: it begins with the second target.
+  ? Which side of the shift does the decoder read, and which must it predict?
+  # targets[..., 1:] is the other half of the pair of inputs and labels.
+first_token_replaced: targets[..., :-1] -> targets[..., 1:]
+  Your start has taken the position of the first target; the others stand where they
+    stood.
+  ? Where does the second target stand in your result, and may the decoder read it
+    there?
+  # targets[:, 0] = start_id is the first half of a shift in two steps.
+start_at_the_end: [first, targets[..., :-1]] -> [targets[..., :-1], first]
+  Your last target is replaced; the others stand where they stood.
+  ? Which token does the decoder read first?
+  # Start and end symbols are often one and the same, and get mixed up.
+first_token_smeared:
+  | return torch. … ->
+  :     shifted = targets.clone()
+  :     for i in range(1, targets.shape[-1]):
+  :         shifted[..., i] = shifted[..., i - 1]
+  :     shifted[..., 0] = start_id
+  :     return shifted
+  All your tokens after the start are copies of the first target.
+  ? In your loop, has the token that you copy been overwritten already?
+  # Copying to the right from left to right overwrites what is needed next.
+rolled_round: return targets.roll(1, dims=-1)
+  Your last target takes the position of the start: what drops out at the end comes
+    back.
+  ? Which token does `roll` put at the first position, and may the decoder know it?
+  # BART wraps the end symbol round on purpose: huggingface/transformers, issue 7961.
+one_start_for_the_batch:
+  | return torch. … ->
+  :     shifted = targets.roll(1, dims=-1)
+  :     shifted.view(-1)[0] = start_id
+  :     return shifted
+  Your first sequence alone gets the start; others get their last target there.
+  ? How many starts are needed for a batch of three sequences?
+  # result[0, 0] = start_id sets one number of a whole column.
+first_token_for_the_start: first = targets[..., :1]
+  Your first target takes the position of the start.
+  ? Where is the argument `start_id` used in your code?
+  # Each position is clamped to the first, so that no index is negative.
+zero_for_the_start: start_id) -> 0)
+  Your start is 0, whatever `start_id` is.
+  # T5 begins with its padding, which has number 0, and torch.zeros_like is short.
+one_for_the_start: start_id) -> 1)
+  Your start is 1, whatever `start_id` is.
+  # The docstring's example and the lesson's data begin with token id 1.
+shifted_across_sequences:
+  | first = torch.tensor([start_id])
+  | return torch.cat([first, targets.flatten()[:-1]]).reshape(targets.shape)
+  Your sequences run into each other, as if the batch were a single sequence.
+  ? How many starts are needed for a batch of three sequences?
+  # torch.roll without dims, and views of flat data, know no rows.
+shifted_along_the_batch:
+  | targets[..., :1] -> targets[:1]
+  | [first, targets[..., :-1]], dim=-1 -> [first, targets[:-1]], dim=0
+  Your tokens move along the first axis, from one sequence of a batch to another.
+  ? Along which axis do the tokens of one text lie?
+  # dim=0 is the tokens' axis where batches come second, as in older PyTorch.
+shifted_along_axis_one:
+  | targets[..., :1] -> targets[:, :1]
+  | [first, targets[..., :-1]], dim=-1 -> [first, targets[:, :-1]], dim=1
+  Your tokens move along axis 1, which holds the positions only with one leading axis.
+  ? From which end is the axis of the positions counted in the docstring?
+  # targets[:, 1:] and dim=1 are right for a table of sequences.
+two_axes_only: batch_size, n = targets.shape
+  Your answer raises an error unless the targets have two axes.
+  ? What does the … in the shape (…, n) stand for?
+  # `batch, n = targets.shape` is right for a table of sequences.
+only_if_the_start_is_missing:
+  | return torch.where(
+  :     targets[..., :1] == start_id,
+  :     targets,
+  :     torch.cat([first, targets[..., :-1]], dim=-1),
+  : )
+  Your sequences that begin with the start are not changed.
+  ? Which token does the decoder see while it learns to write such a first token?
+  # Data that bring their own start make people test for it: huggingface/transformers,
+    issue 18249.
+unless_all_begin_with_the_start:
+  | return torch. … ->
+  :     if (targets[..., 0] == start_id).all():
+  :         return targets
+  :     return torch.cat([first, targets[..., :-1]], dim=-1)
+  Your sequences are not changed if all begin with the start.
+  # Data that bring their own start make people test for it.
+unless_the_first_begins_with_the_start:
+  | return torch. … ->
+  :     if targets.flatten()[0] == start_id:
+  :         return targets
+  :     return torch.cat([first, targets[..., :-1]], dim=-1)
+  Your sequences are not changed if the first one begins with the start.
+  # `targets[0, 0]` is one number, and the batch is taken to be like it.
+zeros_stay:
+  | return torch.where(targets == 0, 0, torch.cat([first, targets[..., :-1]], dim=-1))
+  Your result has a 0 wherever the targets have one: what came before is lost there.
+  ? Does the docstring treat any token id unlike the others?
+  # Padding is 0 in the lesson's data, and seems to have no part in the shift.
+floating_point: return torch.cat([first, targets[..., :-1]], dim=-1).float()
+  Your tokens are floating-point numbers.
+  ? Can a table be indexed with 5.0?
+  # torch.zeros and torch.ones make float32 unless told otherwise.
+shifted_in_place:
+  | return torch. … ->
+  :     targets[..., 1:] = targets[..., :-1].clone()
+  :     targets[..., 0] = start_id
+  :     return targets
+  Your call overwrites the targets with its result.
+  ? What will the loss compare the decoder's answers with?
+  # The shift is written into the tensor that came in.
+""",
+)
 
-
-exercise.option(
-    "not_shifted",
-    "Your targets stand at their own positions.",
-    "What could a decoder that reads this learn to write at position i, if it sees "
-    "token i while it writes it?",
-    why="The shift is left to 'somebody else': to the loss, or to the data.",
-    order="as they were",
-)
-exercise.option(
-    "shifted_twice",
-    "Your targets are shifted by two positions.",
-    "How many tokens has the decoder read before it writes the second one?",
-    why="The data are shifted already, then the model shifts once more: "
-    "huggingface/transformers, issue 23000.",
-    order="two later",
-)
-exercise.option(
-    "shifted_left",
-    "Your targets are shifted to the left: token i + 1 stands where token i was.",
-    "At the position where token i is written, which tokens may have been read?",
-    why="labels[1:] and inputs[:-1] are two sides of one shift, and get mixed up.",
-    order="one earlier",
-)
-exercise.option(
-    "last_token_kept",
-    "Your result has one token too many: the last target is still there.",
-    "How long are the targets, and how many positions does the decoder write?",
-    why="'Put the start first' is half of the shift.",
-    order="one too many",
-)
-exercise.option(
-    "start_left_out",
-    "Your result is one token short: it begins with the first target.",
-    "What does the decoder read when it predicts the first target?",
-    why="targets[..., :-1] is what it reads where data bring their own start.",
-    order="without a start",
-)
-exercise.option(
-    "first_token_left_out",
-    "Your result is one token short: it begins with the second target.",
-    "Which side of the shift does the decoder read, and which must it predict?",
-    why="targets[..., 1:] is the other half of the pair of inputs and labels.",
-    order="without the first",
-)
-exercise.option(
-    "first_token_replaced",
-    "Your start has taken the position of the first target; the others stand where "
-    "they stood.",
-    "Where does the second target stand in your result, and may the decoder read it "
-    "there?",
-    why="targets[:, 0] = start_id is the first half of a shift in two steps.",
-    order="first replaced",
-)
-exercise.option(
-    "start_at_the_end",
-    "Your last target is replaced; the others stand where they stood.",
-    "Which token does the decoder read first?",
-    why="Start and end symbols are often one and the same, and get mixed up.",
-    order="last replaced",
-)
-exercise.option(
-    "first_token_smeared",
-    "All your tokens after the start are copies of the first target.",
-    "In your loop, has the token that you copy been overwritten already?",
-    why="Copying to the right from left to right overwrites what is needed next.",
-    order="first repeated",
-)
-exercise.option(
-    "rolled_round",
-    "Your last target takes the position of the start: what drops out at the end "
-    "comes back.",
-    "Which token does `roll` put at the first position, and may the decoder know it?",
-    why="BART wraps the end symbol round on purpose: huggingface/transformers, "
-    "issue 7961.",
-    begins="last",
-)
-exercise.option(
-    "one_start_for_the_batch",
-    "Your first sequence alone gets the start; others get their last target there.",
-    "How many starts are needed for a batch of three sequences?",
-    why="result[0, 0] = start_id sets one number of a whole column.",
-    begins="last but in the first",
-)
-exercise.option(
-    "first_token_for_the_start",
-    "Your first target takes the position of the start.",
-    "Where is the argument `start_id` used in your code?",
-    why="Each position is clamped to the first, so that no index is negative.",
-    begins="first",
-)
-exercise.option(
-    "zero_for_the_start",
-    "Your start is 0, whatever `start_id` is.",
-    "Where is the argument `start_id` used in your code?",
-    why="T5 begins with its padding, which has number 0, and torch.zeros_like is "
-    "short.",
-    begins="0",
-)
-exercise.option(
-    "one_for_the_start",
-    "Your start is 1, whatever `start_id` is.",
-    "Where is the argument `start_id` used in your code?",
-    why="The docstring's example and the lesson's data begin with token id 1.",
-    begins="1",
-)
-exercise.option(
-    "shifted_across_sequences",
-    "Your sequences run into each other, as if the batch were a single sequence.",
-    "How many starts are needed for a batch of three sequences?",
-    why="torch.roll without dims, and views of flat data, know no rows.",
-    axis=None,
-)
-exercise.option(
-    "shifted_along_the_batch",
-    "Your tokens move along the first axis, from one sequence of a batch to another.",
-    "Along which axis do the tokens of one text lie?",
-    why="dim=0 is the tokens' axis where batches come second, as in older PyTorch.",
-    axis=0,
-)
-exercise.option(
-    "shifted_along_axis_one",
-    "Your tokens move along axis 1, which holds the positions only with one "
-    "leading axis.",
-    "From which end is the axis of the positions counted in the docstring?",
-    why="targets[:, 1:] and dim=1 are right for a table of sequences.",
-    axis=1,
-)
-exercise.option(
-    "two_axes_only",
-    "Your answer raises an error unless the targets have two axes.",
-    "What does the … in the shape (…, n) stand for?",
-    why="`batch, n = targets.shape` is right for a table of sequences.",
-    axis="of two",
-)
-exercise.option(
-    "only_if_the_start_is_missing",
-    "Your sequences that begin with the start are not changed.",
-    "Which token does the decoder see while it learns to write such a first token?",
-    why="Data that bring their own start make people test for it: "
-    "huggingface/transformers, issue 18249.",
-    exempt="those with a start",
-)
-exercise.option(
-    "unless_all_begin_with_the_start",
-    "Your sequences are not changed if all begin with the start.",
-    "Which token does the decoder see while it learns to write such a first token?",
-    why="Data that bring their own start make people test for it.",
-    exempt="all if all have a start",
-)
-exercise.option(
-    "unless_the_first_begins_with_the_start",
-    "Your sequences are not changed if the first one begins with the start.",
-    "Which token does the decoder see while it learns to write such a first token?",
-    why="`targets[0, 0]` is one number, and the batch is taken to be like it.",
-    exempt="all if the first has a start",
-)
-exercise.option(
-    "zeros_stay",
-    "Your result has a 0 wherever the targets have one: what came before is lost "
-    "there.",
-    "Does the docstring treat any token id unlike the others?",
-    why="Padding is 0 in the lesson's data, and seems to have no part in the shift.",
-    exempt="0",
-)
-exercise.option(
-    "floating_point",
-    "Your tokens are floating-point numbers.",
-    "Can a table be indexed with 5.0?",
-    why="torch.zeros and torch.ones make float32 unless told otherwise.",
-    dtype="float",
-)
-exercise.option(
-    "shifted_in_place",
-    "Your call overwrites the targets with its result.",
-    "What will the loss compare the decoder's answers with?",
-    why="The shift is written into the tensor that came in.",
-    overwritten=True,
-)
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -128,340 +128,191 @@ def batch_of_one(student, rng):
     student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))
 
 
-@exercise.variants
-def variants(
-    x,
-    y,
-    *,
-    roles="x, y",
-    attended="y",
-    mixed="y",
-    turned="last two axes",
-    similarity="dot product",
-    scale="none",
-    axis=-1,
-    maximum="of the row",
-    weights_are="softmax",
-    product="weights @ rows",
-    returned="mix",
-    numbers="floats",
-    overwritten="nothing",
-):
-    def of_length_1(rows):
-        return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+exercise.edits(
+    """
+roles_changed: x, y = (y, x)
+  Your result has one row per row of y: the rows of y attend to x.
+  ? How many rows should come out, and which of x and y decides that?
+  # The two arguments change roles; with n = m the shape does not tell.
+attends_to_itself: y = x
+  Your rows of x attend to x: y is not used.
+  ? Which rows attend here, and which rows are attended to?
+  # Self-attention, softmax(X Xᵀ) X, is the example that most texts show.
+rows_of_x_mixed: weights @ y -> weights @ x
+  Your result mixes the rows of x; where y has a different number of rows, this can
+    raise an error.
+  ? There is one weight per row of y: what should it be multiplied by?
+  # With y = x there is no difference, and most examples have y = x.
+x_attends_to_itself: swapaxes(y -> swapaxes(x
+  Your weights come from products of x with x; where y has a different number of rows,
+    this can raise an error.
+  ? Which rows attend here, and which rows are attended to?
+  # Self-attention, softmax(X Xᵀ) X, is the example that most texts show.
+y_attends_to_itself: x = y
+  Your rows of y attend to y: x is not used.
+cosine_similarity:
+  | weights = … ->
+  :     unit_x = x / np.linalg.norm(x, axis=-1, keepdims=True)
+  :     unit_y = y / np.linalg.norm(y, axis=-1, keepdims=True)
+  :     weights = softmax(unit_x @ np.swapaxes(unit_y, -1, -2), axis=-1)
+  Your weights come from cosines: the lengths of the rows are divided away.
+  ? What happens to a dot product when one of its two rows becomes twice as long?
+  # The dot product is called a similarity, so it is expected between −1 and 1.
+nearest_rows:
+  | x @ np.swapaxes(y, -1, -2) ->
+  :     -((x[..., :, np.newaxis, :] - y[..., np.newaxis, :, :]) ** 2).sum(axis=-1)
+  Your weights come from squared distances, with a minus sign.
+  ? Which number says here how well two rows match?
+  # 'Resemble' is taken for lying close together.
+rows_of_y_normalised: y = y / np.linalg.norm(y, axis=-1, keepdims=True)
+  Your rows of y are brought to length 1 before anything else.
+  ? If all the weight lies on one row of y, what should come back?
+  # Vectors are normalised at the start of many examples with embeddings.
+mixed_rows_normalised:
+  | weights @ y -> weights @ (y / np.linalg.norm(y, axis=-1, keepdims=True))
+  Your rows of y are brought to length 1 before they are mixed.
+  # Cosine similarity asks for rows of length 1, and the mix gets them as well.
+scale_added:
+  | x @ np.swapaxes(y, -1, -2) -> x @ np.swapaxes(y, -1, -2) / x.shape[-1] ** 0.5
+  Your dot products are divided by √d.
+  ? Does the docstring of this exercise ask for a scale?
+  # The formula of scaled dot-product attention is written from habit.
+divided_by_d: x @ np.swapaxes(y, -1, -2) -> x @ np.swapaxes(y, -1, -2) / x.shape[-1]
+  Your dot products are divided by d.
+  # The mean of the products is taken for their sum.
+divided_by_root_of_m:
+  | x @ np.swapaxes(y, -1, -2) -> x @ np.swapaxes(y, -1, -2) / y.shape[-2] ** 0.5
+  Your dot products are divided by √m, the root of the number of rows attended to.
+  # The formula of scaled dot-product attention is written from habit, with len(y).
+softmax_over_x: axis=-1 -> axis=-2
+  Your weights are shared out over the rows of x, not over the rows of y.
+  ? Who shares out a weight of 1: a row that attends, or a row that is attended to?
+  # axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.
+softmax_over_axis_zero: axis=-1 -> axis=0
+  Your weights are shared out along axis 0: the rows of x in a table, the sequences of
+    a batch.
+  ? Which axis counts the rows of y, however many come before it?
+  # softmax(..., axis=0) is taken for 'along the rows'.
+softmax_over_axis_one: axis=-1 -> axis=1
+  Your weights are shared out along axis 1, which counts y's rows only in a single
+    table.
+  ? Which axis counts the rows of y with a batch in front?
+  # softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.
+softmax_over_everything:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     weights = softmax(scores.ravel()).reshape(scores.shape)
+  Your weights are shared out over the whole array: all of them together count as one
+    row.
+  ? How much weight has one row of x to share out?
+  # Without an axis, max() and sum() take in the whole array.
+softmax_of_the_sum:
+  | weights = …
+  : return weights @ y -> return softmax(x @ np.swapaxes(y, -1, -2) @ y, axis=-1)
+  Your rows are multiplied by the scores themselves and summed, and the softmax comes
+    after it.
+  ? Which of the three steps makes the weights of a mean, and what is it applied to?
+  # The bracket of softmax closes around the product with y.
+all_axes_reversed: np.swapaxes(y, -1, -2) -> y.T
+  Your y has all its axes reversed: with a batch, the axis of the sequences becomes
+    the last.
+  ? For an array of shape (2, 7, 4), what is the shape of its `.T`?
+  # `.T` is learned on matrices, where it swaps the only two axes there are.
+first_two_axes_swapped: -1, -2 -> 0, 1
+  Your rows that are attended to have axes 0 and 1 swapped, which are rows and columns
+    only in a single table.
+  ? Which axes hold the rows and the columns with a batch in front?
+  # np.swapaxes(y, 0, 1) is a transpose until a batch comes.
+three_axes_only: np.swapaxes(y, -1, -2) -> y.transpose(0, 2, 1)
+  Your transposition names exactly three axes, so it raises an error with two or four.
+  ? How do you name the last two axes, however many come before them?
+  # y.transpose(0, 2, 1) is copied from code that always has one batch axis.
+rows_reshaped:
+  | np.swapaxes(y, -1, -2) -> y.reshape(*y.shape[:-2], y.shape[-1], y.shape[-2])
+  Your rows that are attended to are reshaped, not transposed: one column mixes parts
+    of several rows.
+  ? Does reshape move a row into a column, or does it read all numbers on in the old
+    order?
+  # reshape(d, m) has the shape of the transpose, with other numbers in it.
+rows_not_transposed: np.swapaxes(y, -1, -2) -> y
+  Your rows stay rows in the product that gives the scores: where that does not stop,
+    a row meets columns.
+  ? Which axes does `@` pair, and along which one does each row of y lie?
+  # The ᵀ of X Yᵀ gets lost; with as many rows as columns nothing complains.
+softmax_missing:
+  | softmax(x @ np.swapaxes(y, -1, -2), axis=-1) -> x @ np.swapaxes(y, -1, -2)
+  Your rows are multiplied by the scores themselves and summed.
+  ? What has to happen to the scores before they can be the weights of a mean?
+  # The scores are taken for weights; X Xᵀ X looks like a finished formula.
+exponentials_not_divided:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+  Your weights are powers of e that are not divided by their sum.
+  ? What should a row of weights sum to?
+  # Half of the softmax is written out, and the division is forgotten.
+shares_of_scores:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     weights = scores / scores.sum(axis=-1, keepdims=True)
+  Your weights are scores divided by their sum: they can be negative.
+  ? What is done to the scores first, so that every share is positive?
+  # 'Weights that sum to 1' suggests a division by the sum at once.
+best_row_only:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     weights = (scores == scores.max(axis=-1, keepdims=True)).astype(float)
+  Your weights are 1 for the row that fits best and 0 for all others.
+  ? How much weight should a row get that fits almost as well as the best one?
+  # Softmax is taken for the maximum that its name speaks of.
+exponentials_overflow:
+  | weights = … ->
+  :     powers = np.exp(x @ np.swapaxes(y, -1, -2))
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your numbers are NaN where dot products are large.
+  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
+    round it?
+  # exp(scores) / sum is written out again, without subtracting the maximum.
+one_maximum_for_everything:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     powers = np.exp(scores - scores.max())
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your numbers are NaN in rows whose scores are all far below the largest of all.
+  ? What is e to the power of −1000 in floating point, and whose largest score is
+    subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+weights_transposed: weights @ y -> np.swapaxes(weights, -1, -2) @ y
+  Your result is weightsᵀ times the rows: row i is mixed with column i of the weights;
+    where n and m differ, this can raise an error.
+  ? Whose weights are in row i of the table, and whose in column i?
+  # The ᵀ of X Yᵀ is applied once more; with n = m nothing complains.
+weights_returned: return weights
+  Your result is a table of weights: one number per pair of rows.
+  ? What are these weights for, and what should each row of the result consist of?
+  # The softmax is the step that takes work, and the mix after it is forgotten.
+weights_returned_as_well: return (weights @ y, weights)
+  Your result is a tuple of two arrays.
+  ? How many arrays does the docstring promise?
+  # `attention` returns the weights as well, and so do most libraries.
+x_added: return x + weights @ y
+  Your mixes have the rows of x added to them.
+  ? Is x part of the mean that the docstring asks for?
+  # Inside a Transformer the result of attention is added to x.
+weights_cut_to_whole_numbers: axis=-1) -> axis=-1).astype(x.dtype)
+  Your weights lose what follows the decimal point where x holds integers.
+  ? Which dtype has the array that you write the weights into?
+  # scores[...] = … and np.zeros_like(scores) keep the integers of the scores.
+written_into_x:
+  | return weights @ y ->
+  :     x[...] = weights @ y
+  :     return x
+  Your result is written into x itself.
+  ? After `result = x`, how many arrays are there?
+  # The result has the shape of x, so `result = x` is taken for a copy.
+""",
+)
 
-    x, y = {"x, y": (x, y), "y, x": (y, x), "x, x": (x, x), "y, y": (y, y)}[roles]
-    mine, theirs = x, (y if attended == "y" else x)
-    d, m = x.shape[-1], theirs.shape[-2]
-    if mixed == "y, of length 1 from the start":
-        theirs = of_length_1(theirs)
-    if similarity == "cosine":
-        mine, theirs = of_length_1(mine), of_length_1(theirs)
-    turns = {
-        "all axes": lambda: theirs.T,
-        "three axes": lambda: theirs.transpose(0, 2, 1),
-        "first two axes": lambda: np.swapaxes(theirs, 0, 1),
-        "read anew": lambda: theirs.reshape(*theirs.shape[:-2], d, m),
-        "none": lambda: theirs,
-    }
-    if similarity == "−distance²":
-        apart = mine[..., :, np.newaxis, :] - theirs[..., np.newaxis, :, :]
-        scores = -(apart**2).sum(axis=-1)
-    else:
-        scores = mine @ turns.get(turned, lambda: np.swapaxes(theirs, -1, -2))()
-    if scale != "none":
-        scores = scores / {"√d": d**0.5, "d": d, "√m": m**0.5}[scale]
-    largest = {
-        "of the row": lambda: scores.max(axis=axis, keepdims=True),
-        "of everything": scores.max,
-        "left in": lambda: 0.0,
-    }[maximum]
-    if weights_are.startswith("scores"):
-        weights = scores
-    elif weights_are == "shares of scores":
-        weights = scores / scores.sum(axis=axis, keepdims=True)
-    elif weights_are == "one for the largest":
-        weights = (scores == scores.max(axis=axis, keepdims=True)).astype(float)
-    else:
-        weights = np.exp(scores - largest())
-        if weights_are == "softmax":
-            weights = weights / weights.sum(axis=axis, keepdims=True)
-    if numbers == "whole weights" and x.dtype.kind in "iu":
-        weights = weights.astype(int)
-    if returned == "weights":
-        return weights
-    rows = y if mixed == "y" or mixed == "y, of length 1 at the end" else x
-    if "of length 1" in mixed:
-        rows = of_length_1(y)
-    if product == "weights @ rows":
-        result = weights @ rows
-    else:
-        result = np.swapaxes(weights, -1, -2) @ rows
-    if weights_are.endswith("comes last"):
-        powers = np.exp(result - result.max(axis=-1, keepdims=True))
-        result = powers / powers.sum(axis=-1, keepdims=True)
-    if returned == "x plus the mix":
-        result = x + result
-    if overwritten == "x":
-        x[...] = result
-        result = x
-    return (result, weights) if returned == "mix and weights" else result
-
-
-exercise.option(
-    "roles_changed",
-    "Your result has one row per row of y: the rows of y attend to x.",
-    "How many rows should come out, and which of x and y decides that?",
-    why="The two arguments change roles; with n = m the shape does not tell.",
-    roles="y, x",
-)
-exercise.option(
-    "attends_to_itself",
-    "Your rows of x attend to x: y is not used.",
-    "Which rows attend here, and which rows are attended to?",
-    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
-    roles="x, x",
-)
-exercise.option(
-    "rows_of_x_mixed",
-    "Your result mixes the rows of x; where y has a different number of rows, this can "
-    "raise an error.",
-    "There is one weight per row of y: what should it be multiplied by?",
-    why="With y = x there is no difference, and most examples have y = x.",
-    mixed="x",
-)
-exercise.option(
-    "x_attends_to_itself",
-    "Your weights come from products of x with x; where y has a different number of "
-    "rows, this can raise an error.",
-    "Which rows attend here, and which rows are attended to?",
-    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
-    attended="x",
-)
-exercise.option(
-    "y_attends_to_itself",
-    "Your rows of y attend to y: x is not used.",
-    "Which rows attend here, and which rows are attended to?",
-    why="Self-attention, softmax(X Xᵀ) X, is the example that most texts show.",
-    roles="y, y",
-)
-exercise.option(
-    "cosine_similarity",
-    "Your weights come from cosines: the lengths of the rows are divided away.",
-    "What happens to a dot product when one of its two rows becomes twice as long?",
-    why="The dot product is called a similarity, so it is expected between −1 and 1.",
-    similarity="cosine",
-)
-exercise.option(
-    "nearest_rows",
-    "Your weights come from squared distances, with a minus sign.",
-    "Which number says here how well two rows match?",
-    why="'Resemble' is taken for lying close together.",
-    similarity="−distance²",
-)
-exercise.option(
-    "rows_of_y_normalised",
-    "Your rows of y are brought to length 1 before anything else.",
-    "If all the weight lies on one row of y, what should come back?",
-    why="Vectors are normalised at the start of many examples with embeddings.",
-    mixed="y, of length 1 from the start",
-)
-exercise.option(
-    "mixed_rows_normalised",
-    "Your rows of y are brought to length 1 before they are mixed.",
-    "If all the weight lies on one row of y, what should come back?",
-    why="Cosine similarity asks for rows of length 1, and the mix gets them as well.",
-    mixed="y, of length 1 at the end",
-)
-exercise.option(
-    "scale_added",
-    "Your dot products are divided by √d.",
-    "Does the docstring of this exercise ask for a scale?",
-    why="The formula of scaled dot-product attention is written from habit.",
-    scale="√d",
-)
-exercise.option(
-    "divided_by_d",
-    "Your dot products are divided by d.",
-    "Does the docstring of this exercise ask for a scale?",
-    why="The mean of the products is taken for their sum.",
-    scale="d",
-)
-exercise.option(
-    "divided_by_root_of_m",
-    "Your dot products are divided by √m, the root of the number of rows attended to.",
-    "Does the docstring of this exercise ask for a scale?",
-    why="The formula of scaled dot-product attention is written from habit, with "
-    "len(y).",
-    scale="√m",
-)
-exercise.option(
-    "softmax_over_x",
-    "Your weights are shared out over the rows of x, not over the rows of y.",
-    "Who shares out a weight of 1: a row that attends, or a row that is attended to?",
-    why="axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.",
-    axis=-2,
-)
-exercise.option(
-    "softmax_over_axis_zero",
-    "Your weights are shared out along axis 0: the rows of x in a table, the "
-    "sequences of a batch.",
-    "Which axis counts the rows of y, however many come before it?",
-    why="softmax(..., axis=0) is taken for 'along the rows'.",
-    axis=0,
-)
-exercise.option(
-    "softmax_over_axis_one",
-    "Your weights are shared out along axis 1, which counts y's rows only in a "
-    "single table.",
-    "Which axis counts the rows of y with a batch in front?",
-    why="softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.",
-    axis=1,
-)
-exercise.option(
-    "softmax_over_everything",
-    "Your weights are shared out over the whole array: all of them together "
-    "count as one row.",
-    "How much weight has one row of x to share out?",
-    why="Without an axis, max() and sum() take in the whole array.",
-    axis=None,
-)
-exercise.option(
-    "softmax_of_the_sum",
-    "Your rows are multiplied by the scores themselves and summed, and the softmax "
-    "comes after it.",
-    "Which of the three steps makes the weights of a mean, and what is it applied to?",
-    why="The bracket of softmax closes around the product with y.",
-    weights_are="scores, and the softmax comes last",
-)
-exercise.option(
-    "all_axes_reversed",
-    "Your y has all its axes reversed: with a batch, the axis of the sequences becomes "
-    "the last.",
-    "For an array of shape (2, 7, 4), what is the shape of its `.T`?",
-    why="`.T` is learned on matrices, where it swaps the only two axes there are.",
-    turned="all axes",
-)
-exercise.option(
-    "first_two_axes_swapped",
-    "Your rows that are attended to have axes 0 and 1 swapped, which are rows "
-    "and columns only in a single table.",
-    "Which axes hold the rows and the columns with a batch in front?",
-    why="np.swapaxes(y, 0, 1) is a transpose until a batch comes.",
-    turned="first two axes",
-)
-exercise.option(
-    "three_axes_only",
-    "Your transposition names exactly three axes, so it raises an error with two or "
-    "four.",
-    "How do you name the last two axes, however many come before them?",
-    why="y.transpose(0, 2, 1) is copied from code that always has one batch axis.",
-    turned="three axes",
-)
-exercise.option(
-    "rows_reshaped",
-    "Your rows that are attended to are reshaped, not transposed: one column "
-    "mixes parts of several rows.",
-    "Does reshape move a row into a column, or does it read all numbers on in "
-    "the old order?",
-    why="reshape(d, m) has the shape of the transpose, with other numbers in it.",
-    turned="read anew",
-)
-exercise.option(
-    "rows_not_transposed",
-    "Your rows stay rows in the product that gives the scores: where that does "
-    "not stop, a row meets columns.",
-    "Which axes does `@` pair, and along which one does each row of y lie?",
-    why="The ᵀ of X Yᵀ gets lost; with as many rows as columns nothing complains.",
-    turned="none",
-)
-exercise.option(
-    "softmax_missing",
-    "Your rows are multiplied by the scores themselves and summed.",
-    "What has to happen to the scores before they can be the weights of a mean?",
-    why="The scores are taken for weights; X Xᵀ X looks like a finished formula.",
-    weights_are="scores",
-)
-exercise.option(
-    "exponentials_not_divided",
-    "Your weights are powers of e that are not divided by their sum.",
-    "What should a row of weights sum to?",
-    why="Half of the softmax is written out, and the division is forgotten.",
-    weights_are="exponentials",
-)
-exercise.option(
-    "shares_of_scores",
-    "Your weights are scores divided by their sum: they can be negative.",
-    "What is done to the scores first, so that every share is positive?",
-    why="'Weights that sum to 1' suggests a division by the sum at once.",
-    weights_are="shares of scores",
-)
-exercise.option(
-    "best_row_only",
-    "Your weights are 1 for the row that fits best and 0 for all others.",
-    "How much weight should a row get that fits almost as well as the best one?",
-    why="Softmax is taken for the maximum that its name speaks of.",
-    weights_are="one for the largest",
-)
-exercise.option(
-    "exponentials_overflow",
-    "Your numbers are NaN where dot products are large.",
-    "How large is e to the power of 1000 in floating point, and how does "
-    "`softmax` get round it?",
-    why="exp(scores) / sum is written out again, without subtracting the maximum.",
-    maximum="left in",
-)
-exercise.option(
-    "one_maximum_for_everything",
-    "Your numbers are NaN in rows whose scores are all far below the largest of all.",
-    "What is e to the power of −1000 in floating point, and whose largest score "
-    "is subtracted from a row?",
-    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
-    maximum="of everything",
-)
-exercise.option(
-    "weights_transposed",
-    "Your result is weightsᵀ times the rows: row i is mixed with column i of the "
-    "weights; where n and m differ, this can raise an error.",
-    "Whose weights are in row i of the table, and whose in column i?",
-    why="The ᵀ of X Yᵀ is applied once more; with n = m nothing complains.",
-    product="weightsᵀ @ rows",
-)
-exercise.option(
-    "weights_returned",
-    "Your result is a table of weights: one number per pair of rows.",
-    "What are these weights for, and what should each row of the result consist of?",
-    why="The softmax is the step that takes work, and the mix after it is forgotten.",
-    returned="weights",
-)
-exercise.option(
-    "weights_returned_as_well",
-    "Your result is a tuple of two arrays.",
-    "How many arrays does the docstring promise?",
-    why="`attention` returns the weights as well, and so do most libraries.",
-    returned="mix and weights",
-)
-exercise.option(
-    "x_added",
-    "Your mixes have the rows of x added to them.",
-    "Is x part of the mean that the docstring asks for?",
-    why="Inside a Transformer the result of attention is added to x.",
-    returned="x plus the mix",
-)
-exercise.option(
-    "weights_cut_to_whole_numbers",
-    "Your weights lose what follows the decimal point where x holds integers.",
-    "Which dtype has the array that you write the weights into?",
-    why="scores[...] = … and np.zeros_like(scores) keep the integers of the scores.",
-    numbers="whole weights",
-)
-exercise.option(
-    "written_into_x",
-    "Your result is written into x itself.",
-    "After `result = x`, how many arrays are there?",
-    why="The result has the shape of x, so `result = x` is taken for a copy.",
-    overwritten="x",
-)
 exercise.family(
     families.squeezed(),
     families.transposed(),

@@ -98,252 +98,136 @@ def drawn_sizes(student, rng):
     student.agrees(3, int(rng.integers(20, 40)))
 
 
-@exercise.variants
-def variants(
-    n,
-    width,
-    *,
-    window="up to the query",
-    size="width",
-    wide="as any",
-    true_means="may attend",
-    first_rows="cut off",
-    axes="(n, n)",
-    holds="booleans",
-):
-    width = {
-        "width": width,
-        "one more": width + 1,
-        "one less": width - 1,
-        "half": width // 2,
-        "endless": n + width,
-    }[size]
-    i, j = np.arange(n)[:, np.newaxis], np.arange(n)
-    may_attend = {
-        "up to the query": (j > i - width) & (j <= i),
-        "from the query on": (j >= i) & (j < i + width),
-        "before the query, one too few": (j > i - width) & (j < i),
-        "all": (j > i - width) | (j <= i),
-        "before the query": (j >= i - width) & (j < i),
-        "on both sides": abs(j - i) < width,
-        "half on each side": abs(j - i) <= width // 2,
-        "no later keys blocked": (j > i - width) & (j < n),
-        "keys of the past blocked": (j <= i - width) & (j <= i),
-        "the last keys of all": (j >= n - width) & (j <= i),
-        "the first keys of all": (j < width) & (j <= i),
-        "chunks": (j <= i) & (j // width == i // width),
-        "the farthest alone": (j == i - width + 1) & (j <= i),
-    }[window]
-    if first_rows == "as full as all":
-        may_attend = may_attend | ((i < width) & (j < width))
-    elif first_rows == "round the end":
-        may_attend = may_attend | (i - j + n < width)
-    elif first_rows == "empty":
-        # A slice from i − width + 1, which counts from the end where it is negative.
-        lines = np.zeros((n, n), bool)
-        for row, line in enumerate(lines):
-            line[row - width + 1 : row + 1] = True
-        may_attend = lines & may_attend
-    elif first_rows == "blocked":
-        may_attend = may_attend & (i >= width - 1)
-    if wide == "all open" and width >= n:
-        may_attend = np.ones_like(may_attend)
-    if true_means == "blocked":
-        may_attend = ~may_attend
-    if axes == "(1, n, n)":
-        may_attend = may_attend[np.newaxis]
-    if holds == "to add":
-        return np.where(may_attend, 0.0, -np.inf)
-    return may_attend.astype({"floats": float, "whole numbers": int}.get(holds, bool))
+exercise.edits(
+    """
+one_key_too_many: < width -> <= width
+  Your windows are one key too wide: they begin at key i − width.
+  ? How many keys are there from i − width to i, both of them included?
+  # i − width … i reads like width keys, and has width + 1; Mistral's paper says
+    'tokens i − W to i', and implementations differ by one.
+one_key_too_few: < width -> < width - 1
+  Your windows are one key too narrow: they begin at key i − width + 2.
+  ? Is the query's own key one of the width keys, and how many come before it?
+  # The own position is taken off twice, or > stands where >= belongs.
+half_the_width: < width -> < width // 2
+  Your windows reach back over width // 2 keys only.
+  ? If there are no keys to the right of a query, where are all width of them?
+  # Longformer has half of the window on each side, and only the left one is left by
+    the causal mask.
+no_window: return distances >= 0
+  Your mask hides no key of the past, however far it is.
+  ? Where does your answer use the argument width?
+  # The causal half is written first, and the other edge is left for later.
+later_keys_too: return abs(distances) < width
+  Your windows reach as far ahead as back: queries attend to later keys.
+  ? Which is the last key that row i may attend to?
+  # abs(i − j) < width is the shortest way to a band.
+half_of_the_window_ahead: return abs(distances) <= width // 2
+  Your windows lie around their query: half of each is behind it in the sequence.
+  # Longformer's window, for encoders, has width / 2 keys on each side.
+all_later_keys_open: return distances < width
+  Your mask blocks what is too far back only: all later keys are open.
+  ? A window has two edges: which one is missing?
+  # The causal mask is taken to come from elsewhere.
+window_ahead: return (distances <= 0) & (distances > -width)
+  Your windows begin at the query and run to the right: keys i … i + width − 1.
+  ? On which side of the diagonal are the keys before a query?
+  # i and j are exchanged in the difference, or np.triu is taken for np.tril.
+own_key_blocked: return (distances > 0) & (distances <= width)
+  Your windows end before their query: they hold keys i − width … i − 1.
+  ? May a query attend to its own position?
+  # 'The width tokens before it' does not say whether its own is one of them.
+far_keys_open: return distances >= width
+  Your mask is True for the keys that are too far back, and for no others.
+  ? Which keys are to be hidden, the near ones or the far ones?
+  # np.tri(n, k=−width) is what is to be taken away, and is returned.
+window_at_the_end_of_the_sequence: (distances < width) -> (np.arange(n) >= n - width)
+  Your rows all share one window: the last width keys of the sequence.
+  ? From where does the window of query i count back?
+  # A cache that keeps the last width tokens is right for the newest query alone.
+window_at_the_start_of_the_sequence: (distances < width) -> (np.arange(n) < width)
+  Your rows all share one window: the first width keys of the sequence.
+  # may_attend[:, width:] = False cuts columns, not distances.
+chunks_that_do_not_slide:
+  | chunks = np.arange(n) // width
+  | (distances < width) -> (chunks[:, np.newaxis] == chunks)
+  Your sequence is cut into chunks of width tokens, and a query attends within its own
+    only.
+  ? Which keys may the first query of your second chunk attend to?
+  # Blocks are how local attention is computed fast, and are taken for the mask.
+farthest_key_only: return distances == width - 1
+  Your rows have one True at most: the key at which the window begins.
+  ? What about the keys between the beginning of the window and the query?
+  # np.eye(n, k=−width + 1) is one edge of the band, not the band.
+first_rows_as_full_as_all:
+  | return ( … ->
+  :     may_attend = (distances >= 0) & (distances < width)
+  :     may_attend[:width, :width] = True
+  :     return may_attend
+  Your first queries attend to width keys as well, and so to later ones.
+  ? How many keys has the first query of a sequence to attend to?
+  # max(0, i − width + 1) as the beginning, and the width added to it, make each row
+    as full as the others.
+window_round_the_end: return distances % n < width
+  Your first queries attend to the last keys of the sequence, as if it were a ring.
+  ? What comes before the first token?
+  # np.roll and negative indices go round the end; so does a ring buffer.
+negative_start:
+  | distances = …
+  : return ( … ->
+  :     may_attend = np.zeros((n, n), bool)
+  :     for i in range(n):
+  :         may_attend[i, i - width + 1:i + 1] = True
+  :     return may_attend
+  Your rows that have fewer than width keys before them lose keys, or all of them.
+  ? What is i − width + 1 in the first row, and what does a slice take it for?
+  # may_attend[i, i − width + 1 : i + 1] = True counts a negative beginning from the
+    end.
+wide_windows_open_all:
+  | if width >= n:
+  :     return np.ones((n, n), bool)
+  Your mask is True everywhere where width is n or more: later keys are open, too.
+  ? Which key may the first query attend to, however wide its window is?
+  # A window as wide as the sequence seems to need no mask.
+first_rows_blocked:
+  | return ( … ->
+  :     may_attend = (distances >= 0) & (distances < width)
+  :     may_attend[:width - 1] = False
+  :     return may_attend
+  Your first queries, those with fewer than width keys, attend to nothing.
+  ? What does 'as far as there are any' say of the first query?
+  # The loop over rows begins at the first full window.
+polarity_reversed: return (distances < 0) | (distances >= width)
+  Your mask is True where a key is blocked.
+  ? What does True mean in a mask called may_attend?
+  # In the masks of PyTorch's nn.MultiheadAttention and nn.Transformer True means
+    blocked; pytorch/pytorch#170415 is about the mix-up.
+axis_in_front: return ((distances >= 0) & (distances < width))[np.newaxis]
+  Your mask has an axis of length 1 in front.
+  ? Which shape does the docstring promise?
+  # subsequent_mask in The Annotated Transformer returns (1, n, n), for batches.
+ones_and_zeros: return ((distances >= 0) & (distances < width)).astype(float)
+  Your mask holds the numbers 1.0 and 0.0.
+  ? Which dtype does the docstring promise, and which does np.ones give you?
+  # np.tril(np.ones((n, n))) holds floats; added to the scores as they are, ones block
+    nothing (pytorch/pytorch#21518).
+whole_numbers: return ((distances >= 0) & (distances < width)).astype(int)
+  Your mask holds the integers 1 and 0.
+  ? Which dtype does the docstring promise?
+  # dtype=int, or a product of two masks of 1 and 0, looks like True and False.
+numbers_to_add: return np.where((distances >= 0) & (distances < width), 0.0, -np.inf)
+  Your mask holds 0 and −∞, which are to be added to the scores.
+  ? Which two values does a mask called may_attend have?
+  # PyTorch's nn.Transformer.generate_square_subsequent_mask gives these numbers.
+query_itself_blocked: distances >= 0 -> distances > 0
+  Your windows lack the query's own key: they hold keys i − width + 1 … i − 1.
+  ? May a query attend to its own position?
+  # < stands where <= was meant.
+everything_open: & -> |
+  Your mask lets every query attend to every key.
+  ? A window has two edges: must a key be inside both of them, or is one enough?
+  # The two comparisons are joined by | instead of &.
+""",
+)
 
-
-exercise.option(
-    "one_key_too_many",
-    "Your windows are one key too wide: they begin at key i − width.",
-    "How many keys are there from i − width to i, both of them included?",
-    why="i − width … i reads like width keys, and has width + 1; Mistral's paper says "
-    "'tokens i − W to i', and implementations differ by one.",
-    size="one more",
-)
-exercise.option(
-    "one_key_too_few",
-    "Your windows are one key too narrow: they begin at key i − width + 2.",
-    "Is the query's own key one of the width keys, and how many come before it?",
-    why="The own position is taken off twice, or > stands where >= belongs.",
-    size="one less",
-)
-exercise.option(
-    "half_the_width",
-    "Your windows reach back over width // 2 keys only.",
-    "If there are no keys to the right of a query, where are all width of them?",
-    why="Longformer has half of the window on each side, and only the left one is "
-    "left by the causal mask.",
-    size="half",
-)
-exercise.option(
-    "no_window",
-    "Your mask hides no key of the past, however far it is.",
-    "Where does your answer use the argument width?",
-    why="The causal half is written first, and the other edge is left for later.",
-    size="endless",
-)
-exercise.option(
-    "later_keys_too",
-    "Your windows reach as far ahead as back: queries attend to later keys.",
-    "Which is the last key that row i may attend to?",
-    why="abs(i − j) < width is the shortest way to a band.",
-    window="on both sides",
-)
-exercise.option(
-    "half_of_the_window_ahead",
-    "Your windows lie around their query: half of each is behind it in the sequence.",
-    "Which is the last key that row i may attend to?",
-    why="Longformer's window, for encoders, has width / 2 keys on each side.",
-    window="half on each side",
-)
-exercise.option(
-    "all_later_keys_open",
-    "Your mask blocks what is too far back only: all later keys are open.",
-    "A window has two edges: which one is missing?",
-    why="The causal mask is taken to come from elsewhere.",
-    window="no later keys blocked",
-)
-exercise.option(
-    "window_ahead",
-    "Your windows begin at the query and run to the right: keys i … i + width − 1.",
-    "On which side of the diagonal are the keys before a query?",
-    why="i and j are exchanged in the difference, or np.triu is taken for np.tril.",
-    window="from the query on",
-)
-exercise.option(
-    "own_key_blocked",
-    "Your windows end before their query: they hold keys i − width … i − 1.",
-    "May a query attend to its own position?",
-    why="'The width tokens before it' does not say whether its own is one of them.",
-    window="before the query",
-)
-exercise.option(
-    "far_keys_open",
-    "Your mask is True for the keys that are too far back, and for no others.",
-    "Which keys are to be hidden, the near ones or the far ones?",
-    why="np.tri(n, k=−width) is what is to be taken away, and is returned.",
-    window="keys of the past blocked",
-)
-exercise.option(
-    "window_at_the_end_of_the_sequence",
-    "Your rows all share one window: the last width keys of the sequence.",
-    "From where does the window of query i count back?",
-    why="A cache that keeps the last width tokens is right for the newest query alone.",
-    window="the last keys of all",
-)
-exercise.option(
-    "window_at_the_start_of_the_sequence",
-    "Your rows all share one window: the first width keys of the sequence.",
-    "From where does the window of query i count back?",
-    why="may_attend[:, width:] = False cuts columns, not distances.",
-    window="the first keys of all",
-)
-exercise.option(
-    "chunks_that_do_not_slide",
-    "Your sequence is cut into chunks of width tokens, and a query attends within its "
-    "own only.",
-    "Which keys may the first query of your second chunk attend to?",
-    why="Blocks are how local attention is computed fast, and are taken for the mask.",
-    window="chunks",
-)
-exercise.option(
-    "farthest_key_only",
-    "Your rows have one True at most: the key at which the window begins.",
-    "What about the keys between the beginning of the window and the query?",
-    why="np.eye(n, k=−width + 1) is one edge of the band, not the band.",
-    window="the farthest alone",
-)
-exercise.option(
-    "first_rows_as_full_as_all",
-    "Your first queries attend to width keys as well, and so to later ones.",
-    "How many keys has the first query of a sequence to attend to?",
-    why="max(0, i − width + 1) as the beginning, and the width added to it, make each "
-    "row as full as the others.",
-    first_rows="as full as all",
-)
-exercise.option(
-    "window_round_the_end",
-    "Your first queries attend to the last keys of the sequence, as if it were a ring.",
-    "What comes before the first token?",
-    why="np.roll and negative indices go round the end; so does a ring buffer.",
-    first_rows="round the end",
-)
-exercise.option(
-    "negative_start",
-    "Your rows that have fewer than width keys before them lose keys, or all of them.",
-    "What is i − width + 1 in the first row, and what does a slice take it for?",
-    why="may_attend[i, i − width + 1 : i + 1] = True counts a negative beginning from "
-    "the end.",
-    first_rows="empty",
-)
-exercise.option(
-    "wide_windows_open_all",
-    "Your mask is True everywhere where width is n or more: later keys are open, too.",
-    "Which key may the first query attend to, however wide its window is?",
-    why="A window as wide as the sequence seems to need no mask.",
-    wide="all open",
-)
-exercise.option(
-    "first_rows_blocked",
-    "Your first queries, those with fewer than width keys, attend to nothing.",
-    "What does 'as far as there are any' say of the first query?",
-    why="The loop over rows begins at the first full window.",
-    first_rows="blocked",
-)
-exercise.option(
-    "polarity_reversed",
-    "Your mask is True where a key is blocked.",
-    "What does True mean in a mask called may_attend?",
-    why="In the masks of PyTorch's nn.MultiheadAttention and nn.Transformer True means "
-    "blocked; pytorch/pytorch#170415 is about the mix-up.",
-    true_means="blocked",
-)
-exercise.option(
-    "axis_in_front",
-    "Your mask has an axis of length 1 in front.",
-    "Which shape does the docstring promise?",
-    why="subsequent_mask in The Annotated Transformer returns (1, n, n), for batches.",
-    axes="(1, n, n)",
-)
-exercise.option(
-    "ones_and_zeros",
-    "Your mask holds the numbers 1.0 and 0.0.",
-    "Which dtype does the docstring promise, and which does np.ones give you?",
-    why="np.tril(np.ones((n, n))) holds floats; added to the scores as they are, ones "
-    "block nothing (pytorch/pytorch#21518).",
-    holds="floats",
-)
-exercise.option(
-    "whole_numbers",
-    "Your mask holds the integers 1 and 0.",
-    "Which dtype does the docstring promise?",
-    why="dtype=int, or a product of two masks of 1 and 0, looks like True and False.",
-    holds="whole numbers",
-)
-exercise.option(
-    "numbers_to_add",
-    "Your mask holds 0 and −∞, which are to be added to the scores.",
-    "Which two values does a mask called may_attend have?",
-    why="PyTorch's nn.Transformer.generate_square_subsequent_mask gives these numbers.",
-    holds="to add",
-)
-exercise.option(
-    "query_itself_blocked",
-    "Your windows lack the query's own key: they hold keys i − width + 1 … i − 1.",
-    "May a query attend to its own position?",
-    why="< stands where <= was meant.",
-    window="before the query, one too few",
-)
-exercise.option(
-    "everything_open",
-    "Your mask lets every query attend to every key.",
-    "A window has two edges: must a key be inside both of them, or is one enough?",
-    why="The two comparisons are joined by | instead of &.",
-    window="all",
-)
 exercise.family(families.squeezed(), families.as_list())

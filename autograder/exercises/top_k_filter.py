@@ -100,328 +100,181 @@ def argument_stays(student, rng):
     student.leaves_unchanged(drawn(rng, 3, 7), 2)
 
 
-@exercise.variants
-def variants(
-    probabilities,
-    k,
-    *,
-    chosen="the largest",
-    ties="the smaller token id",
-    many="all",
-    rows="each its own",
-    written="where they stood",
-    blank=0.0,
-    renormalised="by their sum",
-    returns="all tokens",
-    overwritten="nothing",
-):
-    n_tokens = probabilities.shape[-1]
-    if many == "an error" and k > n_tokens:
-        raise RuntimeError("selected index k out of range")
-    k = {
-        "one more": k + 1,
-        "one fewer": k - 1,
-        "one fewer, at least one": max(k - 1, 1),
-        "never all": min(k, n_tokens - 1),
-    }.get(many, k)
-    order = order_of(probabilities, chosen, ties)
-    if rows == "the first row's":
-        order = order.reshape(-1, n_tokens)[0].expand(probabilities.shape)
-    stays = torch.zeros_like(probabilities, dtype=torch.bool)
-    stays = stays.scatter(-1, order[..., :k], True)
-    last = probabilities.gather(-1, order[..., min(k, n_tokens) - 1 :][..., :1])
-    if ties == "all of them":
-        stays = probabilities >= last
-    elif ties == "none of them, for any k":
-        stays = probabilities > last
-    elif ties == "none of them" and k < n_tokens:
-        stays = probabilities > last
-    elif ties == "none where one is out" and k < n_tokens:
-        best_out = probabilities.gather(-1, order[..., k : k + 1])
-        stays = probabilities > best_out
-    if rows == "of the whole batch":
-        flat = probabilities.reshape(-1)
-        best = flat.argsort(descending=True, stable=True)[:k]
-        stays = torch.zeros_like(flat, dtype=torch.bool).scatter(-1, best, True)
-        stays = stays.reshape(probabilities.shape)
-    filtered = probabilities.masked_fill(~stays, 0.0)
-    if written == "sorted":
-        filtered = filtered.gather(-1, order)
-    elif written == "sorted back the wrong way":
-        filtered = filtered.gather(-1, order).gather(-1, order)
-    elif written == "by ranks":
-        ranked = torch.arange(n_tokens).expand(probabilities.shape) < k
-        filtered = probabilities.masked_fill(~ranked, 0.0)
-        stays = ranked
-    total = filtered.sum(dim=-1, keepdim=True)
-    if renormalised == "by the sum of the batch":
-        total = filtered.sum()
-    result = {
-        "not": lambda: filtered,
-        "by softmax": lambda: filtered.masked_fill(~stays, -torch.inf).softmax(-1),
-        "by softmax of all": lambda: filtered.softmax(-1),
-        "to equal shares": lambda: (
-            stays.to(filtered.dtype) / stays.sum(-1, keepdim=True)
-        ),
-        "by k": lambda: filtered / k,
-        "not, −∞ for the others": lambda: filtered.masked_fill(
-            filtered == 0, -torch.inf
-        ),
-        "by softmax, above 0": lambda: filtered.masked_fill(
-            filtered == 0, -torch.inf
-        ).softmax(-1),
-        "to equal shares, above 0": lambda: (
-            (filtered > 0).to(filtered.dtype) / (filtered > 0).sum(-1, keepdim=True)
-        ),
-        "by the largest": lambda: filtered / filtered.amax(-1, keepdim=True),
-    }.get(renormalised, lambda: filtered / total)()
-    if blank:
-        result = result.masked_fill(~stays, blank)
-    if overwritten == "probabilities":
-        probabilities.masked_fill_(~stays, 0.0)
-    return {
-        "those that stay": lambda: result.gather(-1, order[..., :k]),
-        "token ids": lambda: order[..., :k],
-        "both": lambda: (result.gather(-1, order[..., :k]), order[..., :k]),
-    }.get(returns, lambda: result)()
+exercise.edits(
+    """
+smallest_stay: descending=True -> descending=False
+  Your code lets the least probable tokens stay.
+  ? In which direction does argsort sort if it is not asked for another?
+  # sort and argsort begin with the smallest number.
+first_tokens_stay:
+  | order = torch.arange(probabilities.shape[-1]).expand(probabilities.shape)
+  Your code lets tokens 0 to k − 1 stay, whatever their probabilities.
+  ? Is a row of probabilities sorted when it comes in?
+  # [..., :k] is right for a sorted row.
+all_equal_ones_stay:
+  | stays = …
+  : stays = … ->
+  :     last = probabilities.gather(-1, order[..., :k])[..., -1:]
+  :     stays = probabilities >= last
+  Your code lets more than k tokens stay where several are as probable as the k-th.
+  ? How many tokens pass a comparison with the k-th probability, if two others equal
+    it?
+  # probabilities < kth value is what Hugging Face's TopKLogitsWarper blocks, and
+    nanoGPT's generate too.
+fewer_than_k_stay:
+  | torch.zeros_like -> torch.ones_like
+  | stays = stays. … ->
+  :     if k < probabilities.shape[-1]:
+  :         last = probabilities.gather(-1, order[..., k - 1:k])
+  :         stays = probabilities > last
+  Your code drops the k-th token, and all that are as probable as it.
+  ? Does the k-th probability pass the comparison with itself?
+  # > stands where >= was meant.
+equals_of_one_that_is_out_dropped:
+  | torch.zeros_like -> torch.ones_like
+  | stays = stays. … ->
+  :     if k < probabilities.shape[-1]:
+  :         best_out = probabilities.gather(-1, order[..., k:k + 1])
+  :         stays = probabilities > best_out
+  Your code lets only those tokens stay that are more probable than the best one that
+    is out: its equals are dropped too.
+  ? If four tokens are equally probable, how many of them are more probable than the
+    best one that should go?
+  # A threshold at index k of the sorted row, with >, is right where no two are equal.
+larger_token_ids_stay: order = probabilities.argsort(dim=-1, stable=True).flip(-1)
+  Of equally probable tokens, your code prefers the larger token ids.
+  ? Which of two equal numbers comes first when a sorted row is turned around?
+  # argsort()[-k:], or a flip after sorting, turns equal ones around too.
+error_for_large_k: order[..., :k] -> order[..., torch.arange(k)]
+  Your code ends in an error where k is larger than the vocabulary.
+  ? How many tokens can stay, if there are fewer than k?
+  # torch.topk wants as many numbers as it is asked for.
+never_all_stay: k = min(k, probabilities.shape[-1] - 1)
+  Your code drops the least probable token where k is the vocabulary or more.
+  ? How many tokens are out, if k is as large as the vocabulary?
+  # Index k of a sorted row is cut to the last one, and what is not above that goes.
+one_token_too_many: :k -> :k + 1
+  Your code lets k + 1 tokens stay.
+  ? Which position has the k-th number in a sorted row, if counting starts at 0?
+  # The threshold is the number at index k of the sorted row, with >=.
+one_token_too_few: :k -> :k - 1
+  Your code lets k − 1 tokens stay.
+  ? How many numbers are before index k − 1 of a sorted row?
+  # The k-th number is at index k − 1, and a slice ends before its end.
+tokens_of_the_first_row:
+  | first = probabilities.reshape(-1, probabilities.shape[-1])[0]
+  | order = first.argsort(descending=True, stable=True).expand(probabilities.shape)
+  Your code lets the tokens of the first row stay in every row.
+  ? Whose k most probable tokens should stay in the second row?
+  # order[0], or a loop over one row, is tried first and stays.
+k_of_the_whole_batch:
+  | order = probabilities.reshape(-1).argsort(descending=True, stable=True)
+  | torch.zeros_like(probabilities, -> torch.zeros(probabilities.numel(),
+  | order[..., :k], True) -> order[:k], True).reshape(probabilities.shape)
+  Your code lets k tokens of the whole batch stay, not of each row.
+  ? On which axis are the tokens among which k should stay?
+  # A tensor that is flattened first has one row.
+sorted_order_returned:
+  | masked_fill(~stays, 0.0) -> masked_fill(~stays, 0.0).gather(-1, order)
+  Your probabilities come in sorted order: it no longer shows whose they are.
+  ? Which token does the first number of your result belong to?
+  # Sorting is the first step, and undoing it the one that is forgotten.
+order_undone_the_wrong_way:
+  | masked_fill(~stays, 0.0) ->
+  :     masked_fill(~stays, 0.0).gather(-1, order).gather(-1, order)
+  Your sorted probabilities go back through the same indices once more, which does not
+    undo the order.
+  ? If order[0] is 5, where should the first sorted number be written?
+  # gather with the order sorts; what undoes it is scatter, or the argsort of the
+    order.
+not_renormalised: return filtered
+  Your probabilities do not sum to 1: those that stay have what they had.
+  ? What does a row of your result sum to?
+  # With logits, −∞ does it, and softmax follows; with probabilities it does not.
+softmax_of_probabilities:
+  | 0.0 -> -torch.inf
+  | return filtered.softmax(dim=-1)
+  Your probabilities went through a softmax once more: their ratios have changed.
+  ? If one token is twice as probable as another, is it still so in your result?
+  # Filled with −∞ and softmax is how logits are filtered.
+softmax_with_zeros: return filtered.softmax(dim=-1)
+  Your result is a softmax of probabilities and zeros: no token is out.
+  ? What is e to the power of 0?
+  # A softmax makes everything sum to 1, zeros included.
+equal_shares: filtered = stays.to(probabilities.dtype)
+  Those that stay are all equally probable in your result.
+  ? Should the most probable token still be more probable than the second?
+  # A mask divided by its sum looks like a distribution, and is one.
+divided_by_the_largest: .sum( -> .amax(
+  Your probabilities are divided by the largest one: it becomes 1, and a row sums to
+    more.
+  ? What should a row sum to?
+  # To normalise means that in other fields.
+sum_of_the_whole_batch: .sum(dim=-1, keepdim=True) -> .sum()
+  Your probabilities are divided by the sum over all rows.
+  ? What should each row sum to?
+  # sum() without a dim is right for one row.
+minus_infinity_for_the_others:
+  | return filtered … ->
+  :     filtered = filtered / filtered.sum(dim=-1, keepdim=True)
+  :     return filtered.masked_fill(~stays, -torch.inf)
+  Tokens that are out have −∞ in your result.
+  ? Which probability has a token that never comes?
+  # −∞ is what blocks a logit, and a probability is none.
+only_those_that_stay: filtered = probabilities.gather(-1, order[..., :k])
+  Your result has k numbers in each row, not one per token.
+  ? How can a caller tell from your result which tokens stay?
+  # torch.topk returns the k values alone.
+token_ids_returned:
+  | filtered = …
+  : return filtered … -> return order[..., :k]
+  Your result is token ids, not probabilities.
+  ? What does the docstring promise for each token of the vocabulary?
+  # The second result of torch.topk is token ids.
+pair_returned:
+  | filtered = probabilities.gather(-1, order[..., :k])
+  | return (filtered / filtered.sum(dim=-1, keepdim=True), order[..., :k])
+  Your result is a pair: probabilities of k tokens, and their token ids.
+  ? How many results does the docstring promise, and of which shape?
+  # torch.topk returns both of them, values and indices.
+probabilities_changed: masked_fill -> masked_fill_
+  Your call writes zeros into the caller's `probabilities`.
+  ? Does your answer write into `probabilities`, or into a new tensor?
+  # probabilities[mask] = 0 and masked_fill_ change the caller's.
+one_token_too_few_but_for_one: :k -> :max(k - 1, 1)
+  Your code lets k − 1 tokens stay, and one for k = 1.
+  ? How many tokens does the docstring let stay for k = 2?
+  # Counting from 0, the k-th token has the number k − 1.
+k_th_dropped_for_any_k:
+  | stays = …
+  : stays = … ->
+  :     last = probabilities.gather(-1, order[..., :k])[..., -1:]
+  :     stays = probabilities > last
+  Your code drops the k-th token, and all that are as probable as it; for k of the
+    vocabulary or more, the least probable one.
+  ? Does the k-th probability pass the comparison with itself?
+  # > stands where >= was meant.
+divided_by_k: filtered.sum(dim=-1, keepdim=True) -> k
+  Your probabilities are divided by k.
+  ? What does a row of your result sum to?
+  # A mean of k numbers is divided by k.
+minus_infinity_and_not_renormalised:
+  | return filtered.masked_fill(filtered == 0, -torch.inf)
+  Your tokens that are out have −∞, and those that stay have what they had.
+  ? Which number is the probability of a token that can never come, and what should a
+    row sum to?
+  # Most programs filter logits, not probabilities, and softmax follows.
+softmax_of_those_above_zero:
+  | return filtered.masked_fill(filtered == 0, -torch.inf).softmax(dim=-1)
+  Your probabilities went through a softmax once more: their ratios have changed.
+  ? If one token is twice as probable as another, should it still be so afterwards?
+equal_shares_above_zero:
+  | return filtered … ->
+  :     mask = (filtered > 0).to(filtered.dtype)
+  :     return mask / mask.sum(dim=-1, keepdim=True)
+  All tokens that have a probability above 0 in your result have the same.
+  # A mask divided by its sum sums to 1.
+""",
+)
 
-
-def order_of(probabilities, first, ties):
-    """Return token ids in the order in which a row is filtered, right or wrong."""
-    token_ids = torch.arange(probabilities.shape[-1])
-    if first == "as they come":
-        return token_ids.expand(probabilities.shape)
-    if ties == "the larger token id" and first == "the largest":
-        return probabilities.argsort(dim=-1, stable=True).flip(-1)
-    return probabilities.argsort(dim=-1, descending=first == "the largest", stable=True)
-
-
-exercise.option(
-    "smallest_stay",
-    "Your code lets the least probable tokens stay.",
-    "In which direction does argsort sort if it is not asked for another?",
-    why="sort and argsort begin with the smallest number.",
-    chosen="the smallest",
-)
-exercise.option(
-    "first_tokens_stay",
-    "Your code lets tokens 0 to k − 1 stay, whatever their probabilities.",
-    "Is a row of probabilities sorted when it comes in?",
-    why="[..., :k] is right for a sorted row.",
-    chosen="as they come",
-)
-exercise.option(
-    "all_equal_ones_stay",
-    "Your code lets more than k tokens stay where several are as probable as the k-th.",
-    "How many tokens pass a comparison with the k-th probability, if two others equal "
-    "it?",
-    why="probabilities < kth value is what Hugging Face's TopKLogitsWarper blocks, and "
-    "nanoGPT's generate too.",
-    ties="all of them",
-)
-exercise.option(
-    "fewer_than_k_stay",
-    "Your code drops the k-th token, and all that are as probable as it.",
-    "Does the k-th probability pass the comparison with itself?",
-    why="> stands where >= was meant.",
-    ties="none of them",
-)
-exercise.option(
-    "equals_of_one_that_is_out_dropped",
-    "Your code lets only those tokens stay that are more probable than the best one "
-    "that is out: its equals are dropped too.",
-    "If four tokens are equally probable, how many of them are more probable than the "
-    "best one that should go?",
-    why="A threshold at index k of the sorted row, with >, is right where no two are "
-    "equal.",
-    ties="none where one is out",
-)
-exercise.option(
-    "larger_token_ids_stay",
-    "Of equally probable tokens, your code prefers the larger token ids.",
-    "Which of two equal numbers comes first when a sorted row is turned around?",
-    why="argsort()[-k:], or a flip after sorting, turns equal ones around too.",
-    ties="the larger token id",
-)
-exercise.option(
-    "error_for_large_k",
-    "Your code ends in an error where k is larger than the vocabulary.",
-    "How many tokens can stay, if there are fewer than k?",
-    why="torch.topk wants as many numbers as it is asked for.",
-    many="an error",
-)
-exercise.option(
-    "never_all_stay",
-    "Your code drops the least probable token where k is the vocabulary or more.",
-    "How many tokens are out, if k is as large as the vocabulary?",
-    why="Index k of a sorted row is cut to the last one, and what is not above that "
-    "goes.",
-    many="never all",
-)
-exercise.option(
-    "one_token_too_many",
-    "Your code lets k + 1 tokens stay.",
-    "Which position has the k-th number in a sorted row, if counting starts at 0?",
-    why="The threshold is the number at index k of the sorted row, with >=.",
-    many="one more",
-)
-exercise.option(
-    "one_token_too_few",
-    "Your code lets k − 1 tokens stay.",
-    "How many numbers are before index k − 1 of a sorted row?",
-    why="The k-th number is at index k − 1, and a slice ends before its end.",
-    many="one fewer",
-)
-exercise.option(
-    "tokens_of_the_first_row",
-    "Your code lets the tokens of the first row stay in every row.",
-    "Whose k most probable tokens should stay in the second row?",
-    why="order[0], or a loop over one row, is tried first and stays.",
-    rows="the first row's",
-)
-exercise.option(
-    "k_of_the_whole_batch",
-    "Your code lets k tokens of the whole batch stay, not of each row.",
-    "On which axis are the tokens among which k should stay?",
-    why="A tensor that is flattened first has one row.",
-    rows="of the whole batch",
-)
-exercise.option(
-    "sorted_order_returned",
-    "Your probabilities come in sorted order: it no longer shows whose they are.",
-    "Which token does the first number of your result belong to?",
-    why="Sorting is the first step, and undoing it the one that is forgotten.",
-    written="sorted",
-)
-exercise.option(
-    "order_undone_the_wrong_way",
-    "Your sorted probabilities go back through the same indices once more, which does "
-    "not undo the order.",
-    "If order[0] is 5, where should the first sorted number be written?",
-    why="gather with the order sorts; what undoes it is scatter, or the argsort of the "
-    "order.",
-    written="sorted back the wrong way",
-)
-exercise.option(
-    "not_renormalised",
-    "Your probabilities do not sum to 1: those that stay have what they had.",
-    "What does a row of your result sum to?",
-    why="With logits, −∞ does it, and softmax follows; with probabilities it does not.",
-    renormalised="not",
-)
-exercise.option(
-    "softmax_of_probabilities",
-    "Your probabilities went through a softmax once more: their ratios have changed.",
-    "If one token is twice as probable as another, is it still so in your result?",
-    why="Filled with −∞ and softmax is how logits are filtered.",
-    renormalised="by softmax",
-)
-exercise.option(
-    "softmax_with_zeros",
-    "Your result is a softmax of probabilities and zeros: no token is out.",
-    "What is e to the power of 0?",
-    why="A softmax makes everything sum to 1, zeros included.",
-    renormalised="by softmax of all",
-)
-exercise.option(
-    "equal_shares",
-    "Those that stay are all equally probable in your result.",
-    "Should the most probable token still be more probable than the second?",
-    why="A mask divided by its sum looks like a distribution, and is one.",
-    renormalised="to equal shares",
-)
-exercise.option(
-    "divided_by_the_largest",
-    "Your probabilities are divided by the largest one: it becomes 1, and a row sums "
-    "to more.",
-    "What should a row sum to?",
-    why="To normalise means that in other fields.",
-    renormalised="by the largest",
-)
-exercise.option(
-    "sum_of_the_whole_batch",
-    "Your probabilities are divided by the sum over all rows.",
-    "What should each row sum to?",
-    why="sum() without a dim is right for one row.",
-    renormalised="by the sum of the batch",
-)
-exercise.option(
-    "minus_infinity_for_the_others",
-    "Tokens that are out have −∞ in your result.",
-    "Which probability has a token that never comes?",
-    why="−∞ is what blocks a logit, and a probability is none.",
-    blank=-torch.inf,
-)
-exercise.option(
-    "only_those_that_stay",
-    "Your result has k numbers in each row, not one per token.",
-    "How can a caller tell from your result which tokens stay?",
-    why="torch.topk returns the k values alone.",
-    returns="those that stay",
-)
-exercise.option(
-    "token_ids_returned",
-    "Your result is token ids, not probabilities.",
-    "What does the docstring promise for each token of the vocabulary?",
-    why="The second result of torch.topk is token ids.",
-    returns="token ids",
-)
-exercise.option(
-    "pair_returned",
-    "Your result is a pair: probabilities of k tokens, and their token ids.",
-    "How many results does the docstring promise, and of which shape?",
-    why="torch.topk returns both of them, values and indices.",
-    returns="both",
-)
-exercise.option(
-    "probabilities_changed",
-    "Your call writes zeros into the caller's `probabilities`.",
-    "Does your answer write into `probabilities`, or into a new tensor?",
-    why="probabilities[mask] = 0 and masked_fill_ change the caller's.",
-    overwritten="probabilities",
-)
-exercise.option(
-    "one_token_too_few_but_for_one",
-    "Your code lets k − 1 tokens stay, and one for k = 1.",
-    "How many tokens does the docstring let stay for k = 2?",
-    why="Counting from 0, the k-th token has the number k − 1.",
-    many="one fewer, at least one",
-)
-exercise.option(
-    "k_th_dropped_for_any_k",
-    "Your code drops the k-th token, and all that are as probable as it; for k of "
-    "the vocabulary or more, the least probable one.",
-    "Does the k-th probability pass the comparison with itself?",
-    why="> stands where >= was meant.",
-    ties="none of them, for any k",
-)
-exercise.option(
-    "divided_by_k",
-    "Your probabilities are divided by k.",
-    "What does a row of your result sum to?",
-    why="A mean of k numbers is divided by k.",
-    renormalised="by k",
-)
-exercise.option(
-    "minus_infinity_and_not_renormalised",
-    "Your tokens that are out have −∞, and those that stay have what they had.",
-    "Which number is the probability of a token that can never come, and what "
-    "should a row sum to?",
-    why="Most programs filter logits, not probabilities, and softmax follows.",
-    renormalised="not, −∞ for the others",
-)
-exercise.option(
-    "softmax_of_those_above_zero",
-    "Your probabilities went through a softmax once more: their ratios have changed.",
-    "If one token is twice as probable as another, should it still be so afterwards?",
-    why="Most programs filter logits, not probabilities, and softmax follows.",
-    renormalised="by softmax, above 0",
-)
-exercise.option(
-    "equal_shares_above_zero",
-    "All tokens that have a probability above 0 in your result have the same.",
-    "If one token is twice as probable as another, should it still be so afterwards?",
-    why="A mask divided by its sum sums to 1.",
-    renormalised="to equal shares, above 0",
-)
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -3,7 +3,7 @@
 import torch
 
 from autograder import Exercise, families
-from autograder.exercises.top_k_filter import drawn, in_other_orders, order_of
+from autograder.exercises.top_k_filter import drawn, in_other_orders
 from course_lib.nn.sampling import top_p_filter
 
 exercise = Exercise(
@@ -106,346 +106,251 @@ def argument_stays(student, rng):
     student.leaves_unchanged(in_other_orders(rng, 3, 1, 2, 4, 9), 0.7)
 
 
-@exercise.variants
-def variants(
-    probabilities,
-    p,
-    *,
-    crossing="stays",
-    chosen="the largest",
-    ties="the smaller token id",
-    rows="each its own",
-    written="where they stood",
-    blank=0.0,
-    renormalised="by their sum",
-    returns="all tokens",
-    overwritten="nothing",
-):
-    n_tokens = probabilities.shape[-1]
-    order = order_of(probabilities, chosen, ties)
-    ordered = probabilities.gather(-1, order).double()
-    if rows == "over the batch":
-        sums = ordered.reshape(-1).cumsum(0).reshape(ordered.shape)
-    elif rows == "one above the other":
-        sums = ordered.cumsum(dim=0)
-    else:
-        sums = ordered.cumsum(dim=-1)
-    before = sums - ordered
-    at_front = CROSSING[crossing](before, sums, ordered, p)
-    if p == 1 and crossing.startswith(("stays", "dropped")):
-        if not crossing.endswith("with p = 1 too"):
-            at_front = torch.ones_like(at_front)
-    if rows == "as many as the first":
-        count = at_front.reshape(-1, n_tokens)[0].sum()
-        at_front = (torch.arange(n_tokens) < count).expand(at_front.shape)
-    stays = torch.zeros_like(probabilities, dtype=torch.bool)
-    if written == "mask as it is":
-        stays = at_front
-    elif written == "mask sorted once more":
-        stays = at_front.gather(-1, order)
-    else:
-        stays = stays.scatter(-1, order, at_front)
-    if ties == "all of them":
-        last = ordered.masked_fill(~at_front, torch.inf).amin(-1, keepdim=True)
-        stays = probabilities >= last
-    filtered = probabilities.masked_fill(~stays, 0.0)
-    if written == "sorted":
-        filtered = probabilities.gather(-1, order).masked_fill(~at_front, 0.0)
-    total = filtered.sum(dim=-1, keepdim=True)
-    if renormalised == "by the sum of the batch":
-        total = filtered.sum()
-    result = {
-        "not": lambda: filtered,
-        "by p": lambda: filtered / p,
-        "by softmax": lambda: filtered.masked_fill(~stays, -torch.inf).softmax(-1),
-        "by softmax of all": lambda: filtered.softmax(-1),
-        "to equal shares": lambda: (
-            stays.to(filtered.dtype) / stays.sum(-1, keepdim=True)
-        ),
-    }.get(renormalised, lambda: filtered / total)()
-    if blank:
-        result = result.masked_fill(~stays, blank)
-    if overwritten == "probabilities":
-        probabilities.masked_fill_(~stays, 0.0)
-    return stays if returns == "the mask" else result
+exercise.edits(
+    """
+those_behind_p_stay:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | before < p -> sums > p
+  Your code keeps the tokens behind the point where the sum passes p, and takes out
+    those before it.
+  ? Does your mask say which tokens stay, or which are taken out?
+  # Libraries make a mask of the tokens to remove, with sums > p.
+sums_along_the_first_axis: cumsum(dim=-1) -> cumsum(dim=0)
+  Your sums run along the first axis: where there is a batch, they add up over its
+    rows.
+  ? Along which axis do the tokens of one row lie?
+  # cumsum(0) is right for a single row.
+crossing_token_dropped:
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | before < p -> sums <= p
+  Your code drops the token whose probability takes the sum above p.
+  ? Do those that stay in your result have the probability p together?
+  # cumsum <= p is the first comparison that one writes; with a small p, no token is
+    left and all is NaN.
+token_that_reaches_p_dropped_with_p_of_one_too:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | before < p -> sums < p
+  Your code drops the token that takes the sum to p or above it, also with p = 1.
+  # cumsum < p leaves out the last token where p is 1.
+token_that_reaches_p_dropped:
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | before < p -> sums < p
+  Your code drops the token that takes the sum to p or above it.
+  # cumsum < p leaves out the very token that completes the nucleus.
+crossing_token_dropped_unless_first:
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | stays = stays. … ->
+  :     at_front = sums <= p
+  :     at_front[..., 0] = True
+  :     stays = stays.scatter(-1, order, at_front)
+  Your code drops the token whose probability takes the sum above p, unless it is the
+    most probable one.
+  ? Is the sum of those that stay p or more, in a row where several do?
+  # The NaN of an empty row is mended by always keeping the first token, and the cause
+    stays.
+token_that_reaches_p_dropped_unless_first_at_1_too:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | stays = stays. … ->
+  :     at_front = sums < p
+  :     at_front[..., 0] = True
+  :     stays = stays.scatter(-1, order, at_front)
+  Your code drops the token that takes the sum to p or above it, unless it is the most
+    probable one; with p = 1, too, where nothing should change.
+  # cumsum < p, and the first token is put back to have one at least.
+token_that_reaches_p_dropped_unless_first:
+  | before = … -> sums = ordered.cumsum(dim=-1)
+  | stays = stays. … ->
+  :     at_front = sums < p
+  :     at_front[..., 0] = True
+  :     stays = stays.scatter(-1, order, at_front)
+  Your code drops the token that takes the sum to p or above it, unless it is the most
+    probable one.
+one_more_where_the_sum_is_p: before < p -> before <= p
+  Your code lets one token more stay where the sum is p exactly.
+  ? If three tokens have the probability p together, is a fourth one needed?
+  # cumsum > p, shifted by one token, says what goes: so does the well-known
+    top_k_top_p_filtering.
+one_token_too_many:
+  | stays = stays. … ->
+  :     at_front = before < p
+  :     at_front[..., 1:] = at_front[..., :-1].clone()
+  :     stays = stays.scatter(-1, order, at_front)
+  Your code lets one token more stay, after the one that makes the sum p.
+  ? Which is the first token that is not needed any more?
+  # A shift by one too many, or a count that is used as an index with ≤.
+one_minus_p:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | before < p -> before < 1 - p
+  Your tokens are those that together have probability 1 − p.
+  ? With a larger p, should more tokens stay, or fewer?
+  # Sorted from the smallest, cumsum <= 1 − p says what goes; sorted from the largest
+    it is another thing.
+each_compared_with_p:
+  | if p == 1:
+  :     return …
+  : order = …
+  : ordered = …
+  : before = …
+  : stays = …
+  : stays = … -> stays = probabilities >= p
+  Your code compares each token's own probability with p.
+  ? Does the docstring speak of the probability of one token, or of several together?
+  # probabilities >= p is a threshold, and p is taken for one.
+share_of_the_largest:
+  | if p == 1:
+  :     return …
+  : order = …
+  : ordered = …
+  : before = …
+  : stays = …
+  : stays = … -> stays = probabilities >= p * probabilities.amax(dim=-1, keepdim=True)
+  Your tokens are those with at least p times the probability of the best one.
+  ? Does the docstring speak of the most probable token, or of a sum?
+  # That is min-p sampling, a later idea with a similar name.
+share_of_the_tokens:
+  | ordered = …
+  : before = … -> count = math.ceil(p * probabilities.shape[-1])
+  | order, before < p -> order[..., :count], True
+  Your code lets a share p of all tokens stay, whatever their probabilities.
+  ? Should a row with one likely token keep as many as a row with many?
+  # The 'top 90 %' of something is often meant by count.
+least_probable_first: descending=True -> descending=False
+  Your sum begins with the least probable token.
+  ? In which direction does argsort sort if it is not asked for another?
+  # sort and argsort begin with the smallest number.
+not_sorted: order = torch.arange(probabilities.shape[-1]).expand(probabilities.shape)
+  Your sum runs over tokens as they come, by token id.
+  ? Which token should be the first that stays?
+  # cumsum works on any row, and the sorting is forgotten.
+larger_token_ids_first: order = probabilities.argsort(dim=-1, stable=True).flip(-1)
+  Of equally probable tokens, your code prefers the larger token ids.
+  ? Which of two equal numbers comes first when a sorted row is turned around?
+  # A flip after sorting turns equal ones around too.
+all_equal_ones_stay:
+  | stays = …
+  : stays = … ->
+  :     last = ordered.masked_fill(before >= p, torch.inf).amin(dim=-1, keepdim=True)
+  :     stays = probabilities >= last
+  Your code lets all tokens stay that are as probable as the last one needed.
+  ? If one of three equal tokens is enough for p, how many should stay?
+  # The probability of the last one is used as a threshold.
+as_many_as_in_the_first_row:
+  | stays = stays. … ->
+  :     count = (before < p).reshape(-1, before.shape[-1])[0].sum()
+  :     stays = stays.scatter(-1, order[..., :count], True)
+  Your code lets as many tokens stay in each row as in the first one.
+  ? Does a row with one likely token need as many as a row with many?
+  # One number of tokens for a whole batch makes a plain slice possible.
+sum_runs_on_into_the_next_row:
+  | ordered.cumsum(dim=-1) -> ordered.reshape(-1).cumsum(dim=0).reshape(ordered.shape)
+  Your sum runs on from one row into the next.
+  ? At which number should the sum begin in the second row?
+  # cumsum of a tensor that was flattened has one row.
+mask_in_sorted_order:
+  | stays = …
+  : stays = … -> stays = before < p
+  Your mask is in sorted order, and your probabilities are in the order of the
+    vocabulary.
+  ? Which token does the first entry of your mask belong to?
+  # The sort is a step of its own, and undoing it the one that is forgotten.
+order_undone_the_wrong_way:
+  | stays = …
+  : stays = … -> stays = (before < p).gather(-1, order)
+  Your mask goes through the same indices once more, which does not undo the order.
+  ? If order[0] is 5, where should the first entry of the mask be written?
+  # gather with the order sorts; what undoes it is scatter, or the argsort of the
+    order.
+sorted_order_returned:
+  | return probabilities.clone() ->
+  :     return probabilities.sort(dim=-1, descending=True).values
+  | masked_fill(~stays, 0.0) -> masked_fill(~stays, 0.0).gather(-1, order)
+  Your probabilities come in sorted order: it no longer shows whose they are.
+  ? Which token does the first number of your result belong to?
+  # Sorting is the first step, and undoing it the one that is forgotten.
+not_renormalised: filtered / filtered.sum(dim=-1, keepdim=True) -> filtered
+  Your probabilities do not sum to 1: those that stay have what they had.
+  ? What does a row of your result sum to?
+  # With logits, −∞ does it, and softmax follows; with probabilities it does not.
+divided_by_p: filtered / filtered.sum(dim=-1, keepdim=True) -> filtered / p
+  Your probabilities are divided by p, and a row sums to more than 1.
+  ? Is the sum of those that stay p, or at least p?
+  # 'Together they have probability p' is read as exact; the paper calls the sum p′.
+softmax_of_probabilities:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | 0.0 -> -torch.inf
+  | filtered / filtered.sum(dim=-1, keepdim=True) -> filtered.softmax(dim=-1)
+  Your probabilities went through a softmax once more: their ratios have changed.
+  ? If one token is twice as probable as another, is it still so in your result?
+  # Filled with −∞ and softmax is how logits are filtered.
+softmax_with_zeros:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | filtered / filtered.sum(dim=-1, keepdim=True) -> filtered.softmax(dim=-1)
+  Your result is a softmax of probabilities and zeros: no token is out.
+  ? What is e to the power of 0?
+  # A softmax makes everything sum to 1, zeros included.
+equal_shares:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | filtered = stays.to(probabilities.dtype)
+  Those that stay are all equally probable in your result.
+  ? Should the most probable token still be more probable than the second?
+  # A mask divided by its sum looks like a distribution, and is one.
+sum_of_the_whole_batch:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | .sum(dim=-1, keepdim=True) -> .sum()
+  Your probabilities are divided by the sum over all rows.
+  ? What should each row sum to?
+  # sum() without a dim is right for one row.
+minus_infinity_for_the_others:
+  | return filtered … ->
+  :     filtered = filtered / filtered.sum(dim=-1, keepdim=True)
+  :     return filtered.masked_fill(~stays, -torch.inf)
+  Tokens that are out have −∞ in your result.
+  ? Which probability has a token that never comes?
+  # −∞ is what blocks a logit, and a probability is none.
+mask_returned:
+  | if p == 1:
+  :     return …
+  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
+  | filtered = …
+  : return filtered … -> return stays
+  Your result is a mask: True for tokens that stay.
+  ? What does the docstring promise for each token of the vocabulary?
+  # Processors of logits hand masks to each other.
+probabilities_changed: masked_fill -> masked_fill_
+  Your call writes zeros into the caller's `probabilities`.
+  ? Does your answer write into `probabilities`, or into a new tensor?
+  # probabilities[mask] = 0 and masked_fill_ change the caller's.
+each_compared_with_the_rest:
+  | if p == 1:
+  :     return …
+  : order = …
+  : ordered = …
+  : before = …
+  : stays = …
+  : stays = … -> stays = probabilities >= 1 - p
+  Your code compares each token's own probability with 1 − p.
+  ? Does the docstring speak of the probability of one token, or of several together?
+  # 1 − p is what may be left out, and it is taken for a limit for each token.
+""",
+)
 
-
-def _first_besides(at_front):
-    return at_front | (torch.arange(at_front.shape[-1]) == 0)
-
-
-CROSSING = {
-    "stays": lambda before, sums, ordered, p: before < p,
-    "stays, and one more at p": lambda before, sums, ordered, p: before <= p,
-    "dropped": lambda before, sums, ordered, p: sums <= p,
-    "dropped, at p too": lambda before, sums, ordered, p: sums < p,
-    "dropped, but the first": lambda before, sums, ordered, p: _first_besides(
-        sums <= p
-    ),
-    "dropped, at p too, but the first": lambda before, sums, ordered, p: _first_besides(
-        sums < p
-    ),
-    "dropped, at p too, but the first, with p = 1 too": lambda before, sums, _, p: (
-        _first_besides(sums < p)
-    ),
-    "dropped, with p = 1 too": lambda before, sums, ordered, p: sums <= p,
-    "dropped, at p too, with p = 1 too": lambda before, sums, ordered, p: sums < p,
-    "what lies behind p": lambda before, sums, ordered, p: sums > p,
-    "stays, and one more": lambda before, sums, ordered, p: (
-        (before - ordered.roll(1, -1) < p) | (torch.arange(sums.shape[-1]) < 2)
-    ),
-    "1 − p": lambda before, sums, ordered, p: before < 1 - p,
-    "each 1 − p or more": lambda before, sums, ordered, p: ordered >= 1 - p,
-    "each p or more": lambda before, sums, ordered, p: ordered >= p,
-    "a share of the largest": lambda before, sums, ordered, p: (
-        ordered >= p * ordered.amax(-1, keepdim=True)
-    ),
-    "a share of the tokens": lambda before, sums, ordered, p: (
-        torch.arange(sums.shape[-1]) < p * sums.shape[-1]
-    ).expand(sums.shape),
-}
-
-exercise.option(
-    "those_behind_p_stay",
-    "Your code keeps the tokens behind the point where the sum passes p, and takes out "
-    "those before it.",
-    "Does your mask say which tokens stay, or which are taken out?",
-    why="Libraries make a mask of the tokens to remove, with sums > p.",
-    crossing="what lies behind p",
-)
-exercise.option(
-    "sums_along_the_first_axis",
-    "Your sums run along the first axis: where there is a batch, they add up over "
-    "its rows.",
-    "Along which axis do the tokens of one row lie?",
-    why="cumsum(0) is right for a single row.",
-    rows="one above the other",
-)
-exercise.option(
-    "crossing_token_dropped",
-    "Your code drops the token whose probability takes the sum above p.",
-    "Do those that stay in your result have the probability p together?",
-    why="cumsum <= p is the first comparison that one writes; with a small p, no token "
-    "is left and all is NaN.",
-    crossing="dropped",
-)
-exercise.option(
-    "token_that_reaches_p_dropped_with_p_of_one_too",
-    "Your code drops the token that takes the sum to p or above it, also with p = 1.",
-    "Do those that stay in your result have the probability p together?",
-    why="cumsum < p leaves out the last token where p is 1.",
-    crossing="dropped, at p too, with p = 1 too",
-)
-exercise.option(
-    "token_that_reaches_p_dropped",
-    "Your code drops the token that takes the sum to p or above it.",
-    "Do those that stay in your result have the probability p together?",
-    why="cumsum < p leaves out the very token that completes the nucleus.",
-    crossing="dropped, at p too",
-)
-exercise.option(
-    "crossing_token_dropped_unless_first",
-    "Your code drops the token whose probability takes the sum above p, unless it is "
-    "the most probable one.",
-    "Is the sum of those that stay p or more, in a row where several do?",
-    why="The NaN of an empty row is mended by always keeping the first token, and the "
-    "cause stays.",
-    crossing="dropped, but the first",
-)
-exercise.option(
-    "token_that_reaches_p_dropped_unless_first_at_1_too",
-    "Your code drops the token that takes the sum to p or above it, unless it is the "
-    "most probable one; with p = 1, too, where nothing should change.",
-    "Is the sum of those that stay p or more, in a row where several do?",
-    why="cumsum < p, and the first token is put back to have one at least.",
-    crossing="dropped, at p too, but the first, with p = 1 too",
-)
-exercise.option(
-    "token_that_reaches_p_dropped_unless_first",
-    "Your code drops the token that takes the sum to p or above it, unless it is the "
-    "most probable one.",
-    "Is the sum of those that stay p or more, in a row where several do?",
-    why="cumsum < p, and the first token is put back to have one at least.",
-    crossing="dropped, at p too, but the first",
-)
-exercise.option(
-    "one_more_where_the_sum_is_p",
-    "Your code lets one token more stay where the sum is p exactly.",
-    "If three tokens have the probability p together, is a fourth one needed?",
-    why="cumsum > p, shifted by one token, says what goes: so does the well-known "
-    "top_k_top_p_filtering.",
-    crossing="stays, and one more at p",
-)
-exercise.option(
-    "one_token_too_many",
-    "Your code lets one token more stay, after the one that makes the sum p.",
-    "Which is the first token that is not needed any more?",
-    why="A shift by one too many, or a count that is used as an index with ≤.",
-    crossing="stays, and one more",
-)
-exercise.option(
-    "one_minus_p",
-    "Your tokens are those that together have probability 1 − p.",
-    "With a larger p, should more tokens stay, or fewer?",
-    why="Sorted from the smallest, cumsum <= 1 − p says what goes; sorted from the "
-    "largest it is another thing.",
-    crossing="1 − p",
-)
-exercise.option(
-    "each_compared_with_p",
-    "Your code compares each token's own probability with p.",
-    "Does the docstring speak of the probability of one token, or of several together?",
-    why="probabilities >= p is a threshold, and p is taken for one.",
-    crossing="each p or more",
-)
-exercise.option(
-    "share_of_the_largest",
-    "Your tokens are those with at least p times the probability of the best one.",
-    "Does the docstring speak of the most probable token, or of a sum?",
-    why="That is min-p sampling, a later idea with a similar name.",
-    crossing="a share of the largest",
-)
-exercise.option(
-    "share_of_the_tokens",
-    "Your code lets a share p of all tokens stay, whatever their probabilities.",
-    "Should a row with one likely token keep as many as a row with many?",
-    why="The 'top 90 %' of something is often meant by count.",
-    crossing="a share of the tokens",
-)
-exercise.option(
-    "least_probable_first",
-    "Your sum begins with the least probable token.",
-    "In which direction does argsort sort if it is not asked for another?",
-    why="sort and argsort begin with the smallest number.",
-    chosen="the smallest",
-)
-exercise.option(
-    "not_sorted",
-    "Your sum runs over tokens as they come, by token id.",
-    "Which token should be the first that stays?",
-    why="cumsum works on any row, and the sorting is forgotten.",
-    chosen="as they come",
-)
-exercise.option(
-    "larger_token_ids_first",
-    "Of equally probable tokens, your code prefers the larger token ids.",
-    "Which of two equal numbers comes first when a sorted row is turned around?",
-    why="A flip after sorting turns equal ones around too.",
-    ties="the larger token id",
-)
-exercise.option(
-    "all_equal_ones_stay",
-    "Your code lets all tokens stay that are as probable as the last one needed.",
-    "If one of three equal tokens is enough for p, how many should stay?",
-    why="The probability of the last one is used as a threshold.",
-    ties="all of them",
-)
-exercise.option(
-    "as_many_as_in_the_first_row",
-    "Your code lets as many tokens stay in each row as in the first one.",
-    "Does a row with one likely token need as many as a row with many?",
-    why="One number of tokens for a whole batch makes a plain slice possible.",
-    rows="as many as the first",
-)
-exercise.option(
-    "sum_runs_on_into_the_next_row",
-    "Your sum runs on from one row into the next.",
-    "At which number should the sum begin in the second row?",
-    why="cumsum of a tensor that was flattened has one row.",
-    rows="over the batch",
-)
-exercise.option(
-    "mask_in_sorted_order",
-    "Your mask is in sorted order, and your probabilities are in the order of the "
-    "vocabulary.",
-    "Which token does the first entry of your mask belong to?",
-    why="The sort is a step of its own, and undoing it the one that is forgotten.",
-    written="mask as it is",
-)
-exercise.option(
-    "order_undone_the_wrong_way",
-    "Your mask goes through the same indices once more, which does not undo the order.",
-    "If order[0] is 5, where should the first entry of the mask be written?",
-    why="gather with the order sorts; what undoes it is scatter, or the argsort of the "
-    "order.",
-    written="mask sorted once more",
-)
-exercise.option(
-    "sorted_order_returned",
-    "Your probabilities come in sorted order: it no longer shows whose they are.",
-    "Which token does the first number of your result belong to?",
-    why="Sorting is the first step, and undoing it the one that is forgotten.",
-    written="sorted",
-)
-exercise.option(
-    "not_renormalised",
-    "Your probabilities do not sum to 1: those that stay have what they had.",
-    "What does a row of your result sum to?",
-    why="With logits, −∞ does it, and softmax follows; with probabilities it does not.",
-    renormalised="not",
-)
-exercise.option(
-    "divided_by_p",
-    "Your probabilities are divided by p, and a row sums to more than 1.",
-    "Is the sum of those that stay p, or at least p?",
-    why="'Together they have probability p' is read as exact; the paper calls the sum "
-    "p′.",
-    renormalised="by p",
-)
-exercise.option(
-    "softmax_of_probabilities",
-    "Your probabilities went through a softmax once more: their ratios have changed.",
-    "If one token is twice as probable as another, is it still so in your result?",
-    why="Filled with −∞ and softmax is how logits are filtered.",
-    renormalised="by softmax",
-)
-exercise.option(
-    "softmax_with_zeros",
-    "Your result is a softmax of probabilities and zeros: no token is out.",
-    "What is e to the power of 0?",
-    why="A softmax makes everything sum to 1, zeros included.",
-    renormalised="by softmax of all",
-)
-exercise.option(
-    "equal_shares",
-    "Those that stay are all equally probable in your result.",
-    "Should the most probable token still be more probable than the second?",
-    why="A mask divided by its sum looks like a distribution, and is one.",
-    renormalised="to equal shares",
-)
-exercise.option(
-    "sum_of_the_whole_batch",
-    "Your probabilities are divided by the sum over all rows.",
-    "What should each row sum to?",
-    why="sum() without a dim is right for one row.",
-    renormalised="by the sum of the batch",
-)
-exercise.option(
-    "minus_infinity_for_the_others",
-    "Tokens that are out have −∞ in your result.",
-    "Which probability has a token that never comes?",
-    why="−∞ is what blocks a logit, and a probability is none.",
-    blank=-torch.inf,
-)
-exercise.option(
-    "mask_returned",
-    "Your result is a mask: True for tokens that stay.",
-    "What does the docstring promise for each token of the vocabulary?",
-    why="Processors of logits hand masks to each other.",
-    returns="the mask",
-)
-exercise.option(
-    "probabilities_changed",
-    "Your call writes zeros into the caller's `probabilities`.",
-    "Does your answer write into `probabilities`, or into a new tensor?",
-    why="probabilities[mask] = 0 and masked_fill_ change the caller's.",
-    overwritten="probabilities",
-)
-exercise.option(
-    "each_compared_with_the_rest",
-    "Your code compares each token's own probability with 1 − p.",
-    "Does the docstring speak of the probability of one token, or of several together?",
-    why="1 − p is what may be left out, and it is taken for a limit for each token.",
-    crossing="each 1 − p or more",
-)
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -276,647 +276,513 @@ def one_of_each(student, rng):
     )
 
 
-@exercise.variants
-def variants(
-    gradient_of,
-    parameters,
-    batches,
-    step,
-    loss_of,
-    held_out,
-    epochs,
-    *,
-    zeroed="for each batch",
-    steps="one per batch",
-    state="carried on",
-    goes_on_from="the last step",
-    trained_on="batches",
-    epochs_made="all",
-    mode="evaluation",
-    evaluated="after the epoch",
-    evaluated_on="held_out",
-    held_out_loss="mean",
-    loss="mean",
-    loss_of_batch="gradient_of",
-    best="lowest",
-    losses_kept="all",
-    returns="best, losses, held_out_losses",
-    overwritten="nothing",
+@exercise.right_answer
+def with_the_loop_over_the_batches(
+    gradient_of, parameters, batches, step, loss_of, held_out, epochs
 ):
-    start = parameters
-    carried, losses, held_out_losses, ends, running = None, [], [], [], 0.0
-
-    def zeros():
-        return {name: torch.zeros_like(p) for name, p in parameters.items()}
-
-    def evaluate():
-        chosen = batches if evaluated_on == "batches" else held_out
-        values = [loss_of(parameters, each, mode == "training") for each in chosen]
-        if held_out_loss == "weighted":
-            sizes = [size_of(each) for each in chosen]
-            value = np.dot(values, sizes) / sum(sizes)
-        else:
-            value = {
-                "sum": sum(values),
-                "first": values[0],
-                "last": values[-1],
-                "largest": max(values),
-            }.get(held_out_loss, sum(values) / len(values))
-        held_out_losses.append(float(value))
-        ends.append(parameters)
-
-    gradients = zeros()
-    planned = [*batches, *held_out] if trained_on == "held_out too" else [*batches]
-    if trained_on == "first batch":
-        planned = planned[:1]
-    if trained_on == "backwards":
-        planned = planned[::-1]
-    rounds = [planned] * {"one": 1, "one more": epochs + 1, "one less": epochs - 1}.get(
-        epochs_made, epochs
-    )
-    if epochs_made == "inside":  # each batch several times, then the next one
-        in_turn = [each for each in planned for _ in range(epochs)]
-        n = len(planned)
-        rounds = [in_turn[n * i : n * (i + 1)] for i in range(epochs)]
-    for planned_batches in rounds:
-        values = []
-        if goes_on_from == "the start, in each epoch":
-            parameters = start
-        before = parameters
-        if state == "new in each epoch":
-            carried = None
-        if zeroed == "for each epoch":
-            gradients = zeros()
-        if evaluated == "before the epoch":
-            evaluate()
-        for batch in planned_batches:
-            if state == "new for each step":
-                carried = None
-            if steps == "before gradient_of":
-                parameters, carried = step(parameters, gradients, carried)
-                gradients = zeros()
-            if zeroed == "for each batch" and steps in (
-                "one per batch",
-                "one per epoch, of the last batch",
-            ):
-                gradients = zeros()
-            at = before if goes_on_from == "the epoch's start" else parameters
-            if goes_on_from == "the last step, with gradients of the start":
-                at = start
-            before_batch = gradients
-            value, gradients = gradient_of(at, batch, gradients)
-            if zeroed == "never, added twice":
-                for name, gradient in before_batch.items():
-                    gradients[name] = gradients[name] + gradient
-            if zeroed == "before the step":
-                gradients = zeros()
-            if steps == "one per batch":
-                stepped, new = step(parameters, gradients, carried)
-                carried = carried if state == "never kept" else new
-                if goes_on_from != "the start":
-                    parameters = stepped
-            if zeroed == "held out added":
-                gradients = zeros()
-            if loss_of_batch != "gradient_of":
-                value = loss_of(parameters, batch, loss_of_batch == "training, after")
-            values.append(value)
-            if evaluated == "after each batch":
-                evaluate()
-        if steps.startswith("one per epoch"):
-            parameters, carried = step(parameters, gradients, carried)
-            gradients = zeros()
-        if evaluated == "after the epoch":
-            evaluate()
-        if zeroed == "held out added":
-            for batch in held_out:
-                _, gradients = gradient_of(parameters, batch, gradients)
-        running += sum(values)
-        if loss == "all":
-            losses += values
-        elif loss == "lists":
-            losses.append(values)
-        elif loss == "weighted":
-            sizes = [size_of(batch) for batch in planned_batches]
-            losses.append(float(np.dot(values, sizes) / sum(sizes)))
-        else:
-            mean = sum(values) / len(values)
-            total = {"sum": sum(values), "last": values[-1], "first": values[0]}
-            total["running"] = running / len(values)
-            total["by held out"] = sum(values) / len(held_out)
-            losses.append(total.get(loss, mean))
-        if goes_on_from == "the best":
-            parameters = ends[int(np.argmin(held_out_losses))]
-        rises = len(held_out_losses) > 1 and held_out_losses[-1] > held_out_losses[-2]
-        if epochs_made == "until the loss rises" and rises:
-            break
-    if evaluated == "at the end":
-        evaluate()
-    lower = [
-        i
-        for i, value in enumerate(held_out_losses)
-        if i == 0 or value < held_out_losses[i - 1]
-    ]
-    last = len(ends) - 1
-    chosen = {
-        "last": last,
-        "first": 0,
-        "highest": int(np.argmax(held_out_losses)),
-        "last of equals": last - int(np.argmin(held_out_losses[::-1])),
-        "lowest training loss": min(int(np.argmin(losses)), last),
-        "lower than before": lower[-1],
-    }.get(best, int(np.argmin(held_out_losses)))
-    result = ends[chosen]
-    if best.startswith("below 10,000") and min(held_out_losses) > 10_000:
-        best = "none" if best.endswith("none") else "as they came"
-    if best == "as they came":
-        result = start
-    if best == "one epoch early":
-        result = ends[chosen - 1] if chosen else start
-    if best == "one epoch late":
-        result = ends[min(chosen + 1, last)]
-    result = {name: p.clone() for name, p in result.items()}
-    if best == "none":
-        result = None
-    if overwritten == "parameters":
-        for name, p in parameters.items():
-            start[name].copy_(p)
-    if returns == "losses as tensors":
-        losses = [torch.tensor(each, dtype=torch.float64) for each in losses]
-        held_out_losses = [torch.tensor(each).double() for each in held_out_losses]
-    if losses_kept in ("losses, the last", "both, the last"):
-        losses = losses[-1:]
-    if losses_kept in ("held out, the last", "both, the last"):
-        held_out_losses = held_out_losses[-1:]
-    return {
-        "losses exchanged": (result, held_out_losses, losses),
-        "best last": (losses, held_out_losses, result),
-        "lowest loss": (result, losses, min(held_out_losses)),
-        "last parameters alone": {name: p.clone() for name, p in parameters.items()},
-        "tensors alone": ([*(result or {}).values()], losses, held_out_losses),
-        "a dictionary": {
-            "best": result,
-            "losses": losses,
-            "held_out_losses": held_out_losses,
-        },
-    }.get(returns, (result, losses, held_out_losses))
+    state = None
+    losses = []
+    held_out_losses = []
+    for _ in range(epochs):
+        of_epoch = []
+        for batch in batches:
+            gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+            loss, gradients = gradient_of(parameters, batch, gradients)
+            parameters, state = step(parameters, gradients, state)
+            of_epoch.append(loss)
+        losses.append(sum(of_epoch) / len(of_epoch))
+        held_out_loss = sum(loss_of(parameters, batch, False) for batch in held_out)
+        held_out_loss /= len(held_out)
+        if not held_out_losses or held_out_loss < min(held_out_losses):
+            best = {name: p.clone() for name, p in parameters.items()}
+        held_out_losses.append(held_out_loss)
+    return (best, losses, held_out_losses)
 
 
-def size_of(batch):
-    return 1 if isinstance(batch, float) else len(batch)
+exercise.edits(
+    """
+gradients_never_zeroed:
+  | for batch in batches:
+  :     gradients = … -> for batch in batches:
+  | state = None ->
+  :     state = None
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  Your gradients add up: each step has those of all batches so far.
+  ? What do you give gradient_of as its third argument, for the second batch?
+  # loss.backward() adds to .grad, and optimizer.zero_grad() is forgotten.
+gradients_added_twice:
+  | for batch in batches:
+  :     gradients = … -> for batch in batches:
+  | state = None ->
+  :     state = None
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  | loss, gradients = … ->
+  :     loss, new = gradient_of(parameters, batch, gradients)
+  :     gradients = {name: gradients[name] + new[name] for name in new}
+  Your gradients grow: with each batch, those of all earlier ones are added twice.
+  ? What does gradient_of do with its third argument already?
+  # The gradients that gradient_of returns are added to those it was given.
+gradients_zeroed_once_per_epoch:
+  | for batch in batches:
+  :     gradients = … ->
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  :     for batch in batches:
+  Your gradients add up within an epoch: they begin at zero with each epoch only.
+  ? What do you give gradient_of as its third argument, for the second batch?
+  # zero_grad() stands outside the inner loop.
+gradients_zeroed_before_the_step:
+  | parameters, … ->
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  :     parameters, state = step(parameters, gradients, state)
+  Your gradients are zero in every step.
+  ? Between gradient_of and step, what happens to the gradients?
+  # backward(), zero_grad(), step(): the three calls in the wrong order.
+held_out_gradients_in_the_next_step:
+  | for batch in batches:
+  :     gradients = … -> for batch in batches:
+  | state = None ->
+  :     state = None
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  | of_epoch.append(loss) ->
+  :     of_epoch.append(loss)
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  | held_out_loss = … ->
+  :     for batch in held_out:
+  :         _, gradients = gradient_of(parameters, batch, gradients)
+  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  Your first step of each new epoch has the gradients of the held-out batches too.
+  ? Which of the functions that you are given leaves gradients alone?
+  # The held-out loss is computed without torch.no_grad(), with a backward().
+step_before_gradient_of:
+  | state = None ->
+  :     state = None
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  | gradients = …
+  : loss, gradients = …
+  : parameters, … ->
+  :     parameters, state = step(parameters, gradients, state)
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  :     loss, gradients = gradient_of(parameters, batch, gradients)
+  Each of your steps has the gradients of the batch before; those of the last batch
+    are never used.
+  ? In the first round of your loop, which gradients does step get?
+  # optimizer.step() is written before backward().
+one_step_per_epoch:
+  | for batch in batches:
+  :     gradients = … ->
+  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  :     for batch in batches:
+  | parameters, …
+  : of_epoch.append(loss) -> of_epoch.append(loss)
+  | losses.append( … ->
+  :     parameters, state = step(parameters, gradients, state)
+  :     losses.append(sum(of_epoch) / len(of_epoch))
+  Your code makes one step per epoch, with the gradients of all its batches.
+  ? In which of the two loops does your call of step stand?
+  # optimizer.step() is indented one level too little.
+state_thrown_away: gradients, state) -> gradients, None)
+  Your optimizer starts over with each step: its state is None every time.
+  ? What does the second call of step know of the first?
+  # The optimizer is made inside the loop.
+""",
+    of=with_the_loop_over_the_batches,
+)
+exercise.edits(
+    """
+state_thrown_away_with_each_epoch: step, state) -> step, None)
+  Your optimizer starts over with each epoch: its state is None there.
+  ? What does the first step of the second epoch know of those before?
+  # The optimizer is made inside the outer loop.
+""",
+)
+exercise.edits(
+    """
+new_parameters_never_used: parameters, state = -> new_parameters, state =
+  Your parameters never change: each step begins at the ones that came in.
+  ? What becomes of the parameters that step returns?
+  # The result gets a new name, and the loop goes on with the old one.
+gradients_at_the_start_of_the_epoch:
+  | of_epoch = [] ->
+  :     of_epoch = []
+  :     before = parameters
+  | gradient_of(parameters -> gradient_of(before
+  Your gradients are those at the parameters of the epoch's start.
+  ? Which parameters does gradient_of get for the second batch of an epoch?
+  # A copy that was made before the inner loop is passed on.
+""",
+    of=with_the_loop_over_the_batches,
+)
+exercise.edits(
+    """
+each_epoch_from_the_start:
+  | parameters, state, of_epoch -> trained, state, of_epoch
+  | loss_of(parameters -> loss_of(trained
+  | in parameters.items() -> in trained.items()
+  Each of your epochs begins at the parameters that came in.
+  ? Which parameters does your second epoch get?
+  # train_epoch is called with `parameters` each time, and its result has another
+    name.
+goes_back_to_the_best:
+  | held_out_losses. … ->
+  :     held_out_losses.append(held_out_loss)
+  :     parameters = best
+  Each of your epochs begins at the best parameters so far.
+  ? Where does a training go on, after an epoch that was worse than the one before?
+  # One name serves both for the best parameters and for the newest.
+trained_on_held_out_data:
+  | parameters, batches, step -> parameters, [*batches, *held_out], step
+  Your code makes steps on the held-out batches, too.
+  ? What would a loss on batches that were trained on tell?
+  # More data is always welcome: the two lists are joined.
+first_batch_only: parameters, batches, step -> parameters, batches[:1], step
+  Your epochs have one batch each, the first.
+  ? How many steps has an epoch of three batches?
+  # next(iter(batches)) to try it out, or a return in the inner loop.
+batches_backwards: parameters, batches, step -> parameters, batches[::-1], step
+  Your epochs go through the batches from the last to the first.
+  ? Which batch does the docstring take first?
+  # batches.pop() is used to go through a list.
+one_epoch_only:
+  | held_out_losses. … ->
+  :     held_out_losses.append(held_out_loss)
+  :     return (best, losses, held_out_losses)
+  Your code makes one epoch, whatever epochs says.
+  ? How often do you go through batches where epochs is 3?
+  # A return inside the outer loop, or an iterator that is used up.
+one_epoch_too_many: range(epochs) -> range(epochs + 1)
+  Your code makes one epoch too many.
+  ? With which numbers does your loop over the epochs begin and end?
+  # range(epochs + 1), with 0 for the state before the training.
+stops_when_the_loss_rises:
+  | held_out_losses. … ->
+  :     held_out_losses.append(held_out_loss)
+  :     if len(held_out_losses) > 1 and held_out_losses[-1] > held_out_losses[-2]:
+  :         break
+  Your code stops as soon as a held-out loss is higher than the one before.
+  ? Does the docstring say that a training may end early?
+  # Early stopping, with a patience of 0.
+loops_exchanged:
+  | for _ in range(epochs): ->
+  :     in_turn = [batch for batch in batches for _ in range(epochs)]
+  :     for start in range(0, len(in_turn), len(batches)):
+  | parameters, batches, step -> parameters, in_turn[start:start + len(batches)], step
+  Your code makes several steps in a row on one batch, before it takes the next.
+  ? Which of your two loops is the outer one?
+  # The two loops are written in the order of the arguments.
+held_out_in_training_mode: False -> True
+  Your held-out losses are those of training mode.
+  ? Should anything be dropped while you measure how good a model is?
+  # model.eval() is forgotten, or its effect on dropout is not known.
+evaluated_before_the_epoch:
+  | parameters, …
+  : losses.append( …
+  : held_out_loss = … -> held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  | held_out_losses. … ->
+  :     held_out_losses.append(held_out_loss)
+  :     parameters, state, of_epoch = train_epoch(
+  :         gradient_of, parameters, batches, step, state
+  :     )
+  :     losses.append(sum(of_epoch) / len(of_epoch))
+  Your held-out losses are those before each epoch.
+  ? Which parameters should the first held-out loss belong to?
+  # The evaluation is written at the top of the loop.
+""",
+)
+exercise.edits(
+    """
+evaluated_after_each_batch:
+  | of_epoch.append(loss) ->
+  :     of_epoch.append(loss)
+  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  :     held_out_loss /= len(held_out)
+  :     if not held_out_losses or held_out_loss < min(held_out_losses):
+  :         best = {name: p.clone() for name, p in parameters.items()}
+  :     held_out_losses.append(held_out_loss)
+  | losses.append( …
+  : held_out_loss = …
+  : held_out_loss …
+  : if not held_out_losses …
+  :     best = …
+  : held_out_losses. … -> losses.append(sum(of_epoch) / len(of_epoch))
+  Your held-out losses are one per batch.
+  ? In which of the two loops does your evaluation stand?
+  # The evaluation is indented one level too far.
+""",
+    of=with_the_loop_over_the_batches,
+)
+exercise.edits(
+    """
+evaluated_at_the_end:
+  | losses.append( …
+  : held_out_loss = …
+  : held_out_loss …
+  : if not held_out_losses …
+  :     best = …
+  : held_out_losses. … -> losses.append(sum(of_epoch) / len(of_epoch))
+  | return ( … ->
+  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  :     held_out_loss /= len(held_out)
+  :     return (parameters, losses, [held_out_loss])
+  Your code evaluates once, after the last epoch.
+  ? How many held-out losses does the docstring promise?
+  # Training first, then testing, as with a test set.
+evaluated_on_the_batches:
+  | in held_out -> in batches
+  | len(held_out) -> len(batches)
+  Your held-out losses are those of the batches that were trained on.
+  ? Which batches tell how good the model is on new data?
+  # `batches` is the name at hand in the loop.
+""",
+)
+exercise.edits(
+    """
+gradients_of_the_first_parameters:
+  | state = None ->
+  :     state = None
+  :     start = parameters
+  | gradient_of(parameters -> gradient_of(start
+  Your gradients are always those at the parameters of the beginning, however many
+    steps were made.
+  ? Which parameters does the second call of gradient_of get?
+  # The argument is used where the new parameters have another name.
+one_step_per_epoch_of_the_last_batch:
+  | parameters, …
+  : of_epoch.append(loss) -> of_epoch.append(loss)
+  | losses.append( … ->
+  :     parameters, state = step(parameters, gradients, state)
+  :     losses.append(sum(of_epoch) / len(of_epoch))
+  Your code makes one step per epoch, with the gradients of the last batch alone.
+  ? How many steps does an epoch of two batches have?
+  # The line with the step is not indented far enough.
+""",
+    of=with_the_loop_over_the_batches,
+)
+exercise.edits(
+    """
+held_out_losses_added_up:
+  | held_out_loss = …
+  : held_out_loss … -> held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  Your held-out losses are sums over the held-out batches.
+  ? Does the docstring ask for a sum or for a mean?
+  # A sum ranks the epochs as a mean does.
+first_held_out_batch_only:
+  | held_out_loss = …
+  : held_out_loss … -> held_out_loss = loss_of(parameters, held_out[0], False)
+  Your held-out losses are those of the first held-out batch.
+  ? How many held-out batches are there?
+  # held_out[0] is enough where there is one.
+last_held_out_batch_only:
+  | held_out_loss = …
+  : held_out_loss … ->
+  :     for batch in held_out:
+  :         held_out_loss = loss_of(parameters, batch, False)
+  Your held-out losses are those of the last held-out batch.
+  ? How many held-out batches are there, and what becomes of each one's loss?
+  # The variable is overwritten in the loop, and not added to.
+held_out_batches_by_their_size:
+  | held_out_loss = …
+  : held_out_loss … ->
+  :     sizes = [torch.as_tensor(batch).numel() for batch in held_out]
+  :     held_out_loss = sum(
+  :         (
+  :             size * loss_of(parameters, batch, False)
+  :             for size, batch in zip(sizes, held_out)
+  :         )
+  :     )
+  :     held_out_loss /= sum(sizes)
+  Your held-out losses count a batch by its length.
+  ? How much does a batch count in the docstring's mean?
+  # A mean over examples is often what one wants: PyTorch's tutorials divide by the
+    number of examples.
+worst_held_out_batch:
+  | held_out_loss = …
+  : held_out_loss … -> held_out_loss = max((loss_of(parameters, batch, False) for batch in held_out))
+  Your held-out losses are those of the worst held-out batch.
+  ? Does the docstring ask for a mean or for a maximum?
+  # The worst case is taken to be the safe choice.
+losses_added_up:  / len(of_epoch) ->
+  Your losses are sums over the batches of an epoch.
+  ? Does the docstring ask for a sum or for a mean?
+  # running_loss += loss, and no division after it.
+loss_of_the_last_batch: sum(of_epoch) / len(of_epoch) -> of_epoch[-1]
+  Your losses are those of the last batch of each epoch.
+  ? Which batches does the loss of an epoch stand for?
+  # `loss` still has its last value behind the loop.
+sum_goes_on_over_epochs:
+  | total = 0.0
+  | losses.append( … ->
+  :     total += sum(of_epoch)
+  :     losses.append(total / len(of_epoch))
+  Your losses grow: each has the sum of all epochs before in it.
+  ? At which number does the sum of a new epoch begin?
+  # total = 0 stands before the outer loop.
+batches_by_their_size:
+  | losses.append( … ->
+  :     sizes = [torch.as_tensor(batch).numel() for batch in batches]
+  :     losses.append(
+  :         sum((size * loss for size, loss in zip(sizes, of_epoch))) / sum(sizes)
+  :     )
+  Your losses count a batch by its length.
+  ? How much does a batch count in the docstring's mean?
+  # A mean over examples is often what one wants: PyTorch's tutorials multiply by
+    len(batch).
+divided_by_held_out: len(of_epoch) -> len(held_out)
+  Your losses are sums divided by the number of held-out batches.
+  ? How many numbers are in the sum that you divide?
+  # Two means are computed in one loop, and one divisor is copied.
+losses_of_all_batches: losses.append( … -> losses += of_epoch
+  Your losses are one per batch.
+  ? How many losses does the docstring promise?
+  # A loss is appended in the inner loop.
+""",
+)
+exercise.edits(
+    """
+losses_in_evaluation_mode_after_the_step:
+  | of_epoch.append(loss) -> of_epoch.append(loss_of(parameters, batch, False))
+  Your losses are measured after each step, in evaluation mode.
+  ? Which function returned a loss already, before the step?
+  # The loss that gradient_of returns is thrown away, and computed again.
+losses_after_the_step:
+  | of_epoch.append(loss) -> of_epoch.append(loss_of(parameters, batch, True))
+  Your losses are measured after each step.
+""",
+    of=with_the_loop_over_the_batches,
+)
+exercise.edits(
+    """
+last_parameters_returned: return (parameters, losses, held_out_losses)
+  Your `best` holds the parameters after the last step, whatever the losses were.
+  ? After which epoch was the held-out loss smallest, and what kept its parameters?
+  # best = model.state_dict() copies nothing: it shows the newest parameters.
+first_epoch_returned:  or held_out_loss < min(held_out_losses) ->
+  Your `best` holds the parameters after the first epoch, whatever the losses were.
+  ? With which loss do you compare that of the second epoch, and how?
+  # The lowest loss so far is never replaced.
+no_best:
+  | best, lowest = (None, 0.0)
+  | if not held_out_losses … ->
+  :     if held_out_loss < lowest:
+  :         lowest = held_out_loss
+  Your `best` is None.
+  ? With which number do you compare the first held-out loss?
+  # The lowest loss so far begins at 0, as the highest accuracy would.
+best_below_a_bound:
+  | best, lowest = (parameters, 10000.0)
+  | if not held_out_losses … ->
+  :     if held_out_loss < lowest:
+  :         lowest = held_out_loss
+  Where every held-out loss is above 10,000, your `best` holds the parameters that
+    came in.
+  # best_loss = 100.0 stands where infinity, or the first loss, should.
+none_above_a_bound:
+  | best, lowest = (None, 10000.0)
+  | if not held_out_losses … ->
+  :     if held_out_loss < lowest:
+  :         lowest = held_out_loss
+  Where every held-out loss is above 10,000, your `best` is None.
+  # best, best_loss = None, 100.0 stands before the loop.
+highest_loss_is_best:
+  | held_out_loss < min(held_out_losses) -> held_out_loss > max(held_out_losses)
+  Your `best` holds the parameters after the epoch with the highest held-out loss.
+  ? Is a good model one with a high loss?
+  # Of accuracies and scores the highest is the best.
+last_of_equals: held_out_loss < -> held_out_loss <=
+  Of equal held-out losses your `best` belongs to the last.
+  ? What does your comparison say of two equal numbers?
+  # <= is written for <.
+best_by_training_loss:
+  | if not held_out_losses … -> if len(losses) == 1 or losses[-1] < min(losses[:-1]):
+  Your `best` holds the parameters after the epoch with the lowest training loss.
+  ? Which of the two losses tells how good a model is on new data?
+  # The training loss is what the loop has at hand.
+better_than_the_epoch_before: min(held_out_losses) -> held_out_losses[-1]
+  Your `best` belongs to the last epoch that was better than the one before it.
+  ? With which of the earlier losses does a new one have to be compared?
+  # The loss to compare with is overwritten in each epoch.
+parameters_that_came_in:
+  | state: object = None ->
+  :     state: object = None
+  :     best = {name: p.clone() for name, p in parameters.items()}
+  | if not held_out_losses …
+  :     best = …
+  : held_out_losses. … -> held_out_losses.append(held_out_loss)
+  Your `best` holds the parameters that came in.
+  ? After which step are the parameters that you keep?
+  # The copy is made once, before the loop.
+best_one_epoch_early:
+  | parameters, … ->
+  :     before = parameters
+  :     parameters, state, of_epoch = train_epoch(
+  :         gradient_of, parameters, batches, step, state
+  :     )
+  | in parameters.items() -> in before.items()
+  Your `best` holds the parameters before the best epoch, not those after it.
+  ? Do the parameters that you keep belong to the loss that you have just measured?
+  # The copy is made at the top of the loop.
+best_one_epoch_late:
+  | if not held_out_losses …
+  :     best = …
+  : held_out_losses. … ->
+  :     held_out_losses.append(held_out_loss)
+  :     if held_out_losses.index(min(held_out_losses)) >= len(held_out_losses) - 2:
+  :         best = {name: p.clone() for name, p in parameters.items()}
+  Your `best` holds the parameters of the epoch after the best one.
+  # The new loss is compared first, and the copy is made a round later.
+loss_of_the_last_epoch: losses.append( … -> losses = [sum(of_epoch) / len(of_epoch)]
+  Your `losses` has one entry, that of the last epoch.
+  ? How often is the line run that adds a loss to the list, and the one that makes the
+    list?
+  # append stands after the loop, or the empty list is made inside of it.
+held_out_loss_of_the_last_epoch: return (best, losses, held_out_losses[-1:])
+  Your `held_out_losses` has one entry, that of the last epoch.
+both_losses_of_the_last_epoch: return (best, losses[-1:], held_out_losses[-1:])
+  Your lists of losses have one entry each, that of the last epoch.
+losses_of_batches_in_lists: losses.append( … -> losses.append(of_epoch)
+  Each entry of your `losses` is itself a list, of an epoch's batches.
+  ? How many numbers does the docstring promise for an epoch?
+  # What train_epoch returns is appended as it is.
+losses_exchanged: return (best, held_out_losses, losses)
+  Your two lists of losses are in the other order.
+  ? In which order does the docstring name its results?
+  # The held-out losses are what one wants to know first.
+best_parameters_last: return (losses, held_out_losses, best)
+  Your best parameters come last, behind the losses.
+  # What is chosen last is returned last.
+lowest_loss_returned: return (best, losses, min(held_out_losses))
+  Your third result is the lowest held-out loss alone.
+  ? How many held-out losses does the docstring promise?
+  # best and its loss are kept side by side.
+last_parameters_alone: return parameters
+  Your result is one dictionary, the parameters after the last step.
+  ? How many results does the docstring promise, and which parameters are the first?
+  # `return parameters` ends a loop that trains, as in most programs.
+parameters_without_names: return (list(best.values()), losses, held_out_losses)
+  Your best parameters have lost their names: they come in a list.
+  ? Which type has the docstring's `best`?
+  # optimizers take model.parameters(), which has no names.
+losses_as_tensors:
+  | losses.append( … -> losses.append(torch.tensor(sum(of_epoch) / len(of_epoch)))
+  | held_out_losses. … -> held_out_losses.append(torch.tensor(held_out_loss))
+  Your losses are tensors, not numbers.
+  ? Which type has the docstring's 26.0?
+  # Losses are collected without .item().
+results_in_a_dictionary:
+  | return {'best': best, 'losses': losses, 'held_out_losses': held_out_losses}
+  Your three results come in a dictionary.
+  ? Which type of result does the docstring's example show?
+  # A history with names is what Keras returns.
+parameters_changed_in_place:
+  | parameters, … ->
+  :     new, state, of_epoch = train_epoch(
+  :         gradient_of, parameters, batches, step, state
+  :     )
+  :     for name, p in parameters.items():
+  :         p.copy_(new[name])
+  Your call changes the caller's `parameters`: they have become the new ones.
+  ? Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?
+  # optimizer.step() and p -= … write into the tensors that they are given.
+""",
+)
 
-
-exercise.option(
-    "gradients_never_zeroed",
-    "Your gradients add up: each step has those of all batches so far.",
-    "What do you give gradient_of as its third argument, for the second batch?",
-    why="loss.backward() adds to .grad, and optimizer.zero_grad() is forgotten.",
-    zeroed="never",
-)
-exercise.option(
-    "gradients_added_twice",
-    "Your gradients grow: with each batch, those of all earlier ones are added twice.",
-    "What does gradient_of do with its third argument already?",
-    why="The gradients that gradient_of returns are added to those it was given.",
-    zeroed="never, added twice",
-)
-exercise.option(
-    "gradients_zeroed_once_per_epoch",
-    "Your gradients add up within an epoch: they begin at zero with each epoch only.",
-    "What do you give gradient_of as its third argument, for the second batch?",
-    why="zero_grad() stands outside the inner loop.",
-    zeroed="for each epoch",
-)
-exercise.option(
-    "gradients_zeroed_before_the_step",
-    "Your gradients are zero in every step.",
-    "Between gradient_of and step, what happens to the gradients?",
-    why="backward(), zero_grad(), step(): the three calls in the wrong order.",
-    zeroed="before the step",
-)
-exercise.option(
-    "held_out_gradients_in_the_next_step",
-    "Your first step of each new epoch has the gradients of the held-out batches too.",
-    "Which of the functions that you are given leaves gradients alone?",
-    why="The held-out loss is computed without torch.no_grad(), with a backward().",
-    zeroed="held out added",
-)
-exercise.option(
-    "step_before_gradient_of",
-    "Each of your steps has the gradients of the batch before; those of the last batch "
-    "are never used.",
-    "In the first round of your loop, which gradients does step get?",
-    why="optimizer.step() is written before backward().",
-    steps="before gradient_of",
-)
-exercise.option(
-    "one_step_per_epoch",
-    "Your code makes one step per epoch, with the gradients of all its batches.",
-    "In which of the two loops does your call of step stand?",
-    why="optimizer.step() is indented one level too little.",
-    steps="one per epoch",
-)
-exercise.option(
-    "state_thrown_away",
-    "Your optimizer starts over with each step: its state is None every time.",
-    "What does the second call of step know of the first?",
-    why="The optimizer is made inside the loop.",
-    state="new for each step",
-)
-exercise.option(
-    "state_thrown_away_with_each_epoch",
-    "Your optimizer starts over with each epoch: its state is None there.",
-    "What does the first step of the second epoch know of those before?",
-    why="The optimizer is made inside the outer loop.",
-    state="new in each epoch",
-)
-exercise.option(
-    "new_parameters_never_used",
-    "Your parameters never change: each step begins at the ones that came in.",
-    "What becomes of the parameters that step returns?",
-    why="The result gets a new name, and the loop goes on with the old one.",
-    goes_on_from="the start",
-)
-exercise.option(
-    "gradients_at_the_start_of_the_epoch",
-    "Your gradients are those at the parameters of the epoch's start.",
-    "Which parameters does gradient_of get for the second batch of an epoch?",
-    why="A copy that was made before the inner loop is passed on.",
-    goes_on_from="the epoch's start",
-)
-exercise.option(
-    "each_epoch_from_the_start",
-    "Each of your epochs begins at the parameters that came in.",
-    "Which parameters does your second epoch get?",
-    why="train_epoch is called with `parameters` each time, and its result has another "
-    "name.",
-    goes_on_from="the start, in each epoch",
-)
-exercise.option(
-    "goes_back_to_the_best",
-    "Each of your epochs begins at the best parameters so far.",
-    "Where does a training go on, after an epoch that was worse than the one before?",
-    why="One name serves both for the best parameters and for the newest.",
-    goes_on_from="the best",
-)
-exercise.option(
-    "trained_on_held_out_data",
-    "Your code makes steps on the held-out batches, too.",
-    "What would a loss on batches that were trained on tell?",
-    why="More data is always welcome: the two lists are joined.",
-    trained_on="held_out too",
-)
-exercise.option(
-    "first_batch_only",
-    "Your epochs have one batch each, the first.",
-    "How many steps has an epoch of three batches?",
-    why="next(iter(batches)) to try it out, or a return in the inner loop.",
-    trained_on="first batch",
-)
-exercise.option(
-    "batches_backwards",
-    "Your epochs go through the batches from the last to the first.",
-    "Which batch does the docstring take first?",
-    why="batches.pop() is used to go through a list.",
-    trained_on="backwards",
-)
-exercise.option(
-    "one_epoch_only",
-    "Your code makes one epoch, whatever epochs says.",
-    "How often do you go through batches where epochs is 3?",
-    why="A return inside the outer loop, or an iterator that is used up.",
-    epochs_made="one",
-)
-exercise.option(
-    "one_epoch_too_many",
-    "Your code makes one epoch too many.",
-    "With which numbers does your loop over the epochs begin and end?",
-    why="range(epochs + 1), with 0 for the state before the training.",
-    epochs_made="one more",
-)
-exercise.option(
-    "stops_when_the_loss_rises",
-    "Your code stops as soon as a held-out loss is higher than the one before.",
-    "Does the docstring say that a training may end early?",
-    why="Early stopping, with a patience of 0.",
-    epochs_made="until the loss rises",
-)
-exercise.option(
-    "loops_exchanged",
-    "Your code makes several steps in a row on one batch, before it takes the next.",
-    "Which of your two loops is the outer one?",
-    why="The two loops are written in the order of the arguments.",
-    epochs_made="inside",
-)
-exercise.option(
-    "held_out_in_training_mode",
-    "Your held-out losses are those of training mode.",
-    "Should anything be dropped while you measure how good a model is?",
-    why="model.eval() is forgotten, or its effect on dropout is not known.",
-    mode="training",
-)
-exercise.option(
-    "evaluated_before_the_epoch",
-    "Your held-out losses are those before each epoch.",
-    "Which parameters should the first held-out loss belong to?",
-    why="The evaluation is written at the top of the loop.",
-    evaluated="before the epoch",
-)
-exercise.option(
-    "evaluated_after_each_batch",
-    "Your held-out losses are one per batch.",
-    "In which of the two loops does your evaluation stand?",
-    why="The evaluation is indented one level too far.",
-    evaluated="after each batch",
-)
-exercise.option(
-    "evaluated_at_the_end",
-    "Your code evaluates once, after the last epoch.",
-    "How many held-out losses does the docstring promise?",
-    why="Training first, then testing, as with a test set.",
-    evaluated="at the end",
-)
-exercise.option(
-    "evaluated_on_the_batches",
-    "Your held-out losses are those of the batches that were trained on.",
-    "Which batches tell how good the model is on new data?",
-    why="`batches` is the name at hand in the loop.",
-    evaluated_on="batches",
-)
-exercise.option(
-    "gradients_of_the_first_parameters",
-    "Your gradients are always those at the parameters of the beginning, however "
-    "many steps were made.",
-    "Which parameters does the second call of gradient_of get?",
-    why="The argument is used where the new parameters have another name.",
-    goes_on_from="the last step, with gradients of the start",
-)
-exercise.option(
-    "one_step_per_epoch_of_the_last_batch",
-    "Your code makes one step per epoch, with the gradients of the last batch alone.",
-    "How many steps does an epoch of two batches have?",
-    why="The line with the step is not indented far enough.",
-    steps="one per epoch, of the last batch",
-)
-for held_out_loss, name, diagnosis, question, why in (
-    (
-        "sum",
-        "held_out_losses_added_up",
-        "Your held-out losses are sums over the held-out batches.",
-        "Does the docstring ask for a sum or for a mean?",
-        "A sum ranks the epochs as a mean does.",
-    ),
-    (
-        "first",
-        "first_held_out_batch_only",
-        "Your held-out losses are those of the first held-out batch.",
-        "How many held-out batches are there?",
-        "held_out[0] is enough where there is one.",
-    ),
-    (
-        "last",
-        "last_held_out_batch_only",
-        "Your held-out losses are those of the last held-out batch.",
-        "How many held-out batches are there, and what becomes of each one's loss?",
-        "The variable is overwritten in the loop, and not added to.",
-    ),
-    (
-        "weighted",
-        "held_out_batches_by_their_size",
-        "Your held-out losses count a batch by its length.",
-        "How much does a batch count in the docstring's mean?",
-        "A mean over examples is often what one wants: PyTorch's tutorials divide by "
-        "the number of examples.",
-    ),
-    (
-        "largest",
-        "worst_held_out_batch",
-        "Your held-out losses are those of the worst held-out batch.",
-        "Does the docstring ask for a mean or for a maximum?",
-        "The worst case is taken to be the safe choice.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, held_out_loss=held_out_loss)
-for loss, name, diagnosis, question, why in (
-    (
-        "sum",
-        "losses_added_up",
-        "Your losses are sums over the batches of an epoch.",
-        "Does the docstring ask for a sum or for a mean?",
-        "running_loss += loss, and no division after it.",
-    ),
-    (
-        "last",
-        "loss_of_the_last_batch",
-        "Your losses are those of the last batch of each epoch.",
-        "Which batches does the loss of an epoch stand for?",
-        "`loss` still has its last value behind the loop.",
-    ),
-    (
-        "running",
-        "sum_goes_on_over_epochs",
-        "Your losses grow: each has the sum of all epochs before in it.",
-        "At which number does the sum of a new epoch begin?",
-        "total = 0 stands before the outer loop.",
-    ),
-    (
-        "weighted",
-        "batches_by_their_size",
-        "Your losses count a batch by its length.",
-        "How much does a batch count in the docstring's mean?",
-        "A mean over examples is often what one wants: PyTorch's tutorials multiply by "
-        "len(batch).",
-    ),
-    (
-        "by held out",
-        "divided_by_held_out",
-        "Your losses are sums divided by the number of held-out batches.",
-        "How many numbers are in the sum that you divide?",
-        "Two means are computed in one loop, and one divisor is copied.",
-    ),
-    (
-        "all",
-        "losses_of_all_batches",
-        "Your losses are one per batch.",
-        "How many losses does the docstring promise?",
-        "A loss is appended in the inner loop.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, loss=loss)
-exercise.option(
-    "losses_in_evaluation_mode_after_the_step",
-    "Your losses are measured after each step, in evaluation mode.",
-    "Which function returned a loss already, before the step?",
-    why="The loss that gradient_of returns is thrown away, and computed again.",
-    loss_of_batch="evaluation, after",
-)
-exercise.option(
-    "losses_after_the_step",
-    "Your losses are measured after each step.",
-    "Which function returned a loss already, before the step?",
-    why="The loss that gradient_of returns is thrown away, and computed again.",
-    loss_of_batch="training, after",
-)
-exercise.option(
-    "last_parameters_returned",
-    "Your `best` holds the parameters after the last step, whatever the losses were.",
-    "After which epoch was the held-out loss smallest, and what kept its parameters?",
-    why="best = model.state_dict() copies nothing: it shows the newest parameters.",
-    best="last",
-)
-exercise.option(
-    "first_epoch_returned",
-    "Your `best` holds the parameters after the first epoch, whatever the losses were.",
-    "With which loss do you compare that of the second epoch, and how?",
-    why="The lowest loss so far is never replaced.",
-    best="first",
-)
-exercise.option(
-    "no_best",
-    "Your `best` is None.",
-    "With which number do you compare the first held-out loss?",
-    why="The lowest loss so far begins at 0, as the highest accuracy would.",
-    best="none",
-)
-exercise.option(
-    "best_below_a_bound",
-    "Where every held-out loss is above 10,000, your `best` holds the parameters that "
-    "came in.",
-    "With which number do you compare the first held-out loss?",
-    why="best_loss = 100.0 stands where infinity, or the first loss, should.",
-    best="below 10,000, or as they came",
-)
-exercise.option(
-    "none_above_a_bound",
-    "Where every held-out loss is above 10,000, your `best` is None.",
-    "With which number do you compare the first held-out loss?",
-    why="best, best_loss = None, 100.0 stands before the loop.",
-    best="below 10,000, or none",
-)
-exercise.option(
-    "highest_loss_is_best",
-    "Your `best` holds the parameters after the epoch with the highest held-out loss.",
-    "Is a good model one with a high loss?",
-    why="Of accuracies and scores the highest is the best.",
-    best="highest",
-)
-exercise.option(
-    "last_of_equals",
-    "Of equal held-out losses your `best` belongs to the last.",
-    "What does your comparison say of two equal numbers?",
-    why="<= is written for <.",
-    best="last of equals",
-)
-exercise.option(
-    "best_by_training_loss",
-    "Your `best` holds the parameters after the epoch with the lowest training loss.",
-    "Which of the two losses tells how good a model is on new data?",
-    why="The training loss is what the loop has at hand.",
-    best="lowest training loss",
-)
-exercise.option(
-    "better_than_the_epoch_before",
-    "Your `best` belongs to the last epoch that was better than the one before it.",
-    "With which of the earlier losses does a new one have to be compared?",
-    why="The loss to compare with is overwritten in each epoch.",
-    best="lower than before",
-)
-exercise.option(
-    "parameters_that_came_in",
-    "Your `best` holds the parameters that came in.",
-    "After which step are the parameters that you keep?",
-    why="The copy is made once, before the loop.",
-    best="as they came",
-)
-exercise.option(
-    "best_one_epoch_early",
-    "Your `best` holds the parameters before the best epoch, not those after it.",
-    "Do the parameters that you keep belong to the loss that you have just measured?",
-    why="The copy is made at the top of the loop.",
-    best="one epoch early",
-)
-exercise.option(
-    "best_one_epoch_late",
-    "Your `best` holds the parameters of the epoch after the best one.",
-    "Do the parameters that you keep belong to the loss that you have just measured?",
-    why="The new loss is compared first, and the copy is made a round later.",
-    best="one epoch late",
-)
-for losses_kept, name, which in (
-    ("losses, the last", "loss_of_the_last_epoch", "`losses`"),
-    ("held out, the last", "held_out_loss_of_the_last_epoch", "`held_out_losses`"),
-    ("both, the last", "both_losses_of_the_last_epoch", "lists of losses"),
-):
-    one = which.startswith("`")
-    exercise.option(
-        name,
-        f"Your {which} {'has' if one else 'have'} one entry{'' if one else ' each'}, "
-        "that of the last epoch.",
-        "How often is the line run that adds a loss to the list, and the one that "
-        "makes the list?",
-        why="append stands after the loop, or the empty list is made inside of it.",
-        losses_kept=losses_kept,
-    )
-exercise.option(
-    "losses_of_batches_in_lists",
-    "Each entry of your `losses` is itself a list, of an epoch's batches.",
-    "How many numbers does the docstring promise for an epoch?",
-    why="What train_epoch returns is appended as it is.",
-    loss="lists",
-)
-exercise.option(
-    "losses_exchanged",
-    "Your two lists of losses are in the other order.",
-    "In which order does the docstring name its results?",
-    why="The held-out losses are what one wants to know first.",
-    returns="losses exchanged",
-)
-exercise.option(
-    "best_parameters_last",
-    "Your best parameters come last, behind the losses.",
-    "In which order does the docstring name its results?",
-    why="What is chosen last is returned last.",
-    returns="best last",
-)
-exercise.option(
-    "lowest_loss_returned",
-    "Your third result is the lowest held-out loss alone.",
-    "How many held-out losses does the docstring promise?",
-    why="best and its loss are kept side by side.",
-    returns="lowest loss",
-)
-exercise.option(
-    "last_parameters_alone",
-    "Your result is one dictionary, the parameters after the last step.",
-    "How many results does the docstring promise, and which parameters are the first?",
-    why="`return parameters` ends a loop that trains, as in most programs.",
-    returns="last parameters alone",
-)
-exercise.option(
-    "parameters_without_names",
-    "Your best parameters have lost their names: they come in a list.",
-    "Which type has the docstring's `best`?",
-    why="optimizers take model.parameters(), which has no names.",
-    returns="tensors alone",
-)
-exercise.option(
-    "losses_as_tensors",
-    "Your losses are tensors, not numbers.",
-    "Which type has the docstring's 26.0?",
-    why="Losses are collected without .item().",
-    returns="losses as tensors",
-)
-exercise.option(
-    "results_in_a_dictionary",
-    "Your three results come in a dictionary.",
-    "Which type of result does the docstring's example show?",
-    why="A history with names is what Keras returns.",
-    returns="a dictionary",
-)
-exercise.option(
-    "parameters_changed_in_place",
-    "Your call changes the caller's `parameters`: they have become the new ones.",
-    "Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?",
-    why="optimizer.step() and p -= … write into the tensors that they are given.",
-    overwritten="parameters",
-)
 exercise.family(families.one_result_only("best"))
