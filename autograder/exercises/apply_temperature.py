@@ -253,7 +253,8 @@ ties_share_at_zero:
   # That is the limit for tiny temperatures, and what max(temperature, 1e-8) gives.
 each_of_the_largest_has_one:
   | best = logits. …
-  : return torch. … -> return (logits == logits.max(dim=-1, keepdim=True).values).to(logits.dtype)
+  : return torch. … ->
+  :     return (logits == logits.max(dim=-1, keepdim=True).values).to(logits.dtype)
   At temperature 0, each of several largest logits has probability 1 in your code.
   ? What do the probabilities of a row sum to, if two logits are largest?
   # logits == logits.max() is a one-hot row only where no two are equal.
@@ -265,13 +266,15 @@ last_of_the_largest:
   # >= in a loop, or the end of a sorted row.
 one_hot_of_whole_numbers:
   | best = logits. …
-  : return torch. … -> return torch.nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1])
+  : return torch. … ->
+  :     return torch.nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1])
   At temperature 0 your result holds integers, not floats.
   ? Which dtype has the result of one_hot?
   # The result of torch.nn.functional.one_hot is int64.
 one_hot_cut_at_zero:
   | best = logits. …
-  : return torch. … -> return torch.nn.functional.one_hot(logits.argmax(dim=-1)).to(logits.dtype)
+  : return torch. … ->
+  :     return torch.nn.functional.one_hot(logits.argmax(dim=-1)).to(logits.dtype)
   At temperature 0 your rows end at the largest of the token ids that get a 1: one_hot
     makes only as many columns as it has to if nobody says how many.
   ? How many tokens does the vocabulary have, and how does one_hot learn that?

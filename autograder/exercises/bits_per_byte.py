@@ -153,7 +153,9 @@ two_bytes_per_character: len(text.encode()) -> 2 * len(text)
   # Unicode is often said to have two bytes for a character.
 other_letters_left_out:
   | return float(
-  :     losses.double().sum() / math.log(2) / len(text.encode("ascii", "ignore"))
+  :     losses.double().sum()
+  :     / math.log(2)
+  :     / len(text.encode("ascii", "ignore"))
   : )
   Your bytes leave out every character that is not ASCII.
   ? How many bytes of UTF-8 does é have?

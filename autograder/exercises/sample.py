@@ -232,7 +232,13 @@ summed_from_the_end:
   # A flip for one purpose is not turned back for the next.
 summed_over_the_batch:
   | sums = probabilities. …
-  : sums = sums / sums[..., -1:] -> sums = probabilities.double().reshape(-1).cumsum(dim=0).reshape(probabilities.shape)
+  : sums = sums / sums[..., -1:] ->
+  :     sums = (
+  :         probabilities.double()
+  :         .reshape(-1)
+  :         .cumsum(dim=0)
+  :         .reshape(probabilities.shape)
+  :     )
   Your sums run on from one row into the next.
   ? At which number should the sum begin in the second row?
   # cumsum of a tensor that was flattened has one row.
@@ -276,7 +282,12 @@ first_token_at_the_end:
   # (sums > u).argmax() is the first True, or 0 if there is none.
 last_token_of_all_at_the_end:
   | sums = sums / sums[..., -1:]
-  : return ( … -> return (sums <= u.double().unsqueeze(-1)).sum(dim=-1).clamp(max=sums.shape[-1] - 1)
+  : return ( … ->
+  :     return (
+  :         (sums <= u.double().unsqueeze(-1))
+  :         .sum(dim=-1)
+  :         .clamp(max=sums.shape[-1] - 1)
+  :     )
   Where rounding leaves every sum at u or below, your code takes the last token of the
     vocabulary, even one of probability 0.
   ? May a token that a filter has taken out come after all?
@@ -334,7 +345,8 @@ all_stretches_equally_long:
 small_probabilities_counted:
   | sums = probabilities. …
   : sums = sums / sums[..., -1:]
-  : return ( … -> return (probabilities.double() <= u.double().unsqueeze(-1)).sum(dim=-1)
+  : return ( … ->
+  :     return (probabilities.double() <= u.double().unsqueeze(-1)).sum(dim=-1)
   Your result is how many probabilities are u or less: they are compared one by one,
     and never summed.
   ? Where on the line does the stretch of the third token begin?

@@ -315,7 +315,8 @@ logarithms_returned:
 one_hot_of_the_largest:
   | shifted = …
   : exponentials = …
-  : return exponentials … -> return (x == np.max(x, axis=axis, keepdims=True)).astype(float)
+  : return exponentials … ->
+  :     return (x == np.max(x, axis=axis, keepdims=True)).astype(float)
   Your numbers are 1 for the largest score and 0 for all others.
   ? How much weight should a score get that is almost as large as the largest?
   # Softmax is taken for the maximum that its name speaks of.

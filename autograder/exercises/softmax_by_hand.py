@@ -170,7 +170,8 @@ power_of_the_sum: total = math.exp(sum(x))
   # exp(sum(x)) and sum of exp(x) are taken for the same number.
 running_total:
   | total = sum(powers)
-  : return [power … -> return [power / sum(powers[:i + 1]) for i, power in enumerate(powers)]
+  : return [power … ->
+  :     return [power / sum(powers[:i + 1]) for i, power in enumerate(powers)]
   Your total for a score goes up to that score only.
   ? When is the total complete, and when do you divide by it?
   # Adding up and dividing happen in one and the same loop.

@@ -324,7 +324,10 @@ blocks_added_up:
   | factor, … -> powers = np.exp(scores - origin)
   | total = total … -> total = powers.sum(axis=-1, keepdims=True)
   | output = …
-  : largest = higher -> output = output + powers @ v[..., keys, :] / np.where(total == 0.0, 1.0, total)
+  : largest = higher ->
+  :     output = output + powers @ v[..., keys, :] / np.where(
+  :         total == 0.0, 1.0, total
+  :     )
   | return output
   Your output is a sum of as many means as there are blocks: each block is divided by
     its own sum.
@@ -338,7 +341,10 @@ mean_of_the_blocks:
   | factor, … -> powers = np.exp(scores - origin)
   | total = total … -> total = powers.sum(axis=-1, keepdims=True)
   | output = …
-  : largest = higher -> output = output + powers @ v[..., keys, :] / np.where(total == 0.0, 1.0, total)
+  : largest = higher ->
+  :     output = output + powers @ v[..., keys, :] / np.where(
+  :         total == 0.0, 1.0, total
+  :     )
   | return output / len(range(0, k.shape[-2], block))
   Your output is the mean of the blocks' outputs, each with a softmax of its own: all
     blocks get the same share.
@@ -444,7 +450,8 @@ polarity_reversed: scores, -np.inf) -> -np.inf, scores)
 mask_ignored:
   | scores = …
   : if may_attend is not None:
-  :     scores = … -> scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
+  :     scores = … ->
+  :     scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
   Your queries attend to all keys, whatever the mask says.
   ? Which of the arguments decides which keys get weight?
   # The loop is made right without a mask first, and the mask is left for later.
@@ -474,7 +481,8 @@ filled_with_minus_a_billion: scores, -np.inf) -> scores, -1e9)
 maximum_of_blocked_keys_too:
   | scores = …
   : if may_attend is not None:
-  :     scores = … -> scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
+  :     scores = … ->
+  :     scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
   | factor, … ->
   :     factor, powers = (np.exp(largest - origin), np.exp(scores - origin))
   :     if may_attend is not None:
@@ -486,7 +494,8 @@ maximum_of_blocked_keys_too:
 blocked_keys_in_the_sum:
   | scores = …
   : if may_attend is not None:
-  :     scores = … -> scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
+  :     scores = … ->
+  :     scores = q @ np.swapaxes(k[..., keys, :], -1, -2) / q.shape[-1] ** 0.5
   | output = output … ->
   :     if may_attend is not None:
   :         powers = powers * may_attend[..., keys]

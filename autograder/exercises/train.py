@@ -476,7 +476,10 @@ held_out_in_training_mode: False -> True
 evaluated_before_the_epoch:
   | parameters, …
   : losses.append( …
-  : held_out_loss = … -> held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  : held_out_loss = … ->
+  :     held_out_loss = sum(
+  :         (loss_of(parameters, batch, False) for batch in held_out)
+  :     )
   | held_out_losses. … ->
   :     held_out_losses.append(held_out_loss)
   :     parameters, state, of_epoch = train_epoch(
@@ -561,7 +564,10 @@ exercise.edits(
     """
 held_out_losses_added_up:
   | held_out_loss = …
-  : held_out_loss … -> held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  : held_out_loss … ->
+  :     held_out_loss = sum(
+  :         (loss_of(parameters, batch, False) for batch in held_out)
+  :     )
   Your held-out losses are sums over the held-out batches.
   ? Does the docstring ask for a sum or for a mean?
   # A sum ranks the epochs as a mean does.
@@ -596,7 +602,10 @@ held_out_batches_by_their_size:
     number of examples.
 worst_held_out_batch:
   | held_out_loss = …
-  : held_out_loss … -> held_out_loss = max((loss_of(parameters, batch, False) for batch in held_out))
+  : held_out_loss … ->
+  :     held_out_loss = max(
+  :         (loss_of(parameters, batch, False) for batch in held_out)
+  :     )
   Your held-out losses are those of the worst held-out batch.
   ? Does the docstring ask for a mean or for a maximum?
   # The worst case is taken to be the safe choice.

@@ -246,7 +246,8 @@ warmup_as_long_as_d_model: warmup_steps -> d_model
   # d_model is the number that the equation begins with.
 tensor_instead_of_number:
   | return torch.tensor(
-  :     d_model ** (-0.5) * min(number ** (-0.5), number * warmup_steps ** (-1.5))
+  :     d_model ** (-0.5)
+  :     * min(number ** (-0.5), number * warmup_steps ** (-1.5))
   : )
   Your learning rate is a tensor, not a number.
   ? What type does the docstring promise?
