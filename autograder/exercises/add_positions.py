@@ -107,271 +107,131 @@ def every_position_used(student, rng):
     student.agrees(rng.normal(size=(2, n, 4)), rng.normal(size=(n, 4)))
 
 
-@exercise.variants
-def variants(
-    x,
-    encoding,
-    *,
-    first=0,
-    rows="the first n",
-    counted_on=-2,
-    combined="sum",
-    scaled="nothing",
-    batch="each sequence from 0",
-    too_many="ValueError",
-    overwritten="nothing",
-):
-    shape, d_model = x.shape, x.shape[-1]
-    if batch == "numbered through":
-        x = x.reshape(-1, d_model)
-    n = len(x) if batch == "along axis 0" else x.shape[-2]
-    room = len(encoding)
-    if n > room or (too_many == "as many too" and n == room):
-        numbers = {
-            "start over": np.arange(n) % room,
-            "the last one for the rest": np.minimum(np.arange(n), room - 1),
-        }
-        if too_many in numbers:
-            encoding = encoding[numbers[too_many]]
-        elif too_many == "tokens cut off":
-            x, n = x[..., :room, :], room
-        elif too_many == "none for the rest":
-            encoding = np.concatenate([encoding, np.zeros((n - room, d_model))])
-        else:
-            raise ValueError(f"{n} tokens, {room} positions")
-    count = {0: len(x), 1: x.shape[1]}.get(counted_on, n)
-    positions = {
-        "the first n": lambda: encoding[first : first + count],
-        "the last n": lambda: encoding[-n:],
-        "all": lambda: encoding,
-        "number n": lambda: encoding[n],
-        "number n − 1": lambda: encoding[n - 1],
-        "number 0": lambda: encoding[0],
-        "the first n in reverse": lambda: encoding[:n][::-1],
-    }[rows]()
-    if batch == "along axis 0" and x.ndim > 2:
-        positions = positions.reshape(-1, *[1] * (x.ndim - 2), d_model)
-    root = np.sqrt(d_model)
-    if scaled in ("tokens", "both"):
-        x = x * root
-    if scaled in ("positions", "both"):
-        positions = positions * root
-    elif scaled == "tokens down":
-        x = x / root
-    if overwritten == "x":
-        x += positions
-        return x
-    added = {
-        "sum": lambda: x + positions,
-        "difference": lambda: x - positions,
-        "product": lambda: x * positions,
-        "mean": lambda: (x + positions) / 2,
-        "tokens alone": lambda: 1.0 * x,
-        "positions alone": lambda: np.broadcast_to(positions, x.shape).copy(),
-        "side by side": lambda: np.concatenate(
-            [x, np.broadcast_to(positions, x.shape)], axis=-1
-        ),
-    }[combined]()
-    if batch == "numbered through":
-        added = added.reshape(*shape[:-1], -1)
-    return added
+exercise.edits(
+    """
+along_the_batch:
+  | x.shape[-2] -> len(x)
+  | encoding[:n] -> encoding[:n].reshape(-1, *[1] * (x.ndim - 2), x.shape[-1])
+  Your encodings run along axis 0: token i of sequence b gets position b.
+  ? Which axis of a batch holds the tokens?
+  # Code for (n, batch, d_model), as in PyTorch's tutorial, is used on batches that
+    come first: songyangco/GETNext issue 2.
+positions_continue_across_sequences:
+  | x.shape[-2] -> x.size // x.shape[-1]
+  | encoding[:n] -> encoding[:n].reshape(x.shape)
+  Your positions run on from one sequence to the next: the second sequence starts
+    where the first ended.
+  ? At which position does the first token of every sequence stand?
+  # The batch is flattened to one long row of tokens and numbered through.
+positions_counted_by_the_batch: encoding[:n] -> encoding[:len(x)]
+  In a batch you take as many positions as the first axis of x is long.
+  ? What does len(x) count in a batch, and what does it count in one sequence?
+  # len(x) and x.shape[0] are the tokens only where there is no batch; with one
+    sequence, or as many as tokens, nothing complains.
+tokens_counted_on_axis_one: encoding[:n] -> encoding[:x.shape[1]]
+  Your number of tokens is that of axis 1, right for one batch axis only.
+  ? Which axis holds the tokens, however many axes stand in front?
+  # x.size(1) stands in the Annotated Transformer, where x has three axes.
+last_positions: encoding[:n] -> encoding[-n:]
+  Your tokens get the last rows of the encoding.
+  ? Where does the first token stand, if the table has rows for later positions too?
+  # encoding[-n:] has n rows as well, and is the same where n is all there are.
+whole_encoding: encoding[:n] -> encoding
+  You add the whole encoding: with more positions than tokens your function stops, or
+    gives a single token a row for each position.
+  ? How many rows does the sum need, and how many has the encoding?
+  # x + encoding is right where the encoding was made for just this sequence.
+row_of_position_n: encoding[:n] -> encoding[n]
+  All your tokens get one and the same row, that of position n.
+  ? How many rows does encoding[n] give, and how many do you need?
+  # The colon of encoding[:n] is missing, and broadcasting hides it.
+row_of_the_last_token: encoding[:n] -> encoding[n - 1]
+  All your tokens get one and the same row, that of position n − 1.
+  ? How many rows does encoding[n - 1] give, and how many do you need?
+  # The row of the newest token is the only one that a step of decoding needs.
+row_of_position_zero: encoding[:n] -> encoding[0]
+  All your tokens get one and the same row, that of position 0.
+  ? How many rows does encoding[0] give, and how many do you need?
+  # encoding[0] takes the batch axis off many an encoding, and here a row.
+positions_backwards: encoding[:n] -> encoding[:n][::-1]
+  Your first token gets the last of the n positions, and the last token the first.
+  ? At which position is the first token?
+  # Distances from the end are what some models count.
+first_token_at_position_one: encoding[:n] -> encoding[1:n + 1]
+  Your first token gets the encoding of position 1.
+  ? Which number does the first position have here?
+  # Libraries such as fairseq keep the first positions for padding.
+concatenated:
+  | return np.concatenate([x, np.broadcast_to(encoding[:n], x.shape)], axis=-1)
+  Your rows are twice as long: the encoding stands behind the token.
+  ? How long is a row of the result, according to the docstring?
+  # Concatenating keeps both apart, and some models do so; this one adds.
+subtracted: x + encoding -> x - encoding
+  The encoding is subtracted from your tokens.
+  ? What does the docstring do with a token and the encoding of its position?
+  # A sign is exchanged.
+multiplied: x + encoding -> x * encoding
+  Your tokens are multiplied by the encoding.
+  # Rotary positions multiply, and sinusoids are taken for them.
+mean_of_both: return (x + encoding[:n]) / 2
+  Your result is half of the sum.
+  ? What should come out for an encoding of zeros?
+  # The mean keeps numbers as large as they were.
+x_returned: return 1.0 * x
+  Your tokens come back without any encoding.
+  ? What should come out for tokens of zeros?
+  # The sum is computed, and x is returned.
+encoding_returned: return np.broadcast_to(encoding[:n], x.shape)
+  Your result is the encoding without the tokens.
+  ? What should come out for an encoding of zeros?
+  # The positions are picked, and the sum is forgotten.
+tokens_scaled: return x * np.sqrt(x.shape[-1]) + encoding[:n]
+  Your tokens are multiplied by √d_model before the encoding is added.
+  # The paper scales its embeddings so (section 3.4), and many codes do it in the same
+    line as the sum; here x comes as it should be.
+tokens_scaled_down: return x / np.sqrt(x.shape[-1]) + encoding[:n]
+  Your tokens are divided by √d_model before the encoding is added.
+  # The root of scaled scores, and that of section 3.4, are mixed up.
+encoding_scaled: return x + encoding[:n] * np.sqrt(x.shape[-1])
+  Your encoding is multiplied by √d_model before it is added.
+  ? What should come out for tokens of zeros?
+  # The root of the paper's section 3.4 belongs to the embeddings, and is put on the
+    wrong one.
+sum_scaled: return (x + encoding[:n]) * np.sqrt(x.shape[-1])
+  Your tokens and your encoding are both multiplied by √d_model.
+  # The root of the paper's section 3.4 is put outside the brackets.
+positions_start_over:
+  | raise ValueError… -> encoding = encoding[np.arange(n) % n_positions]
+  Your positions start again at 0 when the table is used up.
+  ? Can a model tell two tokens apart that share a position?
+  # An index modulo the table's length keeps long inputs from stopping.
+last_position_for_the_rest:
+  | raise ValueError… -> encoding = encoding[np.minimum(np.arange(n), n_positions - 1)]
+  Your tokens share the last position when the table is used up.
+  # An index that is clipped keeps long inputs from stopping.
+no_position_for_the_rest:
+  | raise ValueError… -> encoding = np.pad(encoding, ((0, n - n_positions), (0, 0)))
+  Your tokens get no encoding when the table is used up.
+  ? What does the docstring promise if there are too few positions?
+  # A loop over what there is leaves the other tokens as they are.
+tokens_cut_off: raise ValueError… -> x = x[..., :n_positions, :]
+  Your result lacks the tokens for which no position is left.
+  ? Who would notice, if a function leaves out the end of a text without a word?
+  # Inputs are often cut to the longest length: x[:, :max_len].
+last_position_refused: n > n_positions -> n >= n_positions
+  Your function stops where there are just as many positions as tokens.
+  ? How many positions must there be, at least?
+  # >= is written for >.
+written_into_x:
+  | return x + encoding[:n] ->
+  :     x += encoding[:n]
+  :     return x
+  Your call writes the result into the caller's x.
+  ? What does `x += …` do to the array that the caller holds?
+  # `x += …` looks like `x = x + …`, and `x[...] = …` saves an array.
+""",
+)
 
-
-exercise.option(
-    "along_the_batch",
-    "Your encodings run along axis 0: token i of sequence b gets position b.",
-    "Which axis of a batch holds the tokens?",
-    why="Code for (n, batch, d_model), as in PyTorch's tutorial, is used on batches "
-    "that come first: songyangco/GETNext issue 2.",
-    batch="along axis 0",
-)
-exercise.option(
-    "positions_continue_across_sequences",
-    "Your positions run on from one sequence to the next: the second sequence starts "
-    "where the first ended.",
-    "At which position does the first token of every sequence stand?",
-    why="The batch is flattened to one long row of tokens and numbered through.",
-    batch="numbered through",
-)
-exercise.option(
-    "positions_counted_by_the_batch",
-    "In a batch you take as many positions as the first axis of x is long.",
-    "What does len(x) count in a batch, and what does it count in one sequence?",
-    why="len(x) and x.shape[0] are the tokens only where there is no batch; with one "
-    "sequence, or as many as tokens, nothing complains.",
-    counted_on=0,
-)
-exercise.option(
-    "tokens_counted_on_axis_one",
-    "Your number of tokens is that of axis 1, right for one batch axis only.",
-    "Which axis holds the tokens, however many axes stand in front?",
-    why="x.size(1) stands in the Annotated Transformer, where x has three axes.",
-    counted_on=1,
-)
-exercise.option(
-    "last_positions",
-    "Your tokens get the last rows of the encoding.",
-    "Where does the first token stand, if the table has rows for later positions too?",
-    why="encoding[-n:] has n rows as well, and is the same where n is all there are.",
-    rows="the last n",
-)
-exercise.option(
-    "whole_encoding",
-    "You add the whole encoding: with more positions than tokens your function stops, "
-    "or gives a single token a row for each position.",
-    "How many rows does the sum need, and how many has the encoding?",
-    why="x + encoding is right where the encoding was made for just this sequence.",
-    rows="all",
-)
-exercise.option(
-    "row_of_position_n",
-    "All your tokens get one and the same row, that of position n.",
-    "How many rows does encoding[n] give, and how many do you need?",
-    why="The colon of encoding[:n] is missing, and broadcasting hides it.",
-    rows="number n",
-)
-exercise.option(
-    "row_of_the_last_token",
-    "All your tokens get one and the same row, that of position n − 1.",
-    "How many rows does encoding[n - 1] give, and how many do you need?",
-    why="The row of the newest token is the only one that a step of decoding needs.",
-    rows="number n − 1",
-)
-exercise.option(
-    "row_of_position_zero",
-    "All your tokens get one and the same row, that of position 0.",
-    "How many rows does encoding[0] give, and how many do you need?",
-    why="encoding[0] takes the batch axis off many an encoding, and here a row.",
-    rows="number 0",
-)
-exercise.option(
-    "positions_backwards",
-    "Your first token gets the last of the n positions, and the last token the first.",
-    "At which position is the first token?",
-    why="Distances from the end are what some models count.",
-    rows="the first n in reverse",
-)
-exercise.option(
-    "first_token_at_position_one",
-    "Your first token gets the encoding of position 1.",
-    "Which number does the first position have here?",
-    why="Libraries such as fairseq keep the first positions for padding.",
-    first=1,
-)
-exercise.option(
-    "concatenated",
-    "Your rows are twice as long: the encoding stands behind the token.",
-    "How long is a row of the result, according to the docstring?",
-    why="Concatenating keeps both apart, and some models do so; this one adds.",
-    combined="side by side",
-)
-exercise.option(
-    "subtracted",
-    "The encoding is subtracted from your tokens.",
-    "What does the docstring do with a token and the encoding of its position?",
-    why="A sign is exchanged.",
-    combined="difference",
-)
-exercise.option(
-    "multiplied",
-    "Your tokens are multiplied by the encoding.",
-    "What does the docstring do with a token and the encoding of its position?",
-    why="Rotary positions multiply, and sinusoids are taken for them.",
-    combined="product",
-)
-exercise.option(
-    "mean_of_both",
-    "Your result is half of the sum.",
-    "What should come out for an encoding of zeros?",
-    why="The mean keeps numbers as large as they were.",
-    combined="mean",
-)
-exercise.option(
-    "x_returned",
-    "Your tokens come back without any encoding.",
-    "What should come out for tokens of zeros?",
-    why="The sum is computed, and x is returned.",
-    combined="tokens alone",
-)
-exercise.option(
-    "encoding_returned",
-    "Your result is the encoding without the tokens.",
-    "What should come out for an encoding of zeros?",
-    why="The positions are picked, and the sum is forgotten.",
-    combined="positions alone",
-)
-exercise.option(
-    "tokens_scaled",
-    "Your tokens are multiplied by √d_model before the encoding is added.",
-    "What should come out for an encoding of zeros?",
-    why="The paper scales its embeddings so (section 3.4), and many codes do it in "
-    "the same line as the sum; here x comes as it should be.",
-    scaled="tokens",
-)
-exercise.option(
-    "tokens_scaled_down",
-    "Your tokens are divided by √d_model before the encoding is added.",
-    "What should come out for an encoding of zeros?",
-    why="The root of scaled scores, and that of section 3.4, are mixed up.",
-    scaled="tokens down",
-)
-exercise.option(
-    "encoding_scaled",
-    "Your encoding is multiplied by √d_model before it is added.",
-    "What should come out for tokens of zeros?",
-    why="The root of the paper's section 3.4 belongs to the embeddings, and is put on "
-    "the wrong one.",
-    scaled="positions",
-)
-exercise.option(
-    "sum_scaled",
-    "Your tokens and your encoding are both multiplied by √d_model.",
-    "What should come out for tokens of zeros?",
-    why="The root of the paper's section 3.4 is put outside the brackets.",
-    scaled="both",
-)
-exercise.option(
-    "positions_start_over",
-    "Your positions start again at 0 when the table is used up.",
-    "Can a model tell two tokens apart that share a position?",
-    why="An index modulo the table's length keeps long inputs from stopping.",
-    too_many="start over",
-)
-exercise.option(
-    "last_position_for_the_rest",
-    "Your tokens share the last position when the table is used up.",
-    "Can a model tell two tokens apart that share a position?",
-    why="An index that is clipped keeps long inputs from stopping.",
-    too_many="the last one for the rest",
-)
-exercise.option(
-    "no_position_for_the_rest",
-    "Your tokens get no encoding when the table is used up.",
-    "What does the docstring promise if there are too few positions?",
-    why="A loop over what there is leaves the other tokens as they are.",
-    too_many="none for the rest",
-)
-exercise.option(
-    "tokens_cut_off",
-    "Your result lacks the tokens for which no position is left.",
-    "Who would notice, if a function leaves out the end of a text without a word?",
-    why="Inputs are often cut to the longest length: x[:, :max_len].",
-    too_many="tokens cut off",
-)
-exercise.option(
-    "last_position_refused",
-    "Your function stops where there are just as many positions as tokens.",
-    "How many positions must there be, at least?",
-    why=">= is written for >.",
-    too_many="as many too",
-)
-exercise.option(
-    "written_into_x",
-    "Your call writes the result into the caller's x.",
-    "What does `x += …` do to the array that the caller holds?",
-    why="`x += …` looks like `x = x + …`, and `x[...] = …` saves an array.",
-    overwritten="x",
-)
 exercise.family(
     families.squeezed(),
     families.as_list(),

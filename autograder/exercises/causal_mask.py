@@ -97,266 +97,147 @@ def other_sizes(student, rng):
     student.agrees(3, 9, 4)
 
 
-@exercise.variants
-def variants(
-    n,
-    m=None,
-    offset=0,
-    *,
-    true_means="may attend",
-    diagonal=0,
-    attends_to="before",
-    position="i + offset",
-    columns="m",
-    without_m="n + offset",
-    positions_before="open",
-    keys_at_the_end="blocked",
-    axes="(n, m)",
-    holds="booleans",
-):
-    is_missing = m is None or (without_m == "zero counts as none" and m == 0)
-    if is_missing:
-        m = n if without_m == "n" else n + offset
-    elif columns != "m":
-        m = n + offset if columns == "n + offset" else m + offset
-    shift = {
-        "i + offset": offset,
-        "i": 0,
-        "i − offset": -offset,
-        "i + 2 offset": 2 * offset,
-        "i + offset − 1": max(offset - 1, 0),
-        "i + m − n": m - n,
-        "i + offset without m": offset if is_missing else 0,
-    }[position]
-    rows = n
-    if axes == "(m, n)":
-        rows, m = m, n
-    elif axes == "(m, m)":
-        rows = m
-    elif axes == "(n + offset, m)":
-        rows, shift = n + offset, 0
-    keys, positions = np.arange(m), np.arange(rows)[:, np.newaxis] + shift + diagonal
-    may_attend = {
-        "before": keys <= positions,
-        "behind": keys >= positions,
-        "itself": keys == positions,
-        "all": np.ones((rows, m), bool),
-    }[attends_to]
-    if positions_before == "blocked":
-        may_attend = may_attend & (keys >= offset)
-    if keys_at_the_end == "open":
-        may_attend = may_attend | (keys >= n + offset)
-    if true_means == "blocked":
-        may_attend = ~may_attend
-    may_attend = {"turned": may_attend.T, "(1, n, m)": may_attend[np.newaxis]}.get(
-        axes, may_attend
-    )
-    if holds.startswith("to add"):
-        return np.where(may_attend, 0.0, -np.inf if "∞" in holds else -1e9)
-    return may_attend.astype({"floats": float, "whole numbers": int}.get(holds, bool))
+exercise.edits(
+    """
+polarity_reversed: <= -> >
+  Your mask is True where a key is blocked.
+  ? What does True mean in a mask called may_attend?
+  # In the masks of PyTorch's nn.MultiheadAttention and nn.Transformer True means
+    blocked; pytorch/pytorch#170415 is about the mix-up.
+diagonal_blocked: <= -> <
+  Your rows have one True too few: a query does not attend to its own position.
+  ? Does the docstring let a query attend to its own position?
+  # The diagonal of triu and tril is off by one; pbloem/former#10 had whole rows of
+    NaN from it.
+one_key_too_many: np.newaxis] + offset -> np.newaxis] + offset + 1
+  Your rows have one True too many: each query attends to the next key too.
+  ? Which is the last key that the first query may attend to, if nothing comes before
+    it?
+  # diagonal=1 belongs to triu with True = blocked, and is copied into tril;
+    RVC-Boss/GPT-SoVITS#965 asks about it.
+upper_triangle: <= -> >=
+  Your triangle is the upper one: it holds what comes behind a query.
+  ? On which side of the diagonal are the keys before a query?
+  # np.triu is taken for np.tril; karpathy/nanoGPT#170 asks which one it must be.
+own_position_only: <= -> ==
+  Your rows have a single True: a query attends to its own position alone.
+  ? To which other positions may a query attend?
+  # np.eye marks the positions of the queries, and the keys before them are left.
+everything_open: return np.ones((n, m), bool)
+  Your mask blocks no key.
+  ? Which keys are hidden from a query that writes from left to right?
+  # The shape is right, and the comparison is left for later.
+ones_and_zeros: return np.tri(n, m, offset)
+  Your mask holds the numbers 1.0 and 0.0.
+  ? Which dtype does the docstring promise, and which does np.ones give you?
+  # np.tril(np.ones((n, m))) holds floats; added to the scores as they are, ones block
+    nothing (pytorch/pytorch#21518).
+whole_numbers: return np.tri(n, m, offset, dtype=int)
+  Your mask holds the integers 1 and 0.
+  ? Which dtype does the docstring promise?
+  # dtype=int, or 1 and 0 in a list, look like True and False.
+numbers_to_add: return np.where(np.tri(n, m, offset), 0.0, -np.inf)
+  Your mask holds 0 and −∞, which are to be added to the scores.
+  ? Which two values does a mask called may_attend have?
+  # PyTorch's nn.Transformer.generate_square_subsequent_mask gives these numbers.
+a_billion_to_take_off: return np.where(np.tri(n, m, offset), 0.0, -1000000000.0)
+  Your mask holds 0 and −10⁹, which are to be added to the scores.
+  # Masks with −1e9 are in many an example.
+number_of_keys_ignored:
+  | if m is None:
+  :     m = n + offset -> m = n + offset
+  Your mask always has n + offset columns, however many keys are asked for.
+  ? Which argument says how many keys there are?
+  # In self-attention there are as many keys as queries, so m is not missed.
+offset_added_to_the_number_of_keys:
+  | if m is None:
+  :     m = n + offset -> m = (n if m is None else m) + offset
+  Your mask has m + offset columns where m is given.
+  ? Does m count the keys at the positions before the first query?
+  # m is taken for the number of new keys, apart from those that were kept.
+as_many_keys_as_queries: m = n
+  Your mask has n columns when no m is given, whatever offset is: the newest positions
+    have none.
+  ? How many keys may the last query attend to?
+  # m = n is the default of square masks, and is right for offset 0.
+no_keys_taken_for_none: m is None -> not m
+  Your mask has n + offset columns for m=0.
+  ? Is 0 the same as None, and what does `or` say?
+  # `m or n + offset` and `if not m` take 0 for a number that is left out.
+aligned_at_the_end: np.newaxis] + offset -> np.newaxis] + m - n
+  Your last row is shifted to the last key, whatever the offset.
+  ? At which position does the docstring put query i?
+  # FlashAttention and MLX align the triangle at the lower right corner, PyTorch at
+    the upper left one (ml-explore/mlx#2967).
+offset_ignored: np.newaxis] + offset -> np.newaxis]
+  Your query i is at position i, however many positions come before the first query.
+  ? At which position is query 0 when the offset is 3?
+  # A triangle that begins at the first key is right as long as nothing was kept from
+    earlier steps (onnx/onnx#8068, pytorch/executorch#21749).
+offset_ignored_beside_m:
+  | if m is None:
+  :     m = n + offset ->
+  :     if m is None:
+  :         m = n + offset
+  :     else:
+  :         offset = 0
+  Your query i is at position i where the number of keys is given too.
+  ? At which position is query 0 when the offset is 3, with any number of keys?
+  # The offset is read in the branch for m=None only.
+offset_subtracted: np.newaxis] + offset -> np.newaxis] - offset
+  Your offset is subtracted: the further back the first query is in the sequence, the
+    further your triangle moves the other way.
+  ? If more positions come before a query, does it attend to more keys or fewer?
+  # The offset is added on the side of the keys: j + offset <= i.
+offset_twice: np.newaxis] + offset -> np.newaxis] + 2 * offset
+  Your query i is at position i + 2 · offset.
+  ? At which position is query 0 when the offset is 3?
+  # The positions begin at the offset already, and k=offset adds it once more.
+offset_one_too_small: np.newaxis] + offset -> np.newaxis] + max(offset - 1, 0)
+  Your queries are one position too early where positions come before them.
+  ? At which position is query 0 when one position comes before it?
+  # The offset is taken for the position of the first query, counted from 1.
+positions_before_blocked:
+  | return (np.arange(m) >= offset) & (
+  :     np.arange(m) <= np.arange(n)[:, np.newaxis] + offset
+  : )
+  Your columns before number offset are blocked for all.
+  ? Which keys come before the first query, and may it attend to them?
+  # A square triangle is put behind a block of False for earlier positions, as
+    np.zeros makes it.
+keys_at_the_end_open:
+  | return (np.arange(m) >= n + offset) | (
+  :     np.arange(m) <= np.arange(n)[:, np.newaxis] + offset
+  : )
+  Your keys behind the position of the last query are open to all.
+  ? At which position is the last key, if m is greater than n + offset?
+  # False is written into a mask full of True, but only as far as the triangle goes.
+sizes_swapped:
+  | np.arange(m) <= np.arange(n)[:, np.newaxis] ->
+  :     np.arange(n) <= np.arange(m)[:, np.newaxis]
+  Your mask has m rows and n columns.
+  ? Which of the two has the rows in scores of shape (n, m)?
+  # np.tri(m, n) and comparisons with the wrong side as a column are right as long as
+    the mask is square.
+rows_and_columns_exchanged: return np.arange(m)[:, np.newaxis] <= np.arange(n) + offset
+  Your row j says which queries may attend to key j.
+  ? Which have the rows of a mask of shape (n, m), the queries or the keys?
+  # The positions of the keys are made a column, and those of the queries are left as
+    a row.
+as_many_rows_as_keys: np.arange(n) -> np.arange(m)
+  Your mask is square: it has a row for each of the m keys.
+  ? How many queries are there?
+  # The mask of self-attention over all keys is made, and not cut to the queries.
+rows_for_positions_before:
+  | np.arange(n)[:, np.newaxis] + offset -> np.arange(n + offset)[:, np.newaxis]
+  Your mask has a row for each of the positions before the first query too.
+  ? At which position is the first row's query?
+  # The mask of the whole sequence is made, and not cut to the last n rows.
+axis_in_front: [:, np.newaxis] -> [np.newaxis, :, np.newaxis]
+  Your mask has an axis of length 1 in front.
+  ? Which shape does the docstring promise?
+  # subsequent_mask in The Annotated Transformer returns (1, n, n), for batches.
+""",
+)
 
-
-exercise.option(
-    "polarity_reversed",
-    "Your mask is True where a key is blocked.",
-    "What does True mean in a mask called may_attend?",
-    why="In the masks of PyTorch's nn.MultiheadAttention and nn.Transformer True means "
-    "blocked; pytorch/pytorch#170415 is about the mix-up.",
-    true_means="blocked",
-)
-exercise.option(
-    "diagonal_blocked",
-    "Your rows have one True too few: a query does not attend to its own position.",
-    "Does the docstring let a query attend to its own position?",
-    why="The diagonal of triu and tril is off by one; pbloem/former#10 had whole rows "
-    "of NaN from it.",
-    diagonal=-1,
-)
-exercise.option(
-    "one_key_too_many",
-    "Your rows have one True too many: each query attends to the next key too.",
-    "Which is the last key that the first query may attend to, if nothing comes before "
-    "it?",
-    why="diagonal=1 belongs to triu with True = blocked, and is copied into tril; "
-    "RVC-Boss/GPT-SoVITS#965 asks about it.",
-    diagonal=1,
-)
-exercise.option(
-    "upper_triangle",
-    "Your triangle is the upper one: it holds what comes behind a query.",
-    "On which side of the diagonal are the keys before a query?",
-    why="np.triu is taken for np.tril; karpathy/nanoGPT#170 asks which one it must be.",
-    attends_to="behind",
-)
-exercise.option(
-    "own_position_only",
-    "Your rows have a single True: a query attends to its own position alone.",
-    "To which other positions may a query attend?",
-    why="np.eye marks the positions of the queries, and the keys before them are left.",
-    attends_to="itself",
-)
-exercise.option(
-    "everything_open",
-    "Your mask blocks no key.",
-    "Which keys are hidden from a query that writes from left to right?",
-    why="The shape is right, and the comparison is left for later.",
-    attends_to="all",
-)
-exercise.option(
-    "ones_and_zeros",
-    "Your mask holds the numbers 1.0 and 0.0.",
-    "Which dtype does the docstring promise, and which does np.ones give you?",
-    why="np.tril(np.ones((n, m))) holds floats; added to the scores as they are, ones "
-    "block nothing (pytorch/pytorch#21518).",
-    holds="floats",
-)
-exercise.option(
-    "whole_numbers",
-    "Your mask holds the integers 1 and 0.",
-    "Which dtype does the docstring promise?",
-    why="dtype=int, or 1 and 0 in a list, look like True and False.",
-    holds="whole numbers",
-)
-exercise.option(
-    "numbers_to_add",
-    "Your mask holds 0 and −∞, which are to be added to the scores.",
-    "Which two values does a mask called may_attend have?",
-    why="PyTorch's nn.Transformer.generate_square_subsequent_mask gives these numbers.",
-    holds="to add, −∞",
-)
-exercise.option(
-    "a_billion_to_take_off",
-    "Your mask holds 0 and −10⁹, which are to be added to the scores.",
-    "Which two values does a mask called may_attend have?",
-    why="Masks with −1e9 are in many an example.",
-    holds="to add, −10⁹",
-)
-exercise.option(
-    "number_of_keys_ignored",
-    "Your mask always has n + offset columns, however many keys are asked for.",
-    "Which argument says how many keys there are?",
-    why="In self-attention there are as many keys as queries, so m is not missed.",
-    columns="n + offset",
-)
-exercise.option(
-    "offset_added_to_the_number_of_keys",
-    "Your mask has m + offset columns where m is given.",
-    "Does m count the keys at the positions before the first query?",
-    why="m is taken for the number of new keys, apart from those that were kept.",
-    columns="m + offset",
-)
-exercise.option(
-    "as_many_keys_as_queries",
-    "Your mask has n columns when no m is given, whatever offset is: the newest "
-    "positions have none.",
-    "How many keys may the last query attend to?",
-    why="m = n is the default of square masks, and is right for offset 0.",
-    without_m="n",
-)
-exercise.option(
-    "no_keys_taken_for_none",
-    "Your mask has n + offset columns for m=0.",
-    "Is 0 the same as None, and what does `or` say?",
-    why="`m or n + offset` and `if not m` take 0 for a number that is left out.",
-    without_m="zero counts as none",
-)
-exercise.option(
-    "aligned_at_the_end",
-    "Your last row is shifted to the last key, whatever the offset.",
-    "At which position does the docstring put query i?",
-    why="FlashAttention and MLX align the triangle at the lower right corner, PyTorch "
-    "at the upper left one (ml-explore/mlx#2967).",
-    position="i + m − n",
-)
-exercise.option(
-    "offset_ignored",
-    "Your query i is at position i, however many positions come before the first "
-    "query.",
-    "At which position is query 0 when the offset is 3?",
-    why="A triangle that begins at the first key is right as long as nothing was "
-    "kept from earlier steps (onnx/onnx#8068, pytorch/executorch#21749).",
-    position="i",
-)
-exercise.option(
-    "offset_ignored_beside_m",
-    "Your query i is at position i where the number of keys is given too.",
-    "At which position is query 0 when the offset is 3, with any number of keys?",
-    why="The offset is read in the branch for m=None only.",
-    position="i + offset without m",
-)
-exercise.option(
-    "offset_subtracted",
-    "Your offset is subtracted: the further back the first query is in the sequence, "
-    "the further your triangle moves the other way.",
-    "If more positions come before a query, does it attend to more keys or fewer?",
-    why="The offset is added on the side of the keys: j + offset <= i.",
-    position="i − offset",
-)
-exercise.option(
-    "offset_twice",
-    "Your query i is at position i + 2 · offset.",
-    "At which position is query 0 when the offset is 3?",
-    why="The positions begin at the offset already, and k=offset adds it once more.",
-    position="i + 2 offset",
-)
-exercise.option(
-    "offset_one_too_small",
-    "Your queries are one position too early where positions come before them.",
-    "At which position is query 0 when one position comes before it?",
-    why="The offset is taken for the position of the first query, counted from 1.",
-    position="i + offset − 1",
-)
-exercise.option(
-    "positions_before_blocked",
-    "Your columns before number offset are blocked for all.",
-    "Which keys come before the first query, and may it attend to them?",
-    why="A square triangle is put behind a block of False for earlier positions, as "
-    "np.zeros makes it.",
-    positions_before="blocked",
-)
-exercise.option(
-    "keys_at_the_end_open",
-    "Your keys behind the position of the last query are open to all.",
-    "At which position is the last key, if m is greater than n + offset?",
-    why="False is written into a mask full of True, but only as far as the triangle "
-    "goes.",
-    keys_at_the_end="open",
-)
-exercise.option(
-    "sizes_swapped",
-    "Your mask has m rows and n columns.",
-    "Which of the two has the rows in scores of shape (n, m)?",
-    why="np.tri(m, n) and comparisons with the wrong side as a column are right as "
-    "long as the mask is square.",
-    axes="(m, n)",
-)
-exercise.option(
-    "rows_and_columns_exchanged",
-    "Your row j says which queries may attend to key j.",
-    "Which have the rows of a mask of shape (n, m), the queries or the keys?",
-    why="The positions of the keys are made a column, and those of the queries are "
-    "left as a row.",
-    axes="turned",
-)
-exercise.option(
-    "as_many_rows_as_keys",
-    "Your mask is square: it has a row for each of the m keys.",
-    "How many queries are there?",
-    why="The mask of self-attention over all keys is made, and not cut to the queries.",
-    axes="(m, m)",
-)
-exercise.option(
-    "rows_for_positions_before",
-    "Your mask has a row for each of the positions before the first query too.",
-    "At which position is the first row's query?",
-    why="The mask of the whole sequence is made, and not cut to the last n rows.",
-    axes="(n + offset, m)",
-)
-exercise.option(
-    "axis_in_front",
-    "Your mask has an axis of length 1 in front.",
-    "Which shape does the docstring promise?",
-    why="subsequent_mask in The Annotated Transformer returns (1, n, n), for batches.",
-    axes="(1, n, m)",
-)
 exercise.family(families.squeezed(), families.as_list())

@@ -91,242 +91,119 @@ def other_sizes(student, rng):
         student.agrees(n_heads * d_k, n_heads, bias)
 
 
-@exercise.variants
-def variants(
-    d_model,
-    n_heads,
-    bias,
-    *,
-    checked="d_model % n_heads",
-    sizes="d_k",
-    heads="all",
-    matrices=3,
-    w_o="n_heads · d_k rows",
-    biases="four",
-    added="where asked for",
-):
-    is_refused = {
-        "d_model % n_heads": d_model % n_heads > 0,
-        "more numbers than heads": d_model > n_heads and d_model % n_heads > 0,
-        "n_heads % d_model": n_heads % d_model > 0,
-        "one head too": n_heads == 1 or d_model % n_heads > 0,
-    }
-    if is_refused.get(checked, False):
-        raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
-    if checked == "nothing: None" and d_model % n_heads:
-        return None
-    if checked == "nothing, unrounded" and d_model % n_heads:
-        return 4 * (d_model + bias) * d_model
-    d_k, count = d_model // n_heads, n_heads if heads == "all" else 1
-    d_k = {"64": 64, "full": d_model, "full, but w_o": d_model}.get(sizes, d_k)
-    rows = d_k if sizes == "d_k by d_k" else d_model
-    numbers = matrices * count * rows * d_k
-    of_last = d_model if sizes == "full, but w_o" else n_heads * d_k
-    numbers += d_model * (d_k if w_o == "d_k rows" else of_last)
-    own = d_model if sizes.startswith("full") else count * d_k
-    numbers_added = {
-        "four": matrices * own + d_model,
-        "none of w_o": matrices * own,
-        "of w_o alone": d_model,
-        "full for each head": (3 * n_heads + 1) * d_model,
-        "of one head": 3 * d_k + d_model,
-        "one number": 4,
-        "one number for each head": 4 * n_heads,
-    }[biases]
-    is_added = {"where asked for": bias, "always": True, "where not": not bias}
-    numbers += numbers_added * is_added.get(added, False)
-    return n_heads * numbers if sizes == "everything for each head" else numbers
-
-
-for sizes, name, diagnosis, question, why in (
-    (
-        "everything for each head",
-        "full_matrices_for_each_head",
-        "Your count has everything n_heads times: as if every head had full-sized "
-        "matrices and biases.",
-        "How long are the queries of one head, if all heads together give d_model "
-        "numbers?",
-        "'Each head has its own matrices' is right, and their size goes unsaid.",
-    ),
-    (
-        "full",
-        "full_matrices_beside_right_biases",
-        "Your matrices have n_heads times too many numbers: as if every head had "
-        "full-sized ones.",
-        "How many columns of w_q belong to one head, if w_q has d_model of them?",
-        "'Each head has its own matrices' is right, and biases are thought of once "
-        "for the whole layer.",
-    ),
-    (
-        "full, but w_o",
-        "full_projections_for_each_head",
-        "Your w_q, w_k and w_v have n_heads times too many numbers: as if every head "
-        "had d_model columns of each.",
-        "How many columns of w_q belong to one head, if w_q has d_model of them?",
-        "Each head is thought to see, and to make, the whole vector.",
-    ),
-    (
-        "d_k by d_k",
-        "tokens_cut_before_the_projection",
-        "Your matrices are d_k by d_k for each head: as if a head saw its own part of "
-        "each token only.",
-        "Is a token cut for the heads before it is multiplied, or after?",
-        "The input is cut before the projection in MarcoMeter/"
-        "episodic-transformer-memory-ppo (pull request 22) and in Khaliladib11/"
-        "Transformer-from-scratch (issue 3).",
-    ),
-    (
-        "64",
-        "heads_of_length_64",
-        "Your heads are 64 numbers long, whatever d_model is.",
-        "Which sizes in your formula come from the arguments?",
-        "d_k = 64 is the paper's, and its sizes come out right.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, sizes=sizes)
-exercise.option(
-    "one_head_only",
-    "Your queries, keys and values are counted for one head only.",
-    "How many heads are there, and does each have its own w_q?",
-    why="One head is worked out on paper, and the number of heads never comes in.",
-    heads="one",
+exercise.edits(
+    """
+full_matrices_for_each_head: return n_heads * 4 * (d_model + bias) * d_model
+  Your count has everything n_heads times: as if every head had full-sized matrices
+    and biases.
+  ? How long are the queries of one head, if all heads together give d_model numbers?
+  # 'Each head has its own matrices' is right, and their size goes unsaid.
+full_matrices_beside_right_biases:
+  | return n_heads * 4 * d_model ** 2 + 4 * bias * d_model
+  Your matrices have n_heads times too many numbers: as if every head had full-sized
+    ones.
+  ? How many columns of w_q belong to one head, if w_q has d_model of them?
+  # 'Each head has its own matrices' is right, and biases are thought of once for the
+    whole layer.
+full_projections_for_each_head:
+  | return (3 * n_heads + 1) * d_model ** 2 + 4 * bias * d_model
+  Your w_q, w_k and w_v have n_heads times too many numbers: as if every head had
+    d_model columns of each.
+  # Each head is thought to see, and to make, the whole vector.
+tokens_cut_before_the_projection: (d_model + bias) -> (d_k + bias)
+  Your matrices are d_k by d_k for each head: as if a head saw its own part of each
+    token only.
+  ? Is a token cut for the heads before it is multiplied, or after?
+  # The input is cut before the projection in
+    MarcoMeter/episodic-transformer-memory-ppo (pull request 22) and in
+    Khaliladib11/Transformer-from-scratch (issue 3).
+heads_of_length_64: d_k = 64
+  Your heads are 64 numbers long, whatever d_model is.
+  ? Which sizes in your formula come from the arguments?
+  # d_k = 64 is the paper's, and its sizes come out right.
+one_head_only: n_heads * of_a_head -> of_a_head
+  Your queries, keys and values are counted for one head only.
+  ? How many heads are there, and does each have its own w_q?
+  # One head is worked out on paper, and the number of heads never comes in.
+w_o_forgotten: 3 * -> 2 *
+  Your count has three matrices in all, not four.
+  ? What makes queries, keys and values of the tokens, and what happens to the heads'
+    results once they are side by side?
+  # Queries, keys and values are what every picture shows; w_o is not.
+one_matrix_too_many: 3 * -> 4 *
+  Your count has five matrices in all, not four.
+one_matrix_for_all: 3 * (d_model + bias) -> (d_model + bias)
+  Your count has two matrices in all, not four.
+w_o_for_one_head: (n_heads * d_k + bias) -> (d_k + bias)
+  Your w_o has d_k rows: as if the heads' results were averaged before it.
+  ? How many numbers does a token have when all heads' results are side by side?
+  # Heads are taken for an ensemble whose results are averaged.
+bias_ignored:
+  | (d_model + bias) -> d_model
+  | (n_heads * d_k + bias) -> n_heads * d_k
+  Your count never has biases.
+  ? Which of the arguments have you not used yet?
+  # The paper's formulas have no biases, and PyTorch's layer has.
+bias_always: + bias => + 1
+  Your count always has biases.
+  ? Which of the arguments says whether there are biases, and where do you ask it?
+  # nn.Linear has a bias by default.
+bias_the_other_way_round: + bias => + (not bias)
+  Your count has biases where `bias` is False, and none where it is True.
+  ? What does bias=True say, read aloud?
+  # `if not bias` is written for the longer branch.
+no_bias_beside_w_o: (n_heads * d_k + bias) -> n_heads * d_k
+  Your count has no bias for w_o.
+  ? How many projections are there, with the last one?
+  # The output projection is kept apart: add_bias_kv, qkv_bias and the like speak of
+    the first three.
+one_bias_only: (d_model + bias) -> d_model
+  Your count has one bias, that of w_o, and none for queries, keys and values.
+  ? Which of the four projections adds a bias, as the docstring has it?
+  # 'A bias' sounds like one vector for the whole layer.
+full_biases_for_each_head: of_a_head = 3 * d_model * (d_k + bias)
+  Your heads each have biases of length d_model.
+  ? How long are the queries of one head, and how long is what is added to them?
+  # The length of a bias is taken from its input, or from the whole layer.
+biases_of_one_head:
+  | of_a_head = 3 * d_model * d_k
+  | return n_heads * of_a_head -> return n_heads * of_a_head + 3 * bias * d_k
+  Your queries, keys and values have the biases of one head only: d_k numbers each.
+  ? How many heads add a bias to their queries?
+  # The length of a head's bias is right, and the number of heads is forgotten.
+a_bias_is_one_number: return 4 * d_model ** 2 + 4 * bias
+  Your biases are one number each, not one for each number of the result.
+  ? Is a bias a number or a vector, and what is it added to?
+  # In `y = a x + b` b is a number.
+a_bias_is_one_number_for_each_head: return 4 * d_model ** 2 + 4 * n_heads * bias
+  Your biases are one number for each head: 4 · n_heads in all.
+  ? To what is a head's bias added, and how long is that?
+  # In `y = a x + b` b is a number, and every head has its own.
+divisibility_not_checked:
+  | if d_model % n_heads:
+  :     raise ValueError… ->
+  | return 4 * (d_model + bias) * d_model
+  Your count also comes where n_heads does not divide d_model.
+  ? How long would the heads be for d_model = 10 and n_heads = 3?
+  # The number of heads cancels out of the formula, so it is checked badly.
+remainder_dropped:
+  | if d_model % n_heads:
+  :     raise ValueError… ->
+  Your count is for heads that are rounded down where n_heads does not divide d_model.
+  ? What does `//` do with a remainder, and who learns of it?
+remainder_gives_none: raise ValueError… -> return None
+  Your result is None where n_heads does not divide d_model: no error comes.
+  ? Which word makes a function stop with an error?
+too_many_heads_let_through:
+  | if d_model % n_heads -> if d_model > n_heads and d_model % n_heads
+  Your code lets n_heads through where it is larger than d_model.
+  ? Into how many equal parts can three numbers be cut?
+remainder_of_the_wrong_division: if d_model % n_heads -> if n_heads % d_model
+  Your code refuses sizes that fit: n_heads is divided by d_model, not d_model by
+    n_heads.
+  ? Which remainder tells whether d_model numbers fit into n_heads equal parts?
+one_head_refused: if d_model % n_heads -> if n_heads == 1 or d_model % n_heads
+  Your code refuses a single head.
+  ? Into how many parts does one head cut a token?
+""",
 )
-for matrices, name, number in (
-    (2, "w_o_forgotten", "three"),
-    (4, "one_matrix_too_many", "five"),
-    (1, "one_matrix_for_all", "two"),
-):
-    exercise.option(
-        name,
-        f"Your count has {number} matrices in all, not four.",
-        "What makes queries, keys and values of the tokens, and what happens to the "
-        "heads' results once they are side by side?",
-        why="Queries, keys and values are what every picture shows; w_o is not.",
-        matrices=matrices,
-    )
-exercise.option(
-    "w_o_for_one_head",
-    "Your w_o has d_k rows: as if the heads' results were averaged before it.",
-    "How many numbers does a token have when all heads' results are side by side?",
-    why="Heads are taken for an ensemble whose results are averaged.",
-    w_o="d_k rows",
-)
-for added, name, diagnosis, question, why in (
-    (
-        "never",
-        "bias_ignored",
-        "Your count never has biases.",
-        "Which of the arguments have you not used yet?",
-        "The paper's formulas have no biases, and PyTorch's layer has.",
-    ),
-    (
-        "always",
-        "bias_always",
-        "Your count always has biases.",
-        "Which of the arguments says whether there are biases, and where do you ask "
-        "it?",
-        "nn.Linear has a bias by default.",
-    ),
-    (
-        "where not",
-        "bias_the_other_way_round",
-        "Your count has biases where `bias` is False, and none where it is True.",
-        "What does bias=True say, read aloud?",
-        "`if not bias` is written for the longer branch.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, added=added)
-for biases, name, diagnosis, question, why in (
-    (
-        "none of w_o",
-        "no_bias_beside_w_o",
-        "Your count has no bias for w_o.",
-        "How many projections are there, with the last one?",
-        "The output projection is kept apart: add_bias_kv, qkv_bias and the like "
-        "speak of the first three.",
-    ),
-    (
-        "of w_o alone",
-        "one_bias_only",
-        "Your count has one bias, that of w_o, and none for queries, keys and values.",
-        "Which of the four projections adds a bias, as the docstring has it?",
-        "'A bias' sounds like one vector for the whole layer.",
-    ),
-    (
-        "full for each head",
-        "full_biases_for_each_head",
-        "Your heads each have biases of length d_model.",
-        "How long are the queries of one head, and how long is what is added to them?",
-        "The length of a bias is taken from its input, or from the whole layer.",
-    ),
-    (
-        "of one head",
-        "biases_of_one_head",
-        "Your queries, keys and values have the biases of one head only: d_k numbers "
-        "each.",
-        "How many heads add a bias to their queries?",
-        "The length of a head's bias is right, and the number of heads is forgotten.",
-    ),
-    (
-        "one number",
-        "a_bias_is_one_number",
-        "Your biases are one number each, not one for each number of the result.",
-        "Is a bias a number or a vector, and what is it added to?",
-        "In `y = a x + b` b is a number.",
-    ),
-    (
-        "one number for each head",
-        "a_bias_is_one_number_for_each_head",
-        "Your biases are one number for each head: 4 · n_heads in all.",
-        "To what is a head's bias added, and how long is that?",
-        "In `y = a x + b` b is a number, and every head has its own.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, biases=biases)
-for checked, name, diagnosis, question in (
-    (
-        "nothing, unrounded",
-        "divisibility_not_checked",
-        "Your count also comes where n_heads does not divide d_model.",
-        "How long would the heads be for d_model = 10 and n_heads = 3?",
-    ),
-    (
-        "nothing",
-        "remainder_dropped",
-        "Your count is for heads that are rounded down where n_heads does not divide "
-        "d_model.",
-        "What does `//` do with a remainder, and who learns of it?",
-    ),
-    (
-        "nothing: None",
-        "remainder_gives_none",
-        "Your result is None where n_heads does not divide d_model: no error comes.",
-        "Which word makes a function stop with an error?",
-    ),
-    (
-        "more numbers than heads",
-        "too_many_heads_let_through",
-        "Your code lets n_heads through where it is larger than d_model.",
-        "Into how many equal parts can three numbers be cut?",
-    ),
-    (
-        "n_heads % d_model",
-        "remainder_of_the_wrong_division",
-        "Your code refuses sizes that fit: n_heads is divided by d_model, not d_model "
-        "by n_heads.",
-        "Which remainder tells whether d_model numbers fit into n_heads equal parts?",
-    ),
-    (
-        "one head too",
-        "one_head_refused",
-        "Your code refuses a single head.",
-        "Into how many parts does one head cut a token?",
-    ),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        question,
-        why="The number of heads cancels out of the formula, so it is checked badly.",
-        checked=checked,
-    )

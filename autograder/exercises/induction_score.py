@@ -98,237 +98,115 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(draw_weights(rng, 3, period=3), 3)
 
 
-@exercise.variants
-def variants(
-    weights,
-    period,
-    *,
-    read="rows are queries",
-    behind=1,
-    queries="second half",
-    last_key="where it stands",
-    per_head="mean",
-    heads="apart",
-    axes="last two",
-    returns="a tensor",
-    afterwards="as before",
-):
-    original, n = weights, 2 * period
-    if read == "columns are queries":
-        weights = weights.mT
-    if axes == "first two" and weights.ndim > 2:
-        picked = weights.clone().diagonal(behind - period, 0, 1)
-        return picked[..., max(behind, 0) :].mean(dim=-1)
-    chosen = {
-        "from its last but one": range(period - 1, n),
-        "without the first": range(period + 1, n) if period > 1 else range(1, 2),
-        "without the last": range(period, n - 1) if period > 1 else range(1, 2),
-        "first half": range(period),
-        "all": range(n),
-    }.get(queries, range(period, n))
-    rows = torch.tensor([*chosen])
-    columns = (rows - period + behind) % n
-    if last_key == "at the start":
-        columns = columns % period
-    elif last_key == "the last of the first half":
-        columns = columns.clamp_max(period - 1)
-    picked = weights[..., rows, columns]
-    if per_head == "share of largest":
-        picked = (weights[..., rows, :].argmax(dim=-1) == columns).to(weights.dtype)
-    score = {
-        "sum": lambda: picked.sum(dim=-1),
-        "largest": lambda: picked.max(dim=-1).values,
-        "over n": lambda: picked.sum(dim=-1) / n,
-        "one fewer": lambda: picked.sum(dim=-1) / max(period - 1, 1),
-        "none": lambda: picked,
-        "against the rest": lambda: (
-            picked.mean(-1) / weights[..., rows, :].mean((-2, -1))
-        ),
-    }.get(per_head, lambda: picked.mean(dim=-1))()
-    if heads == "averaged":
-        score = score.mean()
-    elif heads == "largest":
-        score = score.max()
-    elif heads == "first axis averaged" and weights.ndim > 2:
-        score = score.mean(dim=0)
-    if afterwards == "first half 0":
-        original[..., :period, :] = 0
-    if returns == "a float":
-        return float(score) if score.ndim == 0 else score.tolist()
-    return score
+exercise.edits(
+    """
+token_itself: queries - period + 1 -> queries - period
+  Your numbers are for the earlier occurrence of the query itself, not for the token
+    behind it.
+  ? A model that has to predict the next token: which earlier token tells it that?
+  # The offset is taken for the period; a head that attends so finds duplicates: Wang
+    et al. (2023), section 3, call it a duplicate token head.
+one_too_far: queries - period + 1 -> queries - period + 2
+  Your numbers are for the second token behind the earlier occurrence.
+  ? How far is it from a query to the same token, and from there to the next one?
+  # period − 1 is corrected for the shift of the targets once more.
+token_in_front: queries - period + 1 -> queries - period - 1
+  Your numbers are for the token in front of the earlier occurrence.
+  ? Is the token behind the earlier one period − 1 or period + 1 away from the query?
+  # Going back and going on are mixed up: period + 1 for period − 1.
+queries_and_keys_exchanged:
+  | queries, queries - period + 1 -> queries - period + 1, queries
+  Your numbers take columns for queries and rows for keys.
+  ? In a causal model, which side of the diagonal holds only zeros?
+  # diagonal(offset=period − 1) is above the main diagonal.
+diagonal_of_the_first_axes:
+  | weights[..., queries, queries - period + 1] -> weights.diagonal(1 - period)[..., 1:]
+  Your diagonal is cut from the first two axes.
+  ? Which axes does torch.diagonal take if none are named?
+  # torch.diagonal has dim1=0 and dim2=1 by default, right for one matrix.
+whole_diagonal: torch.arange(period, -> torch.arange(period - 1,
+  Your mean has one query too many: the last one of the first half.
+  ? Which query has position 0 on that diagonal, and did it occur before?
+  # diagonal(1 − period) is one longer than the second half; with a token for the
+    start in front, as in TransformerLens's demonstration, it is not.
+all_queries: torch.arange(period, 2 * period -> torch.arange(2 * period
+  Your mean has the first half's queries in it, whose keys wrap around to the end.
+  ? What can a query of the first half attend to that came before?
+  # An index below 0 counts from the end, silently.
+first_half: torch.arange(period, 2 * period -> torch.arange(period
+  Your queries are those of the first half, whose keys wrap around to the end.
+  ? In which half has a token been there before?
+  # range(period) is written, and the shift by a period belongs to the keys.
+first_query_left_out:
+  | torch.arange(period, -> torch.arange(min(period + 1, 2 * period - 1),
+  Your mean leaves out the first query of the second half.
+  ? Has the token at position `period` been there before?
+  # The repetition's first token cannot be foreseen, and is left out.
+last_query_left_out: period, 2 * period -> period, max(2 * period - 1, period + 1)
+  Your mean leaves out the last query.
+  ? Which token stands behind the last one of the first half?
+  # Nothing is left to predict behind the last token, and it is dropped.
+last_key_at_the_start: queries - period + 1 -> (queries + 1) % period
+  Your last query is to attend to position 0.
+  ? Which position is the one behind position period − 1?
+  # The first half is taken for a circle: (i + 1) % period.
+last_key_in_the_first_half:
+  | queries - period + 1 -> (queries - period + 1).clamp(max=period - 1)
+  Your last query is to attend to the last token of the first half.
+  # Keys are kept within the first half with min or clamp.
+sum_instead_of_mean: mean -> sum
+  Your numbers are sums over the queries.
+  ? Between which two numbers does the docstring put a score?
+  # diagonal(…).sum() is a trace, which is familiar.
+largest_instead_of_mean: mean -> amax
+  Your numbers are the largest over the queries.
+  ? Does one query that attends so make an induction head?
+  # max stands where mean should, as in 'the highest score'.
+divided_by_all_queries: mean(dim=-1) -> sum(dim=-1) / (2 * period)
+  Your sums are divided by the number of all tokens, both halves.
+  ? Which queries are in your sum, and by how many is it divided?
+  # weights.shape[-1] is at hand.
+divided_by_one_fewer: mean(dim=-1) -> sum(dim=-1) / max(period - 1, 1)
+  Your sums are divided by period − 1.
+  ? How many queries does the second half have?
+  # period − 1 is in the formula already, as the distance.
+one_number_per_query: .mean(dim=-1) ->
+  Your result has one number for each query.
+  ? How many numbers for each head does the docstring promise?
+  # The diagonal is returned as it is, and its mean is left to the caller.
+share_of_largest_weights:
+  | weights[..., queries, queries - period + 1] ->
+  :     (weights[..., queries, :].argmax(dim=-1) == queries - period +
+  :     1).to(weights.dtype)
+  Your numbers are shares of queries whose largest weight is on that token.
+  ? Does the docstring ask how often a weight is the largest, or how large it is?
+  # Heads are often labelled by the argmax of their rows.
+compared_with_the_average:
+  | mean(dim=-1) -> mean(dim=-1) / weights[..., queries, :].mean(dim=(-2, -1))
+  Your numbers say how many times more weight is there than on an average token.
+  ? Between which two numbers does the docstring put a score?
+  # A share means little without what chance would give.
+heads_averaged: mean(dim=-1) -> mean()
+  Your result has one number for all heads together.
+  ? How many heads do the weights have, and how many numbers does the docstring
+    promise?
+  # .mean() without an axis takes them all.
+largest_of_all_heads: mean(dim=-1) -> mean(dim=-1).max()
+  Your result has one number: that of the head with the most.
+  # The best head is what one looks for.
+first_axis_averaged: mean(dim=-1) -> mean(dim=-1).mean(dim=0)
+  Your result is averaged over its first axis.
+  ? What does the first axis of the weights stand for: examples, or heads and layers?
+  # The first axis is a batch elsewhere, and a mean over the batch is usual.
+numbers_without_a_tensor: mean(dim=-1) -> mean(dim=-1).tolist()
+  Your numbers are plain Python numbers, not a tensor.
+  ? Which type does the docstring promise where there is one head alone?
+  # .item() and .tolist() print more neatly.
+first_half_overwritten: weights[..., :period, :] = 0
+  Your call changes `weights`: the first half's rows are 0 afterwards.
+  ? Whose tensor is `weights`, and what does an assignment to it do?
+  # What does not count is set to 0 before a sum.
+""",
+)
 
-
-exercise.option(
-    "token_itself",
-    "Your numbers are for the earlier occurrence of the query itself, not for the "
-    "token behind it.",
-    "A model that has to predict the next token: which earlier token tells it that?",
-    why="The offset is taken for the period; a head that attends so finds duplicates: "
-    "Wang et al. (2023), section 3, call it a duplicate token head.",
-    behind=0,
-)
-exercise.option(
-    "one_too_far",
-    "Your numbers are for the second token behind the earlier occurrence.",
-    "How far is it from a query to the same token, and from there to the next one?",
-    why="period − 1 is corrected for the shift of the targets once more.",
-    behind=2,
-)
-exercise.option(
-    "token_in_front",
-    "Your numbers are for the token in front of the earlier occurrence.",
-    "Is the token behind the earlier one period − 1 or period + 1 away from the query?",
-    why="Going back and going on are mixed up: period + 1 for period − 1.",
-    behind=-1,
-)
-exercise.option(
-    "queries_and_keys_exchanged",
-    "Your numbers take columns for queries and rows for keys.",
-    "In a causal model, which side of the diagonal holds only zeros?",
-    why="diagonal(offset=period − 1) is above the main diagonal.",
-    read="columns are queries",
-)
-exercise.option(
-    "diagonal_of_the_first_axes",
-    "Your diagonal is cut from the first two axes.",
-    "Which axes does torch.diagonal take if none are named?",
-    why="torch.diagonal has dim1=0 and dim2=1 by default, right for one matrix.",
-    axes="first two",
-)
-exercise.option(
-    "whole_diagonal",
-    "Your mean has one query too many: the last one of the first half.",
-    "Which query has position 0 on that diagonal, and did it occur before?",
-    why="diagonal(1 − period) is one longer than the second half; with a token for the "
-    "start in front, as in TransformerLens's demonstration, it is not.",
-    queries="from its last but one",
-)
-exercise.option(
-    "all_queries",
-    "Your mean has the first half's queries in it, whose keys wrap around to the end.",
-    "What can a query of the first half attend to that came before?",
-    why="An index below 0 counts from the end, silently.",
-    queries="all",
-)
-exercise.option(
-    "first_half",
-    "Your queries are those of the first half, whose keys wrap around to the end.",
-    "In which half has a token been there before?",
-    why="range(period) is written, and the shift by a period belongs to the keys.",
-    queries="first half",
-)
-exercise.option(
-    "first_query_left_out",
-    "Your mean leaves out the first query of the second half.",
-    "Has the token at position `period` been there before?",
-    why="The repetition's first token cannot be foreseen, and is left out.",
-    queries="without the first",
-)
-exercise.option(
-    "last_query_left_out",
-    "Your mean leaves out the last query.",
-    "Which token stands behind the last one of the first half?",
-    why="Nothing is left to predict behind the last token, and it is dropped.",
-    queries="without the last",
-)
-exercise.option(
-    "last_key_at_the_start",
-    "Your last query is to attend to position 0.",
-    "Which position is the one behind position period − 1?",
-    why="The first half is taken for a circle: (i + 1) % period.",
-    last_key="at the start",
-)
-exercise.option(
-    "last_key_in_the_first_half",
-    "Your last query is to attend to the last token of the first half.",
-    "Which position is the one behind position period − 1?",
-    why="Keys are kept within the first half with min or clamp.",
-    last_key="the last of the first half",
-)
-exercise.option(
-    "sum_instead_of_mean",
-    "Your numbers are sums over the queries.",
-    "Between which two numbers does the docstring put a score?",
-    why="diagonal(…).sum() is a trace, which is familiar.",
-    per_head="sum",
-)
-exercise.option(
-    "largest_instead_of_mean",
-    "Your numbers are the largest over the queries.",
-    "Does one query that attends so make an induction head?",
-    why="max stands where mean should, as in 'the highest score'.",
-    per_head="largest",
-)
-exercise.option(
-    "divided_by_all_queries",
-    "Your sums are divided by the number of all tokens, both halves.",
-    "Which queries are in your sum, and by how many is it divided?",
-    why="weights.shape[-1] is at hand.",
-    per_head="over n",
-)
-exercise.option(
-    "divided_by_one_fewer",
-    "Your sums are divided by period − 1.",
-    "How many queries does the second half have?",
-    why="period − 1 is in the formula already, as the distance.",
-    per_head="one fewer",
-)
-exercise.option(
-    "one_number_per_query",
-    "Your result has one number for each query.",
-    "How many numbers for each head does the docstring promise?",
-    why="The diagonal is returned as it is, and its mean is left to the caller.",
-    per_head="none",
-)
-exercise.option(
-    "share_of_largest_weights",
-    "Your numbers are shares of queries whose largest weight is on that token.",
-    "Does the docstring ask how often a weight is the largest, or how large it is?",
-    why="Heads are often labelled by the argmax of their rows.",
-    per_head="share of largest",
-)
-exercise.option(
-    "compared_with_the_average",
-    "Your numbers say how many times more weight is there than on an average token.",
-    "Between which two numbers does the docstring put a score?",
-    why="A share means little without what chance would give.",
-    per_head="against the rest",
-)
-exercise.option(
-    "heads_averaged",
-    "Your result has one number for all heads together.",
-    "How many heads do the weights have, and how many numbers does the docstring "
-    "promise?",
-    why=".mean() without an axis takes them all.",
-    heads="averaged",
-)
-exercise.option(
-    "largest_of_all_heads",
-    "Your result has one number: that of the head with the most.",
-    "How many heads do the weights have, and how many numbers does the docstring "
-    "promise?",
-    why="The best head is what one looks for.",
-    heads="largest",
-)
-exercise.option(
-    "first_axis_averaged",
-    "Your result is averaged over its first axis.",
-    "What does the first axis of the weights stand for: examples, or heads and layers?",
-    why="The first axis is a batch elsewhere, and a mean over the batch is usual.",
-    heads="first axis averaged",
-)
-exercise.option(
-    "numbers_without_a_tensor",
-    "Your numbers are plain Python numbers, not a tensor.",
-    "Which type does the docstring promise where there is one head alone?",
-    why=".item() and .tolist() print more neatly.",
-    returns="a float",
-)
-exercise.option(
-    "first_half_overwritten",
-    "Your call changes `weights`: the first half's rows are 0 afterwards.",
-    "Whose tensor is `weights`, and what does an assignment to it do?",
-    why="What does not count is set to 0 before a sum.",
-    afterwards="first half 0",
-)
 exercise.family(families.squeezed(), families.as_numpy())

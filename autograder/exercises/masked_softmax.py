@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.masks import masked_softmax
 
 exercise = Exercise(
@@ -162,483 +161,374 @@ def sequences_without_tokens(student, rng):
     student.agrees(scores, (np.arange(7) < lengths) & np.tri(5, 7, -2, dtype=bool))
 
 
-@exercise.variants
-def variants(
-    scores,
-    may_attend,
-    *,
-    true_means="may attend",
-    mask_is="spread out",
-    blocked="−∞",
-    largest="of the allowed keys",
-    axis=-1,
-    without_keys="zeros",
-    weights_are="softmax",
-    whole_numbers="allowed",
-    overwritten="nothing",
-):
-    allowed = ~may_attend if true_means == "blocked" else may_attend
-    if mask_is == "an index" or overwritten == "at an index":
-        np.empty(scores.shape)[~allowed] = 0
-    elif mask_is == "transposed":
-        allowed = np.swapaxes(np.atleast_2d(allowed), -1, -2)
-    elif mask_is == "that of the first query":
-        allowed = np.atleast_2d(allowed)[..., :1, :]
-    elif mask_is == "that of the first sequence":
-        allowed = allowed.reshape(-1, *allowed.shape[-2:])[0]
-    allowed = np.broadcast_to(allowed, scores.shape)
-    refused = whole_numbers == "refused" or overwritten == "at an index"
-    if refused and scores.dtype.kind == "i" and not allowed.all():
-        raise OverflowError("cannot convert float infinity to integer")
-    numbers = -1.0 * scores if weights_are == "smallest first" else 1.0 * scores
-
-    way, number = blocked if isinstance(blocked, tuple) else (blocked, 0.0)
-    if way.startswith("lowered"):
-        masked = np.where(allowed, numbers, numbers + number)
-    elif way.startswith(("set to", "as 0")):
-        masked = np.where(allowed, numbers, number)
-    elif way.startswith("afterwards"):
-        masked = numbers
-    else:
-        masked = np.where(allowed, numbers, -np.inf)
-    tops = masked.max(axis=axis, keepdims=True)
-    if largest == "of the allowed keys":
-        top = tops
-    elif largest == "none where a row has no key":
-        top = 0.0 if np.isinf(tops).any() else tops
-    else:
-        top = masked.max() if largest.startswith("of the whole") else 0.0
-    times = way.startswith("times 0") or largest.startswith("none, times 0")
-    powers = np.exp((numbers if times else masked) - top)
-    if times:
-        powers = powers * allowed
-    totals = powers.sum(axis=axis, keepdims=True)
-    if way == "times 0, sum NaN left out":
-        totals = np.where(totals > 0, totals, 1.0)
-    weights = powers / (1.0 if weights_are == "exponentials" else totals)
-    if largest.endswith("0 / 0 is 0") or largest == "none where a row has no key":
-        weights = np.where(totals == 0, 0.0, weights)
-    if way.endswith("zeros") or way.startswith(("afterwards, ", "as 0")):
-        weights = weights * allowed
-    if "divided" in way:
-        left = weights.sum(axis=axis, keepdims=True)
-        is_left = left > 0 if way.endswith("0 / 0 is 0") else True
-        little = 1e-13 if way.endswith("1e-13") else 0.0
-        weights = weights / (np.where(is_left, left, 1.0) + little)
-    if weights_are == "scores":
-        weights = masked
-    elif weights_are == "shares of scores":
-        weights = np.where(allowed, numbers, 0.0)
-        weights = weights / weights.sum(axis=axis, keepdims=True)
-
-    nothing = ~allowed.any(axis=axis, keepdims=True)
-    if without_keys == "NaN unless there is no key at all":
-        without_keys = "zeros" if nothing.all() else "NaN"
-    if without_keys == "error" and nothing.any():
-        raise ValueError("a row without keys")
-    if without_keys == "over all keys":
-        everything = np.exp(numbers - numbers.max(axis=axis, keepdims=True))
-        everything = everything / everything.sum(axis=axis, keepdims=True)
-        weights = np.where(nothing, everything, weights)
-    elif without_keys == "shared out":
-        weights = np.where(nothing, 1 / scores.shape[-1], weights)
-    elif without_keys == "NaN":
-        weights = np.where(nothing, np.nan, weights)
-    elif largest.startswith("none, times 0"):
-        pass
-    elif way.startswith(("−∞", "times 0")) or way.endswith("beside keys"):
-        weights = np.where(nothing, 0.0, weights)
-
-    if overwritten == "weights" and scores.dtype.kind == "f":
-        scores[...] = weights
-    elif overwritten.endswith("index") and scores.dtype.kind == "f":
-        scores[~allowed] = masked[~allowed]
-    elif overwritten == "mask":
-        np.logical_not(may_attend, out=may_attend)
-    elif overwritten == "rows without keys":
-        may_attend[~may_attend.any(axis=-1)] = True
-    return weights
+def softmax(x):
+    powers = np.exp(x - x.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
-NUMBERS = {
-    "a_hundred": (-1e2, "−100"),
-    "ten_thousand": (-1e4, "−10000"),
-    "a_million": (-1e6, "−10⁶"),
-    "a_billion": (-1e9, "−10⁹"),
-}
-for _name, (_number, _text) in NUMBERS.items():
-    _minus = f"minus_{_name}"
-    for _where in ("", " beside keys"):
-        exercise.option(
-            f"filled_with_{_minus}{_where.replace(' ', '_')}",
-            f"A blocked key counts as one with the score {_text}: where the allowed "
-            "ones are lower, it takes their weight.",
-            "Is there a number that is smaller than every score?",
-            why="Scores of a fresh model lie near 0, so any number that is far below "
-            "looks like plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive "
-            "into Deep Learning; rows without keys may be mended.",
-            blocked=(f"set to{_where}", _number),
-        )
-    if _name == "a_hundred":
-        continue
-    exercise.option(
-        f"filled_with_{_minus}_then_zeros",
-        f"A blocked key counts as one with the score {_text} until the sum is taken, "
-        "and has the weight 0 in the end: where the allowed ones are lower, weight is "
-        "lost.",
-        "Is there a number that is smaller than every score?",
-        why="The same, with the weights times the mask for rows without keys.",
-        blocked=("set to, then zeros", _number),
-    )
-for _name, _number, _text in (
-    ("ten_thousand", -1e4, "10000"),
-    ("a_billion", -1e9, "10⁹"),
-):
-    exercise.option(
-        f"{_name}_taken_off",
-        f"A blocked key counts with its own score less {_text}: where that is still "
-        "the largest, it takes the weight.",
-        "If a blocked key's score is far above the others, what is it afterwards?",
-        why="(1 - mask) * -10000.0 is added to the scores in BERT's code.",
-        blocked=("lowered", _number),
-    )
-    exercise.option(
-        f"{_name}_taken_off_then_zeros",
-        f"A blocked key counts with its own score less {_text} until the sum is taken, "
-        "and has the weight 0 in the end.",
-        "If a blocked key's score is far above the others, what is it afterwards?",
-        why="The same, with the weights times the mask for rows without keys.",
-        blocked=("lowered, then zeros", _number),
-    )
-exercise.option(
-    "rows_without_keys_shared_out",
-    "Your row in which all keys are blocked shares its weight out equally.",
-    "What does the docstring promise for a row without keys?",
-    why="With the smallest float for −∞, as in Hugging Face's transformers, there is "
-    "never NaN, and equal scores get equal weights.",
-    without_keys="shared out",
+exercise.edits(
+    """
+filled_with_minus_a_hundred:
+  | -np.inf -> -100.0
+  | return softmax(allowed)
+  A blocked key counts as one with the score −100: where the allowed ones are lower,
+    it takes their weight.
+  ? Is there a number that is smaller than every score?
+  # Scores of a fresh model lie near 0, so any number that is far below looks like
+    plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
+    rows without keys may be mended.
+filled_with_minus_a_hundred_beside_keys:
+  | -np.inf -> -100.0
+  | return np.where(nothing, 0.0, softmax(allowed))
+  A blocked key counts as one with the score −100: where the allowed ones are lower,
+    it takes their weight.
+filled_with_minus_ten_thousand:
+  | -np.inf -> -10000.0
+  | return softmax(allowed)
+  A blocked key counts as one with the score −10000: where the allowed ones are lower,
+    it takes their weight.
+filled_with_minus_ten_thousand_beside_keys:
+  | -np.inf -> -10000.0
+  | return np.where(nothing, 0.0, softmax(allowed))
+  A blocked key counts as one with the score −10000: where the allowed ones are lower,
+    it takes their weight.
+filled_with_minus_ten_thousand_then_zeros: -np.inf -> -10000.0
+  A blocked key counts as one with the score −10000 until the sum is taken, and has
+    the weight 0 in the end: where the allowed ones are lower, weight is lost.
+  # The same, with the weights times the mask for rows without keys.
+filled_with_minus_a_million:
+  | -np.inf -> -1000000.0
+  | return softmax(allowed)
+  A blocked key counts as one with the score −10⁶: where the allowed ones are lower,
+    it takes their weight.
+  # Scores of a fresh model lie near 0, so any number that is far below looks like
+    plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
+    rows without keys may be mended.
+filled_with_minus_a_million_beside_keys:
+  | -np.inf -> -1000000.0
+  | return np.where(nothing, 0.0, softmax(allowed))
+  A blocked key counts as one with the score −10⁶: where the allowed ones are lower,
+    it takes their weight.
+filled_with_minus_a_million_then_zeros: -np.inf -> -1000000.0
+  A blocked key counts as one with the score −10⁶ until the sum is taken, and has the
+    weight 0 in the end: where the allowed ones are lower, weight is lost.
+  # The same, with the weights times the mask for rows without keys.
+filled_with_minus_a_billion:
+  | -np.inf -> -1000000000.0
+  | return softmax(allowed)
+  A blocked key counts as one with the score −10⁹: where the allowed ones are lower,
+    it takes their weight.
+  # Scores of a fresh model lie near 0, so any number that is far below looks like
+    plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
+    rows without keys may be mended.
+filled_with_minus_a_billion_beside_keys:
+  | -np.inf -> -1000000000.0
+  | return np.where(nothing, 0.0, softmax(allowed))
+  A blocked key counts as one with the score −10⁹: where the allowed ones are lower,
+    it takes their weight.
+filled_with_minus_a_billion_then_zeros: -np.inf -> -1000000000.0
+  A blocked key counts as one with the score −10⁹ until the sum is taken, and has the
+    weight 0 in the end: where the allowed ones are lower, weight is lost.
+  # The same, with the weights times the mask for rows without keys.
+ten_thousand_taken_off:
+  | -np.inf -> scores - 10000
+  | return softmax(allowed)
+  A blocked key counts with its own score less 10000: where that is still the largest,
+    it takes the weight.
+  ? If a blocked key's score is far above the others, what is it afterwards?
+  # (1 - mask) * -10000.0 is added to the scores in BERT's code.
+ten_thousand_taken_off_then_zeros: -np.inf -> scores - 10000
+  A blocked key counts with its own score less 10000 until the sum is taken, and has
+    the weight 0 in the end.
+  # The same, with the weights times the mask for rows without keys.
+a_billion_taken_off:
+  | -np.inf -> scores - 1000000000
+  | return softmax(allowed)
+  A blocked key counts with its own score less 10⁹: where that is still the largest,
+    it takes the weight.
+  # (1 - mask) * -10000.0 is added to the scores in BERT's code.
+a_billion_taken_off_then_zeros: -np.inf -> scores - 1000000000
+  A blocked key counts with its own score less 10⁹ until the sum is taken, and has the
+    weight 0 in the end.
+  # The same, with the weights times the mask for rows without keys.
+rows_without_keys_shared_out:
+  | return np.where(nothing, 1 / scores.shape[-1], powers / totals)
+  Your row in which all keys are blocked shares its weight out equally.
+  ? What does the docstring promise for a row without keys?
+  # With the smallest float for −∞, as in Hugging Face's transformers, there is never
+    NaN, and equal scores get equal weights.
+rows_without_keys_opened:
+  | may_attend = may_attend | ~may_attend.any(axis=-1, keepdims=True)
+  Your row in which all keys are blocked has the weights of one in which none is.
+  # Such a row is opened so that nothing is NaN, and stays open.
+nan_in_rows_without_keys: return softmax(allowed)
+  Your weights are NaN in a row in which all keys are blocked.
+  ? What is −∞ less −∞, if the largest score of a row is −∞?
+  # The plain softmax of a row of −∞; PyTorch's own attention gave NaN until 2024
+    (pytorch/pytorch#103963, #131060).
+zeros_only_without_any_key:
+  | if not may_attend.any():
+  :     return np.zeros(scores.shape)
+  | return softmax(allowed)
+  Your weights are NaN in a row in which all keys are blocked, unless the mask blocks
+    everything.
+  ? Which question is to be asked of each row, and not of the whole mask?
+  # `if not may_attend.any()` asks all rows at once.
+rows_without_keys_refused:
+  | if not may_attend.any(axis=-1).all():
+  :     raise ValueError('a row without keys')
+  Your call raises an error at a row in which all keys are blocked.
+  ? What does the docstring promise for a row without keys?
+  # The largest of no numbers is an error, or such a row is taken for one.
+masked_after_softmax: return softmax(scores) * may_attend
+  Your weights are those of a softmax over all keys, with zeros written over the
+    blocked ones.
+  ? To whom does the share of a blocked key go?
+  # The mask is applied to the weights, as it was in timm's EVA before
+    huggingface/pytorch-image-models#2236.
+divided_again_afterwards:
+  | powers = softmax(scores) * may_attend
+  | return powers / powers.sum(axis=-1, keepdims=True)
+  Your weights are 0 / 0 where a blocked key has by far the largest score, or where
+    all keys are blocked.
+  ? If a blocked key has taken all the weight, what is left to be shared out?
+  # Masking late and dividing by the sum is the same in exact numbers, and is a first
+    version in textbooks.
+divided_again_beside_keys:
+  | powers = softmax(scores) * may_attend
+  | return powers / totals
+  Your weights are 0 / 0 where a blocked key has by far the largest score.
+  # The same, after rows without keys have been mended.
+divided_again_with_a_little_added:
+  | powers = softmax(scores) * may_attend
+  | return powers / (powers.sum(axis=-1, keepdims=True) + 1e-13)
+  Your softmax is taken over all keys, and what is not blocked is divided by its sum
+    and a little more: next to a blocked key that scores far higher, weights become
+    too small.
+  ? What do your weights sum to, if a blocked key has by far the largest score?
+  # 1e-13 in the sum keeps 0 / 0 away, in AllenNLP's masked_softmax for one.
+largest_of_all_keys:
+  | largest = scores.max(axis=-1, keepdims=True)
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  Your rows are all zeros where a blocked key has by far the largest score: it is that
+    score which e to the power of the others is measured by.
+  ? Among which keys should the largest score be looked for?
+  # The maximum is taken of the scores as they came, before the mask.
+blocked_powers_overflow_beside_keys:
+  | powers = np.exp(scores - largest) * may_attend
+  | return np.where(nothing, 0.0, powers / totals)
+  Your weights are NaN where a blocked key's score is far above the others: e to its
+    power is ∞, and ∞ · 0 is no number.
+  ? Which score has e to its power exactly 0, so that no mask is needed afterwards?
+  # The largest allowed score is subtracted from all scores, and the powers are
+    multiplied by the mask: a blocked score can still be far above it.
+blocked_powers_overflow_undivided:
+  | powers = np.exp(scores - largest) * may_attend
+  | totals = … ->
+  :     totals = powers.sum(axis=-1, keepdims=True)
+  :     totals = np.where(totals > 0, totals, 1.0)
+  | return np.where(nothing, 0.0, powers / totals)
+  Your weight of a blocked key is NaN where its score is far above the others, and the
+    others stay undivided there.
+  # The same, divided only where the sum is above 0: NaN is not.
+scores_times_mask:
+  | allowed = scores * may_attend
+  | return softmax(allowed)
+  Your blocked keys have weight: they count as keys with the score 0.
+  ? How large is e to the power of 0?
+  # scores * mask is how masks work on pictures; georg-wolflein/good-features#1 found
+    it in a published model.
+filled_with_zero_then_zeros: allowed = scores * may_attend
+  Your blocked keys count in the sum of a row as keys with the score 0, and have no
+    weight in the end.
+  # exp(scores * mask) * mask: e to the power of 0 is taken for 0.
+mask_added:
+  | allowed = scores + may_attend
+  | return softmax(allowed)
+  Your blocked keys have weight: the allowed ones count with 1 more than their scores,
+    and the blocked ones with their own.
+  ? What would have to be added to a score to leave it without any weight?
+  # Masks of ones and zeros are handed to functions that add them:
+    pytorch/pytorch#21518 and timeseriesAI/tsai#171.
+mask_ignored: return softmax(scores)
+  Your blocked keys have the weights of a softmax without a mask.
+  ? Which of the arguments decides which keys get weight?
+  # The result of np.where, or of a copy, is computed and not used.
+nothing_taken_off_in_any_row:
+  | largest = 0.0 if nothing.any() else allowed.max(axis=-1, keepdims=True)
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  Your weights are NaN in rows of large scores, but only if in another row all keys
+    are blocked.
+  ? If the largest score of one row is −∞, from which rows do you take nothing off?
+  # `if np.isinf(largest).any(): largest = 0` mends the blocked row, and undoes the
+    subtraction in every other row.
+exponentials_overflow:
+  | largest = 0.0
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  Your weights are NaN where scores are far above 0, and all 0 where they are far
+    below.
+  ? How large is e to the power of 10000 in floating point, and to that of −10000?
+  # exp(scores) * mask / sum is written down without subtracting a maximum first.
+exponentials_overflow_of_blocked_keys_too:
+  | powers = np.exp(scores) * may_attend
+  | totals = powers.sum(axis=-1, keepdims=True)
+  | return np.where(totals == 0, 0.0, powers / totals)
+  Your weights are NaN where a score is far above 0, that of a blocked key too, and
+    all 0 where those of the allowed keys are far below.
+  # exp(scores) * mask, divided by the sum unless that is 0.
+exponentials_overflow_or_vanish:
+  | largest = 0.0
+  | return powers / totals
+  Your weights are NaN where scores are far from 0, above or below.
+  # exp(scores) * mask / sum is written down without subtracting a maximum first.
+exponentials_overflow_times_mask:
+  | powers = np.exp(scores) * may_attend
+  | return powers / powers.sum(axis=-1, keepdims=True)
+  Your weights are NaN where scores are far from 0, blocked ones too, and where all
+    keys are blocked.
+  ? How large is e to the power of 10000 in floating point, and which number should be
+    subtracted from a row first?
+  # exp(scores) * mask / sum, as it stands.
+one_maximum_for_all_rows:
+  | largest = allowed.max()
+  | return np.where(nothing, 0.0, powers / totals)
+  Your weights are NaN in rows whose scores are all far below the largest of another
+    row.
+  ? Whose largest score is to be subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+one_maximum_for_all_rows_then_zeros:
+  | largest = allowed.max()
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  Your weights are all 0 in rows whose scores are all far below the largest of another
+    row.
+  # The same, with zeros wherever a sum is 0.
+polarity_reversed: may_attend = ~may_attend
+  Your weights lie on the blocked keys.
+  ? What does True mean in a mask called may_attend?
+  # masked_fill(mask, -inf) fills where the mask is True.
+mask_of_other_shape_refused:
+  | allowed = … ->
+  :     allowed = scores.astype(float)
+  :     allowed[~may_attend] = -np.inf
+  Your call raises an error where the mask has fewer axes than the scores, or an axis
+    of length 1.
+  ? What does the docstring say of axes that are missing, or of length 1?
+  # scores[~may_attend] asks for a mask of just the scores' shape; np.where does not.
+mask_transposed: may_attend = np.swapaxes(np.atleast_2d(may_attend), -1, -2)
+  Your row i obeys column i of the mask; where the sizes differ, this can raise an
+    error.
+  ? Whose keys are in row i of the mask, and what is in column i?
+  # A ᵀ too many is silent with as many keys as queries.
+mask_of_the_first_query: may_attend = np.atleast_2d(may_attend)[..., :1, :]
+  All your queries obey the first row of the mask.
+  ? To which query does row i of the mask belong?
+  # may_attend[0] is right for a padding mask, which has one row.
+mask_of_the_first_sequence:
+  | may_attend = may_attend.reshape(-1, *may_attend.shape[-2:])[0]
+  All your sequences obey the mask of the first.
+  ? What do the axes before n and m say?
+  # The mask is cut down to a table (n, m) that all share.
+softmax_over_queries:
+  | allowed.max(axis=-1 -> allowed.max(axis=-2
+  | powers.sum(axis=-1 -> powers.sum(axis=-2
+  Your columns of weights sum to 1, not your rows.
+  ? Who shares out a weight of 1: a query among the keys, or a key among the queries?
+  # axis=-2, or axis=0 on a table, is taken for 'along the rows'.
+softmax_over_axis_one:
+  | allowed.max(axis=-1 -> allowed.max(axis=1
+  | powers.sum(axis=-1 -> powers.sum(axis=1
+  Your softmax runs along axis 1, which holds the keys only in a single table.
+  ? Which axis holds the keys with a batch in front?
+  # axis=1 and dim=1 are right until a batch comes.
+softmax_over_axis_zero:
+  | allowed.max(axis=-1 -> allowed.max(axis=0
+  | powers.sum(axis=-1 -> powers.sum(axis=0
+  Your weights sum to 1 along axis 0.
+  ? Which axis holds the keys of a query?
+  # axis=0 is taken for 'row by row'.
+exponentials_not_divided: powers / totals -> powers
+  Your weights are powers of e that are not divided by their sum.
+  ? What should the weights of a row sum to?
+  # Half of the softmax is written out, and the division is forgotten.
+zeroed_and_divided_anew:
+  | powers = softmax(scores * may_attend) * may_attend
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  A blocked key counts as one with the score 0, its weight is removed and the rest
+    divided by its sum: where the allowed ones are far below 0, nothing is left.
+  ? What is e to the power of 0 next to e to the power of −1000?
+  # AllenNLP's masked_softmax multiplies by the mask before and after, and divides by
+    the sum.
+softmax_missing: return np.where(nothing, 0.0, allowed)
+  Your result holds the masked scores themselves, −∞ where a key is blocked.
+  ? What makes positive weights that sum to 1 out of scores?
+  # The mask is applied, and the softmax is left to the caller.
+shares_of_scores: powers = scores * may_attend
+  Your weights are the allowed scores divided by their sum: they can be negative.
+  ? What is done to the scores first, so that every share is positive?
+  # 'Weights that sum to 1' suggests a division by the sum at once.
+smallest_first: may_attend, scores -> may_attend, -scores
+  Your largest weight is that of the smallest allowed score.
+  ? Which sign has the score in the power of e?
+  # largest - scores is written for scores - largest.
+whole_numbers_refused:
+  | allowed = … ->
+  :     allowed = scores.copy()
+  :     allowed[np.broadcast_to(~may_attend, scores.shape)] = -np.inf
+  Your call raises an error where the scores are integers and a key is blocked.
+  ? Which dtype can hold −∞?
+  # A copy of integers is an array of integers: −∞ does not fit in.
+scores_filled_in_place:
+  | allowed = … ->
+  :     allowed = np.asarray(scores, float)
+  :     allowed[np.broadcast_to(~may_attend, scores.shape)] = -np.inf
+  Your call writes over the caller's blocked scores.
+  ? Does scores[...] = … make a new array, or write into the caller's?
+  # masked_fill_ and scores[~mask] = -inf write in place.
+scores_filled_in_place_at_an_index:
+  | allowed = … ->
+  :     scores[~may_attend] = -np.inf
+  :     allowed = scores
+  Your call writes into the caller's scores; integers, and most masks of another
+    shape, stop it.
+  ? Does scores[~may_attend] = … make a new array, or write into the caller's?
+  # scores[~may_attend] = -np.inf, as it stands.
+scores_replaced_by_weights:
+  | return … ->
+  :     weights = np.asarray(scores, float)
+  :     weights[...] = np.where(may_attend, powers / totals, 0.0)
+  :     return weights
+  Your call writes the weights over the caller's scores.
+  ? Do -=, /= and out= make a new array, or write into the caller's?
+  # scores -= largest and the like look like new arrays, and change the old one.
+mask_reversed_in_place:
+  | return np.where(np.logical_not(may_attend, out=may_attend), 0.0, powers / totals)
+  Your call turns the caller's mask into its opposite.
+  ? Does out=may_attend make a new array?
+  # np.logical_not(mask, out=mask) saves an array that is not its own.
+rows_opened_in_place:
+  | nothing = … ->
+  :     nothing = ~may_attend.any(axis=-1, keepdims=True)
+  :     may_attend[nothing[..., 0]] = True
+  Your call opens the rows without keys in the caller's mask.
+  ? Does may_attend[...] = True make a new array, or write into the caller's?
+  # may_attend[nothing] = True keeps NaN out, and changes the argument.
+""",
+    softmax=softmax,
 )
-exercise.option(
-    "rows_without_keys_opened",
-    "Your row in which all keys are blocked has the weights of one in which none is.",
-    "What does the docstring promise for a row without keys?",
-    why="Such a row is opened so that nothing is NaN, and stays open.",
-    without_keys="over all keys",
-)
-exercise.option(
-    "nan_in_rows_without_keys",
-    "Your weights are NaN in a row in which all keys are blocked.",
-    "What is −∞ less −∞, if the largest score of a row is −∞?",
-    why="The plain softmax of a row of −∞; PyTorch's own attention gave NaN until 2024 "
-    "(pytorch/pytorch#103963, #131060).",
-    without_keys="NaN",
-)
-exercise.option(
-    "zeros_only_without_any_key",
-    "Your weights are NaN in a row in which all keys are blocked, unless the mask "
-    "blocks everything.",
-    "Which question is to be asked of each row, and not of the whole mask?",
-    why="`if not may_attend.any()` asks all rows at once.",
-    without_keys="NaN unless there is no key at all",
-)
-exercise.option(
-    "rows_without_keys_refused",
-    "Your call raises an error at a row in which all keys are blocked.",
-    "What does the docstring promise for a row without keys?",
-    why="The largest of no numbers is an error, or such a row is taken for one.",
-    without_keys="error",
-)
-exercise.option(
-    "masked_after_softmax",
-    "Your weights are those of a softmax over all keys, with zeros written over the "
-    "blocked ones.",
-    "To whom does the share of a blocked key go?",
-    why="The mask is applied to the weights, as it was in timm's EVA before "
-    "huggingface/pytorch-image-models#2236.",
-    blocked="afterwards, zeros",
-)
-exercise.option(
-    "divided_again_afterwards",
-    "Your weights are 0 / 0 where a blocked key has by far the largest score, or where "
-    "all keys are blocked.",
-    "If a blocked key has taken all the weight, what is left to be shared out?",
-    why="Masking late and dividing by the sum is the same in exact numbers, and is a "
-    "first version in textbooks.",
-    blocked="afterwards, divided again",
-)
-exercise.option(
-    "divided_again_beside_keys",
-    "Your weights are 0 / 0 where a blocked key has by far the largest score.",
-    "If a blocked key has taken all the weight, what is left to be shared out?",
-    why="The same, after rows without keys have been mended.",
-    blocked="afterwards, divided again beside keys",
-)
-exercise.option(
-    "divided_again_with_a_little_added",
-    "Your softmax is taken over all keys, and what is not blocked is divided by its "
-    "sum and a little more: next to a blocked key that scores far higher, weights "
-    "become too small.",
-    "What do your weights sum to, if a blocked key has by far the largest score?",
-    why="1e-13 in the sum keeps 0 / 0 away, in AllenNLP's masked_softmax for one.",
-    blocked="afterwards, divided again by 1e-13",
-)
-exercise.option(
-    "largest_of_all_keys",
-    "Your rows are all zeros where a blocked key has by far the largest score: it is "
-    "that score which e to the power of the others is measured by.",
-    "Among which keys should the largest score be looked for?",
-    why="The maximum is taken of the scores as they came, before the mask.",
-    blocked="afterwards, divided again, 0 / 0 is 0",
-)
-exercise.option(
-    "blocked_powers_overflow_beside_keys",
-    "Your weights are NaN where a blocked key's score is far above the others: e to "
-    "its power is ∞, and ∞ · 0 is no number.",
-    "Which score has e to its power exactly 0, so that no mask is needed afterwards?",
-    why="The largest allowed score is subtracted from all scores, and the powers are "
-    "multiplied by the mask: a blocked score can still be far above it.",
-    blocked="times 0",
-)
-exercise.option(
-    "blocked_powers_overflow_undivided",
-    "Your weight of a blocked key is NaN where its score is far above the others, and "
-    "the others stay undivided there.",
-    "Which score has e to its power exactly 0, so that no mask is needed afterwards?",
-    why="The same, divided only where the sum is above 0: NaN is not.",
-    blocked="times 0, sum NaN left out",
-)
-exercise.option(
-    "scores_times_mask",
-    "Your blocked keys have weight: they count as keys with the score 0.",
-    "How large is e to the power of 0?",
-    why="scores * mask is how masks work on pictures; georg-wolflein/good-features#1 "
-    "found it in a published model.",
-    blocked="set to 0",
-)
-exercise.option(
-    "filled_with_zero_then_zeros",
-    "Your blocked keys count in the sum of a row as keys with the score 0, and have no "
-    "weight in the end.",
-    "How large is e to the power of 0?",
-    why="exp(scores * mask) * mask: e to the power of 0 is taken for 0.",
-    blocked="set to 0, then zeros",
-)
-exercise.option(
-    "mask_added",
-    "Your blocked keys have weight: the allowed ones count with 1 more than their "
-    "scores, and the blocked ones with their own.",
-    "What would have to be added to a score to leave it without any weight?",
-    why="Masks of ones and zeros are handed to functions that add them: "
-    "pytorch/pytorch#21518 and timeseriesAI/tsai#171.",
-    blocked=("lowered", -1.0),
-)
-exercise.option(
-    "mask_ignored",
-    "Your blocked keys have the weights of a softmax without a mask.",
-    "Which of the arguments decides which keys get weight?",
-    why="The result of np.where, or of a copy, is computed and not used.",
-    blocked="afterwards",
-)
-exercise.option(
-    "nothing_taken_off_in_any_row",
-    "Your weights are NaN in rows of large scores, but only if in another row all "
-    "keys are blocked.",
-    "If the largest score of one row is −∞, from which rows do you take nothing off?",
-    why="`if np.isinf(largest).any(): largest = 0` mends the blocked row, and undoes "
-    "the subtraction in every other row.",
-    largest="none where a row has no key",
-)
-exercise.option(
-    "exponentials_overflow",
-    "Your weights are NaN where scores are far above 0, and all 0 where they are far "
-    "below.",
-    "How large is e to the power of 10000 in floating point, and to that of −10000?",
-    why="exp(scores) * mask / sum is written down without subtracting a maximum first.",
-    largest="none, 0 / 0 is 0",
-)
-exercise.option(
-    "exponentials_overflow_of_blocked_keys_too",
-    "Your weights are NaN where a score is far above 0, that of a blocked key too, and "
-    "all 0 where those of the allowed keys are far below.",
-    "How large is e to the power of 10000 in floating point, and to that of −10000?",
-    why="exp(scores) * mask, divided by the sum unless that is 0.",
-    largest="none, times 0, 0 / 0 is 0",
-)
-exercise.option(
-    "exponentials_overflow_or_vanish",
-    "Your weights are NaN where scores are far from 0, above or below.",
-    "How large is e to the power of 10000 in floating point, and to that of −10000?",
-    why="exp(scores) * mask / sum is written down without subtracting a maximum first.",
-    largest="none",
-)
-exercise.option(
-    "exponentials_overflow_times_mask",
-    "Your weights are NaN where scores are far from 0, blocked ones too, and where all "
-    "keys are blocked.",
-    "How large is e to the power of 10000 in floating point, and which number should "
-    "be subtracted from a row first?",
-    why="exp(scores) * mask / sum, as it stands.",
-    largest="none, times 0",
-)
-exercise.option(
-    "one_maximum_for_all_rows",
-    "Your weights are NaN in rows whose scores are all far below the largest of "
-    "another row.",
-    "Whose largest score is to be subtracted from a row?",
-    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
-    largest="of the whole array",
-)
-exercise.option(
-    "one_maximum_for_all_rows_then_zeros",
-    "Your weights are all 0 in rows whose scores are all far below the largest of "
-    "another row.",
-    "Whose largest score is to be subtracted from a row?",
-    why="The same, with zeros wherever a sum is 0.",
-    largest="of the whole array, 0 / 0 is 0",
-)
-exercise.option(
-    "polarity_reversed",
-    "Your weights lie on the blocked keys.",
-    "What does True mean in a mask called may_attend?",
-    why="masked_fill(mask, -inf) fills where the mask is True.",
-    true_means="blocked",
-)
-exercise.option(
-    "mask_of_other_shape_refused",
-    "Your call raises an error where the mask has fewer axes than the scores, or an "
-    "axis of length 1.",
-    "What does the docstring say of axes that are missing, or of length 1?",
-    why="scores[~may_attend] asks for a mask of just the scores' shape; np.where does "
-    "not.",
-    mask_is="an index",
-)
-exercise.option(
-    "mask_transposed",
-    "Your row i obeys column i of the mask; where the sizes differ, this can raise an "
-    "error.",
-    "Whose keys are in row i of the mask, and what is in column i?",
-    why="A ᵀ too many is silent with as many keys as queries.",
-    mask_is="transposed",
-)
-exercise.option(
-    "mask_of_the_first_query",
-    "All your queries obey the first row of the mask.",
-    "To which query does row i of the mask belong?",
-    why="may_attend[0] is right for a padding mask, which has one row.",
-    mask_is="that of the first query",
-)
-exercise.option(
-    "mask_of_the_first_sequence",
-    "All your sequences obey the mask of the first.",
-    "What do the axes before n and m say?",
-    why="The mask is cut down to a table (n, m) that all share.",
-    mask_is="that of the first sequence",
-)
-exercise.option(
-    "softmax_over_queries",
-    "Your columns of weights sum to 1, not your rows.",
-    "Who shares out a weight of 1: a query among the keys, or a key among the queries?",
-    why="axis=-2, or axis=0 on a table, is taken for 'along the rows'.",
-    axis=-2,
-)
-exercise.option(
-    "softmax_over_axis_one",
-    "Your softmax runs along axis 1, which holds the keys only in a single table.",
-    "Which axis holds the keys with a batch in front?",
-    why="axis=1 and dim=1 are right until a batch comes.",
-    axis=1,
-)
-exercise.option(
-    "softmax_over_axis_zero",
-    "Your weights sum to 1 along axis 0.",
-    "Which axis holds the keys of a query?",
-    why="axis=0 is taken for 'row by row'.",
-    axis=0,
-)
-exercise.option(
-    "exponentials_not_divided",
-    "Your weights are powers of e that are not divided by their sum.",
-    "What should the weights of a row sum to?",
-    why="Half of the softmax is written out, and the division is forgotten.",
-    weights_are="exponentials",
-)
-exercise.option(
-    "zeroed_and_divided_anew",
-    "A blocked key counts as one with the score 0, its weight is removed and the rest "
-    "divided by its sum: where the allowed ones are far below 0, nothing is left.",
-    "What is e to the power of 0 next to e to the power of −1000?",
-    why="AllenNLP's masked_softmax multiplies by the mask before and after, and "
-    "divides by the sum.",
-    blocked="as 0, divided, 0 / 0 is 0",
-)
-exercise.option(
-    "softmax_missing",
-    "Your result holds the masked scores themselves, −∞ where a key is blocked.",
-    "What makes positive weights that sum to 1 out of scores?",
-    why="The mask is applied, and the softmax is left to the caller.",
-    weights_are="scores",
-)
-exercise.option(
-    "shares_of_scores",
-    "Your weights are the allowed scores divided by their sum: they can be negative.",
-    "What is done to the scores first, so that every share is positive?",
-    why="'Weights that sum to 1' suggests a division by the sum at once.",
-    weights_are="shares of scores",
-)
-exercise.option(
-    "smallest_first",
-    "Your largest weight is that of the smallest allowed score.",
-    "Which sign has the score in the power of e?",
-    why="largest - scores is written for scores - largest.",
-    weights_are="smallest first",
-)
-exercise.option(
-    "whole_numbers_refused",
-    "Your call raises an error where the scores are integers and a key is blocked.",
-    "Which dtype can hold −∞?",
-    why="A copy of integers is an array of integers: −∞ does not fit in.",
-    whole_numbers="refused",
-)
-exercise.option(
-    "scores_filled_in_place",
-    "Your call writes over the caller's blocked scores.",
-    "Does scores[...] = … make a new array, or write into the caller's?",
-    why="masked_fill_ and scores[~mask] = -inf write in place.",
-    overwritten="in place, without an index",
-)
-exercise.option(
-    "scores_filled_in_place_at_an_index",
-    "Your call writes into the caller's scores; integers, and most masks of "
-    "another shape, stop it.",
-    "Does scores[~may_attend] = … make a new array, or write into the caller's?",
-    why="scores[~may_attend] = -np.inf, as it stands.",
-    overwritten="at an index",
-)
-exercise.option(
-    "scores_replaced_by_weights",
-    "Your call writes the weights over the caller's scores.",
-    "Do -=, /= and out= make a new array, or write into the caller's?",
-    why="scores -= largest and the like look like new arrays, and change the old one.",
-    overwritten="weights",
-)
-exercise.option(
-    "mask_reversed_in_place",
-    "Your call turns the caller's mask into its opposite.",
-    "Does out=may_attend make a new array?",
-    why="np.logical_not(mask, out=mask) saves an array that is not its own.",
-    overwritten="mask",
-)
-exercise.option(
-    "rows_opened_in_place",
-    "Your call opens the rows without keys in the caller's mask.",
-    "Does may_attend[...] = True make a new array, or write into the caller's?",
-    why="may_attend[nothing] = True keeps NaN out, and changes the argument.",
-    overwritten="rows without keys",
-)
+
 exercise.family(
     families.squeezed(),
     families.as_list(),
     families.small_weights_cut(),
     families.cut_to_whole_numbers("scores"),
 )
-exercise.options_of(attention_exercise, "softmax_over_everything")
+exercise.edits(
+    """
+softmax_over_everything:
+  | allowed.max(axis=-1 -> allowed.max(axis=None
+  | powers.sum(axis=-1 -> powers.sum(axis=None
+  All your weights together sum to 1, not each row.
+  ? How much weight has one query to share out?
+  # Without an axis, max() and sum() take in the whole array.
+""",
+)

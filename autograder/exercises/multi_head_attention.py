@@ -209,441 +209,235 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs, 2)
 
 
-@exercise.variants
-def variants(
-    x,
-    memory,
-    w_q,
-    w_k,
-    w_v,
-    w_o,
-    n_heads,
-    may_attend=None,
-    *,
-    keys="memory",
-    values="memory",
-    attended="memory",
-    axes="any number",
-    scale="√d_k",
-    cut="into parts",
-    joined="part by part",
-    heads="all",
-    last="w_o",
-    axis=-1,
-    maximum="of the row",
-    mask="as it is",
-    mask_axis="for the heads",
-    blocked=-np.inf,
-    returned="weights",
-    one_head="like others",
-    overwritten="nothing",
-):
-    d_model, d_k = x.shape[-1], w_q.shape[-1] // n_heads
-    if axes == "three" and x.ndim != 3:
-        raise ValueError("not enough or too many values to unpack")
-    if overwritten == "w_q":
-        w_q /= d_k**0.5
-        scale = "none"
-    memory = x if attended == "x" else memory
-    k = (x if keys == "x" else memory) @ (w_q if keys == "by w_q" else w_k)
-    v = (x if values == "x" else memory) @ w_v
+exercise.edits(
+    """
+divided_by_root_of_d_model:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / x.shape[-1] ** 0.5
+  Your scores are divided by √d_model, the root of the length of a whole token.
+  ? How many products are summed in one score of one head?
+  # The formula is copied from a single head, where d_k may be d_model.
+divided_by_root_of_all_columns:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / w_q.shape[-1] ** 0.5
+  Your scores are divided by the root of the number of columns of w_q.
+  # q.shape[-1] or w_q.shape[-1] is read before the heads are cut.
+divided_by_root_of_a_share_of_d_model:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / (x.shape[-1] / n_heads) ** 0.5
+  Your scores are divided by √(d_model / n_heads), with d_model read off x.
+  ? How long are the vectors that one head really multiplies, and which argument
+    decides that?
+  # The paper's sizes have d_k = d_model / n_heads, and code that follows them
+    computes d_k that way.
+divided_by_root_of_d_v:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / v.shape[-1] ** 0.5
+  Your scores are divided by √d_v, the root of the length of a head's values.
+  ? Which two vectors are multiplied to give a score, and how long are they?
+  # The size is read off v: d_k and d_v are equal in most models.
+divided_by_root_of_n_heads:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / n_heads ** 0.5
+  Your scores are divided by √n_heads.
+  ? What is it that makes a dot product large: how many heads there are, or how many
+    numbers it sums?
+  # q.shape[-3] is taken for q.shape[-1], or q.shape[1] is read before the swap.
+scaled_twice: scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / q.shape[-1]
+  Your scores are divided by d_k.
+  ? Which power of d_k does the formula divide by, and has `scaled_scores` done that
+    already?
+  # The formula's square root is written down again after calling scaled_scores.
+no_scale: scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2)
+  Your scores are the plain dot products.
+  ? What happens to the dot products of a head before the softmax?
+  # With small heads the products are small as well, and nothing looks wrong.
+scaled_after_softmax:
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2)
+  | weights = softmax(scores) / q.shape[-1] ** 0.5
+  Your scores are the plain dot products, and your weights are divided by √d_k.
+  ? What does a division do to a sum of 1, and what does it do to a score?
+  # The brackets of softmax(QKᵀ/√d_k) are closed too early.
+attends_over_heads:
+  | def split_heads(x, n_heads):
+  :     return x.reshape(*x.shape[:-1], n_heads, -1)
+  | merge_heads(weights @ v) -> (weights @ v).reshape(*x.shape[:-1], -1)
+  Your heads attend to each other: for each token, your table of weights has a row and
+    a column for each head. With n ≠ m this can raise an error.
+  ? Which two axes does `@` multiply, and what is on them before the swap?
+  # The transpose after the reshape is left out, and with self-attention no product
+    complains: harvardnlp/annotated-transformer, issue 17, asks for it.
+cut_by_reshape_alone:
+  | def split_heads(x, n_heads):
+  :     return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)
+  | merge_heads(weights @ v) -> (weights @ v).reshape(*x.shape[:-1], -1)
+  Your queries, keys and values are cut into heads by a reshape alone: a head of yours
+    holds all parts of some tokens, not one part of all tokens.
+  ? In which order does `reshape` read the numbers of a sequence?
+  # view(batch * n_heads, -1, d_k) in one step: reczoo/FuxiCTR, issue 30.
+columns_dealt_in_turn:
+  | def split_heads(x, n_heads):
+  :     return np.moveaxis(x.reshape(*x.shape[:-1], -1, n_heads), -1, -3)
+  | merge_heads(weights @ v) ->
+  :     np.moveaxis(weights @ v, -3, -1).reshape(*x.shape[:-1], -1)
+  Your heads take the columns of w_q, w_k and w_v, and the rows of w_o, in turn: head
+    0 has column 0, column n_heads, column 2 · n_heads and so on.
+  ? Which columns does the docstring give to head 1?
+  # reshape(..., d_k, n_heads) names the same sizes in the other order; trained from
+    scratch it works as well, and no loaded parameters fit.
+joined_by_reshape_alone:
+  | merge_heads(weights @ v) -> (weights @ v).reshape(*x.shape[:-1], -1)
+  Your heads' results are joined by a reshape alone: rows of the output mix several
+    tokens of one head.
+  ? Which axis has to be next to the last one before a reshape joins the two?
+  # 649453932/Chinese-Text-Classification-Pytorch, issue 10, and
+    hackiey/QAnet-pytorch, issue 2: nothing shows as long as there is one head.
+mean_of_heads: @ w_o -> @ w_o / n_heads
+  Your output is divided by n_heads: it is the mean of what the heads contribute.
+  ? How many rows has w_o, and how many of them are for the result of one head?
+  # 'Combine the heads' is read as an average, as with an ensemble of models.
+first_head_only: return ((weights @ v)[..., 0, :, :] @ w_o[:v.shape[-1]], weights)
+  Your output has the result of one head only, the first.
+  ? Which rows of w_o meet no number but 0?
+  # A loop over the heads returns too early, or overwrites nothing but head 0.
+no_w_o: return (merge_heads(weights @ v), weights)
+  Your output holds the heads' results side by side: w_o is not used.
+  ? Which of the parameters has not had its turn yet?
+  # After the concatenation the shape is right already, in the paper's sizes.
+w_o_transposed: @ w_o -> @ w_o.T
+  Your output is made with w_oᵀ; where w_o is not square, this can raise an error.
+  ? Does a row of w_o belong to a number that goes in, or to one that comes out?
+  # nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.
+softmax_over_queries: softmax(scores) -> softmax(scores, axis=-2)
+  Your columns of weights sum to 1, not your rows.
+  ? Along which axis do the tokens lie that a query chooses among?
+  # softmax(..., axis=1) and nn.Softmax(dim=1) were right before the batch and the
+    heads came.
+softmax_over_heads: softmax(scores) -> softmax(scores, axis=-3)
+  Your weights sum to 1 over the heads, not in a row.
+softmax_over_axis_one: softmax(scores) -> softmax(scores, axis=1)
+  Your weights sum to 1 along axis 1: with one leading axis, over the heads.
+exponentials_overflow:
+  | weights = softmax(scores) ->
+  :     powers = np.exp(scores)
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your weights are NaN for large scores.
+  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
+    round it?
+  # exp(scores) / sum is written out again, without subtracting the maximum.
+one_maximum_for_everything:
+  | weights = softmax(scores) ->
+  :     powers = np.exp(scores - scores.max())
+  :     weights = powers / powers.sum(axis=-1, keepdims=True)
+  Your weights are NaN in rows whose scores are all far below the largest of all.
+  ? What is e to the power of −1000 in floating point, and whose largest score is
+    subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+memory_ignored: memory = x
+  Your keys and values are made from x; the memory is not used. With n ≠ m that
+    changes the shape of the weights.
+  ? Which tokens attend here, and which are attended to?
+  # In self-attention the two are the same, and most code is read there.
+keys_from_x: memory @ w_k -> x @ w_k
+  Your keys are made from x; where the sizes do not fit, this can raise an error.
+  ? Which tokens, and which parameters, does the docstring make them from?
+  # In self-attention x is in all three lines, and lines are copied.
+values_from_x: memory @ w_v -> x @ w_v
+  Your values are made from x; where the sizes do not fit, this can raise an error.
+keys_made_with_w_q: memory @ w_k -> memory @ w_q
+  Your keys are made with w_q; where the sizes do not fit, this can raise an error.
+three_axes_fixed: batch, n, d_model = x.shape
+  Your code raises an error unless x has exactly three axes.
+  ? Which lines of yours need to know how many axes come before the last two?
+  # `batch, n, d_model = x.shape` opens nearly every published version.
+mask_reversed: np.where(may_attend -> np.where(~may_attend
+  Your `may_attend` works the other way round: where it is True, you block.
+  ? What does True in `may_attend` say, read aloud?
+  # In PyTorch's nn.MultiheadAttention True means blocked; in its
+    scaled_dot_product_attention True means allowed.
+mask_ignored: weights = softmax(scaled_scores(q, k))
+  Your tokens attend to all tokens: `may_attend` changes nothing.
+  ? Which argument have you not used yet?
+  # An argument with a default is overlooked, since the first tests go without.
+mask_transposed:
+  | may_attend[..., np.newaxis, :, :] ->
+  :     may_attend[..., np.newaxis, :, :].swapaxes(-1, -2)
+  Your `may_attend` is turned: its row i is used for token i of the memory. With n ≠ m
+    this can raise an error.
+  ? Which token does row i of `may_attend` speak of: one of x, or of the memory?
+  # The ᵀ of the keys is put on the mask as well.
+mask_of_the_first_sequence:
+  | may_attend[..., np.newaxis, :, :] ->
+  :     may_attend.reshape(-1, *may_attend.shape[-2:])[0]
+  Your sequences all have the `may_attend` of the first one.
+  ? Does each sequence have the same tokens blocked?
+  # mask[0] is written to get rid of an axis that does not fit.
+mask_without_an_axis_for_heads: may_attend[..., np.newaxis, :, :] -> may_attend
+  Your `may_attend` meets the scores without an axis for the heads: where it holds a
+    batch, its sequences are laid along the heads.
+  ? Which axes has `may_attend`, which axes have the scores, and which ones does NumPy
+    lay against each other?
+  # One mask for a single sequence broadcasts by itself; the batch comes later (the
+    unsqueeze(1) of most published versions).
+mask_axis_counted_from_the_front:
+  | may_attend[..., np.newaxis, :, :] -> may_attend[:, np.newaxis]
+  Your `may_attend` gets its axis for the heads as axis 1, counted from the front:
+    right behind one leading axis only.
+  ? What does axis 1 hold in a `may_attend` of shape (n, m)?
+  # mask.unsqueeze(1) and mask[:, None] are written for one mask per sequence.
+mask_after_softmax:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = softmax(scores) ->
+  :     weights = softmax(scores)
+  :     if may_attend is not None:
+  :         weights = np.where(may_attend[..., np.newaxis, :, :], weights, 0.0)
+  Your blocked weights are 0, but the rows that remain no longer sum to 1.
+  ? What does the softmax know of the mask, if the mask comes after it?
+  # Setting weights to zero is the first thing that 'blocking' calls to mind.
+blocked_scores_are_zero: -np.inf -> 0.0
+  Your blocked tokens get the score 0, and so a weight above 0.
+  ? What is e to the power of 0, and which score has the power 0?
+  # `scores * may_attend` looks like switching off.
+blocked_scores_are_finite: -np.inf -> -10000.0
+  Your blocked tokens get a low score, but a finite one: where all others score less,
+    they get the weight.
+  ? Below which score is a token sure to get the weight 0, whatever the others are?
+  # −1e4 fits into float16, and was `masked_bias` in the code of GPT-2.
+ten_thousand_taken_off: -np.inf -> scores - 10000.0
+  Your blocked tokens count with their own score less 10000: where that is still the
+    largest, they get the weight.
+  ? If a blocked token's score is far above the others, what is it afterwards?
+  # (1 - mask) * -10000.0 is added to the scores in BERT's code.
+infinity_times_zero:
+  | np.where(may_attend[..., np.newaxis, :, :], scores, -np.inf) ->
+  :     scores + (1 - may_attend[..., np.newaxis, :, :]) * -np.inf
+  Your scores are NaN where a token may be attended to: 0 times −∞ is added.
+  ? What is 0 · −inf in floating point?
+  # (1 − mask) · −inf looks like the additive masks of other libraries.
+weights_averaged: w_o, weights -> w_o, weights.mean(axis=-3)
+  Your weights are averaged over the heads.
+  ? How could one see what head 1 attends to, from what you return?
+  # PyTorch's nn.MultiheadAttention does so unless average_attn_weights=False.
+heads_behind_queries_in_the_weights: w_o, weights -> w_o, np.swapaxes(weights, -2, -3)
+  Your weights have the axis of heads behind that of the queries.
+  ? Which axes does the docstring promise for the weights, in which order?
+  # The swap back that the output needs is applied to the weights as well.
+scores_returned: w_o, weights -> w_o, scores
+  The second array that you return holds the scores.
+  ? Which table has rows that sum to 1?
+  # Both tables have the same shape, and 'attention' means either.
+one_head_without_its_axis:
+  | w_o, weights -> w_o, weights[..., 0, :, :] if n_heads == 1 else weights
+  Your weights of a single head have no axis for the heads.
+  ? How many axes have the weights of two heads, and how many should those of one
+    have?
+  # `if n_heads == 1: return attention(…)` or a squeeze looks tidy.
+parameters_scaled_in_place:
+  | w_q /= (w_q.shape[-1] // n_heads) ** 0.5
+  | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2)
+  Your call divides w_q by √d_k in place: the caller's array stays so.
+  ? What does `w_q /= …` do to the array that the caller holds?
+  # Scaling w_q once saves work, as fast implementations do, and `/=` looks like a new
+    w_q.
+""",
+)
 
-    def in_heads(table):
-        *leading, rows, numbers = table.shape
-        d = numbers // n_heads
-        if cut == "a reshape alone":
-            return table.reshape(*leading, n_heads, rows, d)
-        if cut == "in turn and back":
-            return np.moveaxis(table.reshape(*leading, rows, d, n_heads), -1, -3)
-        parts = table.reshape(*leading, rows, n_heads, d)
-        return parts if cut == "tokens first" else np.swapaxes(parts, -2, -3)
-
-    q, k, v = in_heads(x @ w_q), in_heads(k), in_heads(v)
-    sizes = {
-        "√d_k": d_k,
-        "d_k": d_k**2,
-        "√d_model": d_model,
-        "√(d_model / n_heads)": d_model / n_heads,
-        "√(n_heads · d_k)": n_heads * d_k,
-        "√d_v": v.shape[-1],
-        "√n_heads": n_heads,
-    }
-    scores = q @ np.swapaxes(k, -1, -2) / sizes.get(scale, 1) ** 0.5
-    may = None
-    if may_attend is not None and mask != "ignored":
-        may = ~may_attend if mask == "reversed" else may_attend
-        if mask == "transposed":
-            may = np.swapaxes(may, -1, -2)
-        elif mask == "of the first sequence":
-            may = may[(0,) * (may.ndim - 2)]
-        if mask_axis == "for the heads":
-            may = may[..., np.newaxis, :, :]
-        elif mask_axis == "axis 1":
-            may = may[:, np.newaxis]
-        if blocked == "times −inf":
-            scores = scores + (1 - may) * -np.inf
-        elif blocked == "10000 less":
-            scores = np.where(may, scores, scores - 1e4)
-        elif blocked != "after the softmax":
-            scores = np.where(may, scores, blocked)
-    largest = 0.0
-    if maximum != "left in":
-        over = axis if maximum == "of the row" else None
-        largest = scores.max(axis=over, keepdims=True)
-    powers = np.exp(scores - largest)
-    weights = powers / powers.sum(axis=axis, keepdims=True)
-    if may is not None and blocked == "after the softmax":
-        weights = np.where(may, weights, 0.0)
-    if scale == "after the softmax":
-        weights = weights / d_k**0.5
-    mix = weights @ v
-    if heads == "the first":
-        mix = np.where(np.arange(n_heads)[:, np.newaxis, np.newaxis] > 0, 0.0, mix)
-    if cut == "in turn and back":
-        mix = np.moveaxis(mix, -3, -1)
-    elif joined == "part by part" and cut == "into parts":
-        mix = np.swapaxes(mix, -2, -3)
-    output = mix.reshape(*x.shape[:-1], v.shape[-1] * n_heads)
-    if last != "none":
-        output = output @ (w_o.T if last == "w_oᵀ" else w_o)
-    if heads == "averaged":
-        output = output / n_heads
-    if returned == "scores":
-        return output, scores
-    if returned == "the mean of the heads":
-        return output, weights.mean(axis=-3)
-    if returned == "heads behind queries":
-        return output, np.swapaxes(weights, -2, -3)
-    if n_heads == 1 and one_head == "without its axis":
-        return output, weights[..., 0, :, :]
-    return output, weights
-
-
-for scale, name, diagnosis, question, why in (
-    (
-        "√d_model",
-        "divided_by_root_of_d_model",
-        "Your scores are divided by √d_model, the root of the length of a whole token.",
-        "How many products are summed in one score of one head?",
-        "The formula is copied from a single head, where d_k may be d_model.",
-    ),
-    (
-        "√(n_heads · d_k)",
-        "divided_by_root_of_all_columns",
-        "Your scores are divided by the root of the number of columns of w_q.",
-        "How many products are summed in one score of one head?",
-        "q.shape[-1] or w_q.shape[-1] is read before the heads are cut.",
-    ),
-    (
-        "√(d_model / n_heads)",
-        "divided_by_root_of_a_share_of_d_model",
-        "Your scores are divided by √(d_model / n_heads), with d_model read off x.",
-        "How long are the vectors that one head really multiplies, and which argument "
-        "decides that?",
-        "The paper's sizes have d_k = d_model / n_heads, and code that follows them "
-        "computes d_k that way.",
-    ),
-    (
-        "√d_v",
-        "divided_by_root_of_d_v",
-        "Your scores are divided by √d_v, the root of the length of a head's values.",
-        "Which two vectors are multiplied to give a score, and how long are they?",
-        "The size is read off v: d_k and d_v are equal in most models.",
-    ),
-    (
-        "√n_heads",
-        "divided_by_root_of_n_heads",
-        "Your scores are divided by √n_heads.",
-        "What is it that makes a dot product large: how many heads there are, or how "
-        "many numbers it sums?",
-        "q.shape[-3] is taken for q.shape[-1], or q.shape[1] is read before the swap.",
-    ),
-    (
-        "d_k",
-        "scaled_twice",
-        "Your scores are divided by d_k.",
-        "Which power of d_k does the formula divide by, and has `scaled_scores` done "
-        "that already?",
-        "The formula's square root is written down again after calling scaled_scores.",
-    ),
-    (
-        "none",
-        "no_scale",
-        "Your scores are the plain dot products.",
-        "What happens to the dot products of a head before the softmax?",
-        "With small heads the products are small as well, and nothing looks wrong.",
-    ),
-    (
-        "after the softmax",
-        "scaled_after_softmax",
-        "Your scores are the plain dot products, and your weights are divided by √d_k.",
-        "What does a division do to a sum of 1, and what does it do to a score?",
-        "The brackets of softmax(QKᵀ/√d_k) are closed too early.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, scale=scale)
-for cut, name, diagnosis, question, why in (
-    (
-        "tokens first",
-        "attends_over_heads",
-        "Your heads attend to each other: for each token, your table of weights has a "
-        "row and a column for each head. With n ≠ m this can raise an error.",
-        "Which two axes does `@` multiply, and what is on them before the swap?",
-        "The transpose after the reshape is left out, and with self-attention no "
-        "product complains: harvardnlp/annotated-transformer, issue 17, asks for it.",
-    ),
-    (
-        "a reshape alone",
-        "cut_by_reshape_alone",
-        "Your queries, keys and values are cut into heads by a reshape alone: a head "
-        "of yours holds all parts of some tokens, not one part of all tokens.",
-        "In which order does `reshape` read the numbers of a sequence?",
-        "view(batch * n_heads, -1, d_k) in one step: reczoo/FuxiCTR, issue 30.",
-    ),
-    (
-        "in turn and back",
-        "columns_dealt_in_turn",
-        "Your heads take the columns of w_q, w_k and w_v, and the rows of w_o, in "
-        "turn: head 0 has column 0, column n_heads, column 2 · n_heads and so on.",
-        "Which columns does the docstring give to head 1?",
-        "reshape(..., d_k, n_heads) names the same sizes in the other order; trained "
-        "from scratch it works as well, and no loaded parameters fit.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, cut=cut)
-exercise.option(
-    "joined_by_reshape_alone",
-    "Your heads' results are joined by a reshape alone: rows of the output mix several "
-    "tokens of one head.",
-    "Which axis has to be next to the last one before a reshape joins the two?",
-    why="649453932/Chinese-Text-Classification-Pytorch, issue 10, and "
-    "hackiey/QAnet-pytorch, issue 2: nothing shows as long as there is one head.",
-    joined="a reshape alone",
-)
-for heads, name, diagnosis, question, why in (
-    (
-        "averaged",
-        "mean_of_heads",
-        "Your output is divided by n_heads: it is the mean of what the heads "
-        "contribute.",
-        "How many rows has w_o, and how many of them are for the result of one head?",
-        "'Combine the heads' is read as an average, as with an ensemble of models.",
-    ),
-    (
-        "the first",
-        "first_head_only",
-        "Your output has the result of one head only, the first.",
-        "Which rows of w_o meet no number but 0?",
-        "A loop over the heads returns too early, or overwrites nothing but head 0.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, heads=heads)
-exercise.option(
-    "no_w_o",
-    "Your output holds the heads' results side by side: w_o is not used.",
-    "Which of the parameters has not had its turn yet?",
-    why="After the concatenation the shape is right already, in the paper's sizes.",
-    last="none",
-)
-exercise.option(
-    "w_o_transposed",
-    "Your output is made with w_oᵀ; where w_o is not square, this can raise an error.",
-    "Does a row of w_o belong to a number that goes in, or to one that comes out?",
-    why="nn.Linear keeps its matrix as (out, in) and computes x Wᵀ.",
-    last="w_oᵀ",
-)
-for axis, name, diagnosis in (
-    (-2, "softmax_over_queries", "Your columns of weights sum to 1, not your rows."),
-    (-3, "softmax_over_heads", "Your weights sum to 1 over the heads, not in a row."),
-    (
-        1,
-        "softmax_over_axis_one",
-        "Your weights sum to 1 along axis 1: with one leading axis, over the heads.",
-    ),
-):
-    exercise.option(
-        name,
-        diagnosis,
-        "Along which axis do the tokens lie that a query chooses among?",
-        why="softmax(..., axis=1) and nn.Softmax(dim=1) were right before the batch "
-        "and the heads came.",
-        axis=axis,
-    )
-exercise.option(
-    "exponentials_overflow",
-    "Your weights are NaN for large scores.",
-    "How large is e to the power of 1000 in floating point, and how does `softmax` "
-    "get round it?",
-    why="exp(scores) / sum is written out again, without subtracting the maximum.",
-    maximum="left in",
-)
-exercise.option(
-    "one_maximum_for_everything",
-    "Your weights are NaN in rows whose scores are all far below the largest of all.",
-    "What is e to the power of −1000 in floating point, and whose largest score is "
-    "subtracted from a row?",
-    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
-    maximum="of everything",
-)
-exercise.option(
-    "memory_ignored",
-    "Your keys and values are made from x; the memory is not used. With n ≠ m that "
-    "changes the shape of the weights.",
-    "Which tokens attend here, and which are attended to?",
-    why="In self-attention the two are the same, and most code is read there.",
-    attended="x",
-)
-for made, name, diagnosis, wrong in (
-    ("keys", "keys_from_x", "Your keys are made from x", "x"),
-    ("values", "values_from_x", "Your values are made from x", "x"),
-    ("keys", "keys_made_with_w_q", "Your keys are made with w_q", "by w_q"),
-):
-    exercise.option(
-        name,
-        f"{diagnosis}; where the sizes do not fit, this can raise an error.",
-        "Which tokens, and which parameters, does the docstring make them from?",
-        why="In self-attention x is in all three lines, and lines are copied.",
-        **{made: wrong},
-    )
-exercise.option(
-    "three_axes_fixed",
-    "Your code raises an error unless x has exactly three axes.",
-    "Which lines of yours need to know how many axes come before the last two?",
-    why="`batch, n, d_model = x.shape` opens nearly every published version.",
-    axes="three",
-)
-for mask, name, diagnosis, question, why in (
-    (
-        "reversed",
-        "mask_reversed",
-        "Your `may_attend` works the other way round: where it is True, you block.",
-        "What does True in `may_attend` say, read aloud?",
-        "In PyTorch's nn.MultiheadAttention True means blocked; in its "
-        "scaled_dot_product_attention True means allowed.",
-    ),
-    (
-        "ignored",
-        "mask_ignored",
-        "Your tokens attend to all tokens: `may_attend` changes nothing.",
-        "Which argument have you not used yet?",
-        "An argument with a default is overlooked, since the first tests go without.",
-    ),
-    (
-        "transposed",
-        "mask_transposed",
-        "Your `may_attend` is turned: its row i is used for token i of the memory. "
-        "With n ≠ m this can raise an error.",
-        "Which token does row i of `may_attend` speak of: one of x, or of the memory?",
-        "The ᵀ of the keys is put on the mask as well.",
-    ),
-    (
-        "of the first sequence",
-        "mask_of_the_first_sequence",
-        "Your sequences all have the `may_attend` of the first one.",
-        "Does each sequence have the same tokens blocked?",
-        "mask[0] is written to get rid of an axis that does not fit.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, mask=mask)
-exercise.option(
-    "mask_without_an_axis_for_heads",
-    "Your `may_attend` meets the scores without an axis for the heads: where it holds "
-    "a batch, its sequences are laid along the heads.",
-    "Which axes has `may_attend`, which axes have the scores, and which ones does "
-    "NumPy lay against each other?",
-    why="One mask for a single sequence broadcasts by itself; the batch comes later "
-    "(the unsqueeze(1) of most published versions).",
-    mask_axis="none",
-)
-exercise.option(
-    "mask_axis_counted_from_the_front",
-    "Your `may_attend` gets its axis for the heads as axis 1, counted from the front: "
-    "right behind one leading axis only.",
-    "What does axis 1 hold in a `may_attend` of shape (n, m)?",
-    why="mask.unsqueeze(1) and mask[:, None] are written for one mask per sequence.",
-    mask_axis="axis 1",
-)
-for blocked, name, diagnosis, question, why in (
-    (
-        "after the softmax",
-        "mask_after_softmax",
-        "Your blocked weights are 0, but the rows that remain no longer sum to 1.",
-        "What does the softmax know of the mask, if the mask comes after it?",
-        "Setting weights to zero is the first thing that 'blocking' calls to mind.",
-    ),
-    (
-        0.0,
-        "blocked_scores_are_zero",
-        "Your blocked tokens get the score 0, and so a weight above 0.",
-        "What is e to the power of 0, and which score has the power 0?",
-        "`scores * may_attend` looks like switching off.",
-    ),
-    (
-        -1e4,
-        "blocked_scores_are_finite",
-        "Your blocked tokens get a low score, but a finite one: where all others score "
-        "less, they get the weight.",
-        "Below which score is a token sure to get the weight 0, whatever the others "
-        "are?",
-        "−1e4 fits into float16, and was `masked_bias` in the code of GPT-2.",
-    ),
-    (
-        "10000 less",
-        "ten_thousand_taken_off",
-        "Your blocked tokens count with their own score less 10000: where that is "
-        "still the largest, they get the weight.",
-        "If a blocked token's score is far above the others, what is it afterwards?",
-        "(1 - mask) * -10000.0 is added to the scores in BERT's code.",
-    ),
-    (
-        "times −inf",
-        "infinity_times_zero",
-        "Your scores are NaN where a token may be attended to: 0 times −∞ is added.",
-        "What is 0 · −inf in floating point?",
-        "(1 − mask) · −inf looks like the additive masks of other libraries.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, blocked=blocked)
-for returned, name, diagnosis, question, why in (
-    (
-        "the mean of the heads",
-        "weights_averaged",
-        "Your weights are averaged over the heads.",
-        "How could one see what head 1 attends to, from what you return?",
-        "PyTorch's nn.MultiheadAttention does so unless average_attn_weights=False.",
-    ),
-    (
-        "heads behind queries",
-        "heads_behind_queries_in_the_weights",
-        "Your weights have the axis of heads behind that of the queries.",
-        "Which axes does the docstring promise for the weights, in which order?",
-        "The swap back that the output needs is applied to the weights as well.",
-    ),
-    (
-        "scores",
-        "scores_returned",
-        "The second array that you return holds the scores.",
-        "Which table has rows that sum to 1?",
-        "Both tables have the same shape, and 'attention' means either.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, returned=returned)
-exercise.option(
-    "one_head_without_its_axis",
-    "Your weights of a single head have no axis for the heads.",
-    "How many axes have the weights of two heads, and how many should those of one "
-    "have?",
-    why="`if n_heads == 1: return attention(…)` or a squeeze looks tidy.",
-    one_head="without its axis",
-)
-exercise.option(
-    "parameters_scaled_in_place",
-    "Your call divides w_q by √d_k in place: the caller's array stays so.",
-    "What does `w_q /= …` do to the array that the caller holds?",
-    why="Scaling w_q once saves work, as fast implementations do, and `/=` looks like "
-    "a new w_q.",
-    overwritten="w_q",
-)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("output"),

@@ -89,297 +89,141 @@ def other_lengths(student, rng):
     student.agrees(np.array([[rng.integers(1, 3)], [3]]), 3)
 
 
-@exercise.variants
-def variants(
-    lengths,
-    m,
-    *,
-    true_means="may attend",
-    shift=0,
-    keys="before the end",
-    padding="behind",
-    which_lengths="each",
-    no_tokens="no key",
-    all_tokens="all keys",
-    columns="m",
-    axes="(..., 1, m)",
-    lists="allowed",
-    holds="booleans",
-):
-    if axes == "a column of lengths":
-        return np.arange(m) < lengths[:, np.newaxis]
-    if lists == "refused":
-        lengths[..., np.newaxis]
-    if axes == "a loop":
-        return np.array([[[j < length for j in range(m)]] for length in lengths])
-    lengths = np.asarray(lengths)
-    if axes == "a batch by index":
-        lengths = (np.arange(m) < lengths[:, np.newaxis, np.newaxis]).sum(-1)[:, 0]
-    chosen = {"longest": np.max, "shortest": np.min, "first": lambda x: x.flat[0]}
-    if which_lengths in chosen:
-        lengths = np.full(lengths.shape, chosen[which_lengths](lengths))
-    if axes == "(-1, 1, m)":
-        lengths = lengths.reshape(-1)
-    width = {"longest": lengths.max(), "m + 1": m + 1}.get(columns, m)
-    ends = lengths[..., np.newaxis] + shift
-    positions = np.arange(width)
-    if padding == "in front":
-        positions = positions[::-1]
-    may_attend = {
-        "before the end": positions < ends,
-        "all but the first behind": positions != ends,
-        "the last token": positions == ends - 1,
-        "all": np.ones((*lengths.shape, width), bool),
-    }[keys]
-    if no_tokens != "no key":
-        open_keys = positions < (1 if no_tokens == "the first key" else m)
-        may_attend = may_attend | ((ends == 0) & open_keys)
-    if all_tokens == "no key":
-        may_attend = may_attend & (ends < m)
-    elif all_tokens == "all but the last":
-        may_attend = may_attend & (positions < m - 1)
-    if true_means == "blocked":
-        may_attend = ~may_attend
-    row = may_attend[..., np.newaxis, :]
-    column = may_attend[..., np.newaxis]
-    may_attend = {
-        "(..., m, 1)": column,
-        "(..., m)": may_attend,
-        "tokens by tokens": row & column,
-        "(..., m, m)": row & np.ones_like(column),
-        "(..., 1, 1, m)": row[..., np.newaxis, :, :],
-        "keys first": np.moveaxis(may_attend, -1, 0).reshape(
-            (width, *[1] * (2 - lengths.ndim), *lengths.shape)
-        ),
-    }.get(axes, row)
-    if holds == "numbers to add":
-        return np.where(may_attend, 0.0, -np.inf)
-    return may_attend.astype({"floats": float, "whole numbers": int}.get(holds, bool))
+exercise.edits(
+    """
+polarity_reversed: < -> >=
+  Your mask is True where a key is blocked.
+  ? What does True mean in a mask called may_attend?
+  # In key_padding_mask of PyTorch's nn.MultiheadAttention True means padding;
+    mlwithme/TransformerTranslation#6 asks which it should be.
+one_key_too_many: < -> <=
+  Your rows have one True too many: the first key of the padding is open.
+  ? Which position has the last of three tokens, if the first has position 0?
+  # <= is read as 'up to the length', and positions are counted from 0;
+    ajhalthor/Transformer-Neural-Network#15 is off by one in the same way.
+one_key_too_few: < ends -> < ends - 1
+  Your rows have one True too few: the last token of each sequence is blocked.
+  # Positions are counted from 1 and still compared with <.
+last_token_only: < ends -> == ends - 1
+  Your rows are True at the last token only.
+  ? How many of a sequence's tokens may be attended to?
+  # mask[length - 1] = True is written for mask[:length] = True.
+only_the_first_padding_blocked: < -> !=
+  Your rows are False at one key only: the first one behind the tokens.
+  ? How many keys of the padding are there behind 3 tokens, if m is 7?
+  # mask[length] = False is written for mask[length:] = False.
+everything_open: return np.ones((*ends.shape[:-1], m), bool)
+  Your mask blocks no key.
+  ? Which keys does the docstring block?
+  # The shape is right, and the comparison is left for later.
+padding_in_front: return np.arange(m) >= m - ends
+  Your padding is in front of the tokens.
+  ? Where does the docstring put the padding?
+  # Language models that write are fed with the padding in front, so that the last
+    position is always a token.
+longest_length_for_all: < ends -> < np.full(ends.shape, ends.max())
+  Your rows are all alike: each is as long as the longest of the sequences.
+  ? What do the other lengths change in your mask?
+  # The longest length, which says how wide a batch must be, is compared with the
+    positions as well.
+shortest_length_for_all: < ends -> < np.full(ends.shape, ends.min())
+  Your rows are all alike: each is as long as the shortest of the sequences.
+  # What all sequences have is taken for what each has.
+first_length_for_all: < ends -> < np.full(ends.shape, ends.flat[0])
+  Your rows are all alike: each is as long as the first of the sequences.
+  # lengths[0] is tried out first, and stays.
+first_key_always_open: < ends -> < np.maximum(ends, 1)
+  Your sequences without tokens have one key to attend to.
+  ? Which keys are tokens in a sequence of length 0?
+  # A row without a True gives NaN in a plain softmax, and is kept away here instead
+    of there.
+empty_sequences_open: < ends -> < np.where(ends == 0, m, ends)
+  Your sequences without tokens have all keys to attend to.
+  # A row without a True gives NaN in a plain softmax, and is opened for that.
+full_sequences_blocked: < ends -> < np.where(ends < m, ends, 0)
+  Your full sequences, those without padding, are blocked entirely.
+  ? What does mask[-0:] stand for in Python?
+  # mask[-padding:] = False is right unless padding is 0: then it is the whole row.
+last_key_always_blocked: < ends -> < np.minimum(ends, m - 1)
+  Your last key, number m − 1, is blocked in full sequences too.
+  ? Has a sequence of m tokens any padding?
+  # min(length, m - 1) keeps an index inside the row, where none was outside.
+as_wide_as_the_longest: np.arange(m) -> np.arange(ends.max())
+  Your mask has as many columns as the longest sequence has tokens, not m.
+  ? Which argument says how many keys there are?
+  # Batches are usually padded to their longest sequence, so this is the usual default
+    (make_pad_mask in espnet, sequence_mask in TensorFlow).
+one_column_too_many: np.arange(m) -> np.arange(m + 1)
+  Your mask has m + 1 columns.
+  ? How many keys are there, with positions 0 … m − 1?
+  # range(m + 1) is written so that a length of m has a position.
+queries_masked: np.arange(m) -> np.arange(m)[:, np.newaxis]
+  Your mask has the shape (..., m, 1): it blocks the rows of queries.
+  ? Which axis of scores (..., n, m) is that of the keys?
+  # The new axis is put last instead of next to last: bentrevett/pytorch-seq2seq#96
+    and hyunwoongko/transformer#40.
+query_axis_missing: np.newaxis, np.newaxis -> np.newaxis
+  Your mask has no axis for the queries: on scores (batch, n, m) its rows are laid
+    along the queries, not along the batch.
+  ? Which axis is between the batch and the keys in the scores?
+  # (batch, m) is the shape in which most tokenizers hand out their masks.
+queries_and_keys_masked:
+  | return np.arange(m) < ends ->
+  :     tokens = np.arange(m) < ends
+  :     return tokens & tokens.swapaxes(-1, -2)
+  Your mask has a row for each of m queries, and the rows behind the tokens are False.
+  ? Which does the docstring block behind the tokens: queries or keys?
+  # Padding is thought not to be allowed to attend either;
+    harvardnlp/annotated-transformer#137 asks for it, and those rows become NaN.
+a_row_for_each_query: return (np.arange(m) < ends).repeat(m, axis=-2)
+  Your mask has m equal rows for each sequence.
+  ? How many rows does the docstring promise for each sequence?
+  # Scores have a row for each query, so the mask gets as many.
+axis_for_the_heads: np.newaxis, np.newaxis -> np.newaxis, np.newaxis, np.newaxis
+  Your mask has one more axis of length 1 than promised.
+  ? Which shape does the docstring promise?
+  # mask[:, None, None, :] is the usual form for scores (batch, heads, n, m).
+batch_made_flat: np.asarray(lengths) -> np.ravel(lengths)
+  Your mask has one leading axis, whatever axes the lengths have.
+  ? Which shape does the docstring promise for lengths of shape (2, 3)?
+  # reshape(-1, 1, 1) is right for one batch of sequences, and is kept.
+keys_and_sequences_exchanged:
+  | return np.arange(m)[:, np.newaxis, np.newaxis] < np.asarray(lengths)
+  Your mask has the keys in front and the sequences at the back.
+  ? Which axis does the docstring put last: the sequences' or the keys'?
+  # The new axes are given to the positions instead of the lengths; with as many
+    sequences as keys even the shape is right.
+column_of_lengths: return np.arange(m) < lengths[:, np.newaxis]
+  Your mask has no axis for the queries.
+  ? Which shape does the docstring promise?
+  # lengths[:, np.newaxis] is the column of 'every row with every row', and makes a
+    table of sequences by keys.
+lengths_with_one_axis_only:
+  | return np.array([[[j < length for j in range(m)]] for length in lengths])
+  Your mask is as promised only where the lengths have one axis.
+  ? Which lengths does (...) stand for?
+  # A loop over the lengths takes each of them for a number.
+lengths_of_other_axes_refused: [..., np.newaxis -> [:, np.newaxis
+  Your function is written for lengths of one axis: without an axis it stops, and so
+    it does with most tables of lengths.
+  # lengths[:, np.newaxis, np.newaxis] names the axis of a batch; with ... instead
+    there may be any.
+lists_forgotten: np.asarray(lengths) -> lengths
+  Your function stops if the lengths are a list.
+  ? What can an array do that a list cannot?
+  # lengths[..., np.newaxis] is an index that only arrays understand.
+ones_and_zeros: return np.where(np.arange(m) < ends, 1.0, 0.0)
+  Your mask holds the numbers 1.0 and 0.0.
+  ? Which dtype does the docstring promise?
+  # np.zeros and np.ones hold floats unless they are told otherwise.
+whole_numbers: return np.where(np.arange(m) < ends, 1, 0)
+  Your mask holds the integers 1 and 0.
+  # Tokenizers hand out their masks as 1 and 0.
+numbers_to_add: return np.where(np.arange(m) < ends, 0.0, -np.inf)
+  Your mask holds 0 and −∞, which are to be added to the scores.
+  ? Which two values does a mask called may_attend have?
+  # Many models make such a mask of the lengths, and add it.
+""",
+)
 
-
-exercise.option(
-    "polarity_reversed",
-    "Your mask is True where a key is blocked.",
-    "What does True mean in a mask called may_attend?",
-    why="In key_padding_mask of PyTorch's nn.MultiheadAttention True means padding; "
-    "mlwithme/TransformerTranslation#6 asks which it should be.",
-    true_means="blocked",
-)
-exercise.option(
-    "one_key_too_many",
-    "Your rows have one True too many: the first key of the padding is open.",
-    "Which position has the last of three tokens, if the first has position 0?",
-    why="<= is read as 'up to the length', and positions are counted from 0; "
-    "ajhalthor/Transformer-Neural-Network#15 is off by one in the same way.",
-    shift=1,
-)
-exercise.option(
-    "one_key_too_few",
-    "Your rows have one True too few: the last token of each sequence is blocked.",
-    "Which position has the last of three tokens, if the first has position 0?",
-    why="Positions are counted from 1 and still compared with <.",
-    shift=-1,
-)
-exercise.option(
-    "last_token_only",
-    "Your rows are True at the last token only.",
-    "How many of a sequence's tokens may be attended to?",
-    why="mask[length - 1] = True is written for mask[:length] = True.",
-    keys="the last token",
-)
-exercise.option(
-    "only_the_first_padding_blocked",
-    "Your rows are False at one key only: the first one behind the tokens.",
-    "How many keys of the padding are there behind 3 tokens, if m is 7?",
-    why="mask[length] = False is written for mask[length:] = False.",
-    keys="all but the first behind",
-)
-exercise.option(
-    "everything_open",
-    "Your mask blocks no key.",
-    "Which keys does the docstring block?",
-    why="The shape is right, and the comparison is left for later.",
-    keys="all",
-)
-exercise.option(
-    "padding_in_front",
-    "Your padding is in front of the tokens.",
-    "Where does the docstring put the padding?",
-    why="Language models that write are fed with the padding in front, so that the "
-    "last position is always a token.",
-    padding="in front",
-)
-exercise.option(
-    "longest_length_for_all",
-    "Your rows are all alike: each is as long as the longest of the sequences.",
-    "What do the other lengths change in your mask?",
-    why="The longest length, which says how wide a batch must be, is compared with "
-    "the positions as well.",
-    which_lengths="longest",
-)
-exercise.option(
-    "shortest_length_for_all",
-    "Your rows are all alike: each is as long as the shortest of the sequences.",
-    "What do the other lengths change in your mask?",
-    why="What all sequences have is taken for what each has.",
-    which_lengths="shortest",
-)
-exercise.option(
-    "first_length_for_all",
-    "Your rows are all alike: each is as long as the first of the sequences.",
-    "What do the other lengths change in your mask?",
-    why="lengths[0] is tried out first, and stays.",
-    which_lengths="first",
-)
-exercise.option(
-    "first_key_always_open",
-    "Your sequences without tokens have one key to attend to.",
-    "Which keys are tokens in a sequence of length 0?",
-    why="A row without a True gives NaN in a plain softmax, and is kept away here "
-    "instead of there.",
-    no_tokens="the first key",
-)
-exercise.option(
-    "empty_sequences_open",
-    "Your sequences without tokens have all keys to attend to.",
-    "Which keys are tokens in a sequence of length 0?",
-    why="A row without a True gives NaN in a plain softmax, and is opened for that.",
-    no_tokens="all keys",
-)
-exercise.option(
-    "full_sequences_blocked",
-    "Your full sequences, those without padding, are blocked entirely.",
-    "What does mask[-0:] stand for in Python?",
-    why="mask[-padding:] = False is right unless padding is 0: then it is the whole "
-    "row.",
-    all_tokens="no key",
-)
-exercise.option(
-    "last_key_always_blocked",
-    "Your last key, number m − 1, is blocked in full sequences too.",
-    "Has a sequence of m tokens any padding?",
-    why="min(length, m - 1) keeps an index inside the row, where none was outside.",
-    all_tokens="all but the last",
-)
-exercise.option(
-    "as_wide_as_the_longest",
-    "Your mask has as many columns as the longest sequence has tokens, not m.",
-    "Which argument says how many keys there are?",
-    why="Batches are usually padded to their longest sequence, so this is the "
-    "usual default (make_pad_mask in espnet, sequence_mask in TensorFlow).",
-    columns="longest",
-)
-exercise.option(
-    "one_column_too_many",
-    "Your mask has m + 1 columns.",
-    "How many keys are there, with positions 0 … m − 1?",
-    why="range(m + 1) is written so that a length of m has a position.",
-    columns="m + 1",
-)
-exercise.option(
-    "queries_masked",
-    "Your mask has the shape (..., m, 1): it blocks the rows of queries.",
-    "Which axis of scores (..., n, m) is that of the keys?",
-    why="The new axis is put last instead of next to last: bentrevett/"
-    "pytorch-seq2seq#96 and hyunwoongko/transformer#40.",
-    axes="(..., m, 1)",
-)
-exercise.option(
-    "query_axis_missing",
-    "Your mask has no axis for the queries: on scores (batch, n, m) its rows are laid "
-    "along the queries, not along the batch.",
-    "Which axis is between the batch and the keys in the scores?",
-    why="(batch, m) is the shape in which most tokenizers hand out their masks.",
-    axes="(..., m)",
-)
-exercise.option(
-    "queries_and_keys_masked",
-    "Your mask has a row for each of m queries, and the rows behind the tokens are "
-    "False.",
-    "Which does the docstring block behind the tokens: queries or keys?",
-    why="Padding is thought not to be allowed to attend either; "
-    "harvardnlp/annotated-transformer#137 asks for it, and those rows become NaN.",
-    axes="tokens by tokens",
-)
-exercise.option(
-    "a_row_for_each_query",
-    "Your mask has m equal rows for each sequence.",
-    "How many rows does the docstring promise for each sequence?",
-    why="Scores have a row for each query, so the mask gets as many.",
-    axes="(..., m, m)",
-)
-exercise.option(
-    "axis_for_the_heads",
-    "Your mask has one more axis of length 1 than promised.",
-    "Which shape does the docstring promise?",
-    why="mask[:, None, None, :] is the usual form for scores (batch, heads, n, m).",
-    axes="(..., 1, 1, m)",
-)
-exercise.option(
-    "batch_made_flat",
-    "Your mask has one leading axis, whatever axes the lengths have.",
-    "Which shape does the docstring promise for lengths of shape (2, 3)?",
-    why="reshape(-1, 1, 1) is right for one batch of sequences, and is kept.",
-    axes="(-1, 1, m)",
-)
-exercise.option(
-    "keys_and_sequences_exchanged",
-    "Your mask has the keys in front and the sequences at the back.",
-    "Which axis does the docstring put last: the sequences' or the keys'?",
-    why="The new axes are given to the positions instead of the lengths; with as many "
-    "sequences as keys even the shape is right.",
-    axes="keys first",
-)
-exercise.option(
-    "column_of_lengths",
-    "Your mask has no axis for the queries.",
-    "Which shape does the docstring promise?",
-    why="lengths[:, np.newaxis] is the column of 'every row with every row', and makes "
-    "a table of sequences by keys.",
-    axes="a column of lengths",
-)
-exercise.option(
-    "lengths_with_one_axis_only",
-    "Your mask is as promised only where the lengths have one axis.",
-    "Which lengths does (...) stand for?",
-    why="A loop over the lengths takes each of them for a number.",
-    axes="a loop",
-)
-exercise.option(
-    "lengths_of_other_axes_refused",
-    "Your function is written for lengths of one axis: without an axis it stops, and "
-    "so it does with most tables of lengths.",
-    "Which lengths does (...) stand for?",
-    why="lengths[:, np.newaxis, np.newaxis] names the axis of a batch; with ... "
-    "instead there may be any.",
-    axes="a batch by index",
-)
-exercise.option(
-    "lists_forgotten",
-    "Your function stops if the lengths are a list.",
-    "What can an array do that a list cannot?",
-    why="lengths[..., np.newaxis] is an index that only arrays understand.",
-    lists="refused",
-)
-exercise.option(
-    "ones_and_zeros",
-    "Your mask holds the numbers 1.0 and 0.0.",
-    "Which dtype does the docstring promise?",
-    why="np.zeros and np.ones hold floats unless they are told otherwise.",
-    holds="floats",
-)
-exercise.option(
-    "whole_numbers",
-    "Your mask holds the integers 1 and 0.",
-    "Which dtype does the docstring promise?",
-    why="Tokenizers hand out their masks as 1 and 0.",
-    holds="whole numbers",
-)
-exercise.option(
-    "numbers_to_add",
-    "Your mask holds 0 and −∞, which are to be added to the scores.",
-    "Which two values does a mask called may_attend have?",
-    why="Many models make such a mask of the lengths, and add it.",
-    holds="numbers to add",
-)
 exercise.family(families.squeezed(), families.as_list())

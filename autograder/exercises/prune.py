@@ -149,353 +149,162 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, n=4, m=4, d_model=4), some_gates(rng, 2))
 
 
-@exercise.variants
-def variants(
-    x,
-    memory,
-    w_q,
-    w_k,
-    w_v,
-    w_o,
-    gates,
-    may_attend=None,
-    *,
-    gated="heads",
-    gate="as it is",
-    columns="neighbouring",
-    axis="heads",
-    rescaled="no",
-    closed="rows of zeros",
-    w_o_is="used",
-    mask="as it is",
-    letters="qkv",
-    attends_to="memory",
-    scale="d_k",
-    returns="output",
-    overwritten="nothing",
-):
-    kept_dtype = x.dtype
-    n_heads, d_model = len(gates), x.shape[-1]
-    d_k = d_model // n_heads
-    g = gates.double()
-    g = {
-        "rounded": lambda: (g >= 0.5).double(),
-        "any": lambda: (g != 0).double(),
-        "reversed": lambda: 1 - g,
-        "squared": lambda: g * g,
-        "sigmoid": lambda: g.sigmoid(),
-        "softmax": lambda: g.softmax(0),
-        "0 to 1": lambda: g.clamp(0, 1),
-        "none below 0": lambda: g.clamp(min=0),
-        "turned round": lambda: g.flip(0),
-        "ignored": lambda: torch.ones_like(g),
-    }.get(gate, lambda: g)()
-    maps = dict(zip("qkv", (w_q.double(), w_k.double(), w_v.double()), strict=True))
-    source = x if attends_to == "x" else memory
-    rows = x.double(), source.double(), source.double()
+exercise.edits(
+    """
+gates_behind_w_o: return merge_heads(heads) @ w_o * gates.repeat_interleave(q.shape[-1])
+  Your gates multiply the output, or the columns of w_o, which is the same.
+  ? Behind w_o, which numbers of the output come from head 0 alone?
+  # The output is as wide as the heads together, so the gates fit there too.
+gates_interleaved: return merge_heads(heads) * gates.repeat(q.shape[-1]) @ w_o
+  Your gates differ from one number of a head to the next.
+  ? Which numbers of the joined heads come from head 0, and how many in a row?
+  # gates.repeat(d_k) is as long as gates.repeat_interleave(d_k).
+columns_of_heads_interleaved:
+  | split_heads(rows, len(gates)) ->
+  :     rows.unflatten(-1, (-1, len(gates))).movedim(-1, -3)
+  | merge_heads(heads * gates[:, None, None]) ->
+  :     (heads * gates[:, None, None]).movedim(-3, -1).flatten(-2)
+  Your heads have every n_heads-th column each, not d_k columns in a row.
+  ? Which columns of w_q are those of head 0, according to the docstring?
+  # unflatten(-1, (d_k, n_heads)) and w[:, head::n_heads] have the right sizes.
+gates_on_the_scores:
+  | attention(q, k -> attention(q * gates[:, None, None], k
+  | heads * gates[:, None, None] -> heads
+  Your gates multiply the scores: a closed head attends to all tokens alike.
+  ? What does a softmax make of scores that are all 0?
+  # Masks work on the scores, and a gate looks like a mask.
+gated_weights_renormalised:
+  | heads, _ -> heads, weights
+  | return … ->
+  :     weights = weights * gates[:, None, None]
+  :     weights = weights / weights.sum(dim=-1, keepdim=True)
+  :     return merge_heads(weights @ v) @ w_o
+  Your gates multiply the weights, which are then divided by their sum again: an open
+    gate changes nothing, a closed one gives NaN.
+  ? What is left of a factor after a division by the sum?
+  # Rows of weights sum to 1, and one tries to keep that.
+mean_gate: return merge_heads(heads) @ w_o * gates.mean()
+  Your output is multiplied by the mean of the gates.
+  ? Which head does each gate belong to?
+  # One number for the whole output always has a shape that fits.
+no_gates: heads * gates[:, None, None] -> heads
+  Your gates play no part but for their number.
+  ? Where are the numbers in `gates` used in your code?
+  # len(gates) is needed first, and multi-head attention is written from memory.
+gates_rounded: gates[:, None, None] -> (gates >= 0.5)[:, None, None]
+  Your gates are open or closed, from 0.5 on, and nothing between.
+  ? What should a gate of 0.25 do?
+  # To prune is to keep or to drop; a gate has a gradient only between.
+any_gate_is_open: gates[:, None, None] -> (gates != 0)[:, None, None]
+  Your gates are fully open unless they are 0.
+  # gates.bool() turns them into a mask.
+heads_of_negative_gates_left_out:
+  | gates[:, None, None] -> gates.clamp(min=0)[:, None, None]
+  Your code takes a gate below 0 for one that is closed.
+  ? What should a gate of −1 do?
+  # `if gate > 0` looks like a test for an open gate.
+gates_cut_to_0_and_1: gates[:, None, None] -> gates.clamp(0, 1)[:, None, None]
+  Your gates are cut to the range from 0 to 1.
+  ? What should a gate of 2 do?
+  # The gates of Voita et al. are: hard concrete numbers between 0 and 1.
+gates_reversed: gates[:, None, None] -> (1 - gates)[:, None, None]
+  Your gates close a head at 1 and leave it at 0.
+  ? What does a gate of 1 do, according to the docstring?
+  # A list of heads to prune has a 1 where a head goes.
+gates_squared: gates[:, None, None] -> gates[:, None, None] ** 2
+  Your gates count twice: their squares multiply the heads.
+  ? At how many points on a head's way do your gates come in?
+  # They multiply the values and the output, or heads and rows of w_o.
+sigmoid_of_the_gates: gates[:, None, None] -> gates.sigmoid()[:, None, None]
+  Your gates go through a sigmoid: 0 halves a head.
+  ? What should a gate of 0 do?
+  # The gates of an LSTM, and learned gates in general, are sigmoids.
+softmax_of_the_gates: gates[:, None, None] -> gates.softmax(dim=0)[:, None, None]
+  Your gates go through a softmax: they sum to 1.
+  ? What should gates of ones do?
+  # Heads that are weighed against each other, as in a mixture of experts.
+gates_turned_round: gates[:, None, None] -> gates.flip(0)[:, None, None]
+  Your gate 0 belongs to the last head.
+  ? Which columns of w_q are those of head 0?
+  # A loop that counts down.
+a_gate_for_each_token: gates[:, None, None] -> gates[:, None]
+  Where there are as many tokens as heads, your gates multiply the tokens.
+  ? Which axis of (…, n_heads, n, d_k) do your gates meet?
+  # gates[:, None] meets the last axis but one, and a shape error only says so where n
+    is not n_heads.
+a_gate_for_each_sequence: gates[:, None, None] -> gates[:, None, None, None]
+  Where there are as many sequences as heads, your gates multiply the sequences.
+  # gates[:, None, None, None] meets the first of four axes.
+a_gate_for_each_number: gates[:, None, None] -> gates
+  Where a head has as many numbers as there are heads, your gates multiply these.
+  # heads * gates meets the last axis.
+divided_by_the_sum_of_gates: @ w_o -> @ w_o / gates.sum()
+  Your output is divided by the sum of the gates.
+  ? What should gates of ones give, according to the docstring?
+  # A weighted mean is divided by the sum of its weights.
+scaled_by_how_many_are_open: @ w_o -> @ w_o * len(gates) / torch.count_nonzero(gates)
+  Your output is multiplied by n_heads and divided by how many gates are not 0.
+  ? Do the other heads take notice of a closed one, according to the docstring?
+  # Dropout does so, and a closed head looks like a dropped one.
+made_up_for_as_in_dropout: @ w_o -> @ w_o * len(gates) / gates.sum()
+  Your output is scaled up to make up for the heads that are closed.
+heads_cut_out:
+  | return … ->
+  :     heads = (heads * gates[:, None, None])[..., gates != 0, :, :]
+  :     return merge_heads(heads) @ w_o[:heads.shape[-3] * heads.shape[-1]]
+  Your closed heads are cut out, and those left meet the first rows of w_o.
+  ? Which rows of w_o belong to head 2, whether head 1 is there or not?
+  # Cutting saves time; the rows of w_o have to be cut with the heads.
+w_o_left_out: return merge_heads(heads * gates[:, None, None])
+  Your heads are joined without w_o.
+  ? Which argument is not used in your code?
+  # The gates seem to be the last step.
+may_attend_ignored: , for_all_heads(may_attend) ->
+  All your tokens attend to all: `may_attend` plays no part.
+  ? Which tokens of the memory may a token attend to?
+  # The gates are taken for the mask.
+sequences_taken_for_heads: for_all_heads(may_attend) -> may_attend
+  Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or does
+    not fit.
+  ? Which axis does broadcasting put next to the first one of (batch, n, m), if the
+    scores have (batch, n_heads, n, m)?
+  # For a mask (n, m) nothing has to be done, and both look alike.
+may_attend_reversed:
+  | if may_attend is not None:
+  :     may_attend = ~may_attend
+  Your tokens attend where `may_attend` is False.
+  ? What does True in `may_attend` say, read aloud?
+  # masked_fill blocks where its mask is True.
+keys_and_values_exchanged: memory @ w_k, memory @ w_v -> memory @ w_v, memory @ w_k
+  Your keys are made with w_v and your values with w_k.
+  ? In which order does `attention` take its arguments?
+  # All matrices have the same shape, and any order runs.
+attends_to_x: memory = x
+  Your tokens attend to x, not to the memory.
+  ? Whose keys and values does the docstring ask for?
+  # Self-attention is the usual case, and x stands first.
+scaled_by_d_model: attention(q, k -> attention(q / len(gates) ** 0.5, k
+  Your scores are divided by √d_model.
+  ? How long is one head's query?
+  # Before the heads are split, the last axis is d_model long.
+weights_returned_too:
+  | heads, _ -> heads, weights
+  | @ w_o -> @ w_o, weights
+  Your result is a pair: the output, and the weights.
+  ? How many results does the docstring promise?
+  # `attention` returns both, and one hands them on.
+x_added: @ w_o -> @ w_o + x
+  Your result has x added to it.
+  ? Whose task is the residual connection: this function's, or the layer's around it?
+  # With all gates closed, a layer leaves x as it is.
+w_o_overwritten:
+  | return … ->
+  :     w_o *= gates.repeat_interleave(q.shape[-1])[:, None]
+  :     return merge_heads(heads) @ w_o
+  Your call multiplies the rows of the caller's w_o by the gates.
+  ? Which tensor does `*=` write into, and who else holds it?
+  # Gates on the rows of w_o give the same output, and `*=` saves a name.
+""",
+)
 
-    def split(each):
-        if columns == "every n_heads-th":
-            each = each.unflatten(-1, (d_k, n_heads)).transpose(-1, -2).flatten(-2)
-        return each.unflatten(-1, (n_heads, d_k)).transpose(-3, -2)
-
-    q, k, v = (
-        split(each @ maps[letter]) for each, letter in zip(rows, letters, strict=True)
-    )
-    per_head = g[:, None, None]
-    if gated == "queries":
-        q = q * per_head
-    scores = q @ k.transpose(-1, -2) / (d_k if scale == "d_k" else d_model) ** 0.5
-    if gated == "scores":
-        scores = scores * per_head
-    if may_attend is not None and mask != "ignored":
-        own = ~may_attend if mask == "reversed" else may_attend
-        if mask != "without heads":
-            own = own.unsqueeze(-3)
-        scores = scores.masked_fill(~own, -1e300)
-    weights = scores.softmax(dim=-1)
-    if gated == "weights, renormalised":
-        weights = weights * per_head
-        weights = weights / weights.sum(dim=-1, keepdim=True)
-    heads = weights @ v  # (..., n_heads, n, d_k)
-    if gated == "heads" and columns != "interleaved":
-        if axis == "tokens":  # as far as there are gates
-            count = min(n_heads, heads.shape[-2])
-            by_token = torch.ones(heads.shape[-2], dtype=g.dtype)
-            by_token[:count] = g[:count]
-            fits = heads.shape[-2] == n_heads
-            heads = heads * (by_token[:, None] if fits else per_head)
-        elif axis == "sequences" and heads.ndim > 3 and len(heads) == n_heads:
-            heads = heads * g.reshape(-1, *[1] * (heads.ndim - 1))
-        elif axis == "numbers" and d_k == n_heads:
-            heads = heads * g
-        else:
-            heads = heads * per_head
-    o = w_o.double()
-    if closed == "cut out, first rows":
-        is_open = gates != 0
-        heads = heads[..., is_open, :, :]
-        o = o[: heads.shape[-3] * d_k]
-    joined = heads.transpose(-3, -2).flatten(-2)
-    if columns == "interleaved":
-        joined = joined * g.repeat(d_k)
-    elif columns == "every n_heads-th":
-        joined = joined.unflatten(-1, (-1, d_k)).transpose(-1, -2).flatten(-2)
-    if w_o_is == "left out":
-        output = joined
-    else:
-        output = joined @ o
-    if gated == "output":
-        output = output * g.repeat_interleave(d_k)
-    if gated == "output, mean":
-        output = output * g.mean()
-    if rescaled == "by the sum":
-        output = output / g.sum()
-    elif rescaled == "by how many are open":
-        output = output * n_heads / torch.count_nonzero(g)
-    elif rescaled == "as dropout":
-        output = output * n_heads / g.sum()
-    if overwritten == "w_o":
-        w_o *= gates.repeat_interleave(d_k)[:, None]
-    output = output.to(kept_dtype)
-    if returns == "weights too":
-        return output, weights.to(kept_dtype)
-    return output + x if returns == "x added" else output
-
-
-exercise.option(
-    "gates_behind_w_o",
-    "Your gates multiply the output, or the columns of w_o, which is the same.",
-    "Behind w_o, which numbers of the output come from head 0 alone?",
-    why="The output is as wide as the heads together, so the gates fit there too.",
-    gated="output",
-)
-exercise.option(
-    "gates_interleaved",
-    "Your gates differ from one number of a head to the next.",
-    "Which numbers of the joined heads come from head 0, and how many in a row?",
-    why="gates.repeat(d_k) is as long as gates.repeat_interleave(d_k).",
-    columns="interleaved",
-)
-exercise.option(
-    "columns_of_heads_interleaved",
-    "Your heads have every n_heads-th column each, not d_k columns in a row.",
-    "Which columns of w_q are those of head 0, according to the docstring?",
-    why="unflatten(-1, (d_k, n_heads)) and w[:, head::n_heads] have the right sizes.",
-    columns="every n_heads-th",
-)
-exercise.option(
-    "gates_on_the_scores",
-    "Your gates multiply the scores: a closed head attends to all tokens alike.",
-    "What does a softmax make of scores that are all 0?",
-    why="Masks work on the scores, and a gate looks like a mask.",
-    gated="scores",
-)
-exercise.option(
-    "gated_weights_renormalised",
-    "Your gates multiply the weights, which are then divided by their sum again: an "
-    "open gate changes nothing, a closed one gives NaN.",
-    "What is left of a factor after a division by the sum?",
-    why="Rows of weights sum to 1, and one tries to keep that.",
-    gated="weights, renormalised",
-)
-exercise.option(
-    "mean_gate",
-    "Your output is multiplied by the mean of the gates.",
-    "Which head does each gate belong to?",
-    why="One number for the whole output always has a shape that fits.",
-    gated="output, mean",
-)
-exercise.option(
-    "no_gates",
-    "Your gates play no part but for their number.",
-    "Where are the numbers in `gates` used in your code?",
-    why="len(gates) is needed first, and multi-head attention is written from memory.",
-    gate="ignored",
-)
-exercise.option(
-    "gates_rounded",
-    "Your gates are open or closed, from 0.5 on, and nothing between.",
-    "What should a gate of 0.25 do?",
-    why="To prune is to keep or to drop; a gate has a gradient only between.",
-    gate="rounded",
-)
-exercise.option(
-    "any_gate_is_open",
-    "Your gates are fully open unless they are 0.",
-    "What should a gate of 0.25 do?",
-    why="gates.bool() turns them into a mask.",
-    gate="any",
-)
-exercise.option(
-    "heads_of_negative_gates_left_out",
-    "Your code takes a gate below 0 for one that is closed.",
-    "What should a gate of −1 do?",
-    why="`if gate > 0` looks like a test for an open gate.",
-    gate="none below 0",
-)
-exercise.option(
-    "gates_cut_to_0_and_1",
-    "Your gates are cut to the range from 0 to 1.",
-    "What should a gate of 2 do?",
-    why="The gates of Voita et al. are: hard concrete numbers between 0 and 1.",
-    gate="0 to 1",
-)
-exercise.option(
-    "gates_reversed",
-    "Your gates close a head at 1 and leave it at 0.",
-    "What does a gate of 1 do, according to the docstring?",
-    why="A list of heads to prune has a 1 where a head goes.",
-    gate="reversed",
-)
-exercise.option(
-    "gates_squared",
-    "Your gates count twice: their squares multiply the heads.",
-    "At how many points on a head's way do your gates come in?",
-    why="They multiply the values and the output, or heads and rows of w_o.",
-    gate="squared",
-)
-exercise.option(
-    "sigmoid_of_the_gates",
-    "Your gates go through a sigmoid: 0 halves a head.",
-    "What should a gate of 0 do?",
-    why="The gates of an LSTM, and learned gates in general, are sigmoids.",
-    gate="sigmoid",
-)
-exercise.option(
-    "softmax_of_the_gates",
-    "Your gates go through a softmax: they sum to 1.",
-    "What should gates of ones do?",
-    why="Heads that are weighed against each other, as in a mixture of experts.",
-    gate="softmax",
-)
-exercise.option(
-    "gates_turned_round",
-    "Your gate 0 belongs to the last head.",
-    "Which columns of w_q are those of head 0?",
-    why="A loop that counts down.",
-    gate="turned round",
-)
-exercise.option(
-    "a_gate_for_each_token",
-    "Where there are as many tokens as heads, your gates multiply the tokens.",
-    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
-    why="gates[:, None] meets the last axis but one, and a shape error only says so "
-    "where n is not n_heads.",
-    axis="tokens",
-)
-exercise.option(
-    "a_gate_for_each_sequence",
-    "Where there are as many sequences as heads, your gates multiply the sequences.",
-    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
-    why="gates[:, None, None, None] meets the first of four axes.",
-    axis="sequences",
-)
-exercise.option(
-    "a_gate_for_each_number",
-    "Where a head has as many numbers as there are heads, your gates multiply these.",
-    "Which axis of (…, n_heads, n, d_k) do your gates meet?",
-    why="heads * gates meets the last axis.",
-    axis="numbers",
-)
-exercise.option(
-    "divided_by_the_sum_of_gates",
-    "Your output is divided by the sum of the gates.",
-    "What should gates of ones give, according to the docstring?",
-    why="A weighted mean is divided by the sum of its weights.",
-    rescaled="by the sum",
-)
-exercise.option(
-    "scaled_by_how_many_are_open",
-    "Your output is multiplied by n_heads and divided by how many gates are not 0.",
-    "Do the other heads take notice of a closed one, according to the docstring?",
-    why="Dropout does so, and a closed head looks like a dropped one.",
-    rescaled="by how many are open",
-)
-exercise.option(
-    "made_up_for_as_in_dropout",
-    "Your output is scaled up to make up for the heads that are closed.",
-    "Do the other heads take notice of a closed one, according to the docstring?",
-    why="Dropout does so, and a closed head looks like a dropped one.",
-    rescaled="as dropout",
-)
-exercise.option(
-    "heads_cut_out",
-    "Your closed heads are cut out, and those left meet the first rows of w_o.",
-    "Which rows of w_o belong to head 2, whether head 1 is there or not?",
-    why="Cutting saves time; the rows of w_o have to be cut with the heads.",
-    closed="cut out, first rows",
-)
-exercise.option(
-    "w_o_left_out",
-    "Your heads are joined without w_o.",
-    "Which argument is not used in your code?",
-    why="The gates seem to be the last step.",
-    w_o_is="left out",
-)
-exercise.option(
-    "may_attend_ignored",
-    "All your tokens attend to all: `may_attend` plays no part.",
-    "Which tokens of the memory may a token attend to?",
-    why="The gates are taken for the mask.",
-    mask="ignored",
-)
-exercise.option(
-    "sequences_taken_for_heads",
-    "Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or "
-    "does not fit.",
-    "Which axis does broadcasting put next to the first one of (batch, n, m), if the "
-    "scores have (batch, n_heads, n, m)?",
-    why="For a mask (n, m) nothing has to be done, and both look alike.",
-    mask="without heads",
-)
-exercise.option(
-    "may_attend_reversed",
-    "Your tokens attend where `may_attend` is False.",
-    "What does True in `may_attend` say, read aloud?",
-    why="masked_fill blocks where its mask is True.",
-    mask="reversed",
-)
-exercise.option(
-    "keys_and_values_exchanged",
-    "Your keys are made with w_v and your values with w_k.",
-    "In which order does `attention` take its arguments?",
-    why="All matrices have the same shape, and any order runs.",
-    letters="qvk",
-)
-exercise.option(
-    "attends_to_x",
-    "Your tokens attend to x, not to the memory.",
-    "Whose keys and values does the docstring ask for?",
-    why="Self-attention is the usual case, and x stands first.",
-    attends_to="x",
-)
-exercise.option(
-    "scaled_by_d_model",
-    "Your scores are divided by √d_model.",
-    "How long is one head's query?",
-    why="Before the heads are split, the last axis is d_model long.",
-    scale="d_model",
-)
-exercise.option(
-    "weights_returned_too",
-    "Your result is a pair: the output, and the weights.",
-    "How many results does the docstring promise?",
-    why="`attention` returns both, and one hands them on.",
-    returns="weights too",
-)
-exercise.option(
-    "x_added",
-    "Your result has x added to it.",
-    "Whose task is the residual connection: this function's, or the layer's around it?",
-    why="With all gates closed, a layer leaves x as it is.",
-    returns="x added",
-)
-exercise.option(
-    "w_o_overwritten",
-    "Your call multiplies the rows of the caller's w_o by the gates.",
-    "Which tensor does `*=` write into, and who else holds it?",
-    why="Gates on the rows of w_o give the same output, and `*=` saves a name.",
-    overwritten="w_o",
-)
 exercise.family(families.squeezed(), families.as_numpy())

@@ -120,374 +120,215 @@ def lengths_stay(student, rng):
     student.expect(lengths, (x**2).sum(axis=-1), what="the squared length of each row")
 
 
-@exercise.variants
-def variants(
-    x,
-    positions,
-    base=10000.0,
-    *,
-    layout="neighbours",
-    signs=(-1, 1),
-    waves="cosine, sine",
-    without_sine="none",
-    turned_by="positions",
-    exponent="2i / d_k",
-    brackets="right",
-    base_is="given",
-    along=-2,
-    order="pair by pair",
-    written="into a new array",
-    odd="ValueError",
-    lists="allowed",
-    combined="turned",
-):
-    d_k = x.shape[-1]
-    if d_k % 2 and odd == "ValueError":
-        raise ValueError(f"d_k={d_k} is odd")
-    if lists == "refused":
-        positions[..., np.newaxis]
-    positions = np.asarray(positions)
-    positions = {
-        "positions": positions,
-        "row numbers": np.arange(x.shape[-2]),
-        "distances from the first": positions - positions[0],
-        "positions from 1": positions + 1,
-        "sizes": abs(positions),
-    }[turned_by]
-    base = base if base_is == "given" else 10000.0
-    pairs = d_k // 2
-    i = np.arange(pairs)
-    if layout == "a column an angle":
-        i = np.arange(2 * pairs) / 2
-    exponents = {
-        "2i / d_k": 2 * i / d_k,
-        "4i / d_k": 4 * i / d_k,
-        "i / d_k": i / d_k,
-        "0": 0 * i,
-        "−2i / d_k": -2 * i / d_k,
-        "2i / (d_k − 2)": i / max(pairs - 1, 1),
-        "(2i + 2) / d_k": (2 * i + 2) / d_k,
-        "from the end": (2 * i / d_k)[::-1],
-    }[exponent]
-    with np.errstate(over="ignore"):
-        powers = base ** (exponents if brackets == "right" else exponents * d_k)
-    divisors = {"power / d_k": powers / d_k, "1 / power / d_k": powers * d_k}
-    frequencies = 1 / divisors.get(brackets, powers)
-    turns = positions[:, np.newaxis] * frequencies
-    if layout in ("neighbours", "halves with angles of neighbours"):
-        turns = np.repeat(turns, 2, axis=-1)
-    elif layout != "a column an angle":
-        turns = np.tile(turns, 2)
-    if along == 0 and x.ndim > 2:
-        turns = turns.reshape(len(turns), *[1] * (x.ndim - 2), 2 * pairs)
-    cosine, sine = np.cos(turns), np.sin(turns)
-    if waves == "sine, cosine":
-        cosine, sine = sine, cosine
-    body, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
-    a, b = body[..., 0::2], body[..., 1::2]
-    if written.startswith("one after the other"):
-        turned = x if written.endswith(" x") else x.copy()
-        a, b = turned[..., 0::2], turned[..., 1::2]
-        cosine, sine = cosine[..., 0::2], sine[..., 0::2]
-        a[...] = a * cosine + signs[0] * b * sine
-        b[...] = signs[1] * a * sine + b * cosine
-    elif combined == "encoding added":
-        turned = body + np.where(np.arange(2 * pairs) % 2, cosine, sine)
-    elif without_sine != "none":
-        sine = sine.copy()
-        for number in {"first": (0,), "second": (1,)}.get(without_sine, (0, 1)):
-            sine[..., number::2] = 1.0
-        other = np.stack([signs[0] * b, signs[1] * a], axis=-1).reshape(body.shape)
-        turned = body * cosine + other * sine
-    elif layout.startswith("halves"):
-        a, b = body[..., :pairs], body[..., pairs:]
-        other = np.concatenate([signs[0] * b, signs[1] * a], axis=-1)
-        turned = body * cosine + other * sine
-    else:
-        other = np.stack([signs[0] * b, signs[1] * a], axis=-1).reshape(body.shape)
-        turned = body * cosine + other * sine
-    if order == "all a's, then all b's":
-        turned = np.concatenate([turned[..., 0::2], turned[..., 1::2]], axis=-1)
-    if d_k % 2 and odd != "cut off":
-        rest = rest if odd == "stays" else 0.0 * rest
-        turned = np.concatenate([turned, rest], axis=-1)
-    if written == "into x":
-        x[...] = turned
-        return x
-    return turned
+exercise.edits(
+    """
+halves_paired:
+  | first, second = np.split(x, 2, axis=-1)
+  | return np.concatenate(rotated, axis=-1)
+  Your column i is turned together with column i + d_k / 2.
+  ? Which two columns does the docstring call neighbours?
+  # GPT-NeoX and Hugging Face's models pair halves and permute the parameters to fit;
+    RoFormer pairs neighbours (huggingface/transformers issue 25199).
+halves_with_angles_of_neighbours:
+  | angles = np.outer(positions, frequencies).repeat(2, axis=-1)
+  | first, second = np.split(x, 2, axis=-1)
+  | rotated = np.concatenate([-second, first], axis=-1)
+  | return x * cosine + rotated * sine
+  Your pairs are one half and the other, but your angles are those of neighbours.
+  ? Which column is mixed into column 0, and have both the same angle?
+  # rotate_half of one layout meets repeat_interleave of the other:
+    raiyanyahya/how-to-train-your-gpt issue 6.
+neighbours_with_angles_of_halves:
+  | angles = np.tile(np.outer(positions, frequencies), 2)
+  | rotated = np.stack([-second, first], axis=-1).reshape(x.shape)
+  | return x * cosine + rotated * sine
+  Your pairs are neighbours, but your angles are those of halves: the two columns of a
+    pair turn differently.
+  ? Which angle has column 0, and which column 1?
+  # concatenate((angles, angles)) is copied from the layout of halves.
+angle_by_column:
+  | np.arange(0, d_k, 2) -> np.arange(d_k)
+  | rotated = np.stack([-second, first], axis=-1).reshape(x.shape)
+  | return x * cosine + rotated * sine
+  Each of your columns has an angle of its own: the two of a pair turn differently.
+  ? How many columns share one i?
+  # The exponent is taken from the column's number, without first halving it.
+turned_backwards:
+  | rotated = [first * cosine + second * sine, second * cosine - first * sine]
+  Your pairs turn the other way round, by −φ.
+  ? Where does (1, 0) go at position 1, in the docstring's example?
+  # The matrix for columns is applied to rows, x @ R; scores do not change by it.
+signs_both_plus: - second * sine -> + second * sine
+  Both of your numbers are sums: a cos φ + b sin φ comes first.
+  ? Which of the two formulas has a minus, and does a turn keep lengths?
+  # The minus is easily lost; the matrix is then no turn any more.
+signs_both_minus: first * sine + second * cosine -> second * cosine - first * sine
+  Both of your numbers are differences: b cos φ − a sin φ comes second.
+  # The minus of the first formula is copied into the second.
+cosine_alone: rotated = [first * cosine, second * cosine]
+  Your numbers are multiplied by cos φ, and nothing of their neighbours is added.
+  ? Where does (1, 0) go at position 1, in the docstring's example?
+  # Half of the formula is written down, as for a scale.
+sine_missing_in_the_first: first * cosine - second * sine -> first * cosine
+  Your first number of a pair is a cos φ alone: b sin φ is not taken off.
+  ? Where does (0, 1) go at position 1, if turning keeps its length?
+  # One of four products is left out when the two formulas are typed.
+sine_missing_in_the_second: first * sine + second * cosine -> second * cosine
+  Your second number of a pair is b cos φ alone: a sin φ is not added.
+  ? Where does (1, 0) go at position 1, in the docstring's example?
+first_neighbour_without_sine: second * sine -> second
+  Your first number of a pair is a cos φ − b: a neighbour comes in whole, without a
+    sine.
+  ? How much of its neighbour does a row get at position 0?
+  # One of four factors is left out when the two formulas are typed.
+second_neighbour_without_sine: first * sine -> first
+  Your second number of a pair is a + b cos φ: a neighbour comes in whole, without a
+    sine.
+neighbours_without_sine:
+  | second * sine -> second
+  | first * sine -> first
+  Your numbers of a pair are a cos φ − b, a + b cos φ: a neighbour comes in whole,
+    without a sine.
+sine_and_cosine_exchanged:
+  | (np.sin(angles), np.cos(angles)) -> (np.cos(angles), np.sin(angles))
+  Your sines stand where cosines belong, and your cosines where sines do.
+  ? By how much does a row at position 0 turn?
+  # The encoding of lesson 05 has the sine first, and the turn has the cosine.
+encoding_added: rotated = [first + sine, second + cosine]
+  Your result is x plus the sinusoidal encoding of its positions.
+  ? What happens to the length of a row that is turned?
+  # This is what sinusoidal_encoding is for, and the angles are the same.
+positions_ignored: np.outer(positions -> np.outer(np.arange(x.shape[-2])
+  Your rows are turned by their row numbers 0, 1, 2, …, not by the positions.
+  ? Which argument says where a row stands?
+  # arange(n) is right for a whole text, and wrong for the next token on its own.
+relative_to_the_first:
+  | np.outer(positions -> np.outer(np.subtract(positions, positions[0])
+  Your rows are turned by how far they are from the first row.
+  ? By how much should the first row turn if it stands at position 7?
+  # Scores depend on differences only, so the difference is taken at once; but queries
+    and keys may start at different positions.
+counted_from_one: np.outer(positions -> np.outer(np.add(positions, 1)
+  Your rows are turned as if they stood one position further.
+  ? By how much does a row at position 0 turn?
+  # Positions are counted from 1 in some libraries, where 0 stands for padding.
+positions_without_sign: np.outer(positions -> np.outer(np.abs(positions)
+  Your rows at negative positions are turned as those at positive ones.
+  ? Which way does a row at position −3 turn?
+  # A position is taken for a distance, and a distance has no sign.
+exponent_doubled: -np.arange -> -2 * np.arange
+  In your angles the exponent is twice what it should be.
+  ? Which of i and 2i does arange(0, d_k, 2) count?
+  # arange(0, d_k, 2) already counts 2i, and the formula's 2 is applied again.
+exponent_halved: -np.arange(0, d_k, 2) / d_k -> -np.arange(d_k // 2) / d_k
+  In your angles the exponent is half of what it should be.
+  ? How large is the exponent of the last pair, and what does your i count?
+  # arange(d_k // 2) counts the pairs, and the 2 of 2i is left out.
+one_angle_for_all: frequencies = np.ones(d_k // 2)
+  All your pairs turn by one angle, that of the first.
+  ? By how much does the slowest pair turn between two neighbouring positions?
+  # The turn of a plane is put down once and repeated, or 2i // d_k is 0.
+power_multiplied: -np.arange -> np.arange
+  Your later pairs turn faster than the first.
+  ? Which pair should turn slowest, the first or the last?
+  # The minus of the exponent is lost.
+power_before_the_division:
+  | base ** (-np.arange(0, d_k, 2) / d_k) -> d_k / base ** np.arange(0, d_k, 2)
+  Your frequencies are d_k / base ** 2i: the base gets its power first, and is divided
+    by d_k then.
+  ? Which comes first in Python, ** or /, and what do brackets change?
+  # base ** i / d_k has no brackets round i / d_k, and reads like the formula.
+power_and_division_apart:
+  | base ** (-np.arange(0, d_k, 2) / d_k) -> base ** (-np.arange(0, d_k, 2)) / d_k
+  Your frequencies are base ** −2i, divided by d_k: only the 2i is in the exponent.
+  # base ** -i / d_k has no brackets round i / d_k, and reads like the formula.
+last_pair_reaches_base: 2) / d_k -> 2) / max(d_k - 2, 1)
+  Your slowest pair has the wavelength base · 2π exactly.
+  ? By which number does the formula divide 2i?
+  # tensor2tensor spaces its timescales so; the docstring divides by d_k.
+pairs_counted_from_one: np.arange(0, d_k, 2) -> np.arange(2, d_k + 2, 2)
+  Your pair i has the angle that pair i + 1 should have.
+  ? By how much should the first pair turn between two neighbouring positions?
+  # RoFormer's own formula counts the pairs from 1, with i − 1 in the exponent.
+slowest_first: np.arange(0, d_k, 2) -> np.arange(0, d_k, 2)[::-1]
+  Your angles are in the opposite order: the first pair turns slowest.
+  ? Which pair should turn slowest, the first or the last?
+  # The powers of the base are laid out from the other end.
+base_ignored: base ** -> 10000.0 **
+  Your numbers are those of base 10000, whatever base is given.
+  ? Which argument sets the angles?
+  # The paper's 10000 is copied as a constant; today's models have other bases.
+along_the_batch:
+  | angles = np.outer(positions, frequencies).reshape(-1, *[1] * (x.ndim - 2), d_k // 2)
+  Your positions run along axis 0: every row of sequence t is turned by position t.
+  ? Which axis of a batch holds the rows that have a position each?
+  # Code for (n, batch, d_k) is used on batches that come first.
+pairs_left_apart: return np.concatenate(rotated, axis=-1)
+  Your numbers stand in other columns: first all a's, then all b's.
+  ? In which columns do the two numbers of pair 1 belong?
+  # Even and odd columns are taken apart, and put together by concatenating.
+first_overwritten:
+  | rotated = … ->
+  :     first = first * cosine - second * sine
+  :     rotated = [first, first * sine + second * cosine]
+  Your second number of each pair is computed from the first one after its turn.
+  ? When the second line runs, is the old a still there?
+  # The first result is written over a before the second formula reads it.
+first_overwritten_in_x:
+  | rotated = …
+  : return np. … ->
+  :     first[...] = first * cosine - second * sine
+  :     second[...] = first * sine + second * cosine
+  :     return x
+  Your first number of each pair is written into x itself, and the second one is
+    computed from it.
+  ? When the second line runs, is the old a still there, and whose array is x?
+  # a = x[..., 0::2] looks like a copy and is a view: writing to x changes a.
+turned_in_place:
+  | return np. … ->
+  :     x[...] = np.stack(rotated, axis=-1).reshape(x.shape)
+  :     return x
+  Your turned rows are written into the caller's x.
+  ? What does x[..., 0::2] = … do to the array that the caller holds?
+  # Assigning to slices of x saves an array and changes the caller's.
+odd_size_accepted:
+  | if d_k % 2:
+  :     raise ValueError… ->
+  | np.arange(0, d_k, 2) -> np.arange(0, d_k - 1, 2)
+  | x[..., 0::2] -> x[..., 0:d_k - 1:2]
+  | return np. … ->
+  :     turned = x.copy()
+  :     turned[..., 0:d_k - 1:2], turned[..., 1::2] = rotated
+  :     return turned
+  Your last column is not rotated if d_k is odd.
+  ? What is the number without a neighbour to be turned with, and what should happen?
+  # A loop over d_k // 2 pairs never reaches the last column.
+odd_column_of_zeros:
+  | if d_k % 2:
+  :     raise ValueError… ->
+  | np.arange(0, d_k, 2) -> np.arange(0, d_k - 1, 2)
+  | x[..., 0::2] -> x[..., 0:d_k - 1:2]
+  | return np. … ->
+  :     turned = np.zeros(x.shape)
+  :     turned[..., 0:d_k - 1:2], turned[..., 1::2] = rotated
+  :     return turned
+  Your last column is all zeros if d_k is odd.
+  # A loop over d_k // 2 pairs leaves the last column of np.zeros as it was.
+odd_column_missing:
+  | if d_k % 2:
+  :     raise ValueError… ->
+  | np.arange(0, d_k, 2) -> np.arange(0, d_k - 1, 2)
+  | x[..., 0::2] -> x[..., 0:d_k - 1:2]
+  | reshape(x.shape) -> reshape(*x.shape[:-1], -1)
+  Your rows are one number short if d_k is odd.
+  # d_k // 2 pairs are put together, and the last column is in none.
+lists_refused: angles = positions[:, np.newaxis] * frequencies
+  Your function stops if the positions are a list.
+  ? What can an array do that a list cannot?
+  # positions[:, np.newaxis] is an index that only arrays understand.
+""",
+)
 
-
-exercise.option(
-    "halves_paired",
-    "Your column i is turned together with column i + d_k / 2.",
-    "Which two columns does the docstring call neighbours?",
-    why="GPT-NeoX and Hugging Face's models pair halves and permute the parameters to "
-    "fit; RoFormer pairs neighbours (huggingface/transformers issue 25199).",
-    layout="halves",
-)
-exercise.option(
-    "halves_with_angles_of_neighbours",
-    "Your pairs are one half and the other, but your angles are those of neighbours.",
-    "Which column is mixed into column 0, and have both the same angle?",
-    why="rotate_half of one layout meets repeat_interleave of the other: "
-    "raiyanyahya/how-to-train-your-gpt issue 6.",
-    layout="halves with angles of neighbours",
-)
-exercise.option(
-    "neighbours_with_angles_of_halves",
-    "Your pairs are neighbours, but your angles are those of halves: the two columns "
-    "of a pair turn differently.",
-    "Which angle has column 0, and which column 1?",
-    why="concatenate((angles, angles)) is copied from the layout of halves.",
-    layout="neighbours with angles of halves",
-)
-exercise.option(
-    "angle_by_column",
-    "Each of your columns has an angle of its own: the two of a pair turn differently.",
-    "How many columns share one i?",
-    why="The exponent is taken from the column's number, without first halving it.",
-    layout="a column an angle",
-)
-exercise.option(
-    "turned_backwards",
-    "Your pairs turn the other way round, by −φ.",
-    "Where does (1, 0) go at position 1, in the docstring's example?",
-    why="The matrix for columns is applied to rows, x @ R; scores do not change by it.",
-    signs=(1, -1),
-)
-exercise.option(
-    "signs_both_plus",
-    "Both of your numbers are sums: a cos φ + b sin φ comes first.",
-    "Which of the two formulas has a minus, and does a turn keep lengths?",
-    why="The minus is easily lost; the matrix is then no turn any more.",
-    signs=(1, 1),
-)
-exercise.option(
-    "signs_both_minus",
-    "Both of your numbers are differences: b cos φ − a sin φ comes second.",
-    "Which of the two formulas has a minus, and does a turn keep lengths?",
-    why="The minus of the first formula is copied into the second.",
-    signs=(-1, -1),
-)
-exercise.option(
-    "cosine_alone",
-    "Your numbers are multiplied by cos φ, and nothing of their neighbours is added.",
-    "Where does (1, 0) go at position 1, in the docstring's example?",
-    why="Half of the formula is written down, as for a scale.",
-    signs=(0, 0),
-)
-exercise.option(
-    "sine_missing_in_the_first",
-    "Your first number of a pair is a cos φ alone: b sin φ is not taken off.",
-    "Where does (0, 1) go at position 1, if turning keeps its length?",
-    why="One of four products is left out when the two formulas are typed.",
-    signs=(0, 1),
-)
-exercise.option(
-    "sine_missing_in_the_second",
-    "Your second number of a pair is b cos φ alone: a sin φ is not added.",
-    "Where does (1, 0) go at position 1, in the docstring's example?",
-    why="One of four products is left out when the two formulas are typed.",
-    signs=(-1, 0),
-)
-for _without, _name, _what in (
-    ("first", "first_neighbour_without_sine", "first number of a pair is a cos φ − b"),
-    (
-        "second",
-        "second_neighbour_without_sine",
-        "second number of a pair is a + b cos φ",
-    ),
-    (
-        "both",
-        "neighbours_without_sine",
-        "numbers of a pair are a cos φ − b, a + b cos φ",
-    ),
-):
-    exercise.option(
-        _name,
-        f"Your {_what}: a neighbour comes in whole, without a sine.",
-        "How much of its neighbour does a row get at position 0?",
-        why="One of four factors is left out when the two formulas are typed.",
-        without_sine=_without,
-    )
-exercise.option(
-    "sine_and_cosine_exchanged",
-    "Your sines stand where cosines belong, and your cosines where sines do.",
-    "By how much does a row at position 0 turn?",
-    why="The encoding of lesson 05 has the sine first, and the turn has the cosine.",
-    waves="sine, cosine",
-)
-exercise.option(
-    "encoding_added",
-    "Your result is x plus the sinusoidal encoding of its positions.",
-    "What happens to the length of a row that is turned?",
-    why="This is what sinusoidal_encoding is for, and the angles are the same.",
-    combined="encoding added",
-)
-exercise.option(
-    "positions_ignored",
-    "Your rows are turned by their row numbers 0, 1, 2, …, not by the positions.",
-    "Which argument says where a row stands?",
-    why="arange(n) is right for a whole text, and wrong for the next token on its own.",
-    turned_by="row numbers",
-)
-exercise.option(
-    "relative_to_the_first",
-    "Your rows are turned by how far they are from the first row.",
-    "By how much should the first row turn if it stands at position 7?",
-    why="Scores depend on differences only, so the difference is taken at once; but "
-    "queries and keys may start at different positions.",
-    turned_by="distances from the first",
-)
-exercise.option(
-    "counted_from_one",
-    "Your rows are turned as if they stood one position further.",
-    "By how much does a row at position 0 turn?",
-    why="Positions are counted from 1 in some libraries, where 0 stands for padding.",
-    turned_by="positions from 1",
-)
-exercise.option(
-    "positions_without_sign",
-    "Your rows at negative positions are turned as those at positive ones.",
-    "Which way does a row at position −3 turn?",
-    why="A position is taken for a distance, and a distance has no sign.",
-    turned_by="sizes",
-)
-exercise.option(
-    "exponent_doubled",
-    "In your angles the exponent is twice what it should be.",
-    "Which of i and 2i does arange(0, d_k, 2) count?",
-    why="arange(0, d_k, 2) already counts 2i, and the formula's 2 is applied again.",
-    exponent="4i / d_k",
-)
-exercise.option(
-    "exponent_halved",
-    "In your angles the exponent is half of what it should be.",
-    "How large is the exponent of the last pair, and what does your i count?",
-    why="arange(d_k // 2) counts the pairs, and the 2 of 2i is left out.",
-    exponent="i / d_k",
-)
-exercise.option(
-    "one_angle_for_all",
-    "All your pairs turn by one angle, that of the first.",
-    "By how much does the slowest pair turn between two neighbouring positions?",
-    why="The turn of a plane is put down once and repeated, or 2i // d_k is 0.",
-    exponent="0",
-)
-exercise.option(
-    "power_multiplied",
-    "Your later pairs turn faster than the first.",
-    "Which pair should turn slowest, the first or the last?",
-    why="The minus of the exponent is lost.",
-    exponent="−2i / d_k",
-)
-exercise.option(
-    "power_before_the_division",
-    "Your frequencies are d_k / base ** 2i: the base gets its power first, and is "
-    "divided by d_k then.",
-    "Which comes first in Python, ** or /, and what do brackets change?",
-    why="base ** i / d_k has no brackets round i / d_k, and reads like the formula.",
-    brackets="power / d_k",
-)
-exercise.option(
-    "power_and_division_apart",
-    "Your frequencies are base ** −2i, divided by d_k: only the 2i is in the exponent.",
-    "Which comes first in Python, ** or /, and what do brackets change?",
-    why="base ** -i / d_k has no brackets round i / d_k, and reads like the formula.",
-    brackets="1 / power / d_k",
-)
-exercise.option(
-    "last_pair_reaches_base",
-    "Your slowest pair has the wavelength base · 2π exactly.",
-    "By which number does the formula divide 2i?",
-    why="tensor2tensor spaces its timescales so; the docstring divides by d_k.",
-    exponent="2i / (d_k − 2)",
-)
-exercise.option(
-    "pairs_counted_from_one",
-    "Your pair i has the angle that pair i + 1 should have.",
-    "By how much should the first pair turn between two neighbouring positions?",
-    why="RoFormer's own formula counts the pairs from 1, with i − 1 in the exponent.",
-    exponent="(2i + 2) / d_k",
-)
-exercise.option(
-    "slowest_first",
-    "Your angles are in the opposite order: the first pair turns slowest.",
-    "Which pair should turn slowest, the first or the last?",
-    why="The powers of the base are laid out from the other end.",
-    exponent="from the end",
-)
-exercise.option(
-    "base_ignored",
-    "Your numbers are those of base 10000, whatever base is given.",
-    "Which argument sets the angles?",
-    why="The paper's 10000 is copied as a constant; today's models have other bases.",
-    base_is="10000",
-)
-exercise.option(
-    "along_the_batch",
-    "Your positions run along axis 0: every row of sequence t is turned by position t.",
-    "Which axis of a batch holds the rows that have a position each?",
-    why="Code for (n, batch, d_k) is used on batches that come first.",
-    along=0,
-)
-exercise.option(
-    "pairs_left_apart",
-    "Your numbers stand in other columns: first all a's, then all b's.",
-    "In which columns do the two numbers of pair 1 belong?",
-    why="Even and odd columns are taken apart, and put together by concatenating.",
-    order="all a's, then all b's",
-)
-exercise.option(
-    "first_overwritten",
-    "Your second number of each pair is computed from the first one after its turn.",
-    "When the second line runs, is the old a still there?",
-    why="The first result is written over a before the second formula reads it.",
-    written="one after the other, into floats",
-)
-exercise.option(
-    "first_overwritten_in_x",
-    "Your first number of each pair is written into x itself, and the second one is "
-    "computed from it.",
-    "When the second line runs, is the old a still there, and whose array is x?",
-    why="a = x[..., 0::2] looks like a copy and is a view: writing to x changes a.",
-    written="one after the other, into x",
-)
-exercise.option(
-    "turned_in_place",
-    "Your turned rows are written into the caller's x.",
-    "What does x[..., 0::2] = … do to the array that the caller holds?",
-    why="Assigning to slices of x saves an array and changes the caller's.",
-    written="into x",
-)
-exercise.option(
-    "odd_size_accepted",
-    "Your last column is not rotated if d_k is odd.",
-    "What is the number without a neighbour to be turned with, and what should happen?",
-    why="A loop over d_k // 2 pairs never reaches the last column.",
-    odd="stays",
-)
-exercise.option(
-    "odd_column_of_zeros",
-    "Your last column is all zeros if d_k is odd.",
-    "What is the number without a neighbour to be turned with, and what should happen?",
-    why="A loop over d_k // 2 pairs leaves the last column of np.zeros as it was.",
-    odd="zeros",
-)
-exercise.option(
-    "odd_column_missing",
-    "Your rows are one number short if d_k is odd.",
-    "What is the number without a neighbour to be turned with, and what should happen?",
-    why="d_k // 2 pairs are put together, and the last column is in none.",
-    odd="cut off",
-)
-exercise.option(
-    "lists_refused",
-    "Your function stops if the positions are a list.",
-    "What can an array do that a list cannot?",
-    why="positions[:, np.newaxis] is an index that only arrays understand.",
-    lists="refused",
-)
 exercise.family(
     families.squeezed(),
     families.as_list(),

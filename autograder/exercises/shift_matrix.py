@@ -5,9 +5,6 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from autograder.exercises.sinusoidal_encoding import (
-    exercise as sinusoidal_encoding_exercise,
-)
 from course_lib.positions import shift_matrix
 
 exercise = Exercise(
@@ -138,255 +135,148 @@ def there_and_back(student, rng):
     student.expect(there @ back, np.eye(8), what="the product of the two matrices")
 
 
-def rows_of(positions, frequencies):
-    """Return the encodings of positions at once, for a fit."""
-    angles = np.outer(positions, frequencies)
-    return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(len(positions), -1)
+exercise.edits(
+    """
+for_columns: [[cosine, -sine], [sine, cosine]] -> [[cosine, sine], [-sine, cosine]]
+  Your matrix moves a row back by k positions; from the left, as M @ p, it would move
+    a column forward.
+  ? On which side of your matrix does an encoding stand in row t @ M?
+  # Most write-ups put the matrix before a column: its transpose, or M of −k.
+signs_alike: [[cosine, -sine], [sine, cosine]] -> [[cosine, sine], [sine, cosine]]
+  Both sines of each of your blocks have a plus.
+  ? What is cos(a + b), in sines and cosines of a and b?
+  # cos(a + b) is remembered with a plus, like sin(a + b).
+signs_both_minus:
+  | [[cosine, -sine], [sine, cosine]] -> [[cosine, -sine], [-sine, cosine]]
+  Both sines of each of your blocks have a minus.
+  ? What is sin(a + b), in sines and cosines of a and b?
+  # The minus of cos(a + b) is copied into sin(a + b).
+cosines_alone: [[cosine, -sine], [sine, cosine]] -> [[cosine, 0.0], [0.0, cosine]]
+  Your matrix has numbers on its diagonal only.
+  # A turn is taken for a scale: each column is multiplied by a cosine.
+sine_and_cosine_exchanged:
+  | (np.sin(angle), np.cos(angle)) -> (np.cos(angle), np.sin(angle))
+  Your blocks have sines on the diagonal and cosines next to it.
+  ? Which matrix moves by 0 positions?
+  # The encoding has the sine first, and so the block is begun with it.
+halves_paired: column:column + 2 => column // 2::d_model // 2
+  Your matrix turns column i together with column i + d_model / 2.
+  ? In which column of an encoding does the cosine next to the first sine stand?
+  # It belongs to encodings with all sines first: tensor2tensor and fairseq.
+angle_by_column:
+  | -column -> -np.arange(column, column + 2)
+  | [[cosine, -sine], [sine, cosine]] -> [[cosine[0], -sine[1]], [sine[0], cosine[1]]]
+  Each of your columns has an angle of its own: the two of a pair turn differently.
+  ? How many columns share one i?
+  # The exponent is taken from the column's number, without first halving it.
+sign_of_k_ignored: k * base -> abs(k) * base
+  Your matrix is the same for k and −k.
+  ? Which entries change when k changes its sign?
+  # k is thought of as a distance, and a distance has no sign.
+negative_k_does_nothing: k * base -> max(k, 0) * base
+  Your matrix is the same for every negative k, that of 0.
+  ? How often does a loop over range(k) run if k is −3?
+  # The matrix of one position is multiplied k times, in a loop over range(k).
+always_one_position: k * base -> base
+  Your matrix moves by one position, whatever k is.
+  ? Which argument says how far an encoding moves?
+  # The frequencies ω_i are put into sine and cosine without the factor k.
+identity: return np.eye(d_model)
+  Your matrix is the same for every k, that of 0.
+  # np.eye has the right shape, and the angles are left for later.
+one_position_too_far: k * base -> (k + 1) * base
+  Your angles are those of k + 1.
+  ? Which matrix moves by 0 positions?
+  # Positions are counted from 1.
+one_position_too_near: k * base -> (k - 1) * base
+  Your angles are those of k − 1.
+  # A loop of products that starts with the matrix itself, or stops one early.
+multiplied_by_k: return k * matrix
+  Your matrix is multiplied by k.
+  ? How long is an encoding after a shift, and how long was it before?
+  # k steps are taken for k times a step.
+fitted_to_the_first_positions:
+  | return matrix ->
+  :     def encoding(positions):
+  :         angles = np.outer(
+  :             positions, base ** (-np.arange(0, d_model, 2) / d_model)
+  :         )
+  :         return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(
+  :             -1, d_model
+  :         )
+  :
+  :
+  :     first = np.arange(1000)
+  :     return np.linalg.lstsq(encoding(first), encoding(first + k), rcond=None)[0]
+  Your matrix moves the first thousand positions rightly and others, in large d_model,
+    wrongly, as one does that is fitted to them.
+  ? Which entries follow from the sines and cosines of sums, whatever t is?
+  # np.linalg.lstsq finds a matrix from encodings before and after; the slowest pairs
+    hardly turn within them, so that it says little of these.
+columns_moved: return np.eye(d_model, k=k)
+  Your matrix has a diagonal of ones moved by k: it moves the numbers of a row to
+    other columns.
+  ? What has to move by k here: the numbers within a row, or the position that the row
+    stands for?
+  # In mathematics a shift matrix is one with ones next to the diagonal.
+exponent_doubled: -column -> -2 * column
+  In your angles the exponent is twice what it should be.
+  ? Which of i and 2i does a loop in steps of 2 count?
+  # A loop in steps of 2 already counts 2i, and the formula's 2 is applied again.
+exponent_halved: -column / d_model -> -column / 2 / d_model
+  In your angles the exponent is half of what it should be.
+  ? How large is the exponent of the last pair, and what does your i count?
+  # i counts the pairs, and the 2 of 2i is left out of the exponent.
+one_angle_for_all: angle = k
+  All your blocks turn by one angle, that of the first pair.
+  ? By how much does the slowest pair turn between two neighbouring positions?
+  # The turn of a plane is put down once and repeated, without its ω_i.
+power_multiplied: -column -> column
+  Your later blocks turn faster than the first.
+  ? Which pair should turn slowest, the first or the last?
+  # The minus of the exponent is lost.
+last_pair_reaches_base: -column / d_model -> -column / max(d_model - 2, 1)
+  Your slowest pair has the wavelength base · 2π exactly.
+  ? By which number does the formula divide 2i?
+  # tensor2tensor spaces its timescales so; the paper divides by d_model.
+blocks_reversed: -column -> -(d_model - 2 - column)
+  Your blocks stand in the opposite order: the slowest pair turns fastest.
+  ? Which block should turn by k itself: that of columns 0 and 1, or the last one?
+  # The powers of the base are laid out from the other end.
+odd_size_accepted:
+  | if d_model % 2:
+  :     raise ValueError… ->
+  | range(0, d_model, 2) -> range(0, d_model - 1, 2)
+  Your matrix has a row and a column of zeros at its end for an odd d_model.
+  ? Which number is left over, and can one number alone be turned by an angle?
+  # Nothing complains: a loop over d_model // 2 pairs leaves a row of zeros.
+odd_size_ends_with_one:
+  | if d_model % 2:
+  :     raise ValueError… ->
+  | np.zeros((d_model, d_model)) -> np.eye(d_model)
+  | range(0, d_model, 2) -> range(0, d_model - 1, 2)
+  Your matrix ends with a 1 for an odd d_model.
+  # Nothing complains: blocks are written into np.eye, which has a 1 there.
+odd_size_cut_off:
+  | if d_model % 2:
+  :     raise ValueError… ->
+  | range(0, d_model, 2) -> range(0, d_model - 1, 2)
+  | return matrix[:d_model // 2 * 2, :d_model // 2 * 2]
+  Your matrix is one row and one column short for an odd d_model.
+  # Nothing complains: d_model // 2 blocks are put together.
+""",
+)
 
-
-@exercise.variants
-def variants(
-    k,
-    d_model,
-    base=10000.0,
-    *,
-    signs=(-1, 1),
-    waves="cosine, sine",
-    pairs_are="neighbours",
-    moved_by="k",
-    angles_in="radians",
-    exponent="2i / d_model",
-    base_is="given",
-    moved="positions",
-    odd="ValueError",
-):
-    if d_model % 2 and odd == "ValueError":
-        raise ValueError(f"d_model={d_model} is odd")
-    if moved == "columns":
-        return np.eye(d_model, k=k)
-    steps = {"k": k, "|k|": abs(k), "max(k, 0)": max(k, 0), "1": 1, "0": 0}
-    steps |= {"k + 1": k + 1, "k − 1": k - 1}
-    pairs = d_model // 2
-    i = np.arange(pairs)
-    if pairs_are == "single columns":
-        i = np.arange(2 * pairs) / 2
-    exponents = {
-        "2i / d_model": 2 * i / d_model,
-        "4i / d_model": 4 * i / d_model,
-        "i / d_model": i / d_model,
-        "0": 0 * i,
-        "−2i / d_model": -2 * i / d_model,
-        "2i / (d_model − 2)": i / max(pairs - 1, 1),
-        "from the end": (2 * i / d_model)[::-1],
-    }[exponent]
-    base = base if base_is == "given" else 10000.0
-    frequencies = base**-exponents
-    angles = steps[moved_by] * frequencies
-    angles = np.radians(angles) if angles_in == "degrees" else angles
-    cosine, sine = np.cos(angles), np.sin(angles)
-    if waves == "sine, cosine":
-        cosine, sine = sine, cosine
-    matrix = np.zeros((d_model, d_model))
-    if pairs_are == "single columns":
-        first, second = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
-        cosine, other, sine = (cosine[0::2], cosine[1::2]), sine[1::2], sine[0::2]
-    else:
-        halves = pairs_are == "halves"
-        first = np.arange(pairs) if halves else np.arange(0, 2 * pairs, 2)
-        second = first + (pairs if halves else 1)
-        cosine, other = (cosine, cosine), sine
-    matrix[first, first], matrix[second, second] = cosine
-    matrix[first, second], matrix[second, first] = signs[0] * other, signs[1] * sine
-    if d_model % 2 and odd == "one at the end":
-        matrix[-1, -1] = 1.0
-    if d_model % 2 and odd == "cut off":
-        matrix = matrix[:-1, :-1]
-    if moved == "the first 1000 positions":
-        t = np.arange(1000)
-        before, after = rows_of(t, frequencies), rows_of(t + k, frequencies)
-        return np.linalg.lstsq(before, after, rcond=None)[0]
-    return k * matrix if moved == "k times" else matrix
-
-
-exercise.option(
-    "for_columns",
-    "Your matrix moves a row back by k positions; from the left, as M @ p, it would "
-    "move a column forward.",
-    "On which side of your matrix does an encoding stand in row t @ M?",
-    why="Most write-ups put the matrix before a column: its transpose, or M of −k.",
-    signs=(1, -1),
-)
-exercise.option(
-    "signs_alike",
-    "Both sines of each of your blocks have a plus.",
-    "What is cos(a + b), in sines and cosines of a and b?",
-    why="cos(a + b) is remembered with a plus, like sin(a + b).",
-    signs=(1, 1),
-)
-exercise.option(
-    "signs_both_minus",
-    "Both sines of each of your blocks have a minus.",
-    "What is sin(a + b), in sines and cosines of a and b?",
-    why="The minus of cos(a + b) is copied into sin(a + b).",
-    signs=(-1, -1),
-)
-exercise.option(
-    "cosines_alone",
-    "Your matrix has numbers on its diagonal only.",
-    "What is sin(a + b), in sines and cosines of a and b?",
-    why="A turn is taken for a scale: each column is multiplied by a cosine.",
-    signs=(0, 0),
-)
-exercise.option(
-    "sine_and_cosine_exchanged",
-    "Your blocks have sines on the diagonal and cosines next to it.",
-    "Which matrix moves by 0 positions?",
-    why="The encoding has the sine first, and so the block is begun with it.",
-    waves="sine, cosine",
-)
-exercise.option(
-    "halves_paired",
-    "Your matrix turns column i together with column i + d_model / 2.",
-    "In which column of an encoding does the cosine next to the first sine stand?",
-    why="It belongs to encodings with all sines first: tensor2tensor and fairseq.",
-    pairs_are="halves",
-)
-exercise.option(
-    "angle_by_column",
-    "Each of your columns has an angle of its own: the two of a pair turn differently.",
-    "How many columns share one i?",
-    why="The exponent is taken from the column's number, without first halving it.",
-    pairs_are="single columns",
-)
-exercise.option(
-    "sign_of_k_ignored",
-    "Your matrix is the same for k and −k.",
-    "Which entries change when k changes its sign?",
-    why="k is thought of as a distance, and a distance has no sign.",
-    moved_by="|k|",
-)
-exercise.option(
-    "negative_k_does_nothing",
-    "Your matrix is the same for every negative k, that of 0.",
-    "How often does a loop over range(k) run if k is −3?",
-    why="The matrix of one position is multiplied k times, in a loop over range(k).",
-    moved_by="max(k, 0)",
-)
-exercise.option(
-    "always_one_position",
-    "Your matrix moves by one position, whatever k is.",
-    "Which argument says how far an encoding moves?",
-    why="The frequencies ω_i are put into sine and cosine without the factor k.",
-    moved_by="1",
-)
-exercise.option(
-    "identity",
-    "Your matrix is the same for every k, that of 0.",
-    "Which argument says how far an encoding moves?",
-    why="np.eye has the right shape, and the angles are left for later.",
-    moved_by="0",
-)
-exercise.option(
-    "one_position_too_far",
-    "Your angles are those of k + 1.",
-    "Which matrix moves by 0 positions?",
-    why="Positions are counted from 1.",
-    moved_by="k + 1",
-)
-exercise.option(
-    "one_position_too_near",
-    "Your angles are those of k − 1.",
-    "Which matrix moves by 0 positions?",
-    why="A loop of products that starts with the matrix itself, or stops one early.",
-    moved_by="k − 1",
-)
-exercise.option(
-    "multiplied_by_k",
-    "Your matrix is multiplied by k.",
-    "How long is an encoding after a shift, and how long was it before?",
-    why="k steps are taken for k times a step.",
-    moved="k times",
-)
-exercise.option(
-    "fitted_to_the_first_positions",
-    "Your matrix moves the first thousand positions rightly and others, in large "
-    "d_model, wrongly, as one does that is fitted to them.",
-    "Which entries follow from the sines and cosines of sums, whatever t is?",
-    why="np.linalg.lstsq finds a matrix from encodings before and after; the slowest "
-    "pairs hardly turn within them, so that it says little of these.",
-    moved="the first 1000 positions",
-)
-exercise.option(
-    "columns_moved",
-    "Your matrix has a diagonal of ones moved by k: it moves the numbers of a row to "
-    "other columns.",
-    "What has to move by k here: the numbers within a row, or the position that the "
-    "row stands for?",
-    why="In mathematics a shift matrix is one with ones next to the diagonal.",
-    moved="columns",
-)
-exercise.option(
-    "exponent_doubled",
-    "In your angles the exponent is twice what it should be.",
-    "Which of i and 2i does a loop in steps of 2 count?",
-    why="A loop in steps of 2 already counts 2i, and the formula's 2 is applied again.",
-    exponent="4i / d_model",
-)
-exercise.option(
-    "exponent_halved",
-    "In your angles the exponent is half of what it should be.",
-    "How large is the exponent of the last pair, and what does your i count?",
-    why="i counts the pairs, and the 2 of 2i is left out of the exponent.",
-    exponent="i / d_model",
-)
-exercise.option(
-    "one_angle_for_all",
-    "All your blocks turn by one angle, that of the first pair.",
-    "By how much does the slowest pair turn between two neighbouring positions?",
-    why="The turn of a plane is put down once and repeated, without its ω_i.",
-    exponent="0",
-)
-exercise.option(
-    "power_multiplied",
-    "Your later blocks turn faster than the first.",
-    "Which pair should turn slowest, the first or the last?",
-    why="The minus of the exponent is lost.",
-    exponent="−2i / d_model",
-)
-exercise.option(
-    "last_pair_reaches_base",
-    "Your slowest pair has the wavelength base · 2π exactly.",
-    "By which number does the formula divide 2i?",
-    why="tensor2tensor spaces its timescales so; the paper divides by d_model.",
-    exponent="2i / (d_model − 2)",
-)
-exercise.option(
-    "blocks_reversed",
-    "Your blocks stand in the opposite order: the slowest pair turns fastest.",
-    "Which block should turn by k itself: that of columns 0 and 1, or the last one?",
-    why="The powers of the base are laid out from the other end.",
-    exponent="from the end",
-)
-exercise.option(
-    "odd_size_accepted",
-    "Your matrix has a row and a column of zeros at its end for an odd d_model.",
-    "Which number is left over, and can one number alone be turned by an angle?",
-    why="Nothing complains: a loop over d_model // 2 pairs leaves a row of zeros.",
-    odd="zeros at the end",
-)
-exercise.option(
-    "odd_size_ends_with_one",
-    "Your matrix ends with a 1 for an odd d_model.",
-    "Which number is left over, and can one number alone be turned by an angle?",
-    why="Nothing complains: blocks are written into np.eye, which has a 1 there.",
-    odd="one at the end",
-)
-exercise.option(
-    "odd_size_cut_off",
-    "Your matrix is one row and one column short for an odd d_model.",
-    "Which number is left over, and can one number alone be turned by an angle?",
-    why="Nothing complains: d_model // 2 blocks are put together.",
-    odd="cut off",
-)
 exercise.family(families.as_list())
-exercise.options_of(sinusoidal_encoding_exercise, "degrees", "base_ignored")
+exercise.edits(
+    """
+degrees: angle = np.radians(k * base ** (-column / d_model))
+  Your angles count as degrees.
+  ? In which unit do np.sin and np.cos take an angle?
+  # Angles are thought of in degrees, and converted.
+base_ignored: base ** -> 10000.0 **
+  Your numbers are those of base 10000, whatever base is given.
+  ? Which argument sets the frequencies?
+  # The paper's 10000 is copied as a constant.
+""",
+)
