@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
-from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(
@@ -189,465 +188,292 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3, d_a=2), may_attend)
 
 
-ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid}
-SHARES = {  # of scores, along an axis
-    "softmax": lambda scores, axis: divided(
-        (scores - scores.amax(dim=axis, keepdim=True)).exp(), axis
-    ),
-    "scores": lambda scores, axis: scores,
-    "exponentials": lambda scores, axis: scores.exp(),
-    "overflowing": lambda scores, axis: divided(scores.exp(), axis),
-    "one maximum": lambda scores, axis: divided((scores - scores.max()).exp(), axis),
-    "sigmoid": lambda scores, axis: scores.sigmoid(),
-}
-MIXES = {  # of weights and values
-    "sum": lambda weights, rows: (weights.unsqueeze(-2) @ rows).squeeze(-2),
-    "axis kept": lambda weights, rows: weights.unsqueeze(-2) @ rows,
-    "no axis": lambda weights, rows: weights @ rows,
-    "bmm": lambda weights, rows: weights.unsqueeze(1).bmm(rows).squeeze(1),
-    "mean": lambda weights, rows: (weights.unsqueeze(-1) * rows).mean(dim=-2),
-    "not summed": lambda weights, rows: weights.unsqueeze(-1) * rows,
-    "over the numbers": lambda weights, rows: (weights.unsqueeze(-1) * rows).sum(-1),
-    "no weights": lambda weights, rows: rows.sum(dim=-2),
-}
-
-
 def divided(powers, axis):
     return powers / powers.sum(dim=axis, keepdim=True)
 
 
-BLOCKED_SCORES = {
-    "−∞": -torch.inf,
-    "0": 0.0,
-    "−100": -100.0,
-    "−10000": -1e4,
-    "−10⁶": -1e6,
-    "−10⁹": -1e9,
-}
+@exercise.right_answer
+def one_mask(state, keys, values, w_q, w_k, v, may_attend=None):
+    hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k)
+    scores = hidden @ v
+    if may_attend is not None:
+        scores = scores.masked_fill(~may_attend, -torch.inf)
+    weights = scores.softmax(dim=-1)
+    return ((weights.unsqueeze(-2) @ values).squeeze(-2), weights)
 
 
-@exercise.variants
-def variants(
-    state,
-    keys,
-    values,
-    w_q,
-    w_k,
-    v,
-    may_attend=None,
-    *,
-    exchanged=False,
-    inside="sum",
-    activation="tanh",
-    state_axis=-2,
-    last="product with v",
-    scaled=False,
-    mask="as given",
-    blocked="−∞",
-    masked="both",
-    axis=-1,
-    weights_are="softmax",
-    mixed="values",
-    mixing="sum",
-    second="weights",
-    overwritten=False,
-):
-    if mask == "needed":
-        may_attend = ~~may_attend
-    if mask == "if may_attend" and may_attend is not None:
-        may_attend = may_attend if may_attend else None
-    if mask == "ignored":
-        may_attend = None
-    if mask == "inverted" and may_attend is not None:
-        may_attend = ~may_attend
-    if exchanged:
-        w_q, w_k = w_k, w_q
-    from_state, from_keys = state @ w_q, keys @ w_k
-    activate = ACTIVATIONS.get(activation, torch.clone)
-    if activation == "of each":
-        from_state, from_keys = torch.tanh(from_state), torch.tanh(from_keys)
-    if state_axis is not None:
-        from_state = from_state.unsqueeze(state_axis)  # (..., 1, d_a)
-    together = from_state * from_keys if inside == "product" else from_state + from_keys
-    hidden = activate(together)
-    if weights_are == "softmax before v":
-        hidden = hidden.softmax(dim=-1)
-    scores = hidden @ v if last == "product with v" else hidden.sum(dim=-1)
-    if activation == "after v":
-        scores = torch.tanh(scores)
-    if scaled:
-        scores = scores / len(v) ** 0.5
+exercise.edits(
+    """
+no_tanh: hidden = (state @ w_q).unsqueeze(-2) + keys @ w_k
+  Your scores have no tanh in them.
+  ? What stands between the sum and the product with v?
+  # keon/seq2seq, issue 3, and AuCson/PyTorch-Batch-Attention-Seq2seq, issue 3: the
+    weights stuck to one word until the tanh came in.
+tanh_of_each_side:
+  | hidden = torch.tanh(state @ w_q).unsqueeze(-2) + torch.tanh(keys @ w_k)
+  Your weights would be the same with another state.
+  ? Which comes first in the formula, the sum or the tanh, and what is in that sum?
+  # Both products are written as complete layers, each with its activation: what is
+    the same in all scores then has no effect on the softmax.
+tanh_after_v:
+  | hidden = (state @ w_q).unsqueeze(-2) + keys @ w_k
+  | hidden @ v -> torch.tanh(hidden @ v)
+  Your scores went through the tanh last: all lie between −1 and 1.
+  ? What does v multiply, the sum or its tanh?
+  # tanh(v · (…)) is one bracket away from v · tanh(…).
+relu_for_tanh: torch.tanh -> torch.relu
+  Your scores come from a ReLU: nothing negative is multiplied by v.
+  ? Which activation does the docstring name?
+  # ReLU is the habit of today's networks: keon/seq2seq, issue 28.
+sigmoid_for_tanh: torch.tanh -> torch.sigmoid
+  Your scores come from a sigmoid: only numbers from 0 to 1 are multiplied by v.
+  # The gates of the unit before this exercise have sigmoids.
+product_for_sum: unsqueeze(-2) + keys @ w_k -> unsqueeze(-2) * (keys @ w_k)
+  Your state's part is multiplied by the key's, not added to it.
+  ? Why is this attention called additive?
+  # A dot product is the score of lesson 01, and * looks as natural as +.
+w_q_and_w_k_exchanged:
+  | state @ w_q -> state @ w_k
+  | keys @ w_k -> keys @ w_q
+  Your w_q is applied to the keys, and your w_k to the state.
+  ? Which size does each of the two matrices take in?
+  # With states and keys of one size nothing complains, and papers number the matrices
+    in either order.
+state_without_axis: (state @ w_q).unsqueeze(-2) -> state @ w_q
+  In a batch, your states are added to keys that are not their own, or the shapes do
+    not fit.
+  ? Which of your two summands lacks the axis of the source tokens?
+  # state @ w_q + keys @ w_k is right as it stands for one state: a row is added to
+    each row.
+state_axis_counted_from_the_front:
+  | (state @ w_q).unsqueeze(-2) -> (state @ w_q).unsqueeze(1)
+  Your state gets its new axis at position 1: that is right for one batch axis, and
+    for no other number of them.
+  ? From which end is the axis of the source tokens counted in the docstring?
+  # unsqueeze(1) is what tutorials with a batch show.
+v_ignored: hidden @ v -> hidden.sum(dim=-1)
+  Your scores are plain sums: v is not in them.
+  ? What would change in your weights if v were doubled?
+  # 'Add the numbers up to a score' leaves v out.
+divided_by_root_of_d_a: hidden @ v -> hidden @ v / len(v) ** 0.5
+  Your scores are divided by √d_a.
+  ? Which score had a square root in its formula, and does this one?
+  # The scale of dot-product attention is carried over.
+mask_ignored: may_attend = None
+  Your mask is not used: blocked tokens have weight.
+  ? Which line of your code would change its result if `may_attend` were all True?
+  # Seen in the tutorials themselves: tensorflow/tensorflow, issue 512;
+    pytorch/tutorials, issue 593.
+mask_inverted: ~may_attend => may_attend
+  Your mask works the other way round: what is False in `may_attend` counts as True.
+  ? Does True in `may_attend` mean that a token may be attended to, or that it is
+    blocked?
+  # In PyTorch's key_padding_mask True means blocked.
+mask_needed:
+  | if may_attend is not None:
+  :     scores = … -> scores = scores.masked_fill(~may_attend, -torch.inf)
+  Your answer raises an error where there is no mask.
+  ? What does `may_attend` hold if a caller leaves it out?
+  # masked_fill(~may_attend, …) is written without a thought of None.
+mask_asked_for_its_truth: if may_attend is not None => if may_attend
+  Your answer raises an error where there is a mask.
+  ? Is a tensor of several booleans true or false, and what did you want to know of
+    it?
+  # `if may_attend:` reads like `if may_attend is not None:`.
+""",
+)
+exercise.edits(
+    """
+blocked_scores_zero: -torch.inf -> 0.0
+  Your blocked tokens have a score of 0 where they should have none.
+  ? What is e to the power of 0, and is that a weight of nothing?
+  # Padding is 0 everywhere else: ilivans/tf-rnn-attention, issue 11.
+blocked_scores_of_minus_100: -torch.inf -> -100.0
+  Your blocked tokens have a score of −100: other scores may be smaller.
+  ? How small may the score of a token be that may be attended to?
+  # −100 looks small enough next to scores that lie between −1 and 1.
+blocked_scores_of_minus_ten_thousand: -torch.inf -> -10000.0
+  Your blocked tokens have a score of −10000: other scores may be smaller.
+  ? Is there a number that is smaller than every score?
+  # Far below the scores of a fresh model: −1e9 is in The Annotated Transformer, −1e6
+    in Dive into Deep Learning, −10000 in BERT's code.
+blocked_scores_of_minus_a_million: -torch.inf -> -1000000.0
+  Your blocked tokens have a score of −10⁶: other scores may be smaller.
+blocked_scores_of_minus_a_billion: -torch.inf -> -1000000000.0
+  Your blocked tokens have a score of −10⁹: other scores may be smaller.
+""",
+    of=one_mask,
+)
+exercise.edits(
+    """
+mask_after_softmax:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … -> weights = scores.softmax(dim=-1)
+  Your blocked weights are 0, and the others have not become larger for it: a row
+    loses what they had.
+  ? Who else has to get the weight that a blocked token had?
+  # 'Multiply the weights by the mask' is the shortest way to a 0:
+    abisee/pointer-generator, issue 88, where a division puts it right.
+divided_again_after_the_mask:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … -> weights = scores.softmax(dim=-1)
+  | weights = weights. … ->
+  :     weights = weights.masked_fill(~may_attend, 0.0)
+  :     weights = weights / weights.sum(dim=-1, keepdim=True)
+  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
+    afterwards: next to a blocked token that scores far higher, that is 0 / 0.
+  ? Which token has the largest score in your softmax, if a blocked one may have it?
+  # weights * mask / sum is equal on paper, and right for scores that are close.
+divided_again_with_a_little_added:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … -> weights = scores.softmax(dim=-1)
+  | weights = weights. … ->
+  :     weights = weights.masked_fill(~may_attend, 0.0)
+  :     weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
+  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
+    and a little more: next to a blocked token that scores far higher, weights become
+    too small.
+  ? What do your weights sum to, if a blocked token has by far the largest score?
+  # AllenNLP's masked_softmax does so, with 1e-13.
+mask_on_the_values_only:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … -> weights = scores.softmax(dim=-1)
+  | weights = weights. … -> values = values.masked_fill(~may_attend.unsqueeze(-1), 0.0)
+  Your blocked values count as 0, and your weights know nothing of the mask.
+  ? Where does the weight of a blocked token go, if its value is 0?
+  # What is multiplied by 0 seems to be out of the sum: ilivans/tf-rnn-attention,
+    issue 11.
+weights_masked_alone:
+  | scores = hidden @ v ->
+  :     scores = hidden @ v
+  :     context = (scores.softmax(dim=-1).unsqueeze(-2) @ values).squeeze(-2)
+  | return (context, weights)
+  Your context is not mixed with the weights next to it: a mask does not reach it.
+  ? Which weights is your context computed with?
+  # The mask is applied last, to what is returned.
+context_masked_alone:
+  | return ((weights.unsqueeze(-2) @ values).squeeze(-2), (hidden @ v).softmax(dim=-1))
+  Your context is not mixed with the weights next to it: those know of no mask.
+  ? Which of your variables is returned as the weights?
+  # Two tensors of weights with similar names, and the earlier one is returned.
+""",
+)
+exercise.edits(
+    """
+softmax_over_the_batch: dim=-1 -> dim=0
+  Your softmax runs along axis 0, which holds the source tokens only when there is no
+    batch.
+  ? Among which numbers should a weight of 1 be shared out: one state's, or the
+    batch's?
+  # Softmax(dim=0) is right for one sentence: PetrochukM/PyTorch-NLP, issue 2.
+softmax_along_axis_one: dim=-1 -> dim=1
+  Your softmax runs along axis 1, which holds the source tokens only with one leading
+    batch axis.
+  ? From which end is the axis of the source tokens counted in the docstring?
+  # Softmax(dim=1) is what tutorials with a batch show.
+softmax_over_everything: weights = scores.flatten().softmax(dim=0).reshape(scores.shape)
+  Your weights of a whole batch are shared out as if it were one row.
+  ? How much weight has one state to share out?
+  # Without an axis, sum() takes in the whole tensor.
+softmax_missing: weights = scores
+  Your weights are the scores: no softmax has made shares of them.
+  ? What makes positive weights that sum to 1 out of scores?
+  # Scores are taken for weights: 'multiply the values by the scores'.
+sigmoid_for_softmax: weights = torch.sigmoid(scores)
+  Your weights are sigmoids of the scores, each for itself.
+  ? What should a row of weights sum to?
+  # A gate opens for each source token, without regard to the others.
+softmax_before_v:
+  | hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k).softmax(dim=-1)
+  | weights = scores
+  Your softmax runs over the d_a numbers inside, before the product with v, and the
+    scores are used as weights.
+  ? How many numbers does one source token have when its weight is chosen?
+  # Softmax and activation are exchanged in keon/seq2seq, issue 15.
+exponentials_overflow: weights = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
+  Your weights are NaN for large scores.
+  ? How large is e to the power of 2,000 in floating point, and how does `softmax` get
+    round it?
+  # exp(scores) / sum is written out again, without subtracting the maximum.
+one_maximum_for_the_batch:
+  | weights = … ->
+  :     powers = (scores - scores.max()).exp()
+  :     weights = powers / powers.sum(dim=-1, keepdim=True)
+  Your weights are NaN in rows whose scores are all far below the largest of the
+    batch.
+  ? What is e to the power of −4,000 in floating point, and whose largest score is
+    subtracted from a row?
+  # scores.max() without an axis: enough against overflow, not against 0 / 0.
+""",
+    of=one_mask,
+)
+exercise.edits(
+    """
+keys_mixed: @ values -> @ keys
+  Your context is a mix of the keys.
+  ? Keys are for being found: what does the decoder take home?
+  # In most models one tensor, the encoder's outputs, plays both parts.
+weights_without_axis: (weights.unsqueeze(-2) @ values).squeeze(-2) -> weights @ values
+  Your context is right for one source only: in a batch it has the wrong shape or
+    cannot be computed.
+  ? A row is a table with one row: which axis do your weights lack for that?
+  # weights @ values is right for one source; for a batch @ takes the weights of all
+    sources for one matrix.
+one_batch_axis_only:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) ->
+  :     weights.unsqueeze(1).bmm(values).squeeze(1)
+  Your answer raises an error unless there is one batch axis.
+  ? What does the … in the shape (…, m) stand for?
+  # torch.bmm takes three axes, and tutorials have three.
+context_keeps_an_axis:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) -> weights.unsqueeze(-2) @ values
+  Your context has an axis of length 1 too many.
+  ? Which shape has the context in the docstring, and which has yours?
+  # The weights become a table of one row for the product, and so is the result.
+mean_of_weighted_values:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) ->
+  :     (weights.unsqueeze(-1) * values).mean(dim=-2)
+  Your context is divided by m, the number of source tokens.
+  ? What do the weights sum to, and what is left to divide by?
+  # 'Weighted mean' becomes .mean() of what was weighted already.
+values_not_summed:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) -> weights.unsqueeze(-1) * values
+  Your context still has one row for each source token.
+  ? How many vectors does the decoder take home?
+  # weights * values resembles the formula, whose sum is forgotten.
+summed_over_the_numbers:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) ->
+  :     (weights.unsqueeze(-1) * values).sum(dim=-1)
+  Your context has one number for each source token: each value is summed.
+  ? Over which axis does the formula sum: source tokens, or numbers of a value?
+  # sum(dim=-1) is the habit; the source tokens lie along −2.
+values_summed_without_weights:
+  | (weights.unsqueeze(-2) @ values).squeeze(-2) -> values.sum(dim=-2)
+  Your context is a plain sum: the weights have no part in it.
+  ? What should the context be if all the weight lies on one source token?
+  # values.sum(dim=-2) has the right shape, and the weights are returned anyway.
+scores_returned: return ((weights.unsqueeze(-2) @ values).squeeze(-2), scores)
+  The second tensor that you return holds the scores.
+  ? Which of your two tensors has rows that sum to 1?
+  # 'Attention' is a name for either of the two.
+weights_as_a_column:
+  | return ((weights.unsqueeze(-2) @ values).squeeze(-2), weights.unsqueeze(-1))
+  Your weights have an axis of length 1 too many, at the end.
+  ? Which shape have the weights in the docstring, and which have yours?
+  # The score comes out as (…, m, 1), or needs that shape for the values.
+blocked_values_overwritten:
+  | weights = weights. … -> values.masked_fill_(~may_attend.unsqueeze(-1), 0.0)
+  Your call overwrites the blocked values with zeros.
+  ? What does the underscore at the end of `masked_fill_` say, and whose tensor are
+    the values?
+  # `masked_fill_` looks like `masked_fill`.
+""",
+)
 
-    def masked_scores(may_attend):
-        if may_attend is None or blocked not in BLOCKED_SCORES:
-            return scores
-        return scores.masked_fill(~may_attend, BLOCKED_SCORES[blocked])
-
-    def weights_with(may_attend):
-        numbers = masked_scores(may_attend)
-        if axis is None:
-            numbers = numbers.flatten()
-        along = -1 if axis is None else axis
-        weights = SHARES.get(weights_are, SHARES["scores"])(numbers, along)
-        weights = weights.reshape(scores.shape)
-        if may_attend is not None and blocked.startswith("after the softmax"):
-            weights = weights * may_attend
-            little = 1e-13 if blocked.endswith("1e-13") else 0.0
-            if "divided" in blocked:
-                weights = weights / (weights.sum(dim=-1, keepdim=True) + little)
-        return weights
-
-    weights = used = weights_with(may_attend)
-    if masked == "weights":
-        used = weights_with(None)
-    if masked == "context":
-        weights = weights_with(None)
-    rows = keys if mixed == "keys" else values
-    if may_attend is not None and blocked == "values":
-        rows = rows.masked_fill(~may_attend.unsqueeze(-1), 0.0)
-    context = MIXES[mixing](used, rows)
-    if overwritten and may_attend is not None:
-        values.masked_fill_(~may_attend.unsqueeze(-1), 0.0)
-    if second == "weights":
-        return context, weights
-    if second == "scores":
-        return context, masked_scores(may_attend)
-    return context, weights.unsqueeze(-1)
-
-
-exercise.option(
-    "no_tanh",
-    "Your scores have no tanh in them.",
-    "What stands between the sum and the product with v?",
-    why="keon/seq2seq, issue 3, and AuCson/PyTorch-Batch-Attention-Seq2seq, issue 3: "
-    "the weights stuck to one word until the tanh came in.",
-    activation="none",
-)
-exercise.option(
-    "tanh_of_each_side",
-    "Your weights would be the same with another state.",
-    "Which comes first in the formula, the sum or the tanh, and what is in that sum?",
-    why="Both products are written as complete layers, each with its activation: what "
-    "is the same in all scores then has no effect on the softmax.",
-    activation="of each",
-)
-exercise.option(
-    "tanh_after_v",
-    "Your scores went through the tanh last: all lie between −1 and 1.",
-    "What does v multiply, the sum or its tanh?",
-    why="tanh(v · (…)) is one bracket away from v · tanh(…).",
-    activation="after v",
-)
-exercise.option(
-    "relu_for_tanh",
-    "Your scores come from a ReLU: nothing negative is multiplied by v.",
-    "Which activation does the docstring name?",
-    why="ReLU is the habit of today's networks: keon/seq2seq, issue 28.",
-    activation="relu",
-)
-exercise.option(
-    "sigmoid_for_tanh",
-    "Your scores come from a sigmoid: only numbers from 0 to 1 are multiplied by v.",
-    "Which activation does the docstring name?",
-    why="The gates of the unit before this exercise have sigmoids.",
-    activation="sigmoid",
-)
-exercise.option(
-    "product_for_sum",
-    "Your state's part is multiplied by the key's, not added to it.",
-    "Why is this attention called additive?",
-    why="A dot product is the score of lesson 01, and * looks as natural as +.",
-    inside="product",
-)
-exercise.option(
-    "w_q_and_w_k_exchanged",
-    "Your w_q is applied to the keys, and your w_k to the state.",
-    "Which size does each of the two matrices take in?",
-    why="With states and keys of one size nothing complains, and papers number the "
-    "matrices in either order.",
-    exchanged=True,
-)
-exercise.option(
-    "state_without_axis",
-    "In a batch, your states are added to keys that are not their own, or the shapes "
-    "do not fit.",
-    "Which of your two summands lacks the axis of the source tokens?",
-    why="state @ w_q + keys @ w_k is right as it stands for one state: a row is added "
-    "to each row.",
-    state_axis=None,
-)
-exercise.option(
-    "state_axis_counted_from_the_front",
-    "Your state gets its new axis at position 1: that is right for one batch axis, and "
-    "for no other number of them.",
-    "From which end is the axis of the source tokens counted in the docstring?",
-    why="unsqueeze(1) is what tutorials with a batch show.",
-    state_axis=1,
-)
-exercise.option(
-    "v_ignored",
-    "Your scores are plain sums: v is not in them.",
-    "What would change in your weights if v were doubled?",
-    why="'Add the numbers up to a score' leaves v out.",
-    last="sum",
-)
-exercise.option(
-    "divided_by_root_of_d_a",
-    "Your scores are divided by √d_a.",
-    "Which score had a square root in its formula, and does this one?",
-    why="The scale of dot-product attention is carried over.",
-    scaled=True,
-)
-exercise.option(
-    "mask_ignored",
-    "Your mask is not used: blocked tokens have weight.",
-    "Which line of your code would change its result if `may_attend` were all True?",
-    why="Seen in the tutorials themselves: tensorflow/tensorflow, issue 512; "
-    "pytorch/tutorials, issue 593.",
-    mask="ignored",
-)
-exercise.option(
-    "mask_inverted",
-    "Your mask works the other way round: what is False in `may_attend` counts as "
-    "True.",
-    "Does True in `may_attend` mean that a token may be attended to, or that it is "
-    "blocked?",
-    why="In PyTorch's key_padding_mask True means blocked.",
-    mask="inverted",
-)
-exercise.option(
-    "mask_needed",
-    "Your answer raises an error where there is no mask.",
-    "What does `may_attend` hold if a caller leaves it out?",
-    why="masked_fill(~may_attend, …) is written without a thought of None.",
-    mask="needed",
-)
-exercise.option(
-    "mask_asked_for_its_truth",
-    "Your answer raises an error where there is a mask.",
-    "Is a tensor of several booleans true or false, and what did you want to know of "
-    "it?",
-    why="`if may_attend:` reads like `if may_attend is not None:`.",
-    mask="if may_attend",
-)
-exercise.option(
-    "blocked_scores_zero",
-    "Your blocked tokens have a score of 0 where they should have none.",
-    "What is e to the power of 0, and is that a weight of nothing?",
-    why="Padding is 0 everywhere else: ilivans/tf-rnn-attention, issue 11.",
-    blocked="0",
-)
-exercise.option(
-    "blocked_scores_of_minus_100",
-    "Your blocked tokens have a score of −100: other scores may be smaller.",
-    "How small may the score of a token be that may be attended to?",
-    why="−100 looks small enough next to scores that lie between −1 and 1.",
-    blocked="−100",
-)
-for _name, _text in (
-    ("ten_thousand", "−10000"),
-    ("a_million", "−10⁶"),
-    ("a_billion", "−10⁹"),
-):
-    exercise.option(
-        f"blocked_scores_of_minus_{_name}",
-        f"Your blocked tokens have a score of {_text}: other scores may be smaller.",
-        "Is there a number that is smaller than every score?",
-        why="Far below the scores of a fresh model: −1e9 is in The Annotated "
-        "Transformer, −1e6 in Dive into Deep Learning, −10000 in BERT's code.",
-        blocked=_text,
-    )
-exercise.option(
-    "mask_after_softmax",
-    "Your blocked weights are 0, and the others have not become larger for it: a row "
-    "loses what they had.",
-    "Who else has to get the weight that a blocked token had?",
-    why="'Multiply the weights by the mask' is the shortest way to a 0: "
-    "abisee/pointer-generator, issue 88, where a division puts it right.",
-    blocked="after the softmax",
-)
-exercise.option(
-    "divided_again_after_the_mask",
-    "Your softmax is taken over all tokens, and what is not blocked is divided by its "
-    "sum afterwards: next to a blocked token that scores far higher, that is 0 / 0.",
-    "Which token has the largest score in your softmax, if a blocked one may have it?",
-    why="weights * mask / sum is equal on paper, and right for scores that are close.",
-    blocked="after the softmax, divided",
-)
-exercise.option(
-    "divided_again_with_a_little_added",
-    "Your softmax is taken over all tokens, and what is not blocked is divided by its "
-    "sum and a little more: next to a blocked token that scores far higher, weights "
-    "become too small.",
-    "What do your weights sum to, if a blocked token has by far the largest score?",
-    why="AllenNLP's masked_softmax does so, with 1e-13.",
-    blocked="after the softmax, divided by 1e-13",
-)
-exercise.option(
-    "mask_on_the_values_only",
-    "Your blocked values count as 0, and your weights know nothing of the mask.",
-    "Where does the weight of a blocked token go, if its value is 0?",
-    why="What is multiplied by 0 seems to be out of the sum: "
-    "ilivans/tf-rnn-attention, issue 11.",
-    blocked="values",
-)
-exercise.option(
-    "weights_masked_alone",
-    "Your context is not mixed with the weights next to it: a mask does not reach it.",
-    "Which weights is your context computed with?",
-    why="The mask is applied last, to what is returned.",
-    masked="weights",
-)
-exercise.option(
-    "context_masked_alone",
-    "Your context is not mixed with the weights next to it: those know of no mask.",
-    "Which of your variables is returned as the weights?",
-    why="Two tensors of weights with similar names, and the earlier one is returned.",
-    masked="context",
-)
-exercise.option(
-    "softmax_over_the_batch",
-    "Your softmax runs along axis 0, which holds the source tokens only when there is "
-    "no batch.",
-    "Among which numbers should a weight of 1 be shared out: one state's, or the "
-    "batch's?",
-    why="Softmax(dim=0) is right for one sentence: PetrochukM/PyTorch-NLP, issue 2.",
-    axis=0,
-)
-exercise.option(
-    "softmax_along_axis_one",
-    "Your softmax runs along axis 1, which holds the source tokens only with one "
-    "leading batch axis.",
-    "From which end is the axis of the source tokens counted in the docstring?",
-    why="Softmax(dim=1) is what tutorials with a batch show.",
-    axis=1,
-)
-exercise.option(
-    "softmax_over_everything",
-    "Your weights of a whole batch are shared out as if it were one row.",
-    "How much weight has one state to share out?",
-    why="Without an axis, sum() takes in the whole tensor.",
-    axis=None,
-)
-exercise.option(
-    "softmax_missing",
-    "Your weights are the scores: no softmax has made shares of them.",
-    "What makes positive weights that sum to 1 out of scores?",
-    why="Scores are taken for weights: 'multiply the values by the scores'.",
-    weights_are="scores",
-)
-exercise.option(
-    "sigmoid_for_softmax",
-    "Your weights are sigmoids of the scores, each for itself.",
-    "What should a row of weights sum to?",
-    why="A gate opens for each source token, without regard to the others.",
-    weights_are="sigmoid",
-)
-exercise.option(
-    "softmax_before_v",
-    "Your softmax runs over the d_a numbers inside, before the product with v, and the "
-    "scores are used as weights.",
-    "How many numbers does one source token have when its weight is chosen?",
-    why="Softmax and activation are exchanged in keon/seq2seq, issue 15.",
-    weights_are="softmax before v",
-)
-exercise.option(
-    "exponentials_overflow",
-    "Your weights are NaN for large scores.",
-    "How large is e to the power of 2,000 in floating point, and how does "
-    "`softmax` get round it?",
-    why="exp(scores) / sum is written out again, without subtracting the maximum.",
-    weights_are="overflowing",
-)
-exercise.option(
-    "one_maximum_for_the_batch",
-    "Your weights are NaN in rows whose scores are all far below the largest of the "
-    "batch.",
-    "What is e to the power of −4,000 in floating point, and whose largest score is "
-    "subtracted from a row?",
-    why="scores.max() without an axis: enough against overflow, not against 0 / 0.",
-    weights_are="one maximum",
-)
-exercise.option(
-    "keys_mixed",
-    "Your context is a mix of the keys.",
-    "Keys are for being found: what does the decoder take home?",
-    why="In most models one tensor, the encoder's outputs, plays both parts.",
-    mixed="keys",
-)
-exercise.option(
-    "weights_without_axis",
-    "Your context is right for one source only: in a batch it has the wrong shape or "
-    "cannot be computed.",
-    "A row is a table with one row: which axis do your weights lack for that?",
-    why="weights @ values is right for one source; for a batch @ takes the weights of "
-    "all sources for one matrix.",
-    mixing="no axis",
-)
-exercise.option(
-    "one_batch_axis_only",
-    "Your answer raises an error unless there is one batch axis.",
-    "What does the … in the shape (…, m) stand for?",
-    why="torch.bmm takes three axes, and tutorials have three.",
-    mixing="bmm",
-)
-exercise.option(
-    "context_keeps_an_axis",
-    "Your context has an axis of length 1 too many.",
-    "Which shape has the context in the docstring, and which has yours?",
-    why="The weights become a table of one row for the product, and so is the result.",
-    mixing="axis kept",
-)
-exercise.option(
-    "mean_of_weighted_values",
-    "Your context is divided by m, the number of source tokens.",
-    "What do the weights sum to, and what is left to divide by?",
-    why="'Weighted mean' becomes .mean() of what was weighted already.",
-    mixing="mean",
-)
-exercise.option(
-    "values_not_summed",
-    "Your context still has one row for each source token.",
-    "How many vectors does the decoder take home?",
-    why="weights * values resembles the formula, whose sum is forgotten.",
-    mixing="not summed",
-)
-exercise.option(
-    "summed_over_the_numbers",
-    "Your context has one number for each source token: each value is summed.",
-    "Over which axis does the formula sum: source tokens, or numbers of a value?",
-    why="sum(dim=-1) is the habit; the source tokens lie along −2.",
-    mixing="over the numbers",
-)
-exercise.option(
-    "values_summed_without_weights",
-    "Your context is a plain sum: the weights have no part in it.",
-    "What should the context be if all the weight lies on one source token?",
-    why="values.sum(dim=-2) has the right shape, and the weights are returned anyway.",
-    mixing="no weights",
-)
-exercise.option(
-    "scores_returned",
-    "The second tensor that you return holds the scores.",
-    "Which of your two tensors has rows that sum to 1?",
-    why="'Attention' is a name for either of the two.",
-    second="scores",
-)
-exercise.option(
-    "weights_as_a_column",
-    "Your weights have an axis of length 1 too many, at the end.",
-    "Which shape have the weights in the docstring, and which have yours?",
-    why="The score comes out as (…, m, 1), or needs that shape for the values.",
-    second="column",
-)
-exercise.option(
-    "blocked_values_overwritten",
-    "Your call overwrites the blocked values with zeros.",
-    "What does the underscore at the end of `masked_fill_` say, and whose tensor are "
-    "the values?",
-    why="`masked_fill_` looks like `masked_fill`.",
-    overwritten=True,
-)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("context"),
@@ -655,4 +481,12 @@ exercise.family(
     families.squeezed(),
     families.as_numpy(),
 )
-exercise.options_of(attention_exercise, "exponentials_not_divided")
+exercise.edits(
+    """
+exponentials_not_divided: weights = scores.exp()
+  Your weights are powers of e that are not divided by their sum.
+  ? What should a row of weights sum to?
+  # Half of the softmax is written out, and the division is forgotten.
+""",
+    of=one_mask,
+)

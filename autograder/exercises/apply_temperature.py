@@ -138,161 +138,135 @@ def argument_stays(student, rng):
     student.leaves_unchanged(drawn(rng, 2, 5), 0.5)
 
 
+@exercise.right_answer
+def in_steps(logits, temperature):
+    if temperature == 0:
+        return torch.nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(
+            logits.dtype
+        )
+    below = logits - logits.amax(dim=-1, keepdim=True)
+    quotients = torch.where(below.isinf(), below, below.double() / temperature)
+    powers = quotients.exp()
+    return (powers / powers.sum(dim=-1, keepdim=True)).to(logits.dtype)
+
+
 exercise.edits(
     """
-multiplied_by_the_temperature:
-  | below.double() / temperature -> below.double() * temperature
+multiplied_by_the_temperature: / temperature -> * temperature
   Your probabilities are those of the logits times the temperature: they get sharper
     as it rises.
   ? Should the difference between two logits grow or shrink when it gets hotter?
   # In physics the inverse temperature is a factor, and code calls both by one name.
 multiplied_at_zero_too:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
-  | below.double() / temperature -> below.double() * temperature
+  :     return … ->
+  | / temperature -> * temperature
   Your probabilities are those of the logits times the temperature: they get sharper
     as it rises, and at 0 all tokens have the same.
 softmax_at_every_temperature:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
-  | return ( … -> return logits.softmax(dim=-1)
+  :     return … ->
+  | quotients = below
   Your probabilities are the softmax at every temperature, 0 included.
   ? Which step of your code uses `temperature`, and does softmax notice it?
   # A quotient that is computed and not used changes nothing.
-temperature_left_out: return ( … -> return logits.softmax(dim=-1)
+temperature_left_out: quotients = below
   Your probabilities are the softmax at every temperature above 0.
-probabilities_divided: return ( … -> return logits.softmax(dim=-1) / temperature
+probabilities_divided: return (powers… -> return logits.softmax(dim=-1) / temperature
   Your numbers are the softmax divided by the temperature: they sum to 1 /
     temperature.
   ? What do the numbers in a row sum to, before and after your division?
   # The temperature is applied to what is there: probabilities.
 probabilities_divided_at_zero_too:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
-  | return ( … -> return logits.softmax(dim=-1) / temperature
+  :     return … ->
+  | return (powers… -> return logits.softmax(dim=-1) / temperature
   Your numbers are the softmax divided by the temperature: they sum to 1 /
     temperature, and at 0 there is no such number.
-probabilities_multiplied: return ( … -> return logits.softmax(dim=-1) * temperature
+probabilities_multiplied: return (powers… -> return logits.softmax(dim=-1) * temperature
   Your numbers are the softmax times the temperature: they sum to the temperature.
   ? What do the numbers in a row sum to, before and after your product?
 softmax_taken_twice:
-  | return ( … -> return (logits.softmax(dim=-1) / temperature).softmax(dim=-1)
+  | return (powers… -> return (logits.softmax(dim=-1) / temperature).softmax(dim=-1)
   Your numbers went through softmax twice, before the temperature and after it.
   ? Are the numbers that you divide logits, or probabilities?
   # A model whose last layer is a softmax already gives probabilities, and those are
     treated as logits.
 powers_not_renormalised:
-  | return ( … -> return logits.softmax(dim=-1) ** (1 / temperature)
+  | return (powers… -> return logits.softmax(dim=-1) ** (1 / temperature)
   Your numbers are powers of the softmax, and do not sum to 1.
   ? What does a row of your result sum to?
   # p to the power of 1 / T is the other form of it; keras' examples of text
     generation divide by the sum afterwards.
-temperature_applied_twice:
-  | below.double() / temperature -> below.double() / temperature ** 2
+temperature_applied_twice: / temperature -> / temperature ** 2
   Your logits are divided by the temperature twice: by its square.
   ? How often do the logits meet `temperature` on their way through your code?
   # A function that is called with logits that were divided before divides again.
-sign_turned: below.double() / temperature -> -logits.double() / temperature
+sign_turned: return (powers… -> return (-logits / temperature).softmax(dim=-1)
   Your most probable token is the one with the smallest logit.
   ? Is a high logit the sign of a likely token, or of an unlikely one?
   # Boltzmann's exp(−energy / T) has a minus, since a low energy is likely.
-divided_by_the_sum_without_exp:
-  | return ( … ->
-  :     quotients = logits / temperature
-  :     return quotients / quotients.sum(dim=-1, keepdim=True)
+divided_by_the_sum_without_exp: powers = logits / temperature
   Your numbers are quotients divided by their sum: the temperature cancels out, and
     some are below 0.
   ? What makes a positive number of a logit below 0?
   # Numbers that sum to 1 look like probabilities.
-sigmoid_of_each: return ( … -> return (logits / temperature).sigmoid()
+sigmoid_of_each: return (powers… -> return (logits / temperature).sigmoid()
   Your numbers are sigmoids of quotients: each token has one of its own.
   ? What should the numbers of a row sum to?
   # A sigmoid makes a probability of one logit, where there are two classes.
-""",
-)
-
-
-@exercise.misconception(
-    "At every temperature, your most probable token has probability 1.",
-    "At which temperature should one token alone be left?",
-    why="Generating programs take argmax where nothing is drawn.",
-)
-def largest_at_every_temperature(logits, temperature):
-    best = logits.argmax(dim=-1, keepdim=True)
-    return torch.zeros_like(logits).scatter(-1, best, 1.0)
-
-
-exercise.edits(
-    """
+largest_at_every_temperature: if temperature == 0 -> if temperature >= 0
+  At every temperature, your most probable token has probability 1.
+  ? At which temperature should one token alone be left?
+  # Generating programs take argmax where nothing is drawn.
 nan_at_temperature_zero:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
+  :     return … ->
   Your probabilities are NaN at temperature 0: nothing can be divided by 0.
   ? Which token should come for sure at temperature 0, and does it need a division?
   # logits / temperature is the formula, and 0 is a temperature that people set.
-zero_taken_for_one:
-  | best = logits. …
-  : return torch. … -> temperature = 1.0
+zero_taken_for_one: return torch… -> temperature = 1.0
   At temperature 0 you return the ordinary softmax.
   ? Does a temperature come closer to 0 by getting sharper, or flatter?
   # `temperature or 1.0`, and `if temperature:` before the division, take 0 for 'not
     set'.
 ties_share_at_zero:
-  | best = (logits == logits.max(dim=-1, keepdim=True).values).to(logits.dtype)
-  | return torch.zeros_like( … -> return best / best.sum(dim=-1, keepdim=True)
+  | return torch… ->
+  :     best = (logits == logits.amax(dim=-1, keepdim=True)).to(logits.dtype)
+  :     return best / best.sum(dim=-1, keepdim=True)
   At temperature 0, several largest logits share the probability in your code.
   ? Which one of them does the docstring choose at temperature 0?
   # That is the limit for tiny temperatures, and what max(temperature, 1e-8) gives.
 each_of_the_largest_has_one:
-  | best = logits. …
-  : return torch. … ->
-  :     return (logits == logits.max(dim=-1, keepdim=True).values).to(logits.dtype)
+  | return torch… ->
+  :     return (logits == logits.amax(dim=-1, keepdim=True)).to(logits.dtype)
   At temperature 0, each of several largest logits has probability 1 in your code.
   ? What do the probabilities of a row sum to, if two logits are largest?
   # logits == logits.max() is a one-hot row only where no two are equal.
 last_of_the_largest:
-  | logits.argmax(dim=-1, keepdim=True) ->
-  :     logits.shape[-1] - 1 - logits.flip(-1).argmax(dim=-1, keepdim=True)
+  | logits.argmax(dim=-1) -> logits.shape[-1] - 1 - logits.flip(-1).argmax(dim=-1)
   At temperature 0, your code takes the last of several largest logits.
   ? Which one of them does the docstring choose at temperature 0?
   # >= in a loop, or the end of a sorted row.
-one_hot_of_whole_numbers:
-  | best = logits. …
-  : return torch. … ->
-  :     return torch.nn.functional.one_hot(logits.argmax(dim=-1), logits.shape[-1])
+one_hot_of_whole_numbers: shape[-1]).to(logits.dtype) -> shape[-1])
   At temperature 0 your result holds integers, not floats.
   ? Which dtype has the result of one_hot?
   # The result of torch.nn.functional.one_hot is int64.
-one_hot_cut_at_zero:
-  | best = logits. …
-  : return torch. … ->
-  :     return torch.nn.functional.one_hot(logits.argmax(dim=-1)).to(logits.dtype)
+one_hot_cut_at_zero: , logits.shape[-1]) -> )
   At temperature 0 your rows end at the largest of the token ids that get a 1: one_hot
     makes only as many columns as it has to if nobody says how many.
   ? How many tokens does the vocabulary have, and how does one_hot learn that?
   # Without num_classes, one_hot takes the largest index plus 1.
 ones_in_all_rows_at_zero:
-  | best = logits. …
-  : return torch. … ->
-  :     result = torch.zeros_like(logits)
-  :     result[..., logits.argmax(dim=-1)] = 1.0
-  :     return result
+  | return torch… ->
+  :     best = logits.argmax(dim=-1).flatten()
+  :     return torch.zeros_like(logits).index_fill(-1, best, 1.0)
   At temperature 0 each row has a 1 at the largest logit of every row, not of its own
     alone.
   ? Which rows does an assignment change whose index leaves the first axes as they
     are?
   # result[..., logits.argmax(-1)] = 1 writes whole columns.
-ones_at_zero:
-  | best = logits. …
-  : return torch. … -> return torch.ones_like(logits)
+ones_at_zero: return torch… -> return torch.ones_like(logits)
   At temperature 0 all of your probabilities are 1.
   ? Which one of the tokens should have probability 1 at temperature 0, and what do
     the probabilities of a row sum to?
@@ -303,58 +277,43 @@ largest_quotient_at_zero: logits.argmax -> (logits / temperature).argmax
   ? Where is the division in your code, and where the question whether the temperature
     is 0?
   # The quotients are computed first, and argmax is taken of them.
-token_id_at_zero:
-  | best = logits. …
-  : return torch. … -> return logits.argmax(dim=-1)
+token_id_at_zero: return torch… -> return logits.argmax(dim=-1)
   At temperature 0 your result is token ids, not probabilities.
   ? Which shape does the docstring promise at every temperature?
   # Generating programs skip the draw at temperature 0 and take argmax.
 largest_of_the_whole_batch:
-  | best = logits. …
-  : return torch. … ->
-  :     result = torch.zeros_like(logits)
-  :     result.view(-1)[logits.argmax()] = 1.0
-  :     return result
+  | logits.argmax(dim=-1), logits.shape[-1]) ->
+  :     logits.argmax(), logits.numel()).view_as(logits)
   At temperature 0, one token of the whole batch has probability 1; all other rows are
     0.
   ? Over which axis do argmax and max search if none is named?
   # argmax() without dim searches in all numbers.
-exp_overflows:
-  | return ( … ->
-  :     powers = (logits / temperature).exp()
-  :     return powers / powers.sum(dim=-1, keepdim=True)
+exp_overflows: powers = (logits / temperature).exp()
   Your code takes exp of quotients as they are: large ones overflow to infinity, and
     infinity divided by infinity is NaN.
   ? What can you subtract from all logits of a row without changing their softmax?
   # exp(logits / T) / sum is the formula of the paper, word for word.
 largest_of_all_rows_subtracted:
-  | logits.max(dim=-1, keepdim=True).values -> logits.max()
-  | return ( … ->
-  :     powers = (below / temperature).exp()
-  :     return powers / powers.sum(dim=-1, keepdim=True)
+  | logits.amax(dim=-1, keepdim=True) -> logits.max()
+  | .double() ->
   Your code subtracts the largest logit of all rows: a row far below it becomes 0
     divided by 0.
   ? Which number is subtracted from the second row, and what is left of exp then?
   # logits.max() without dim does for one row.
-softmax_over_the_first_axis:
-  | (below.double() / temperature).softmax(dim=-1) ->
-  :     (logits.double() / temperature).softmax(dim=0)
+softmax_over_the_first_axis: dim=-1, keepdim => dim=0, keepdim
   Your softmax runs over the first axis.
   ? On which axis are the tokens?
   # dim=0 is right for one row, with which one begins.
-softmax_over_everything:
-  | (below.double() / temperature).softmax(dim=-1) ->
-  :     (logits.double() /
-  :     temperature).reshape(-1).softmax(dim=0).reshape(logits.shape)
+softmax_over_everything: dim=-1, keepdim=True =>
   Your softmax runs over all rows together.
   ? What should each row sum to?
   # exp(…) / exp(…).sum() without a dim is right for one row.
-logits_returned: return ( … -> return logits / temperature
+logits_returned: return (powers… -> return logits / temperature
   Your result is logits divided by the temperature, not probabilities.
   ? What should each row of the result sum to?
   # In Hugging Face's library the temperature is a logits processor, and softmax
     follows later.
-products_returned: return ( … -> return logits * temperature
+products_returned: return (powers… -> return logits * temperature
   Your result is logits times the temperature: they are multiplied where the docstring
     divides, and no softmax follows.
   ? Should two logits move apart or together when it gets hotter, and what should each
@@ -363,10 +322,8 @@ products_returned: return ( … -> return logits * temperature
     softmax follows later.
 logits_returned_at_zero_too:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
-  | return ( … -> return logits / temperature
+  :     return … ->
+  | return (powers… -> return logits / temperature
   Your result is logits divided by the temperature, not probabilities; at temperature
     0, that is a division by 0.
   ? What should each row of the result sum to?
@@ -374,38 +331,35 @@ logits_returned_at_zero_too:
     follows later.
 products_returned_at_zero_too:
   | if temperature == 0:
-  :     best = …
-  :     return …
-  : below = … -> below = logits - logits.max(dim=-1, keepdim=True).values
-  | return ( … -> return logits * temperature
+  :     return … ->
+  | return (powers… -> return logits * temperature
   Your result is logits times the temperature: they are multiplied where the docstring
     divides, and no softmax follows, not even at temperature 0.
   ? Should two logits move apart or together when it gets hotter, and what should each
     row of the result sum to?
   # In physics the inverse temperature is a factor; and in Hugging Face's library
     softmax follows later.
-divided_by_the_sum_of_all:
-  | return ( … ->
-  :     powers = (below / temperature).exp()
-  :     return powers / powers.sum()
+divided_by_the_sum_of_all: powers.sum(dim=-1, keepdim=True) -> powers.sum()
   Your powers of e are divided by one sum over all rows, where there are several.
   ? Over which axis does sum add if none is named, and what should each row sum to?
   # sum() without dim adds all numbers; for a single row that is right.
-powers_of_e_returned: return ( … -> return (logits / temperature).exp()
+powers_of_e_returned: return (powers… -> return (logits / temperature).exp()
   Your result is powers of e, which nothing divides by their sum.
   ? What should each row of the result sum to?
   # exp makes every number positive, which looks like the whole of softmax.
-logarithms_returned: return ( … -> return (logits / temperature).log_softmax(dim=-1)
+logarithms_returned:
+  | return (powers… -> return (logits / temperature).log_softmax(dim=-1)
   Your result is logarithms of probabilities.
   # log_softmax stands in every loss.
 logits_divided_in_place:
-  | return ( … ->
+  | return (powers… ->
   :     logits /= temperature
   :     return logits.softmax(dim=-1)
   Your call divides the caller's `logits` by the temperature.
   ? Does `logits /= …` make a new tensor, or write into the caller's?
   # `logits /= temperature` is the shortest way; a second call divides again.
 """,
+    of=in_steps,
 )
 
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -371,432 +371,252 @@ def every_hypothesis_tried(student, rng):
     student.expect(student(log_p, 0, 1, 9, 2, 0.9), best)
 
 
-@exercise.variants
-def variants(
-    f,
-    start_id,
-    end_id,
-    beam_size,
-    max_length,
-    alpha=0.6,
-    *,
-    asks="all so far",
-    sums="logarithms",
-    chosen="across hypotheses",
-    beam="beam_size",
-    room="minus finished",
-    finished_ones="stay",
-    steps="max_length",
-    stops="when the beam is empty",
-    counts="all",
-    length="end, not start",
-    penalty="formula",
-    removed="first start, final end",
-    returns="a list",
-):
-    beam_size = {"one": 1, "one more": beam_size + 1}.get(beam, beam_size)
-    max_length += {"one more": 1, "one less": -1}.get(steps, 0)
-    alpha = 0.6 if penalty == "alpha is 0.6" else alpha
+exercise.edits(
+    """
+greedy_in_disguise: beam_size = 1
+  Your result is that of a beam of one: always the likeliest next token.
+  ? How many different hypotheses does your search hold after the second step?
+  # beam_size copies of the start continue alike and stay alike:
+    facebookresearch/ParlAI, pull 2047.
+one_beam_more: beam_size - len(finished) -> beam_size + 1 - len(finished)
+  Your search has room for one hypothesis more than beam_size.
+  ? With a beam of 2, how many hypotheses stay after the first step?
+  # range(beam_size + 1), or <= for <, lets one more in.
+each_beam_its_own_best:
+  | for token_id, …
+  :     longer. … ->
+  :     order = np.argsort(-np.asarray(log_probabilities))
+  :     for token_id in order[:1] if len(token_ids) > 1 else order:
+  :         longer.append(
+  :             (
+  :                 [*token_ids, int(token_id)],
+  :                 total + float(log_probabilities[token_id]),
+  :             )
+  :         )
+  | longer.sort( …
+  : best = longer[:beam_size … -> best = longer[:beam_size - len(finished)]
+  Your hypotheses differ in the first token, and each continues greedily by itself.
+  ? May two of the hypotheses that stay come from the same one?
+  # Each beam takes its own best token: the comparison across beams is missing.
+smallest_sums_kept: -hypothesis[1] -> hypothesis[1]
+  Your search keeps the continuations with the smallest sums.
+  ? Which is the likelier of two hypotheses with the sums −2 and −9?
+  # sort() puts the smallest first, which is right for sums of −ln p.
+newest_token_only: total + float(log_p) -> float(log_p)
+  Your hypotheses are compared by their newest token alone.
+  ? Where does the probability of what came before go?
+  # total + log_p becomes log_p when the loop is rewritten.
+probabilities_added: total + float(log_p) -> total + float(np.exp(log_p))
+  Your sums are of probabilities, not of their logarithms.
+  ? Which sum belongs to a product of probabilities?
+  # Plain probabilities are added up: atulkum/pointer_summarizer, issue 26.
+probabilities_multiplied:
+  | ([start_id], 0.0) -> ([start_id], 1.0)
+  | total + float(log_p) -> total * float(np.exp(log_p))
+  | return total / -> return np.log(total) /
+  Your probabilities are multiplied: for long hypotheses all products are 0, and
+    cannot be told apart.
+  ? How small is 1/30 to the power of 260, and which is the smallest float above 0?
+  # The product is the probability itself; only its logarithm fits into a float.
+asked_with_the_newest_token: list(token_ids) -> token_ids[-1:]
+  Your function of the token ids so far gets the newest one alone.
+  ? What does `next_log_probabilities` take, according to the docstring?
+  # A recurrent network is asked token by token, and keeps the rest by itself.
+asked_without_the_start: list(token_ids) -> token_ids[1:]
+  Your function of the token ids so far does not get start_id.
+  ? What is the first token id that `next_log_probabilities` takes?
+  # The chosen tokens are kept in a list of their own, and handed on as it is.
+beam_not_getting_smaller: beam_size - len(finished) -> beam_size
+  Your beam stays as large as it was: others move up where hypotheses have ended.
+  ? With a beam of 3, how many hypotheses continue when the first one has ended?
+  # The top beam_size are taken in each step, however many are done; some programs
+    keep the beam full on purpose.
+""",
+)
 
-    def score(each, finished=True):
-        token_ids, total = each
-        n = len(token_ids) - 1 + (length == "start too")
-        n -= length == "one less" or (length == "without the end" and finished)
-        n += length == "one more if unfinished" and not finished
-        if sums == "product":
-            total = math.log(total) if total else -math.inf
-        if penalty in ("formula", "alpha is 0.6", "multiplied"):
-            factor = ((5 + n) / 6) ** alpha
-            return total * factor if penalty == "multiplied" else total / factor
-        return {
-            "none": total,
-            "length ** alpha": total / max(n, 1) ** alpha,
-            "length": total / max(n, 1),
-            "alpha is 1": total / (5 + n),
-            "5 + n / 6": total / (5 + n / 6) ** alpha,
-            "5 + n ** alpha": total / ((5 + n**alpha) / 6**alpha),
-            "added": total + alpha * n,
-        }[penalty]
-
-    hypotheses, finished = [([start_id], 1.0 if sums == "product" else 0.0)], []
-    if stops == "at a start that is the end" and start_id == end_id:
-        max_length = 0
-    for step in range(max_length):
-        longer = []
-        for index, (token_ids, total) in enumerate(hypotheses):
-            context = {"newest": token_ids[-1:], "no start": token_ids[1:]}
-            log_p = np.asarray(f(list(context.get(asks, token_ids))))
-            values = {
-                "logarithms": log_p + total,
-                "newest": log_p,
-                "probabilities": np.exp(log_p) + total,
-                "product": np.exp(log_p) * total,
-            }[sums]
-            order = np.argsort(-values, kind="stable")
-            if chosen == "each its own" and step:
-                order = order[:1]
-            elif chosen == "smallest":
-                order = order[::-1]
-            longer += [
-                (float(values[token_id]), -index, int(token_id))
-                for token_id in order[: beam_size + 1]  # one of them may end
-            ]
-        sign = 1 if chosen == "smallest" else -1
-        if chosen != "each its own" or not step:
-            longer.sort(key=lambda each: sign * each[0])
-        longer = [
-            ([*hypotheses[-index][0], token_id], total)
-            for total, index, token_id in longer
-        ]
-        if finished_ones in ("compete", "compete by score"):
-            both = sorted(finished + longer, key=lambda each: -each[1])
-            if finished_ones == "compete by score":
-                both = sorted(finished + longer, key=score, reverse=True)
-            best, finished = both[:beam_size], []
-        else:
-            n = beam_size - len(finished) * (room != "beam_size")
-            best = longer[:n]
-            if room == "ends take none" and n < 1:
-                break
-            if room == "ends take none":  # n that go on, and what ended above them
-                go_on = [each for each in longer if each[0][-1] != end_id][:n]
-                last = longer.index(go_on[-1]) if go_on else -1
-                best = longer[: last + 1]
-            elif room == "others move up":
-                ended = [each for each in best if each[0][-1] == end_id]
-                go_on = [each for each in longer if each[0][-1] != end_id][:n]
-                best = [*ended, *go_on]
-        ended = [each for each in best if each[0][-1] == end_id]
-        if finished_ones == "go on":
-            ended = []
-        hypotheses = [each for each in best if each not in ended]
-        finished += ended
-        if finished and stops == "at the first end":
-            return finished[0][0][1:-1]
-        if not hypotheses or (finished and stops == "once one has ended"):
-            break
-    if counts == "finished only" or (counts == "finished first" and finished):
-        hypotheses = []
-    scored = [(score(each), each) for each in finished]
-    scored += [(score(each, finished=False), each) for each in hypotheses]
-    if not scored:
-        return []
-    token_ids, total = max(scored, key=lambda each: each[0])[1]
-    if removed == "last token":
-        token_ids = token_ids[:-1]
-    result = token_ids[removed != "not start" :]
-    result = result if removed == "not end" else [t for t in result if t != end_id]
-    if removed == "every start":
-        result = [t for t in result if t != start_id]
-    if returns == "a list":
-        return result
-    return np.array(result, dtype=int) if returns == "an array" else (result, total)
-
-
-exercise.option(
-    "greedy_in_disguise",
-    "Your result is that of a beam of one: always the likeliest next token.",
-    "How many different hypotheses does your search hold after the second step?",
-    why="beam_size copies of the start continue alike and stay alike: "
-    "facebookresearch/ParlAI, pull 2047.",
-    beam="one",
-)
-exercise.option(
-    "one_beam_more",
-    "Your search has room for one hypothesis more than beam_size.",
-    "With a beam of 2, how many hypotheses stay after the first step?",
-    why="range(beam_size + 1), or <= for <, lets one more in.",
-    beam="one more",
-)
-exercise.option(
-    "each_beam_its_own_best",
-    "Your hypotheses differ in the first token, and each continues greedily by itself.",
-    "May two of the hypotheses that stay come from the same one?",
-    why="Each beam takes its own best token: the comparison across beams is missing.",
-    chosen="each its own",
-)
-exercise.option(
-    "smallest_sums_kept",
-    "Your search keeps the continuations with the smallest sums.",
-    "Which is the likelier of two hypotheses with the sums −2 and −9?",
-    why="sort() puts the smallest first, which is right for sums of −ln p.",
-    chosen="smallest",
-)
-exercise.option(
-    "newest_token_only",
-    "Your hypotheses are compared by their newest token alone.",
-    "Where does the probability of what came before go?",
-    why="total + log_p becomes log_p when the loop is rewritten.",
-    sums="newest",
-)
-exercise.option(
-    "probabilities_added",
-    "Your sums are of probabilities, not of their logarithms.",
-    "Which sum belongs to a product of probabilities?",
-    why="Plain probabilities are added up: atulkum/pointer_summarizer, issue 26.",
-    sums="probabilities",
-)
-exercise.option(
-    "probabilities_multiplied",
-    "Your probabilities are multiplied: for long hypotheses all products are 0, and "
-    "cannot be told apart.",
-    "How small is 1/30 to the power of 260, and which is the smallest float above 0?",
-    why="The product is the probability itself; only its logarithm fits into a float.",
-    sums="product",
-)
-exercise.option(
-    "asked_with_the_newest_token",
-    "Your function of the token ids so far gets the newest one alone.",
-    "What does `next_log_probabilities` take, according to the docstring?",
-    why="A recurrent network is asked token by token, and keeps the rest by itself.",
-    asks="newest",
-)
-exercise.option(
-    "asked_without_the_start",
-    "Your function of the token ids so far does not get start_id.",
-    "What is the first token id that `next_log_probabilities` takes?",
-    why="The chosen tokens are kept in a list of their own, and handed on as it is.",
-    asks="no start",
-)
-exercise.option(
-    "beam_not_getting_smaller",
-    "Your beam stays as large as it was: others move up where hypotheses have ended.",
-    "With a beam of 3, how many hypotheses continue when the first one has ended?",
-    why="The top beam_size are taken in each step, however many are done; some "
-    "programs keep the beam full on purpose.",
-    room="beam_size",
-)
-MOVED_UP = "With a beam of 2, how many hypotheses go on if one of the best two ends?"
-exercise.option(
-    "smaller_one_step_late",
-    "Where hypotheses end, others move up in the same step: your beam gets smaller one "
-    "step late.",
-    MOVED_UP,
-    why="The unfinished ones are picked from all that do not end, as many as before.",
-    room="others move up",
-)
-exercise.option(
-    "filled_up_without_the_ended",
-    "Your continuations are taken until enough of them are unfinished, and those that "
-    "end on the way are not counted: your beam gets smaller one step late.",
-    MOVED_UP,
-    why="`if len(beam) == room: break` counts the list of unfinished ones alone, as "
-    "programs do that keep the beam full.",
-    room="ends take none",
-)
-exercise.option(
-    "finished_hypotheses_continued",
-    "Your finished hypotheses are continued like the others.",
-    "What may come after the end token?",
-    why="All beams run on in one batch: awslabs/sockeye, pull 233.",
-    finished_ones="go on",
-)
-exercise.option(
-    "pushed_out_by_sums",
-    "Your finished hypotheses are compared with the unfinished ones by their sums, and "
-    "can be pushed out.",
-    "May an unfinished hypothesis push out a finished one?",
-    why="One list with a mark for 'finished' is shorter than two lists, but then all "
-    "hypotheses compete for the same beam.",
-    finished_ones="compete",
-)
-exercise.option(
-    "pushed_out_by_length_penalty",
-    "Your hypotheses are divided by their length penalties in every step, the finished "
-    "ones too: what is finished can be pushed out.",
-    "When does the docstring divide by the length penalty, in each step or once?",
-    why="The penalised sum decides at the end, so all steps are sorted by it; among "
-    "hypotheses of one length that changes nothing.",
-    finished_ones="compete by score",
-)
-exercise.option(
-    "one_step_too_many",
-    "Your search chooses up to one token more than max_length, end counted.",
-    "Does max_length count the end token?",
-    why="greedy_decode does not count it.",
-    steps="one more",
-)
-exercise.option(
-    "one_step_too_few",
-    "Your search chooses at most one token less than max_length.",
-    "How many tokens are in your list before the first step?",
-    why="max_length is compared with a list that begins with start.",
-    steps="one less",
-)
-exercise.option(
-    "first_to_end",
-    "Your result is the hypothesis that ends first.",
-    "May an unfinished hypothesis turn out better than a finished one?",
-    why="The search stops as soon as the first hypothesis ends: neulab/xnmt, pull 572; "
-    "OpenNMT/OpenNMT-py, issue 1320.",
-    stops="at the first end",
-)
-exercise.option(
-    "stopped_at_the_first_end",
-    "Your search stops as soon as one hypothesis has ended.",
-    "When does the docstring's search stop?",
-    why="'Until the end token' is the rule of greedy decoding.",
-    stops="once one has ended",
-)
-exercise.option(
-    "start_taken_for_the_end",
-    "Where start_id is end_id, your result is empty.",
-    "Has a hypothesis ended before its first token is chosen?",
-    why="`while token_ids[-1] != end_id` reads the start as well.",
-    stops="at a start that is the end",
-)
-exercise.option(
-    "only_finished_hypotheses_count",
-    "Where any hypothesis is finished, your search chooses among the finished ones "
-    "only.",
-    "What does the docstring say of what is unfinished after max_length tokens?",
-    why="There are two lists, finished and unfinished, and the second is used only if "
-    "the first is empty.",
-    counts="finished first",
-)
-exercise.option(
-    "unfinished_hypotheses_never_count",
-    "Your unfinished hypotheses never count: where none ends, your result is empty.",
-    "What does the docstring say of what is unfinished after max_length tokens?",
-    why="Only the list of the finished ones is looked through at the end.",
-    counts="finished only",
-)
-exercise.option(
-    "length_without_the_end",
-    "Your length penalty leaves the end out of the length.",
-    "Which length does the docstring's length penalty use, with the end or without it?",
-    why="Programs differ here: huggingface/transformers, issue 8722 and pull 8890; "
-    "tnq177/witwicky, pull 8.",
-    length="without the end",
-)
-exercise.option(
-    "length_one_less",
-    "Your length penalty counts one token too few, in unfinished hypotheses too.",
-    "What is the length of a hypothesis whose first token is its end?",
-    why="The step's number, which begins with 0, is taken for the length.",
-    length="one less",
-)
-exercise.option(
-    "length_with_the_start",
-    "Your length penalty counts the start token.",
-    "Which token of your list was there before the first choice?",
-    why="len(tokens) of a list that begins with start: awslabs/sockeye, issue 483, is "
-    "one of many that are off by one.",
-    length="start too",
-)
-exercise.option(
-    "unfinished_counted_one_longer",
-    "Your length penalty counts unfinished hypotheses one token too long.",
-    "Which tokens does a hypothesis hold that has not ended?",
-    why="An end that has not come is counted: 'length counts end'.",
-    length="one more if unfinished",
-)
-exercise.option(
-    "brackets_around_the_length_alone",
-    "Your length penalty is (5 + n / 6) ** alpha for a length n.",
-    "What is divided by 6, according to the formula?",
-    why="A fraction bar spans what / does not.",
-    penalty="5 + n / 6",
-)
-exercise.option(
-    "power_of_the_length_alone",
-    "Your length penalty is (5 + n ** alpha) / 6 ** alpha for a length n.",
-    "Of what does the formula take the power, according to its brackets?",
-    why="** binds more tightly than +, and the brackets of the numerator are lost.",
-    penalty="5 + n ** alpha",
-)
-exercise.option(
-    "length_ignored",
-    "Your hypotheses are compared by their sums, whatever alpha is.",
-    "Which of two hypotheses has more factors below 1, the short or the long one?",
-    why="The search works without; OpenNMT/OpenNMT-tf, pull 456, is about a penalty "
-    "that had no effect.",
-    penalty="none",
-)
-exercise.option(
-    "penalty_multiplied",
-    "Your sums are multiplied by the length penalty: long hypotheses lose twice.",
-    "Is a logarithm of a probability nearer to 0 or further from it, once it is "
-    "multiplied by 2?",
-    why="A 'penalty' sounds like something that makes a score worse.",
-    penalty="multiplied",
-)
-exercise.option(
-    "divided_by_a_power_of_the_length",
-    "Your sums are divided by length ** alpha.",
-    "What does the formula give for a length of 1, and what does yours for 2?",
-    why="huggingface/transformers and SamLynnEvans/Transformer divide like this.",
-    penalty="length ** alpha",
-)
-exercise.option(
-    "mean_per_token",
-    "Your sums are divided by the length: whatever alpha is, you compare means per "
-    "token.",
-    "What should alpha = 0 do?",
-    why="The mean is the best known way not to favour short hypotheses.",
-    penalty="length",
-)
-exercise.option(
-    "brackets_missing",
-    "Your sums are compared as if alpha were 1: they are divided by 5 + length, but "
-    "for a factor that is the same for all.",
-    "Which power does the formula take of the whole fraction, and what if alpha is 0?",
-    why="(5 + length) / 6 ** alpha lacks a pair of brackets, or alpha is left out.",
-    penalty="alpha is 1",
-)
-exercise.option(
-    "alpha_written_in",
-    "Your alpha is 0.6, whatever the caller says.",
-    "Where does your function use its last argument?",
-    why="The value of the paper is written into the formula.",
-    penalty="alpha is 0.6",
-)
-exercise.option(
-    "length_rewarded",
-    "Your sums get alpha for each token, in place of a division.",
-    "What does the docstring do with sum and length penalty?",
-    why="A reward per token is the other well-known remedy for short results.",
-    penalty="added",
-)
-exercise.option(
-    "end_kept",
-    "Your result has the end token behind it, where it is finished.",
-    "Is `end_id` a token of the sequence, or the sign that it is over?",
-    why="The best hypothesis is returned as it is.",
-    removed="not end",
-)
-exercise.option(
-    "start_kept",
-    "Your result begins with the start token.",
-    "Which of the tokens in your list was never chosen?",
-    why="The best hypothesis is returned with the token with which it began.",
-    removed="not start",
-)
-exercise.option(
-    "start_removed_by_value",
-    "Your sequence lacks every token `start_id`, not only the first.",
-    "May a model choose `start_id` again, in the middle of a sequence?",
-    why="Start and end are removed by their values, in one line.",
-    removed="every start",
-)
-exercise.option(
-    "last_token_removed",
-    "Your result lacks its last token where it is unfinished.",
-    "Which token is the last of a hypothesis that has not ended?",
-    why="token_ids[1:-1] takes away the end, and whatever stands there without one.",
-    removed="last token",
-)
-exercise.option(
-    "array_returned",
-    "Your token ids come in an array, not in a list.",
-    "Which type does the docstring's example show?",
-    why="The hypotheses are rows of an array.",
-    returns="an array",
-)
-exercise.option(
-    "sum_returned_too",
-    "Your result is a pair: the token ids, and a number.",
-    "What does the docstring promise to return?",
-    why="The best hypothesis is returned as it is kept, with its sum.",
-    returns="with its sum",
+exercise.edits(
+    """
+smaller_one_step_late:
+  | finished …
+  : hypotheses = … ->
+  :     hypotheses = [each for each in longer if each[0][-1] != end_id][
+  :         : beam_size - len(finished)
+  :     ]
+  :     finished += [each for each in best if each[0][-1] == end_id]
+  Where hypotheses end, others move up in the same step: your beam gets smaller one
+    step late.
+  ? With a beam of 2, how many hypotheses go on if one of the best two ends?
+  # The unfinished ones are picked from all that do not end, as many as before.
+filled_up_without_the_ended:
+  | best = longer[:beam_size … ->
+  :     best, room = [], beam_size - len(finished)
+  :     while longer and room:
+  :         best.append(longer.pop(0))
+  :         room -= best[-1][0][-1] != end_id
+  | if not hypotheses -> if not hypotheses or len(finished) >= beam_size
+  Your continuations are taken until enough of them are unfinished, and those that end
+    on the way are not counted: your beam gets smaller one step late.
+  # `if len(beam) == room: break` counts the list of unfinished ones alone, as
+    programs do that keep the beam full.
+finished_hypotheses_continued:
+  | finished …
+  : hypotheses = … -> hypotheses = best
+  Your finished hypotheses are continued like the others.
+  ? What may come after the end token?
+  # All beams run on in one batch: awslabs/sockeye, pull 233.
+pushed_out_by_sums:
+  | longer = list(finished)
+  | beam_size - len(finished) -> beam_size
+  | finished += -> finished =
+  Your finished hypotheses are compared with the unfinished ones by their sums, and
+    can be pushed out.
+  ? May an unfinished hypothesis push out a finished one?
+  # One list with a mark for 'finished' is shorter than two lists, but then all
+    hypotheses compete for the same beam.
+pushed_out_by_length_penalty:
+  | longer = list(finished)
+  | -hypothesis[1] -> -hypothesis[1] / ((5 + len(hypothesis[0]) - 1) / 6) ** alpha
+  | beam_size - len(finished) -> beam_size
+  | finished += -> finished =
+  Your hypotheses are divided by their length penalties in every step, the finished
+    ones too: what is finished can be pushed out.
+  ? When does the docstring divide by the length penalty, in each step or once?
+  # The penalised sum decides at the end, so all steps are sorted by it; among
+    hypotheses of one length that changes nothing.
+one_step_too_many: range(max_length) -> range(max_length + 1)
+  Your search chooses up to one token more than max_length, end counted.
+  ? Does max_length count the end token?
+  # greedy_decode does not count it.
+one_step_too_few: range(max_length) -> range(max_length - 1)
+  Your search chooses at most one token less than max_length.
+  ? How many tokens are in your list before the first step?
+  # max_length is compared with a list that begins with start.
+first_to_end:
+  | if not hypotheses: ->
+  :     if finished:
+  :         return finished[0][0][1:-1]
+  :     if not hypotheses:
+  Your result is the hypothesis that ends first.
+  ? May an unfinished hypothesis turn out better than a finished one?
+  # The search stops as soon as the first hypothesis ends: neulab/xnmt, pull 572;
+    OpenNMT/OpenNMT-py, issue 1320.
+stopped_at_the_first_end: if not hypotheses -> if finished or not hypotheses
+  Your search stops as soon as one hypothesis has ended.
+  ? When does the docstring's search stop?
+  # 'Until the end token' is the rule of greedy decoding.
+start_taken_for_the_end:
+  | return [token_id … ->
+  :     if end_id in token_ids:
+  :         token_ids = token_ids[:token_ids.index(end_id)]
+  :     return token_ids[1:]
+  Where start_id is end_id, your result is empty.
+  ? Has a hypothesis ended before its first token is chosen?
+  # `while token_ids[-1] != end_id` reads the start as well.
+only_finished_hypotheses_count: finished + hypotheses -> finished or hypotheses
+  Where any hypothesis is finished, your search chooses among the finished ones only.
+  ? What does the docstring say of what is unfinished after max_length tokens?
+  # There are two lists, finished and unfinished, and the second is used only if the
+    first is empty.
+unfinished_hypotheses_never_count:
+  | max(finished + hypotheses, key=penalised) ->
+  :     max(finished, key=penalised, default=([], 0.0))
+  Your unfinished hypotheses never count: where none ends, your result is empty.
+  # Only the list of the finished ones is looked through at the end.
+length_without_the_end:
+  | len(token_ids) - 1 -> len([each for each in token_ids[1:] if each != end_id])
+  Your length penalty leaves the end out of the length.
+  ? Which length does the docstring's length penalty use, with the end or without it?
+  # Programs differ here: huggingface/transformers, issue 8722 and pull 8890;
+    tnq177/witwicky, pull 8.
+length_one_less: len(token_ids) - 1 -> len(token_ids) - 2
+  Your length penalty counts one token too few, in unfinished hypotheses too.
+  ? What is the length of a hypothesis whose first token is its end?
+  # The step's number, which begins with 0, is taken for the length.
+length_with_the_start: len(token_ids) - 1 -> len(token_ids)
+  Your length penalty counts the start token.
+  ? Which token of your list was there before the first choice?
+  # len(tokens) of a list that begins with start: awslabs/sockeye, issue 483, is one
+    of many that are off by one.
+unfinished_counted_one_longer:
+  | len(token_ids) - 1 -> len(token_ids) - (token_ids[-1] == end_id)
+  Your length penalty counts unfinished hypotheses one token too long.
+  ? Which tokens does a hypothesis hold that has not ended?
+  # An end that has not come is counted: 'length counts end'.
+brackets_around_the_length_alone:
+  | ((5 + len(token_ids) - 1) / 6) -> (5 + (len(token_ids) - 1) / 6)
+  Your length penalty is (5 + n / 6) ** alpha for a length n.
+  ? What is divided by 6, according to the formula?
+  # A fraction bar spans what / does not.
+power_of_the_length_alone:
+  | ((5 + len(token_ids) - 1) / 6) ** alpha ->
+  :     ((5 + (len(token_ids) - 1) ** alpha) / 6 ** alpha)
+  Your length penalty is (5 + n ** alpha) / 6 ** alpha for a length n.
+  ? Of what does the formula take the power, according to its brackets?
+  # ** binds more tightly than +, and the brackets of the numerator are lost.
+length_ignored: return total … -> return total
+  Your hypotheses are compared by their sums, whatever alpha is.
+  ? Which of two hypotheses has more factors below 1, the short or the long one?
+  # The search works without; OpenNMT/OpenNMT-tf, pull 456, is about a penalty that
+    had no effect.
+penalty_multiplied: return total / -> return total *
+  Your sums are multiplied by the length penalty: long hypotheses lose twice.
+  ? Is a logarithm of a probability nearer to 0 or further from it, once it is
+    multiplied by 2?
+  # A 'penalty' sounds like something that makes a score worse.
+divided_by_a_power_of_the_length: ((5 + len(token_ids) - 1) / 6) -> (len(token_ids) - 1)
+  Your sums are divided by length ** alpha.
+  ? What does the formula give for a length of 1, and what does yours for 2?
+  # huggingface/transformers and SamLynnEvans/Transformer divide like this.
+mean_per_token: ((5 + len(token_ids) - 1) / 6) ** alpha -> (len(token_ids) - 1)
+  Your sums are divided by the length: whatever alpha is, you compare means per token.
+  ? What should alpha = 0 do?
+  # The mean is the best known way not to favour short hypotheses.
+brackets_missing: ((5 + len(token_ids) - 1) / 6) -> (5 + len(token_ids) - 1) / 6
+  Your sums are compared as if alpha were 1: they are divided by 5 + length, but for a
+    factor that is the same for all.
+  ? Which power does the formula take of the whole fraction, and what if alpha is 0?
+  # (5 + length) / 6 ** alpha lacks a pair of brackets, or alpha is left out.
+alpha_written_in: ** alpha -> ** 0.6
+  Your alpha is 0.6, whatever the caller says.
+  ? Where does your function use its last argument?
+  # The value of the paper is written into the formula.
+length_rewarded:
+  | / ((5 + len(token_ids) - 1) / 6) ** alpha -> + alpha * (len(token_ids) - 1)
+  Your sums get alpha for each token, in place of a division.
+  ? What does the docstring do with sum and length penalty?
+  # A reward per token is the other well-known remedy for short results.
+end_kept: return [token_id … -> return token_ids[1:]
+  Your result has the end token behind it, where it is finished.
+  ? Is `end_id` a token of the sequence, or the sign that it is over?
+  # The best hypothesis is returned as it is.
+start_kept: token_ids[1:] -> token_ids
+  Your result begins with the start token.
+  ? Which of the tokens in your list was never chosen?
+  # The best hypothesis is returned with the token with which it began.
+start_removed_by_value:
+  | token_ids[1:] if token_id != end_id ->
+  :     token_ids if token_id not in (start_id, end_id)
+  Your sequence lacks every token `start_id`, not only the first.
+  ? May a model choose `start_id` again, in the middle of a sequence?
+  # Start and end are removed by their values, in one line.
+last_token_removed: return [token_id … -> return token_ids[1:-1]
+  Your result lacks its last token where it is unfinished.
+  ? Which token is the last of a hypothesis that has not ended?
+  # token_ids[1:-1] takes away the end, and whatever stands there without one.
+array_returned:
+  | return [token_id … ->
+  :     return np.array([token_id for token_id in token_ids[1:] if token_id !=
+  :     end_id], dtype=int)
+  Your token ids come in an array, not in a list.
+  ? Which type does the docstring's example show?
+  # The hypotheses are rows of an array.
+sum_returned_too:
+  | token_ids, _ -> token_ids, total
+  | return [token_id … ->
+  :     return ([token_id for token_id in token_ids[1:] if token_id != end_id],
+  :     total)
+  Your result is a pair: the token ids, and a number.
+  ? What does the docstring promise to return?
+  # The best hypothesis is returned as it is kept, with its sum.
+""",
 )

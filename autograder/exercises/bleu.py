@@ -1,7 +1,6 @@
 """Cases and misconceptions of ``bleu``."""
 
 import math
-from collections import Counter
 
 from autograder import Exercise
 from course_lib.bleu import bleu
@@ -194,105 +193,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, 3))
 
 
-@exercise.variants
-def variants(
-    hypotheses,
-    references,
-    max_n=4,
-    *,
-    counted="clipped",
-    summed="over the corpus",
-    divided_by="n-grams written",
-    joined="tuples",
-    letters="as they are",
-    orders="1 to max_n",
-    mean="geometric",
-    brevity="exp(1 − r/c)",
-    no_match="0",
-    roles="hypotheses, references",
-    scale=100.0,
-    digits=None,
-    overwritten="nothing",
-):
-    pairs = list(zip(hypotheses, references, strict=True))
-    if roles == "exchanged":
-        pairs = [pair[::-1] for pair in pairs]
-    if letters == "lower":
-        pairs = [tuple([t.lower() for t in side] for side in pair) for pair in pairs]
-    if summed == "first sentence":
-        pairs = pairs[:1]
-    if summed == "one long sentence":
-        pairs = [tuple([t for pair in pairs for t in pair[i]] for i in (0, 1))]
-    lengths = [sum(len(pair[i]) for pair in pairs) for i in (0, 1)]
-    numbers = {
-        "1 to max_n": range(1, max_n + 1),
-        "1 to max_n − 1": range(1, max_n),
-        "1 to 4": range(1, 5),
-        "max_n": [max_n],
-        "2 to max_n": range(2, max_n + 1),
-    }[orders]
-
-    def score(part):
-        precisions = []
-        for n in numbers:
-            counts = [n_gram_counts(pair, n, counted, joined) for pair in part]
-            if summed == "precisions averaged":
-                shares = [a / b if b else 0.0 for a, b, *_ in counts]
-                precisions.append(sum(shares) / len(shares))
-                continue
-            matches, written, wanted, pooled = (
-                sum(each, start)
-                for each, start in zip(
-                    zip(*counts, strict=True), (0, 0, 0, POOLED), strict=True
-                )
-            )
-            if counted == "clipped over the corpus":
-                matches = pooled.matches()
-            below = {
-                "n-grams written": written,
-                "n-grams wanted": wanted,
-                "tokens written": sum(len(pair[0]) for pair in part),
-                "the longer of both": max(written, wanted),
-            }[divided_by]
-            if written == 0 and (
-                no_match == "left out without n-grams" or mean == "of d2l"
-            ):
-                continue
-            if matches == 0 and no_match == "left out":
-                continue
-            if no_match == "1 added" and n > 1:
-                matches, below = matches + 1, below + 1
-            if no_match == "1 added to all":
-                matches, below = matches + 1, below + 1
-            if matches == 0 and no_match == "a tenth":
-                matches, below = 0.1, max(below, 1)
-            if matches == 0 and no_match == "half a match" and below:
-                matches = 0.5
-            precisions.append(matches / below if below else 0.0)
-        return precisions
-
-    def penalised(part, c, r):
-        precisions = score(part)
-        if not precisions or c == 0:
-            return 0.0
-        if 0.0 in precisions and mean in ("geometric", "of d2l"):
-            return 0.0
-        return MEANS[mean](precisions, max_n) * BREVITY[brevity](c, r, part)
-
-    if summed == "mean of the sentences":
-        each = [penalised([pair], len(pair[0]), len(pair[1])) for pair in pairs]
-        result = sum(each) / len(each)
-    else:
-        result = penalised(pairs, *lengths)
-    if overwritten == "references":
-        for hypothesis, reference in zip(hypotheses, references, strict=True):
-            for token in hypothesis:
-                if token in reference:
-                    reference.remove(token)
-    result = float(scale * result)
-    return result if digits is None else round(result, digits)
-
-
 class Pooled:
     """Counts of n-grams in all hypotheses and in all references."""
 
@@ -306,448 +206,321 @@ class Pooled:
         return (self.written & self.wanted).total()
 
 
-POOLED = Pooled(Counter(), Counter())
-
-
-def n_grams_of(tokens, n, joined):
-    if joined == "without gaps":
-        return [tokens[i : i + n] for i in range(0, len(tokens) - n + 1, max(1, n))]
-    rows = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
-    if joined == "one text":
-        return ["".join(row) for row in rows]
-    if joined == "in any order":
-        return [tuple(sorted(row)) for row in rows]
-    if joined == "one is missing":
-        return rows[:-1]
-    if joined == "shorter ones at the end":
-        return [tuple(tokens[i : i + n]) for i in range(len(tokens))]
-    return rows
-
-
-def n_gram_counts(pair, n, counted, joined):
-    """Return the matches, the n-grams written and wanted, and what is pooled."""
-    written, wanted = (Counter(map(as_key, n_grams_of(s, n, joined))) for s in pair)
-    if counted == "sets":
-        written, wanted = (
-            Counter(dict.fromkeys(written, 1)),
-            Counter(dict.fromkeys(wanted, 1)),
-        )
-    matches = (written & wanted).total()
-    if counted == "not clipped":
-        matches = sum(written[n_gram] for n_gram in written if n_gram in wanted)
-    if counted == "each once":
-        matches = sum(n_gram in wanted for n_gram in written)
-    if counted == "as often as wanted":
-        matches = sum(wanted[n_gram] for n_gram in written)
-    if counted == "same position":
-        rows = [n_grams_of(sentence, n, joined) for sentence in pair]
-        matches = sum(a == b for a, b in zip(*rows, strict=False))
-    return matches, written.total(), wanted.total(), Pooled(written, wanted)
-
-
-def as_key(n_gram):
-    return n_gram if isinstance(n_gram, str) else tuple(n_gram)
-
-
-MEANS = {
-    "geometric": lambda p, max_n: math.prod(p) ** (1 / len(p)),
-    "arithmetic": lambda p, max_n: sum(p) / len(p),
-    "product": lambda p, max_n: math.prod(p),
-    "harmonic": lambda p, max_n: (
-        len(p) / sum(1 / each for each in p) if all(p) else 0.0
-    ),
-    "root of 4": lambda p, max_n: math.prod(p) ** (1 / 4),
-    "square root": lambda p, max_n: math.prod(p) ** (1 / 2),
-    "of d2l": lambda p, max_n: math.prod(
-        each**0.5**n for n, each in enumerate(p, start=1)
-    ),
-}
-
-
-def mean_penalty(part):
-    each = [
-        0.0 if not pair[0] else min(1.0, math.exp(1 - len(pair[1]) / len(pair[0])))
-        for pair in part
-    ]
-    return sum(each) / len(each)
-
-
-BREVITY = {
-    "exp(1 − r/c)": lambda c, r, part: min(1.0, math.exp(1 - r / c)),
-    "none": lambda c, r, part: 1.0,
-    "c/r": lambda c, r, part: min(1.0, c / r) if r else 1.0,
-    "exp(1 − c/r)": lambda c, r, part: min(1.0, math.exp(1 - c / r)) if r else 1.0,
-    "exp(−r/c)": lambda c, r, part: 1.0 if c >= r else math.exp(-r / c),
-    "exp(1 − c/r), if short": lambda c, r, part: 1.0 if c >= r else math.exp(1 - c / r),
-    "not bounded": lambda c, r, part: math.exp(1 - r / c),
-    "by sentence": lambda c, r, part: mean_penalty(part),
-    "mean of the ratios": lambda c, r, part: min(
-        1.0,
-        math.exp(
-            1 - sum(len(b) / len(a) if a else len(b) for a, b in part) / len(part)
-        ),
-    ),
-}
-
-for counted, name, diagnosis, question, why in (
-    (
-        "not clipped",
-        "counts_not_clipped",
-        "Your matches count every n-gram that occurs in the reference, however often "
-        "it is written.",
-        "What is p_1 of a translation that says the first word of the reference ten "
-        "times?",
-        "`n_gram in reference` is all that a plain precision asks; Papineni et al. "
-        "begin with this example.",
-    ),
-    (
-        "sets",
-        "sets_of_n_grams",
-        "Your n-grams are counted once each, however often they occur.",
-        "How many 1-grams does *die Tür und die Maus* have?",
-        "set(written) & set(wanted) is short, and for most sentences nearly right.",
-    ),
-    (
-        "each once",
-        "matches_as_sets",
-        "Your matches count each n-gram once, and your n-grams as often as they occur.",
-        "How often does *die* match if both sentences have it twice?",
-        "The intersection of two sets is divided by the length of a list.",
-    ),
-    (
-        "as often as wanted",
-        "as_often_as_wanted",
-        "Each of your n-grams matches as often as it is wanted, even if it is written "
-        "less often.",
-        "Which two numbers does the docstring take the smaller of?",
-        "Clipping is read as taking the count of the reference.",
-    ),
-    (
-        "same position",
-        "same_position_only",
-        "Your n-grams match only at the same position in both sentences.",
-        "What happens to your matches if a word is added at the beginning?",
-        "zip(hypothesis, reference) compares as accuracy does.",
-    ),
-    (
-        "clipped over the corpus",
-        "clipped_over_the_corpus",
-        "Your n-grams are clipped over all sentences together.",
-        "May an n-gram match one in the reference of another sentence?",
-        "One Counter for all hypotheses and one for all references save a loop.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, counted=counted)
-for summed, name, diagnosis, question, why in (
-    (
-        "mean of the sentences",
-        "mean_of_sentence_bleus",
-        "Your result is the mean of the sentences' own BLEUs.",
-        "What does a short sentence without a matching 4-gram do to your result?",
-        "Other measures, such as accuracy, are means over examples.",
-    ),
-    (
-        "precisions averaged",
-        "precisions_averaged_over_sentences",
-        "Your p_n are means of the sentences' own shares.",
-        "How much does an n-gram of a long sentence count in your p_n, and one of a "
-        "short sentence?",
-        "A share is computed where its counts are, in the loop over the sentences.",
-    ),
-    (
-        "first sentence",
-        "first_sentence_only",
-        "Your result is that of the first sentence alone.",
-        "How often does your loop run before it returns?",
-        "`return` is indented into the loop, or the example by hand had one sentence.",
-    ),
-    (
-        "one long sentence",
-        "n_grams_across_sentences",
-        "Your n-grams go from the end of one sentence into the next.",
-        "Which n-grams do two sentences of one token each have?",
-        "All tokens are put into one list first, since the counts are summed anyhow.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, summed=summed)
-for divided_by, name, diagnosis, question, why in (
-    (
-        "n-grams wanted",
-        "divided_by_the_reference",
-        "Your matches are divided by the number of n-grams in the references.",
-        "Of which text is a precision a share?",
-        "That is the recall, which ROUGE measures.",
-    ),
-    (
-        "tokens written",
-        "divided_by_the_tokens",
-        "Your matches are divided by the number of tokens, whatever n is.",
-        "How many 4-grams does a sentence of five tokens have?",
-        "len(hypothesis) is at hand, and right for n = 1.",
-    ),
-    (
-        "the longer of both",
-        "divided_by_the_longer",
-        "Your matches are divided by the n-grams of hypotheses or of references, "
-        "whichever are more.",
-        "Which part of the formula takes care of translations that are too short?",
-        "To divide by the longer side keeps a share below 1 without a penalty.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, divided_by=divided_by)
-for joined, name, diagnosis, question, why in (
-    (
-        "one text",
-        "tokens_glued_together",
-        "Your n-grams are texts in which one cannot see where a token ends.",
-        "Are *ab c* and *a bc* the same 2-gram?",
-        '"".join(…) makes something that can be counted.',
-    ),
-    (
-        "in any order",
-        "order_ignored",
-        "Your n-grams match in any order of their tokens.",
-        "Are *ist nicht* and *nicht ist* the same 2-gram?",
-        "A set of tokens, or a sorted tuple, is counted in place of a tuple.",
-    ),
-    (
-        "one is missing",
-        "last_n_gram_missing",
-        "Your sentences lack their last n-gram.",
-        "How many 2-grams do three tokens have?",
-        "range(len(tokens) − n) stops one too early.",
-    ),
-    (
-        "shorter ones at the end",
-        "shorter_n_grams_at_the_end",
-        "Your n-grams become shorter at the end of a sentence.",
-        "How many tokens has tokens[i : i + n] for the last i?",
-        "A slice that goes beyond the end is silently shorter.",
-    ),
-    (
-        "without gaps",
-        "n_grams_that_do_not_overlap",
-        "Your n-grams do not overlap: each token is in one of them.",
-        "How many 2-grams do three tokens have?",
-        "Cutting a list into pieces of n is a well-known idiom.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, joined=joined)
-exercise.option(
-    "capitals_ignored",
-    "Your tokens are compared without regard to capitals.",
-    "Does the docstring let *Sie* match *sie*?",
-    why="sacrebleu has an option for it, lowercase, and older scripts did so always.",
-    letters="lower",
-)
-for orders, name, diagnosis, question, why in (
-    (
-        "1 to max_n − 1",
-        "longest_n_grams_missing",
-        "Your n goes up to max_n − 1.",
-        "Where does range(1, max_n) end?",
-        "A range ends before its second number.",
-    ),
-    (
-        "1 to 4",
-        "max_n_ignored",
-        "Your n goes up to 4, whatever max_n is.",
-        "Where does your function use `max_n`?",
-        "4 is the number of the paper, and of every program.",
-    ),
-    (
-        "max_n",
-        "longest_n_grams_only",
-        "Your result has the n-grams of max_n tokens alone.",
-        "How many precisions does the formula multiply?",
-        "“4-gram BLEU” sounds like that.",
-    ),
-    (
-        "2 to max_n",
-        "single_tokens_left_out",
-        "Your n begins with 2.",
-        "What is a 1-gram?",
-        "An n-gram is thought of as at least a pair.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, orders=orders)
-for mean, name, diagnosis, question, why in (
-    (
-        "arithmetic",
-        "arithmetic_mean",
-        "Your precisions are averaged by adding them.",
-        "What should become of the mean if one of its numbers is 0?",
-        "The mean without any other word is the arithmetic one.",
-    ),
-    (
-        "product",
-        "root_left_out",
-        "Your precisions are multiplied, and no root is taken.",
-        "What is the mean of four numbers that are all one half?",
-        "The product is most of the formula.",
-    ),
-    (
-        "harmonic",
-        "harmonic_mean",
-        "Your precisions are averaged by their harmonic mean.",
-        "Which mean does the docstring name?",
-        "F-scores are harmonic means of shares.",
-    ),
-    (
-        "root of 4",
-        "fourth_root_always",
-        "Your root is the fourth, whatever max_n is.",
-        "How many precisions are multiplied for max_n = 2?",
-        "The exponent 1/4 is in the usual formula.",
-    ),
-    (
-        "of d2l",
-        "weights_that_halve",
-        "Your precisions have the exponents 1/2, 1/4, 1/8 and so on, as far as a "
-        "translation has n-grams.",
-        "Which exponent has each precision in a geometric mean of four?",
-        "Dive into Deep Learning, section 10.7, has these exponents.",
-    ),
-    (
-        "square root",
-        "square_root",
-        "Your root is the square root, whatever max_n is.",
-        "How many precisions are multiplied for max_n = 4?",
-        "A geometric mean is first met with two numbers.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, mean=mean)
-for brevity, name, diagnosis, question, why in (
-    (
-        "none",
-        "brevity_penalty_missing",
-        "Your result has no brevity penalty.",
-        "Which BLEU would a system have that only writes what it is sure of?",
-        "The precisions look like the whole measure.",
-    ),
-    (
-        "c/r",
-        "brevity_is_a_ratio",
-        "Your brevity penalty is c / r.",
-        "Which function does the formula apply to the lengths?",
-        "A share of what is wanted is the first penalty that comes to mind.",
-    ),
-    (
-        "exp(1 − c/r)",
-        "long_translations_penalised",
-        "Your brevity penalty is exp(1 − c / r) for translations that are too long.",
-        "For which translations are the precisions no warning: too short or too long?",
-        "c and r are exchanged: r is read as the length of the result.",
-    ),
-    (
-        "exp(−r/c)",
-        "one_left_out_of_the_exponent",
-        "Your brevity penalty is exp(−r / c).",
-        "What should the penalty be where c is r minus a tiny amount?",
-        "The 1 in the exponent is overlooked; without it the penalty jumps.",
-    ),
-    (
-        "exp(1 − c/r), if short",
-        "short_translations_rewarded",
-        "Your brevity penalty is above 1 for translations that are too short: "
-        "exp(1 − c / r).",
-        "Is your exponent below 0 where c is smaller than r?",
-        "The condition is right, and the fraction upside down.",
-    ),
-    (
-        "not bounded",
-        "long_translations_rewarded",
-        "Your brevity penalty is above 1 for translations that are longer than their "
-        "references.",
-        "How large may a penalty be at most?",
-        "exp(1 − r / c) is used without the case of longer translations.",
-    ),
-    (
-        "by sentence",
-        "brevity_by_sentence",
-        "Your brevity penalty is the mean of the sentences' own.",
-        "May a translation that is a little longer make up for one that is shorter?",
-        "The lengths are compared in the loop over the sentences.",
-    ),
-    (
-        "mean of the ratios",
-        "mean_of_the_length_ratios",
-        "Your brevity penalty has the mean of the sentences' own ratios r / c.",
-        "What does the docstring divide: sums, or sentence by sentence?",
-        "A mean of ratios is taken for the ratio of the sums.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, brevity=brevity)
-for without_match, name, diagnosis, question, why in (
-    (
-        "left out",
-        "zero_precisions_left_out",
-        "Your mean leaves out precisions of 0.",
-        "What does the docstring say of an n without any match?",
-        "log(0) raises an error, and the line is put under an `if`.",
-    ),
-    (
-        "left out without n-grams",
-        "orders_without_n_grams_left_out",
-        "Your mean leaves out an n of which no sentence has an n-gram.",
-        "What does the docstring say of an n without any n-gram?",
-        "sacrebleu does so for single sentences: effective_order.",
-    ),
-    (
-        "1 added",
-        "one_added_to_the_counts",
-        "Your counts of matches and of n-grams have 1 added to them.",
-        "What is p_2 if every 2-gram matches?",
-        "Lin and Och (2004) smooth so; sacrebleu calls it add-k.",
-    ),
-    (
-        "1 added to all",
-        "one_added_everywhere",
-        "Your matches and n-grams are one more than there are, also single tokens.",
-        "What does the docstring say of smoothing?",
-        "Laplace's add-one smoothing is what most probabilities are smoothed with.",
-    ),
-    (
-        "a tenth",
-        "a_tenth_of_a_match_in_place_of_none",
-        "Your precisions without any match count a tenth of a match.",
-        "What does the docstring say of smoothing?",
-        "NLTK's SmoothingFunction().method1 does so.",
-    ),
-    (
-        "half a match",
-        "half_a_match_in_place_of_none",
-        "Your precisions without any match count half a match.",
-        "What does the docstring say of smoothing?",
-        "sacrebleu's usual smoothing, exp, begins with half a match.",
-    ),
-):
-    exercise.option(name, diagnosis, question, why=why, no_match=without_match)
-exercise.option(
-    "roles_exchanged",
-    "Your result is that of the references, with the translations as references.",
-    "Which of the two arguments is measured?",
-    why="sacrebleu takes translations first, NLTK's corpus_bleu the references.",
-    roles="exchanged",
-)
-exercise.option(
-    "from_0_to_1",
-    "Your result goes from 0 to 1.",
-    "What is the BLEU of a perfect translation, by the docstring?",
-    why="The paper's own numbers, and those of NLTK, go from 0 to 1.",
-    scale=1.0,
-)
-exercise.option(
-    "rounded",
-    "Your result is rounded to two decimals.",
-    "Does the docstring round?",
-    why="Papers give BLEU with one or two decimals.",
-    digits=2,
-)
-exercise.option(
-    "references_used_up",
-    "Your call removes the tokens that match from the caller's references.",
-    "Whose list does `reference.remove(token)` change?",
-    why="To strike out what has matched is the shortest way to clip.",
-    overwritten="references",
+exercise.edits(
+    """
+counts_not_clipped:
+  | for n_gram in set(written):
+  :     n_matches … -> n_matches += sum((n_gram in wanted for n_gram in written))
+  Your matches count every n-gram that occurs in the reference, however often it is
+    written.
+  ? What is p_1 of a translation that says the first word of the reference ten times?
+  # `n_gram in reference` is all that a plain precision asks; Papineni et al. begin
+    with this example.
+sets_of_n_grams:
+  | [tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)] ->
+  :     {tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)}
+  | for n_gram in set(written):
+  :     n_matches … -> n_matches += len(written & wanted)
+  Your n-grams are counted once each, however often they occur.
+  ? How many 1-grams does *die Tür und die Maus* have?
+  # set(written) & set(wanted) is short, and for most sentences nearly right.
+matches_as_sets:
+  | for n_gram in set(written):
+  :     n_matches … -> n_matches += len(set(written) & set(wanted))
+  Your matches count each n-gram once, and your n-grams as often as they occur.
+  ? How often does *die* match if both sentences have it twice?
+  # The intersection of two sets is divided by the length of a list.
+as_often_as_wanted:
+  | min(written.count(n_gram), wanted.count(n_gram)) -> wanted.count(n_gram)
+  Each of your n-grams matches as often as it is wanted, even if it is written less
+    often.
+  ? Which two numbers does the docstring take the smaller of?
+  # Clipping is read as taking the count of the reference.
+same_position_only:
+  | for n_gram in set(written):
+  :     n_matches … ->
+  :     n_matches += sum((one == other for one, other in zip(written, wanted)))
+  Your n-grams match only at the same position in both sentences.
+  ? What happens to your matches if a word is added at the beginning?
+  # zip(hypothesis, reference) compares as accuracy does.
+clipped_over_the_corpus:
+  | n_matches = n_all = 0
+  : for hypothesis, …
+  :     written, …
+  :     n_all += len(written)
+  :     for …
+  :  … ->
+  :     written, wanted = (
+  :         [
+  :             tuple(tokens[i : i + n])
+  :             for tokens in sentences
+  :             for i in range(len(tokens) - n + 1)
+  :         ]
+  :         for sentences in (hypotheses, references)
+  :     )
+  :     n_all = len(written)
+  :     n_matches = sum(
+  :         (
+  :             min(written.count(n_gram), wanted.count(n_gram))
+  :             for n_gram in set(written)
+  :         )
+  :     )
+  Your n-grams are clipped over all sentences together.
+  ? May an n-gram match one in the reference of another sentence?
+  # One Counter for all hypotheses and one for all references save a loop.
+mean_of_sentence_bleus:
+  | if len(hypotheses) > 1:
+  :     pairs = zip(hypotheses, references, strict=True)
+  :     return float(
+  :         np.mean(
+  :             [
+  :                 bleu([hypothesis], [reference], max_n)
+  :                 for hypothesis, reference in pairs
+  :             ]
+  :         )
+  :     )
+  Your result is the mean of the sentences' own BLEUs.
+  ? What does a short sentence without a matching 4-gram do to your result?
+  # Other measures, such as accuracy, are means over examples.
+precisions_averaged_over_sentences:
+  | n_matches = n_all = 0 -> shares = []
+  | n_all += len(written)
+  : for n_gram in set(written):
+  :     n_matches … ->
+  :     n_matches = sum(
+  :         (
+  :             min(written.count(n_gram), wanted.count(n_gram))
+  :             for n_gram in set(written)
+  :         )
+  :     )
+  :     shares.append(n_matches / max(len(written), 1))
+  | n_matches == 0 -> sum(shares) == 0
+  | n_matches / n_all -> np.mean(shares)
+  Your p_n are means of the sentences' own shares.
+  ? How much does an n-gram of a long sentence count in your p_n, and one of a short
+    sentence?
+  # A share is computed where its counts are, in the loop over the sentences.
+first_sentence_only: hypotheses, references = (hypotheses[:1], references[:1])
+  Your result is that of the first sentence alone.
+  ? How often does your loop run before it returns?
+  # `return` is indented into the loop, or the example by hand had one sentence.
+n_grams_across_sentences:
+  | hypotheses, references = ([sum(hypotheses, [])], [sum(references, [])])
+  Your n-grams go from the end of one sentence into the next.
+  ? Which n-grams do two sentences of one token each have?
+  # All tokens are put into one list first, since the counts are summed anyhow.
+divided_by_the_reference: n_all += len(wanted)
+  Your matches are divided by the number of n-grams in the references.
+  ? Of which text is a precision a share?
+  # That is the recall, which ROUGE measures.
+divided_by_the_tokens: n_all += len(hypothesis)
+  Your matches are divided by the number of tokens, whatever n is.
+  ? How many 4-grams does a sentence of five tokens have?
+  # len(hypothesis) is at hand, and right for n = 1.
+divided_by_the_longer:
+  | n_matches = n_all = 0 -> n_matches = n_written = n_wanted = 0
+  | n_all += len(written) ->
+  :     n_written += len(written)
+  :     n_wanted += len(wanted)
+  | n_matches / n_all -> n_matches / max(n_written, n_wanted)
+  Your matches are divided by the n-grams of hypotheses or of references, whichever
+    are more.
+  ? Which part of the formula takes care of translations that are too short?
+  # To divide by the longer side keeps a share below 1 without a penalty.
+tokens_glued_together: tuple(tokens[i:i + n]) -> ''.join(tokens[i:i + n])
+  Your n-grams are texts in which one cannot see where a token ends.
+  ? Are *ab c* and *a bc* the same 2-gram?
+  # "".join(…) makes something that can be counted.
+order_ignored: tuple(tokens[i:i + n]) -> tuple(sorted(tokens[i:i + n]))
+  Your n-grams match in any order of their tokens.
+  ? Are *ist nicht* and *nicht ist* the same 2-gram?
+  # A set of tokens, or a sorted tuple, is counted in place of a tuple.
+last_n_gram_missing: range(len(tokens) - n + 1) -> range(len(tokens) - n)
+  Your sentences lack their last n-gram.
+  ? How many 2-grams do three tokens have?
+  # range(len(tokens) − n) stops one too early.
+shorter_n_grams_at_the_end: range(len(tokens) - n + 1) -> range(len(tokens))
+  Your n-grams become shorter at the end of a sentence.
+  ? How many tokens has tokens[i : i + n] for the last i?
+  # A slice that goes beyond the end is silently shorter.
+n_grams_that_do_not_overlap:
+  | range(len(tokens) - n + 1) -> range(0, len(tokens) - n + 1, n)
+  Your n-grams do not overlap: each token is in one of them.
+  ? How many 2-grams do three tokens have?
+  # Cutting a list into pieces of n is a well-known idiom.
+capitals_ignored: tuple(tokens[i:i + n]) -> tuple(map(str.lower, tokens[i:i + n]))
+  Your tokens are compared without regard to capitals.
+  ? Does the docstring let *Sie* match *sie*?
+  # sacrebleu has an option for it, lowercase, and older scripts did so always.
+longest_n_grams_missing: range(1, max_n + 1) -> range(1, max_n)
+  Your n goes up to max_n − 1.
+  ? Where does range(1, max_n) end?
+  # A range ends before its second number.
+max_n_ignored: range(1, max_n + 1) -> range(1, 5)
+  Your n goes up to 4, whatever max_n is.
+  ? Where does your function use `max_n`?
+  # 4 is the number of the paper, and of every program.
+longest_n_grams_only: range(1, max_n + 1) -> [max_n]
+  Your result has the n-grams of max_n tokens alone.
+  ? How many precisions does the formula multiply?
+  # “4-gram BLEU” sounds like that.
+single_tokens_left_out: range(1, max_n + 1) -> range(2, max_n + 1)
+  Your n begins with 2.
+  ? What is a 1-gram?
+  # An n-gram is thought of as at least a pair.
+arithmetic_mean:
+  | n_matches == 0 -> not any(hypotheses)
+  | n_matches / n_all -> n_matches / max(n_all, 1)
+  | np.exp(np.mean(np.log(precisions))) -> np.mean(precisions)
+  Your precisions are averaged by adding them.
+  ? What should become of the mean if one of its numbers is 0?
+  # The mean without any other word is the arithmetic one.
+root_left_out: np.exp(np.mean(np.log(precisions))) -> np.prod(precisions)
+  Your precisions are multiplied, and no root is taken.
+  ? What is the mean of four numbers that are all one half?
+  # The product is most of the formula.
+harmonic_mean:
+  | np.exp(np.mean(np.log(precisions))) ->
+  :     len(precisions) / sum((1 / p for p in precisions))
+  Your precisions are averaged by their harmonic mean.
+  ? Which mean does the docstring name?
+  # F-scores are harmonic means of shares.
+fourth_root_always:
+  | np.exp(np.mean(np.log(precisions))) -> np.prod(precisions) ** (1 / 4)
+  Your root is the fourth, whatever max_n is.
+  ? How many precisions are multiplied for max_n = 2?
+  # The exponent 1/4 is in the usual formula.
+weights_that_halve:
+  | if n_matches == 0: ->
+  :     if n > 1 and n_all == 0:
+  :         break
+  :     if n_matches == 0:
+  | np.exp(np.mean(np.log(precisions))) ->
+  :     np.prod([p ** 0.5 ** n for n, p in enumerate(precisions, 1)])
+  Your precisions have the exponents 1/2, 1/4, 1/8 and so on, as far as a translation
+    has n-grams.
+  ? Which exponent has each precision in a geometric mean of four?
+  # Dive into Deep Learning, section 10.7, has these exponents.
+square_root: np.exp(np.mean(np.log(precisions))) -> np.sqrt(np.prod(precisions))
+  Your root is the square root, whatever max_n is.
+  ? How many precisions are multiplied for max_n = 4?
+  # A geometric mean is first met with two numbers.
+brevity_penalty_missing: brevity_penalty = 1.0
+  Your result has no brevity penalty.
+  ? Which BLEU would a system have that only writes what it is sure of?
+  # The precisions look like the whole measure.
+brevity_is_a_ratio: brevity_penalty = min(1.0, c / r)
+  Your brevity penalty is c / r.
+  ? Which function does the formula apply to the lengths?
+  # A share of what is wanted is the first penalty that comes to mind.
+long_translations_penalised: r / c -> c / r
+  Your brevity penalty is exp(1 − c / r) for translations that are too long.
+  ? For which translations are the precisions no warning: too short or too long?
+  # c and r are exchanged: r is read as the length of the result.
+one_left_out_of_the_exponent: brevity_penalty = 1.0 if c >= r else np.exp(-r / c)
+  Your brevity penalty is exp(−r / c).
+  ? What should the penalty be where c is r minus a tiny amount?
+  # The 1 in the exponent is overlooked; without it the penalty jumps.
+short_translations_rewarded: brevity_penalty = 1.0 if c >= r else np.exp(1 - c / r)
+  Your brevity penalty is above 1 for translations that are too short: exp(1 − c / r).
+  ? Is your exponent below 0 where c is smaller than r?
+  # The condition is right, and the fraction upside down.
+long_translations_rewarded: brevity_penalty = np.exp(1 - r / c)
+  Your brevity penalty is above 1 for translations that are longer than their
+    references.
+  ? How large may a penalty be at most?
+  # exp(1 − r / c) is used without the case of longer translations.
+brevity_by_sentence:
+  | c, r = ( …
+  : brevity_penalty = … ->
+  :     penalties = []
+  :     for hypothesis, reference in zip(hypotheses, references, strict=True):
+  :         c, r = (len(hypothesis), len(reference))
+  :         penalties.append(min(1.0, np.exp(1 - r / c)) if c > 0 else 0.0)
+  :     brevity_penalty = np.mean(penalties)
+  Your brevity penalty is the mean of the sentences' own.
+  ? May a translation that is a little longer make up for one that is shorter?
+  # The lengths are compared in the loop over the sentences.
+mean_of_the_length_ratios:
+  | c, r = ( …
+  : brevity_penalty = … ->
+  :     ratios = [
+  :         len(reference) / max(len(hypothesis), 1)
+  :         for hypothesis, reference in zip(hypotheses, references, strict=True)
+  :     ]
+  :     brevity_penalty = min(1.0, np.exp(1 - np.mean(ratios)))
+  Your brevity penalty has the mean of the sentences' own ratios r / c.
+  ? What does the docstring divide: sums, or sentence by sentence?
+  # A mean of ratios is taken for the ratio of the sums.
+zero_precisions_left_out:
+  | return 0.0 -> continue
+  | c, r = ( … ->
+  :     if not precisions:
+  :         return 0.0
+  :     c, r = (sum(map(len, sentences)) for sentences in (hypotheses, references))
+  Your mean leaves out precisions of 0.
+  ? What does the docstring say of an n without any match?
+  # log(0) raises an error, and the line is put under an `if`.
+orders_without_n_grams_left_out:
+  | if n_matches == 0: ->
+  :     if n > 1 and n_all == 0:
+  :         break
+  :     if n_matches == 0:
+  Your mean leaves out an n of which no sentence has an n-gram.
+  ? What does the docstring say of an n without any n-gram?
+  # sacrebleu does so for single sentences: effective_order.
+one_added_to_the_counts:
+  | if n_matches == 0: ->
+  :     if n > 1:
+  :         n_matches, n_all = (n_matches + 1, n_all + 1)
+  :     if n_matches == 0:
+  Your counts of matches and of n-grams have 1 added to them.
+  ? What is p_2 if every 2-gram matches?
+  # Lin and Och (2004) smooth so; sacrebleu calls it add-k.
+one_added_everywhere:
+  | n_matches = n_all = 1
+  | n_matches == 0 -> not any(hypotheses)
+  Your matches and n-grams are one more than there are, also single tokens.
+  ? What does the docstring say of smoothing?
+  # Laplace's add-one smoothing is what most probabilities are smoothed with.
+a_tenth_of_a_match_in_place_of_none:
+  | if n_matches == 0: ->
+  :     if n_matches == 0 and any(hypotheses):
+  :         n_matches, n_all = (0.1, max(n_all, 1))
+  :     if n_matches == 0:
+  Your precisions without any match count a tenth of a match.
+  # NLTK's SmoothingFunction().method1 does so.
+half_a_match_in_place_of_none:
+  | if n_matches == 0: ->
+  :     if n_matches == 0 and n_all > 0:
+  :         n_matches = 0.5
+  :     if n_matches == 0:
+  Your precisions without any match count half a match.
+  # sacrebleu's usual smoothing, exp, begins with half a match.
+roles_exchanged: hypotheses, references = (references, hypotheses)
+  Your result is that of the references, with the translations as references.
+  ? Which of the two arguments is measured?
+  # sacrebleu takes translations first, NLTK's corpus_bleu the references.
+from_0_to_1: 100 * brevity_penalty -> brevity_penalty
+  Your result goes from 0 to 1.
+  ? What is the BLEU of a perfect translation, by the docstring?
+  # The paper's own numbers, and those of NLTK, go from 0 to 1.
+rounded:
+  | return float( … ->
+  :     return round(float(100 * brevity_penalty *
+  :     np.exp(np.mean(np.log(precisions)))), 2)
+  Your result is rounded to two decimals.
+  ? Does the docstring round?
+  # Papers give BLEU with one or two decimals.
+references_used_up:
+  | return float( … ->
+  :     for hypothesis, reference in zip(hypotheses, references, strict=True):
+  :         for token in hypothesis:
+  :             if token in reference:
+  :                 reference.remove(token)
+  :     return float(100 * brevity_penalty * np.exp(np.mean(np.log(precisions))))
+  Your call removes the tokens that match from the caller's references.
+  ? Whose list does `reference.remove(token)` change?
+  # To strike out what has matched is the shortest way to clip.
+""",
 )

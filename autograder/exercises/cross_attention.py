@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from course_lib.attention import scaled_scores, softmax
 from course_lib.self_attention import cross_attention
 
 exercise = Exercise(
@@ -164,6 +163,17 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(x, memory, *parameters(rng, 4, 4, 4, 4))
 
 
+@exercise.right_answer
+def in_steps(x, memory, w_q, w_k, w_v):
+    q = x @ w_q
+    k = memory @ w_k
+    v = memory @ w_v
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return (weights @ v, weights)
+
+
 exercise.edits(
     """
 memory_unused: memory = x
@@ -176,10 +186,9 @@ x_joined_to_the_memory: memory = np.concatenate([memory, x], axis=-2)
   ? How many tokens are attended to: m, or n and m together?
   # Some models join both sequences; here x attends to the memory alone.
 both_sequences_projected_by_all:
-  | return attention( … ->
-  :     q, _, _ = project(x, w_q, w_k, w_v)
-  :     _, k, v = project(memory, w_q, w_k, w_v)
-  :     return attention(q, k, v)
+  | q = … -> q, _, _ = project(x, w_q, w_k, w_v)
+  | k = …
+  : v = … -> _, k, v = project(memory, w_q, w_k, w_v)
   Your code raises an error where tokens of x and of the memory differ in size: each
     sequence is multiplied by parameters of the other.
   ? `project` multiplies x by w_k as well: has w_k as many rows as a token of x has
@@ -215,101 +224,60 @@ keys_made_with_w_q: memory @ w_k -> memory @ w_q
 values_made_with_w_k: memory @ w_v -> memory @ w_k
   Your values are made with w_k: your output mixes the keys.
   # The line of the keys is copied, and only the name on its left is changed.
-memory_mixed: memory @ w_v -> memory
+memory_mixed: v = memory
   Your output mixes tokens as they come in, not values.
   ? What does w_v do in your code?
   # 'A weighted sum of the encoder's states' is right for attention without
     parameters.
 memory_cut_to_the_length_of_x:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     allowed = np.arange(k.shape[-2]) < q.shape[-2]
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+  | ** 0.5 -> ** 0.5 + np.where(np.arange(k.shape[-2]) < q.shape[-2], 0, -np.inf)
   Your tokens attend to the first n tokens only, as many as there are queries.
   ? May the two sequences have different lengths?
   # In self-attention one length does for both, and loops run over range(n).
 causal_mask_added:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     allowed = np.tri(q.shape[-2], k.shape[-2], dtype=bool)
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+  | ** 0.5 -> ** 0.5 + np.where(np.tri(q.shape[-2], k.shape[-2]), 0, -np.inf)
   Your weights are zero above the diagonal: token i attends to tokens 0 … i only.
   ? Is the memory still being written while x attends to it?
   # The decoder's causal mask is handed to both of its attentions.
 same_position_left_out:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     allowed = ~np.eye(q.shape[-2], k.shape[-2], dtype=bool)
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+  | ** 0.5 -> ** 0.5 + np.where(np.eye(q.shape[-2], k.shape[-2]), -np.inf, 0)
   Your weights are zero on the diagonal: token i of x does not attend to token i of
     the memory.
   ? Are token i of x and token i of the memory the same token?
   # A mask from self-attention, where a token was kept from itself, is copied.
-softmax_over_queries:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(scaled_scores(q, k), axis=-2)
-  :     return (weights @ v, weights)
+softmax_over_queries: axis=-1 => axis=-2
   Your columns of weights sum to 1, not your rows.
   ? Who shares out a weight of 1: a token of x, or a token of the memory?
   # axis=-2 (or axis=0 on a matrix) is taken for 'along the rows'.
-softmax_over_axis_zero:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(scaled_scores(q, k), axis=0)
-  :     return (weights @ v, weights)
+softmax_over_axis_zero: axis=-1 => axis=0
   Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of 1
     among them.
   ? Should the weights of one sequence depend on which others are in the batch?
   # nn.Softmax(dim=0), or axis=0 for 'along the rows' of a matrix.
-all_axes_turned:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ k.T / q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+all_axes_turned: np.swapaxes(k, -1, -2) -> k.T
   Your keys have all their axes reversed: with leading axes, your code raises an error
     or queries meet keys of other sequences.
   ? What is the shape of k.T if k has the shape (2, 7, 4)?
   # q @ k.T is the formula as written, and for a matrix it is right.
-divided_by_root_of_d_model:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / x.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_d_model: q.shape[-1] -> x.shape[-1]
   Your dot products are divided by √d_model, the root of the length of a token of x.
   ? Which two vectors are multiplied to give a score, and how long are they?
   # x.shape[-1] is at hand, and with one head of full size it is the same number
     (lucidrains/vit-pytorch, issue 65).
-divided_by_root_of_d_memory:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / memory.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_d_memory: q.shape[-1] -> memory.shape[-1]
   Your dot products are divided by √d_memory, the root of the length of a token of the
     memory.
   # memory.shape[-1] is at hand, and is taken for the length of a key.
-divided_by_root_of_m:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / memory.shape[-2] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_m: q.shape[-1] -> memory.shape[-2]
   Your dot products are divided by √m, the root of the memory's length.
   ? Over how many products does one dot product sum?
   # k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.
-scores_returned:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     output, _ = attention(q, k, v)
-  :     return (output, scaled_scores(q, k))
+scores_returned: @ v, weights -> @ v, scores
   The second array that you return holds the scaled scores.
   ? Which table has rows that sum to 1?
   # Both tables have the shape (n, m), and names such as 'attention' mean either.
 """,
-    scaled_scores=scaled_scores,
-    softmax=softmax,
+    of=in_steps,
 )
 
 exercise.family(
@@ -321,150 +289,80 @@ exercise.family(
 )
 exercise.edits(
     """
-exponentials_overflow:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     powers = np.exp(scaled_scores(q, k))
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+exponentials_overflow: powers = np.exp(scores)
   Your weights are NaN for large scores.
   ? How large is e to the power of 1000 in floating point, and how does `softmax` get
     round it?
   # exp(scores) / sum is written out again, without subtracting the maximum.
-one_maximum_for_everything:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     scores = scaled_scores(q, k)
-  :     powers = np.exp(scores - scores.max())
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+one_maximum_for_everything: scores.max(axis=-1, keepdims=True) -> scores.max()
   In rows whose scores are all far below the largest of all, each of your powers of e
     is 0: their sum, by which you divide, is 0 as well.
   ? What is e to the power of −1000 in floating point, and whose largest score is
     subtracted from a row?
   # scores.max() without an axis: enough against overflow, not against 0 / 0.
-softmax_missing:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = scaled_scores(q, k)
-  :     return (weights @ v, weights)
+softmax_missing: weights = scores
   Your weights are the scores themselves: they can be negative.
   ? What makes positive weights that sum to 1 out of scores?
   # Scores are taken for weights: 'multiply the values by the scores'.
-exponentials_not_divided:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     scores = scaled_scores(q, k)
-  :     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-  :     return (weights @ v, weights)
+exponentials_not_divided: weights = powers
   Your weights are powers of e that are not divided by their sum.
   ? What should a row of weights sum to?
   # Half of the softmax is written out, and the division is forgotten.
-shares_of_scores:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     scores = scaled_scores(q, k)
-  :     weights = scores / scores.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+shares_of_scores: weights = scores / scores.sum(axis=-1, keepdims=True)
   Your weights are the scores divided by their sum: they can be negative.
   ? What is done to the scores first, so that every share is positive?
   # 'Weights that sum to 1' suggests a division by the sum at once.
-weights_transposed:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     _, weights = attention(q, k, v)
-  :     return (np.swapaxes(weights, -1, -2) @ v, weights)
+weights_transposed: weights @ v -> np.swapaxes(weights, -1, -2) @ v
   Your output is weightsᵀ v: row i is mixed with column i of the weights; where n and
     m differ, this can raise an error.
   ? Whose weights are in row i of the table, and whose in column i?
   # The ᵀ of QKᵀ is applied once more; with n = m nothing complains.
-softmax_over_axis_one:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(scaled_scores(q, k), axis=1)
-  :     return (weights @ v, weights)
+softmax_over_axis_one: axis=-1 => axis=1
   Your weights sum to 1 along axis 1, which holds the keys only if there is no batch.
   ? Which axis holds the keys, whatever axes come before it?
   # softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.
-softmax_over_everything:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     scores = scaled_scores(q, k)
-  :     weights = softmax(scores.ravel()).reshape(scores.shape)
-  :     return (weights @ v, weights)
+softmax_over_everything: axis=-1, keepdims=True =>
   All your weights together sum to 1, not each row.
   ? How much weight has one token to share out?
   # Without an axis, max() and sum() take in the whole array.
-maximum_of_the_column:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     scores = scaled_scores(q, k)
-  :     powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+maximum_of_the_column: scores.max(axis=-1 -> scores.max(axis=-2
   Your weights belong to scores from which the largest of each column is taken.
   ? Does a row of weights stay the same if each of its scores loses another number?
   # scores.max(axis=0) or axis=-2 is taken for 'along the rows'.
-divided_by_root_of_d_v:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / v.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_d_v: q.shape[-1] -> v.shape[-1]
   Your dot products are divided by √d_v, the root of the length of a value.
   ? Which two vectors are multiplied to give a score, and how long are they?
   # The size is read off w_v: d_k and d_v are equal in most models.
-no_scale:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
-  :     return (weights @ v, weights)
+no_scale: / q.shape[-1] ** 0.5 ->
   Your weights come from the plain dot products.
   ? What happens to the dot products before the softmax?
   # Many write-ups have softmax(QKᵀ)V, without the square root.
-scaled_twice:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(scaled_scores(q, k) / q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+scaled_twice: q.shape[-1] ** 0.5 -> q.shape[-1]
   Your dot products are divided by d_k.
   ? Which of the functions that you call divides as well?
   # q is divided by √d_k and then handed to attention, which divides again.
-scale_inverted:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+scale_inverted: / q.shape[-1] -> * q.shape[-1]
   Your dot products are multiplied by √d_k, not divided.
   ? A dot product of many numbers is large already: should it grow or shrink?
   # A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).
 scaled_after_softmax:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1) / q.shape[-1] ** 0.5
-  :     return (weights @ v, weights)
+  | / q.shape[-1] ** 0.5 ->
+  | weights = powers / powers.sum(axis=-1, keepdims=True) / q.shape[-1] ** 0.5
   Your weights come from the plain dot products, and are divided by √d_k afterwards.
   ? What does a division do to a sum of 1, and what does it do to a score?
   # The brackets of softmax(QKᵀ/√d_k) are closed too early.
-values_times_weights:
-  | return attention( … ->
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     _, weights = attention(q, k, v)
-  :     return (v @ weights, weights)
+values_times_weights: weights @ v -> v @ weights
   Your output is v @ weights; where that does not stop, each number of a value is used
     as the weight of a row of weights.
   ? Row i of a product A @ B mixes the rows of one of the two: of which, and what
     should be mixed here?
   # 'v times weights' sounds the same as 'weights times v'.
 parameters_scaled_in_place:
-  | return attention( … ->
-  :     w_q /= np.sqrt(w_q.shape[-1])
-  :     q, k, v = (x @ w_q, memory @ w_k, memory @ w_v)
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
-  :     return (weights @ v, weights)
+  | w_q /= np.sqrt(w_q.shape[-1])
+  | / q.shape[-1] ** 0.5 ->
   Your call divides w_q by √d_k in place: the caller's array stays so.
   ? What does `w_q /= …` do to the array that the caller holds?
   # The scale is folded into the parameters, with an operator that works in place.
 """,
-    scaled_scores=scaled_scores,
-    softmax=softmax,
+    of=in_steps,
 )

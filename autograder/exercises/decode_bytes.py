@@ -1,12 +1,7 @@
 """Cases and misconceptions of ``decode_bytes``."""
 
-import re
-import unicodedata
-
 from autograder import Exercise
-from autograder.exercises.encode_bytes import exercise as encode_bytes_exercise
-from autograder.exercises.encode_word import exercise as encode_word_exercise
-from course_lib.byte_bpe import ALPHABET, BYTE_OF, byte_vocabulary, decode_bytes
+from course_lib.byte_bpe import ALPHABET, decode_bytes
 
 exercise = Exercise(
     decode_bytes,
@@ -146,311 +141,180 @@ def any_text(student, rng):
     student.agrees(list(drawn.encode()), MERGES)
 
 
-NUMBERED = {  # index in the vocabulary of token id i; n are bytes and pairs, s special
-    "bytes, pairs, special": lambda i, n, s: i,
-    "bytes, special, pairs": lambda i, n, s: (
-        i if i < 256 else i - 256 + n if i < 256 + s else i - s
-    ),
-    "special, bytes, pairs": lambda i, n, s: i + n if i < s else i - s,
-    "pairs, bytes, special": lambda i, n, s: (
-        i + 256 if i < n - 256 else i - n + 256 if i < n else i
-    ),
-    "bytes by symbol": lambda i, n, s: (
-        ALPHABET.index(sorted(ALPHABET)[i]) if i < 256 else i
-    ),
-}
-UNKNOWN = {  # of a token id that is not in the vocabulary, and the vocabulary's size
-    "negative index": lambda i, size: [*range(size)][i],
-}
-
-
-DECODED = {
-    "�": lambda data: data.decode(errors="replace"),
-    "nothing": lambda data: data.decode(errors="ignore"),
-    "error": bytes.decode,
-    "?": lambda data: data.decode(errors="replace").replace("�", "?"),
-    "backslashes": lambda data: data.decode(errors="backslashreplace"),
-    "first mark lost": lambda data: data.decode("utf-8-sig", errors="replace"),
-    "Latin-1": lambda data: data.decode("latin-1"),
-    "ASCII": lambda data: data.decode("ascii", errors="replace"),
-}
-TIDIED = {
-    "not": str,
-    "strip": str.strip,
-    "lstrip": str.lstrip,
-    "one space": lambda text: re.sub(r"\s+", " ", text),
-    "NFC": lambda text: unicodedata.normalize("NFC", text),
-    "lower": str.lower,
-}
-
-
-@exercise.variants
-def variants(
-    token_ids,
-    merges,
-    special_tokens=(),
-    *,
-    unknown="ValueError",
-    numbered="bytes, pairs, special",
-    special="by id",
-    symbols="bytes",
-    joined="bytes",
-    order=1,
-    decoded="�",
-    tidied="not",
-    returns="text",
-    used_up="nothing",
-):
-    vocabulary = byte_vocabulary(merges, special_tokens)
-    n, size = 256 + len(merges), len(vocabulary)
-    parts = []
-    for i in token_ids:
-        if not 0 <= i < size:
-            if unknown == "left out":
-                continue
-            i = UNKNOWN[unknown](i, size) if unknown in UNKNOWN else None
-            if i is None and unknown != "�":
-                raise ValueError("not in the vocabulary")
-            if i is None:
-                parts.append("�".encode())
-                continue
-        i = NUMBERED[numbered](i, n, len(special_tokens))
-        token = vocabulary[i]
-        is_special = {"by text": token in special_tokens, "no": False}
-        if is_special.get(special, i >= n):
-            parts.append(b"" if special == "left out" else token.encode())
-        elif symbols == "bytes":
-            parts.append(bytes(BYTE_OF[symbol] for symbol in token))
-        elif symbols == "shown":
-            parts.append(token.encode())
-        else:
-            parts.append(token.replace("Ġ", " ").encode())
-    parts = parts[::order]
-    if used_up == "token ids":
-        token_ids.clear()
-    elif used_up == "merges":
-        merges.clear()
-    if returns == "bytes":
-        return b"".join(parts)
-    texts = [DECODED[decoded](part) for part in parts]
-    if joined == "bytes":
-        texts = [DECODED[decoded](b"".join(parts))]
-    if returns == "texts":
-        return [DECODED[decoded](part) for part in parts]
-    text = TIDIED[tidied]((" " if joined == "with spaces" else "").join(texts))
-    return text or None if returns == "None if empty" else text
-
-
-exercise.option(
-    "token_by_token",
-    "Your text has � where a letter's bytes lie in several tokens.",
-    "When are all bytes of a letter there?",
-    why="Tokens are decoded one by one and then joined (huggingface/tokenizers issue "
-    "1141; antonellof/ferrox issue 124; minbpe joins the bytes first).",
-    joined="texts",
+exercise.edits(
+    r"""
+token_by_token:
+  | joined = ''
+  | joined += bytes( … ->
+  :     joined += bytes((BYTE_OF[character] for character in
+  :     token)).decode(errors='replace')
+  | joined += token.encode() -> joined += token
+  | return joined
+  Your text has � where a letter's bytes lie in several tokens.
+  ? When are all bytes of a letter there?
+  # Tokens are decoded one by one and then joined (huggingface/tokenizers issue 1141;
+    antonellof/ferrox issue 124; minbpe joins the bytes first).
+space_between_tokens:
+  | joined = []
+  | joined += bytes( … ->
+  :     joined.append(bytes((BYTE_OF[character] for character in
+  :     token)).decode(errors='replace'))
+  | joined += token.encode() -> joined.append(token)
+  | return ' '.join(joined)
+  Your text has a space between any two tokens.
+  ? Which token holds the space between two words?
+  # `' '.join(…)` is how one prints tokens.
+tokens_backwards: for token_id in token_ids: -> for token_id in token_ids[::-1]:
+  Your tokens stand in the opposite order in the text.
+  ? Which token does the text begin with?
+  # `text = part + text`, or token ids that `pop()` takes from the end.
+errors_ignored: return joined.decode(errors='ignore')
+  Bytes that are not UTF-8 are missing from your text without a sign.
+  ? How should a reader see that something was lost?
+  # `errors='ignore'` ends the error message (stanford-crfm/helm pull request 2326).
+errors_strict: return joined.decode()
+  Your call raises an error at bytes that are not UTF-8.
+  ? Can a model write half a letter, and what should its reader get?
+  # `.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe issue
+    96).
+question_marks: return joined.decode(errors='replace').replace('�', '?')
+  Your text has ? for bytes that are not UTF-8.
+  ? Which sign does the docstring promise for them?
+  # `errors='replace'` gives ? in the other direction, when text is encoded.
+backslashes: return joined.decode(errors='backslashreplace')
+  Your text has \x and a number for bytes that are not UTF-8.
+  # `errors='backslashreplace'` loses nothing, so it seems the best way.
+byte_order_mark_lost: return joined.decode('utf-8-sig', errors='replace')
+  A text that begins with U+FEFF, the bytes 239, 187 and 191, has lost it.
+  ? Which text did these bytes encode, and is it the one that comes back?
+  # `utf-8-sig` reads files of Windows programs, which begin with this mark.
+bytes_as_latin_1: return joined.decode('latin-1')
+  Each byte has become a character of its own: ä reads Ã¤.
+  ? How many bytes does UTF-8 use for ä?
+  # `chr(byte)` or Latin-1 is right for ASCII and never stops.
+bytes_as_ascii: return joined.decode('ascii', errors='replace')
+  Your text has � for each byte of a letter that is not in ASCII.
+  # ASCII is enough for every English text.
+symbols_shown: joined += bytes( … -> joined += token.encode()
+  Your text shows the symbols of the alphabet: a space reads Ġ.
+  ? Which byte does the symbol Ġ stand for?
+  # Joining the vocabulary's tokens is enough in the earlier exercise `decode`.
+only_spaces_restored: joined += bytes( … -> joined += token.replace('Ġ', ' ').encode()
+  Ġ has become a space in your text, and all other symbols stay what they are.
+  ? Which bytes do the symbols Ã and Ċ stand for?
+  # `.replace('Ġ', ' ')` seems complete as long as one reads English.
+negative_numbers_accepted:
+  | if not 0 … ->
+  :     if token_id < 0:
+  :         token_id += len(tokens)
+  :     if not 0 <= token_id < len(tokens):
+  Negative token ids count from the end of your vocabulary.
+  ? What does Python give for `tokens[-1]`?
+  # Only the upper bound is checked; a list accepts negative indices too.
+unknown_numbers_skipped: raise ValueError( … -> continue
+  Token ids that are not in the vocabulary are left out of your text.
+  ? How should a caller learn that a token id is wrong?
+  # `if number in vocabulary` without an `else` keeps a program from stopping.
+unknown_numbers_replaced:
+  | raise ValueError( … ->
+  :     joined += '�'.encode()
+  :     continue
+  Token ids that are not in the vocabulary have become � in your text.
+  # The sign for wrong bytes is used for wrong token ids too.
+special_tokens_left_out:
+  | if token_id < first_special:
+  :     joined …
+  : else:
+  :     joined += token.encode() ->
+  :     if token_id < first_special:
+  :         joined += bytes((BYTE_OF[character] for character in token))
+  Your text has no special tokens.
+  ? Is the text that comes back the one that was encoded?
+  # `skip_special_tokens=True` is common, since one seldom wants to read them.
+special_tokens_through_the_alphabet:
+  | if token_id < first_special:
+  :     joined …
+  : else:
+  :     joined += token.encode() ->
+  :     joined += bytes((BYTE_OF[character] for character in token))
+  Your special tokens go through the alphabet of bytes as if they were made of it.
+  ? Is the ü of a special token a byte's symbol, or a letter?
+  # One loop over all tokens is shorter, and right for <end>; huggingface/tokenizers
+    pull request 1513 mends the same.
+symbols_taken_for_special_tokens:
+  | token_id < first_special -> token not in special_tokens
+  A byte is read as a special token, because its symbol is the same.
+  ? What tells a special token from a byte: its text or its id?
+  # `if token in special_tokens` reads well, and is wrong for a token such as §.
+pairs_before_bytes:
+  | tokens = byte_vocabulary(merges)[256:] + [*ALPHABET, *special_tokens]
+  The ids of your pairs come before those of the bytes.
+  ? In which order does `byte_vocabulary` list bytes, pairs and special tokens?
+  # Pairs are numbered by their rank, which begins at 0.
+bytes_numbered_by_symbol:
+  | tokens = sorted(ALPHABET) + byte_vocabulary(merges, special_tokens)[256:]
+  Your bytes are numbered in the order of their symbols: 0 is `!`.
+  ? Which number has the byte of the letter a?
+  # GPT-2's vocabulary starts with `!`, since its program lists the bytes that one can
+    see first.
+stripped: return joined.decode(errors='replace').strip()
+  White space at both ends of your text is cut off.
+  ? Is the text that comes back the one that was encoded?
+  # Several decoders strip, to undo a space that their encoders put in
+    (huggingface/transformers issue 46491).
+stripped_at_the_start: return joined.decode(errors='replace').lstrip()
+  White space at the start of your text is cut off.
+  # Encoders that put a space in front have decoders that take it off.
+white_space_unified: return re.sub(r'\s+', ' ', joined.decode(errors='replace'))
+  Your text has one space for any white space.
+  # `' '.join(text.split())` is a habit of cleaning text.
+accents_composed: return unicodedata.normalize('NFC', joined.decode(errors='replace'))
+  Letters with an accent have changed: two characters have become one.
+  # Normalising to NFC is good advice for training data; here it changes text.
+lower_cased: return joined.decode(errors='replace').lower()
+  Your text is in small letters.
+  # Many introductions to text start with text.lower().
+bytes_returned: return joined
+  Your result is bytes, not a text.
+  ? Which type does the docstring promise?
+  # Bytes of English print like a text, with a b in front.
+list_of_texts:
+  | joined = []
+  | joined += bytes( … ->
+  :     joined.append(bytes((BYTE_OF[character] for character in
+  :     token)).decode(errors='replace'))
+  | joined += token.encode() -> joined.append(token)
+  | return joined
+  Your result is a list with a text for each token.
+  # The texts are collected, and `''.join` is forgotten.
+none_without_text: return joined.decode(errors='replace') or None
+  Your result is None where there is no text.
+  ? Which text has no token ids?
+  # `if not token_ids: return` leaves out what to return.
+numbers_used_up:
+  | for token_id in token_ids: ->
+  :     while token_ids:
+  :         token_id = token_ids.pop(0)
+  Your call leaves the caller's list of token ids empty.
+  ? Whose list do you take the token ids from?
+  # `token_ids.pop(0)` is a handy way to take one token id after the other.
+special_tokens_before_pairs:
+  | tokens = [*ALPHABET, *special_tokens, *byte_vocabulary(merges)[256:]]
+  | token_id < first_special -> not 256 <= token_id < 256 + len(special_tokens)
+  The ids of your special tokens come before those of the pairs.
+  ? In which order does `byte_vocabulary` list bytes, pairs and special tokens?
+  # Hugging Face's trainer numbers special tokens first.
+special_tokens_before_bytes:
+  | tokens = [*special_tokens, *byte_vocabulary(merges)]
+  | token_id < first_special -> token_id >= len(special_tokens)
+  The ids of your special tokens come before those of the bytes.
+  # Vocabularies of words begin with <pad> and <unk>.
+merges_used_up:
+  | return joined. … ->
+  :     merges.clear()
+  :     return joined.decode(errors='replace')
+  Your call leaves the caller's list of pairs empty.
+  ? Whom else does the list of pairs belong to?
+  # `merges.pop(0)` is a handy way to take one pair after the other.
+""",
 )
-exercise.option(
-    "space_between_tokens",
-    "Your text has a space between any two tokens.",
-    "Which token holds the space between two words?",
-    why="`' '.join(…)` is how one prints tokens.",
-    joined="with spaces",
-)
-exercise.option(
-    "tokens_backwards",
-    "Your tokens stand in the opposite order in the text.",
-    "Which token does the text begin with?",
-    why="`text = part + text`, or token ids that `pop()` takes from the end.",
-    order=-1,
-)
-exercise.option(
-    "errors_ignored",
-    "Bytes that are not UTF-8 are missing from your text without a sign.",
-    "How should a reader see that something was lost?",
-    why="`errors='ignore'` ends the error message (stanford-crfm/helm pull request "
-    "2326).",
-    decoded="nothing",
-)
-exercise.option(
-    "errors_strict",
-    "Your call raises an error at bytes that are not UTF-8.",
-    "Can a model write half a letter, and what should its reader get?",
-    why="`.decode()` is strict by default (QwenLM/Qwen issue 1218; karpathy/minbpe "
-    "issue 96).",
-    decoded="error",
-)
-exercise.option(
-    "question_marks",
-    "Your text has ? for bytes that are not UTF-8.",
-    "Which sign does the docstring promise for them?",
-    why="`errors='replace'` gives ? in the other direction, when text is encoded.",
-    decoded="?",
-)
-exercise.option(
-    "backslashes",
-    "Your text has \\x and a number for bytes that are not UTF-8.",
-    "Which sign does the docstring promise for them?",
-    why="`errors='backslashreplace'` loses nothing, so it seems the best way.",
-    decoded="backslashes",
-)
-exercise.option(
-    "byte_order_mark_lost",
-    "A text that begins with U+FEFF, the bytes 239, 187 and 191, has lost it.",
-    "Which text did these bytes encode, and is it the one that comes back?",
-    why="`utf-8-sig` reads files of Windows programs, which begin with this mark.",
-    decoded="first mark lost",
-)
-exercise.option(
-    "bytes_as_latin_1",
-    "Each byte has become a character of its own: ä reads Ã¤.",
-    "How many bytes does UTF-8 use for ä?",
-    why="`chr(byte)` or Latin-1 is right for ASCII and never stops.",
-    decoded="Latin-1",
-)
-exercise.option(
-    "bytes_as_ascii",
-    "Your text has � for each byte of a letter that is not in ASCII.",
-    "How many bytes does UTF-8 use for ä?",
-    why="ASCII is enough for every English text.",
-    decoded="ASCII",
-)
-exercise.option(
-    "symbols_shown",
-    "Your text shows the symbols of the alphabet: a space reads Ġ.",
-    "Which byte does the symbol Ġ stand for?",
-    why="Joining the vocabulary's tokens is enough in the earlier exercise `decode`.",
-    symbols="shown",
-)
-exercise.option(
-    "only_spaces_restored",
-    "Ġ has become a space in your text, and all other symbols stay what they are.",
-    "Which bytes do the symbols Ã and Ċ stand for?",
-    why="`.replace('Ġ', ' ')` seems complete as long as one reads English.",
-    symbols="spaces only",
-)
-exercise.option(
-    "negative_numbers_accepted",
-    "Negative token ids count from the end of your vocabulary.",
-    "What does Python give for `tokens[-1]`?",
-    why="Only the upper bound is checked; a list accepts negative indices too.",
-    unknown="negative index",
-)
-exercise.option(
-    "unknown_numbers_skipped",
-    "Token ids that are not in the vocabulary are left out of your text.",
-    "How should a caller learn that a token id is wrong?",
-    why="`if number in vocabulary` without an `else` keeps a program from stopping.",
-    unknown="left out",
-)
-exercise.option(
-    "unknown_numbers_replaced",
-    "Token ids that are not in the vocabulary have become � in your text.",
-    "How should a caller learn that a token id is wrong?",
-    why="The sign for wrong bytes is used for wrong token ids too.",
-    unknown="�",
-)
-exercise.option(
-    "special_tokens_left_out",
-    "Your text has no special tokens.",
-    "Is the text that comes back the one that was encoded?",
-    why="`skip_special_tokens=True` is common, since one seldom wants to read them.",
-    special="left out",
-)
-exercise.option(
-    "special_tokens_through_the_alphabet",
-    "Your special tokens go through the alphabet of bytes as if they were made of it.",
-    "Is the ü of a special token a byte's symbol, or a letter?",
-    why="One loop over all tokens is shorter, and right for <end>; "
-    "huggingface/tokenizers pull request 1513 mends the same.",
-    special="no",
-)
-exercise.option(
-    "symbols_taken_for_special_tokens",
-    "A byte is read as a special token, because its symbol is the same.",
-    "What tells a special token from a byte: its text or its id?",
-    why="`if token in special_tokens` reads well, and is wrong for a token such as §.",
-    special="by text",
-)
-exercise.option(
-    "pairs_before_bytes",
-    "The ids of your pairs come before those of the bytes.",
-    "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
-    why="Pairs are numbered by their rank, which begins at 0.",
-    numbered="pairs, bytes, special",
-)
-exercise.option(
-    "bytes_numbered_by_symbol",
-    "Your bytes are numbered in the order of their symbols: 0 is `!`.",
-    "Which number has the byte of the letter a?",
-    why="GPT-2's vocabulary starts with `!`, since its program lists the bytes that "
-    "one can see first.",
-    numbered="bytes by symbol",
-)
-exercise.option(
-    "stripped",
-    "White space at both ends of your text is cut off.",
-    "Is the text that comes back the one that was encoded?",
-    why="Several decoders strip, to undo a space that their encoders put in "
-    "(huggingface/transformers issue 46491).",
-    tidied="strip",
-)
-exercise.option(
-    "stripped_at_the_start",
-    "White space at the start of your text is cut off.",
-    "Is the text that comes back the one that was encoded?",
-    why="Encoders that put a space in front have decoders that take it off.",
-    tidied="lstrip",
-)
-exercise.option(
-    "white_space_unified",
-    "Your text has one space for any white space.",
-    "Is the text that comes back the one that was encoded?",
-    why="`' '.join(text.split())` is a habit of cleaning text.",
-    tidied="one space",
-)
-exercise.option(
-    "accents_composed",
-    "Letters with an accent have changed: two characters have become one.",
-    "Is the text that comes back the one that was encoded?",
-    why="Normalising to NFC is good advice for training data; here it changes text.",
-    tidied="NFC",
-)
-exercise.option(
-    "lower_cased",
-    "Your text is in small letters.",
-    "Is the text that comes back the one that was encoded?",
-    why="Many introductions to text start with text.lower().",
-    tidied="lower",
-)
-exercise.option(
-    "bytes_returned",
-    "Your result is bytes, not a text.",
-    "Which type does the docstring promise?",
-    why="Bytes of English print like a text, with a b in front.",
-    returns="bytes",
-)
-exercise.option(
-    "list_of_texts",
-    "Your result is a list with a text for each token.",
-    "Which type does the docstring promise?",
-    why="The texts are collected, and `''.join` is forgotten.",
-    returns="texts",
-)
-exercise.option(
-    "none_without_text",
-    "Your result is None where there is no text.",
-    "Which text has no token ids?",
-    why="`if not token_ids: return` leaves out what to return.",
-    returns="None if empty",
-)
-exercise.option(
-    "numbers_used_up",
-    "Your call leaves the caller's list of token ids empty.",
-    "Whose list do you take the token ids from?",
-    why="`token_ids.pop(0)` is a handy way to take one token id after the other.",
-    used_up="token ids",
-)
-exercise.options_of(
-    encode_bytes_exercise, "special_tokens_before_pairs", "special_tokens_before_bytes"
-)
-exercise.options_of(encode_word_exercise, "merges_used_up")

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from course_lib.nn.attention import attention, for_all_heads, merge_heads, split_heads
 from course_lib.nn.functional import (
     decoder_layer,
     feed_forward,
@@ -305,7 +306,7 @@ def changed(mask, how, n, m):
 
 
 @exercise.right_answer
-def each_part_by_itself(
+def in_steps(
     y,
     memory,
     parameters,
@@ -315,32 +316,36 @@ def each_part_by_itself(
     norm_first=False,
 ):
     p = parameters
-    own = (p["w_q"], p["w_k"], p["w_v"], p["w_o"])
-    cross = (p["cross_q"], p["cross_k"], p["cross_v"], p["cross_o"])
 
     def attend(x):
+        own = (p["w_q"], p["w_k"], p["w_v"], p["w_o"])
         return multi_head_attention(x, x, *own, n_heads, may_attend)
 
     def attend_to_memory(x):
-        return multi_head_attention(x, memory, *cross, n_heads, memory_may_attend)
+        q, k, v = (x @ p["cross_q"], memory @ p["cross_k"], memory @ p["cross_v"])
+        heads = (split_heads(rows, n_heads) for rows in (q, k, v))
+        output, _ = attention(*heads, for_all_heads(memory_may_attend))
+        return merge_heads(output) @ p["cross_o"]
 
     def apply_feed_forward(x):
         return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
 
+    def norm(x, number):
+        return layer_norm(x, p[f"gain_{number}"], p[f"bias_{number}"])
+
     if norm_first:
-        a = y + attend(layer_norm(y, p["gain_1"], p["bias_1"]))
-        b = a + attend_to_memory(layer_norm(a, p["gain_2"], p["bias_2"]))
-        return b + apply_feed_forward(layer_norm(b, p["gain_3"], p["bias_3"]))
-    a = layer_norm(y + attend(y), p["gain_1"], p["bias_1"])
-    b = layer_norm(a + attend_to_memory(a), p["gain_2"], p["bias_2"])
-    return layer_norm(b + apply_feed_forward(b), p["gain_3"], p["bias_3"])
+        a = y + attend(norm(y, 1))
+        b = a + attend_to_memory(norm(a, 2))
+        return b + apply_feed_forward(norm(b, 3))
+    a = norm(y + attend(y), 1)
+    b = norm(a + attend_to_memory(a), 2)
+    return norm(b + apply_feed_forward(b), 3)
 
 
 exercise.edits(
     """
 memory_not_attended_to:
-  | (x, memory, *cross, n_heads, memory_may_attend) ->
-  :     (x, x, *cross, n_heads, may_attend)
+  | memory, *cross, n_heads, memory_may_attend -> x, *cross, n_heads, may_attend
   Your cross-attention attends to the target again, with the target's mask.
   ? From which tokens should the keys and values of the second part be made?
   # The first attention is copied, and its x, x stays: the popular decoder without the
@@ -350,41 +355,38 @@ target_again_with_the_mask_of_the_memory: (x, memory, *cross -> (x, x, *cross
     is m or that mask is None, this can raise an error.
   # The call is copied, and only its parameters and its mask are changed.
 target_again_without_a_mask:
-  | (x, memory, *cross, n_heads, memory_may_attend) -> (x, x, *cross, n_heads)
+  | memory, *cross, n_heads, memory_may_attend -> x, *cross, n_heads
   Your cross-attention attends to the target again, to all of it.
   ? What does cross-attention attend to, and which mask belongs to that?
   # The popular decoder's formula has neither the memory nor a mask in its outer
     attention.
-keys_of_the_target:
-  | return multi_head_attention(x, memory, … ->
-  :     q, k, v = (x @ p['cross_q'], x @ p['cross_k'], memory @ p['cross_v'])
-  :     heads = (split_heads(rows, n_heads) for rows in (q, k, v))
-  :     output, _ = attention(*heads, for_all_heads(memory_may_attend))
-  :     return merge_heads(output) @ p['cross_o']
+""",
+)
+exercise.edits(
+    """
+keys_of_the_target: memory @ p['cross_k'] -> x @ p['cross_k']
   Your cross-attention mixes values of the memory, by keys of the target; unless n is
     m, this can raise an error.
   ? Which tokens are compared with a token of the target, to find what to fetch?
   # attention(y, y, memory): only the values are thought to come from the source.
-values_of_the_target:
-  | return multi_head_attention(x, memory, … ->
-  :     q, k, v = (x @ p['cross_q'], memory @ p['cross_k'], x @ p['cross_v'])
-  :     heads = (split_heads(rows, n_heads) for rows in (q, k, v))
-  :     output, _ = attention(*heads, for_all_heads(memory_may_attend))
-  :     return merge_heads(output) @ p['cross_o']
+values_of_the_target: memory @ p['cross_v'] -> x @ p['cross_v']
   Your cross-attention mixes values of the target, by keys of the memory; unless n is
     m, this can raise an error.
   ? What should a token of the target bring home from the memory?
   # attention(y, memory, y): 'the values are what is translated'.
+""",
+    of=in_steps,
+)
+exercise.edits(
+    """
 memory_attends: (x, memory, *cross -> (memory, x, *cross
   Your memory attends to the target: the queries come from the memory, keys and values
     from the target.
   ? Which tokens give the queries here, and which the keys?
   # 'Queries from the encoder' stands in print: humza909/LLM_Survey, issue 2.
 memory_normed:
-  | p = parameters ->
-  :     p = parameters
-  :     if norm_first:
-  :         memory = layer_norm(memory, p['gain_2'], p['bias_2'])
+  | if norm_first:
+  :     memory = layer_norm(memory, parameters['gain_2'], parameters['bias_2'])
   With the norm before, your memory is normed too, with the gain and the bias of the
     cross-attention.
   ? What does the docstring say about the memory, in both orders?
@@ -395,20 +397,20 @@ memory_normed:
 exercise.edits(
     """
 queries_of_the_layers_input:
-  | attend_to_memory(layer_norm(a -> attend_to_memory(layer_norm(y
+  | attend_to_memory(norm(a -> attend_to_memory(norm(y
   | attend_to_memory(a) -> attend_to_memory(y)
   Your cross-attention asks with the layer's own y, not with what the self-attention
     made of it.
   ? Which rows go into the second part?
   # `y` is still at hand where the first result has a name of its own.
 feed_forward_of_the_layers_input:
-  | apply_feed_forward(layer_norm(b -> apply_feed_forward(layer_norm(y
+  | apply_feed_forward(norm(b -> apply_feed_forward(norm(y
   | apply_feed_forward(b) -> apply_feed_forward(y)
   Your feed-forward part reads the layer's own y, not what the attentions made of it.
   ? Which rows go into the third part?
   # `y` is still at hand where the results of the attentions have names.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )
 exercise.edits(
     """
@@ -423,13 +425,7 @@ no_residual_connections: y + sublayer => sublayer
   Your layer has no residual connections: each part replaces its input.
   ? What is left of a token after a part whose parameters are all zero?
   # The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.
-result_added_to_itself:
-  | y = y + … ->
-  :     y = sublayer(layer_norm(y, gain, bias))
-  :     y = y + y
-  | y = layer_norm( … ->
-  :     y = sublayer(y)
-  :     y = layer_norm(y + y, gain, bias)
+result_added_to_itself: y + sublayer => 2 * sublayer
   Your residual connections add each part's result to itself, not to what went in.
   ? Which two things does a residual connection add, and which names have they in your
     code?
@@ -457,7 +453,7 @@ no_sum_around_the_third_part: b + apply_feed_forward => apply_feed_forward
   ? How many sums does the layer have?
   # The last sum is easily overlooked in the figure.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )
 exercise.edits(
     """
@@ -484,7 +480,7 @@ input_added_in_the_second_sum: a + attend_to_memory => y + attend_to_memory
   ? What went into the second part?
   # `y` is still at hand where the first result has a name of its own.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )
 exercise.edits(
     """
@@ -495,15 +491,13 @@ normed_rows_added:
   With the norm before, you add the normed y and not y itself.
   ? With parameters of zero, what should come out if the norm stands before?
   # `y = norm(y)` gives the name y to the normed rows.
-sum_after_the_norm:
-  | layer_norm(y + sublayer(y), gain, bias) -> y + layer_norm(sublayer(y), gain, bias)
+sum_after_the_norm: y = layer_norm… -> y = y + layer_norm(sublayer(y), gain, bias)
   With the norm after, you norm what a part gives and add y to that: y +
     norm(part(y)).
   ? What does `encoder_layer`'s docstring put between the brackets of the norm?
   # x + norm(attention): keitakurita/Practical_NLP_in_PyTorch, issue 1, shows it.
 norm_before_and_after:
-  | y + sublayer(layer_norm(y, gain, bias)) ->
-  :     layer_norm(y + sublayer(layer_norm(y, gain, bias)), gain, bias)
+  | y = y + … -> y = layer_norm(y + sublayer(layer_norm(y, gain, bias)), gain, bias)
   With the norm before each part, you norm once more after its sum.
   ? How many norms does y pass on its way along the sums, if they stand before the
     parts?
@@ -512,13 +506,12 @@ norm_before_and_after:
 )
 exercise.edits(
     """
-queries_not_normed:
-  | attend_to_memory(layer_norm(a, p['gain_2'], p['bias_2'])) -> attend_to_memory(a)
+queries_not_normed: attend_to_memory(norm(a, 2)) -> attend_to_memory(a)
   With the norm before, your cross-attention asks with rows that are not normed.
   ? Which of the rows that go into the second part are normed, and which are not?
   # 'The memory is not normalised' is taken for the whole second part.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )
 exercise.edits(
     """
@@ -644,18 +637,13 @@ memory_returned_too: return y -> return (y, memory)
 exercise.edits(
     """
 summed_in_place:
-  | a = y + … ->
-  :     a = y
-  :     a += attend(layer_norm(a, p['gain_1'], p['bias_1']))
-  | a = layer_norm( … ->
-  :     a = y
-  :     a += attend(a)
-  :     a = layer_norm(a, p['gain_1'], p['bias_1'])
+  | y + attend(norm(y, 1)) -> y.add_(attend(norm(y, 1)))
+  | y + attend(y) -> y.add_(attend(y))
   Your call writes the first sum into y: the caller's tensor is overwritten.
   ? What does `y += …` do to the tensor that the caller holds?
   # `y += part(y)` looks like a new y.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )
 
 exercise.family(families.squeezed())
@@ -673,11 +661,10 @@ norm_always_before: norm_first = True
 )
 exercise.edits(
     """
-feed_forward_not_normed:
-  | apply_feed_forward(layer_norm(b, p['gain_3'], p['bias_3'])) -> apply_feed_forward(b)
+feed_forward_not_normed: apply_feed_forward(norm(b, 3)) -> apply_feed_forward(b)
   With the norm before, your feed-forward part reads rows that are not normed.
   ? How many norms are there, and where does each stand?
   # Norms are thought to belong to attention.
 """,
-    of=each_part_by_itself,
+    of=in_steps,
 )

@@ -6,9 +6,6 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
-from autograder.exercises.additive_attention import (
-    exercise as additive_attention_exercise,
-)
 from course_lib.nn.sequence_to_sequence import (
     decoder_step,
 )
@@ -220,266 +217,168 @@ def attended(query, keys, values, own, may_attend, blocked):
     return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
 
 
-def stepped(unit_input, state, own):
-    """Return the new state of the unit."""
-    from_x = (unit_input @ own["w_x"] + own["b_x"]).chunk(3, dim=-1)
-    from_state = (state @ own["w_h"] + own["b_h"]).chunk(3, dim=-1)
-    reset = torch.sigmoid(from_x[0] + from_state[0])
-    update = torch.sigmoid(from_x[1] + from_state[1])
-    candidate = torch.tanh(from_x[2] + reset * from_state[2])
-    return (1 - update) * candidate + update * state
+exercise.edits(
+    """
+looked_up_again:
+  | return ( … ->
+  :     state = gru_step(read, state, w_x, w_h, b_x, b_h)
+  :     context, weights = additive_attention(
+  :         state, keys, values, w_q, w_k, v, may_attend
+  :     )
+  :     return (state, context, weights)
+  Your context and weights are those of the new state.
+  ? Which state did the decoder have when it chose what to attend to?
+  # Luong's decoder attends with the new state, Bahdanau's with the one before:
+    tensorflow/tensorflow, issue 11365.
+attention_after_the_unit:
+  | context, … -> context = values.new_zeros(*x.shape[:-1], values.shape[-1])
+  | return ( … ->
+  :     state = gru_step(read, state, w_x, w_h, b_x, b_h)
+  :     context, weights = additive_attention(
+  :         state, keys, values, w_q, w_k, v, may_attend
+  :     )
+  :     return (state, context, weights)
+  Your unit reads zeros where the context should stand; only then is the context
+    computed, with the new state.
+  ? What should the new state already know of the source?
+  # Luong's decoder attends after the unit; a first context of zeros stood in
+    tensorflow/tensorflow, issue 6597.
+attends_with_x: additive_attention(state -> additive_attention(x
+  Your decoder attends with x: its state has no say in where.
+  ? Which of x and the state knows what has been written so far?
+  # PyTorch's tutorial computed the weights from the decoder's own input:
+    pytorch/tutorials, issues 87 and 2121.
+mask_ignored: v, may_attend) -> v)
+  Your mask does not reach the attention: tokens that may not be attended to have
+    weight.
+  ? Which of your calls needs `may_attend`, and does it get it?
+  # The last argument has a default, and so nothing complains when it is left out.
+mask_needed: v, may_attend) -> v, may_attend.bool())
+  Your answer raises an error where there is no mask.
+  ? What does `may_attend` hold if a caller leaves it out?
+  # ~may_attend is written without a thought of None.
+context_before_x: [x, context] -> [context, x]
+  Your unit reads the context first and x after it.
+  ? Which rows of w_x belong to x, and which to the context?
+  # cat((context, embedded)) stands in many tutorials, cat((embedded, context)) in as
+    many.
+context_not_read: [x, context] -> [x, torch.zeros_like(context)]
+  Your unit reads zeros instead of the context.
+  ? Would your new state change if the source were another one?
+  # ryankiros/skip-thoughts, issue 8: the decoder takes the source into account once,
+    at its start.
+x_not_read: [x, context] -> [torch.zeros_like(x), context]
+  Your unit reads zeros instead of x.
+  ? Would your new state change if the token before were another one?
+  # The context is what is new in this lesson, and makes one forget x.
+one_vector_for_the_unit: read = x
+  Your unit gets fewer numbers than w_x has rows.
+  ? How many rows has w_x in the docstring, and which two vectors are they for?
+  # gru_step reads one x, and decoder_step has an argument of that name.
+relu_before_the_unit: read = torch.relu(torch.cat([x, context], dim=-1))
+  What your unit reads went through a ReLU: nothing in it is negative.
+  ? Which operations does the docstring put between the context and the unit?
+  # F.relu stood there in PyTorch's seq2seq tutorial.
+tanh_before_the_unit: read = torch.tanh(torch.cat([x, context], dim=-1))
+  What your unit reads went through a tanh: it lies between −1 and 1.
+  # Luong's decoder has a tanh of the state and the context.
+unit_begins_with_zeros: gru_step(read, state -> gru_step(read, torch.zeros_like(state)
+  Your unit starts from a state of zeros.
+  ? Which hidden state should the unit update?
+  # nn.GRU starts with zeros unless it is given a state.
+old_state_returned:
+  | return ( … ->
+  :     gru_step(read, state, w_x, w_h, b_x, b_h)
+  :     return (state, context, weights)
+  The state that you return is the one that came in.
+  ? With which state should the next step begin?
+  # Old and new state go by one name, and the assignment is missing.
+biases_exchanged:
+  | gru_step(read, state, w_x, w_h, b_x, b_h) ->
+  :     gru_step(read, state, w_x, w_h, b_h, b_x)
+  Your b_x and b_h are exchanged.
+  ? Which of the two biases is added before the reset gate is multiplied?
+  # In both gates only their sum counts, so most numbers come out right.
+w_q_and_w_k_exchanged: values, w_q, w_k, v -> values, w_k, w_q, v
+  Your w_q is applied to the keys, and your w_k to the state.
+  ? Which size does each of the two matrices take in?
+  # With states and keys of one size nothing complains, and papers number the matrices
+    in either order.
+taken_by_order:
+  | w_q, w_k, … -> w_q, w_k, v, w_x, w_h, b_x, b_h = parameters.values()
+  | read = torch. …
+  : w_x, w_h, … -> read = torch.cat([x, context], dim=-1)
+  Your parameters are taken by their order in the dictionary, whatever their names.
+  ? What promises you that the first one is w_q?
+  # `w_q, w_k, v, … = parameters.values()` is short, and right in one order.
+context_first: return (context, gru_step(read, state, w_x, w_h, b_x, b_h), weights)
+  Your result has the context before the state.
+  ? In which order does the docstring name them?
+  # The context is computed first, and so it is returned first.
+state_last: return (context, weights, gru_step(read, state, w_x, w_h, b_x, b_h))
+  Your result has the state last.
+  # The state is computed last, and so it is returned last.
+weights_before_context:
+  | return (gru_step(read, state, w_x, w_h, b_x, b_h), weights, context)
+  Your result has the weights before the context.
+  # The weights come first in the formula of the context.
+weights_missing: return (gru_step(read, state, w_x, w_h, b_x, b_h), context)
+  Your result has two tensors: the weights are not there.
+  ? How many tensors does the docstring promise?
+  # Only the state and the context are needed for the next step.
+context_missing: return (gru_step(read, state, w_x, w_h, b_x, b_h), weights)
+  Your result has two tensors: the context is not there.
+  # The context has gone into the state, and seems to be done with.
+input_for_the_context: return (gru_step(read, state, w_x, w_h, b_x, b_h), read, weights)
+  Your second tensor is what the unit reads, x and the context.
+  ? Which shape has the context in the docstring?
+  # `read` or `unit_input` stands where `context` should.
+state_overwritten:
+  | return (state.copy_(gru_step(read, state, w_x, w_h, b_x, b_h)), context, weights)
+  Your call overwrites the old state with the new one.
+  ? Whose tensor is `state`, and who may need it after the step?
+  # `state[...] = …` saves a tensor.
+popped_from_the_dictionary: parameters[name] => parameters.pop(name)
+  Your parameters are gone from the dictionary afterwards.
+  ? What does `pop` leave behind for the next step?
+  # pop hands out what one function needs and leaves the rest for the other.
+""",
+)
 
-
-@exercise.variants
-def variants(
-    x,
-    state,
-    keys,
-    values,
-    parameters,
-    may_attend=None,
-    *,
-    order="of the names",
-    exchanged=(),
-    mask="as given",
-    blocked="−∞",
-    mixed="values",
-    query="the state before",
-    read="x, context",
-    through="nothing",
-    unit_state="the state before",
-    new_state="of the unit",
-    returned="state, context, weights",
-    overwritten="nothing",
-):
-    names = ("w_q", "w_k", "v", "w_x", "w_h", "b_x", "b_h")
-    own = dict(parameters)
-    if order == "of the dictionary":
-        own = dict(zip(names, parameters.values(), strict=True))
-    if exchanged:
-        one, other = exchanged
-        own[one], own[other] = own[other], own[one]
-    if mask == "needed":
-        may_attend = ~~may_attend
-    if mask == "inverted" and may_attend is not None:
-        may_attend = ~may_attend
-    if mask == "ignored":
-        may_attend = None
-    rows = keys if mixed == "keys" else values
-
-    def attended_by(query):
-        return attended(query, keys, rows, own, may_attend, blocked)
-
-    if query == "the new state":
-        context = rows.new_zeros(*x.shape[:-1], rows.shape[-1])
-    else:
-        context, weights = attended_by(x if query == "x" else state)
-    parts = {
-        "x, context": lambda: (x, context),
-        "context, x": lambda: (context, x),
-        "x, zeros": lambda: (x, torch.zeros_like(context)),
-        "zeros, context": lambda: (torch.zeros_like(x), context),
-        "x": lambda: (x,),
-    }[read]()
-    unit_input = torch.cat(parts, dim=-1)
-    activation = {"relu": torch.relu, "tanh": torch.tanh}
-    unit_input = activation.get(through, torch.clone)(unit_input)
-    before = torch.zeros_like(state) if unit_state == "zeros" else state
-    new = stepped(unit_input, before, own)
-    if query in ("the new state", "the new state, once more"):
-        context, weights = attended_by(new)
-    if overwritten == "state":
-        state.copy_(new)
-    if overwritten == "parameters":
-        parameters.clear()
-    results = {"state": new, "context": context, "weights": weights, "read": unit_input}
-    if new_state == "the old one":
-        results["state"] = state
-    return tuple(results[name] for name in returned.split(", "))
-
-
-exercise.option(
-    "looked_up_again",
-    "Your context and weights are those of the new state.",
-    "Which state did the decoder have when it chose what to attend to?",
-    why="Luong's decoder attends with the new state, Bahdanau's with the one before: "
-    "tensorflow/tensorflow, issue 11365.",
-    query="the new state, once more",
-)
-exercise.option(
-    "attention_after_the_unit",
-    "Your unit reads zeros where the context should stand; only then is the context "
-    "computed, with the new state.",
-    "What should the new state already know of the source?",
-    why="Luong's decoder attends after the unit; a first context of zeros stood in "
-    "tensorflow/tensorflow, issue 6597.",
-    query="the new state",
-)
-exercise.option(
-    "attends_with_x",
-    "Your decoder attends with x: its state has no say in where.",
-    "Which of x and the state knows what has been written so far?",
-    why="PyTorch's tutorial computed the weights from the decoder's own input: "
-    "pytorch/tutorials, issues 87 and 2121.",
-    query="x",
-)
-exercise.option(
-    "mask_ignored",
-    "Your mask does not reach the attention: tokens that may not be attended to have "
-    "weight.",
-    "Which of your calls needs `may_attend`, and does it get it?",
-    why="The last argument has a default, and so nothing complains when it is left "
-    "out.",
-    mask="ignored",
-)
-exercise.option(
-    "mask_needed",
-    "Your answer raises an error where there is no mask.",
-    "What does `may_attend` hold if a caller leaves it out?",
-    why="~may_attend is written without a thought of None.",
-    mask="needed",
-)
-exercise.option(
-    "context_before_x",
-    "Your unit reads the context first and x after it.",
-    "Which rows of w_x belong to x, and which to the context?",
-    why="cat((context, embedded)) stands in many tutorials, cat((embedded, context)) "
-    "in as many.",
-    read="context, x",
-)
-exercise.option(
-    "context_not_read",
-    "Your unit reads zeros instead of the context.",
-    "Would your new state change if the source were another one?",
-    why="ryankiros/skip-thoughts, issue 8: the decoder takes the source into account "
-    "once, at its start.",
-    read="x, zeros",
-)
-exercise.option(
-    "x_not_read",
-    "Your unit reads zeros instead of x.",
-    "Would your new state change if the token before were another one?",
-    why="The context is what is new in this lesson, and makes one forget x.",
-    read="zeros, context",
-)
-exercise.option(
-    "one_vector_for_the_unit",
-    "Your unit gets fewer numbers than w_x has rows.",
-    "How many rows has w_x in the docstring, and which two vectors are they for?",
-    why="gru_step reads one x, and decoder_step has an argument of that name.",
-    read="x",
-)
-exercise.option(
-    "relu_before_the_unit",
-    "What your unit reads went through a ReLU: nothing in it is negative.",
-    "Which operations does the docstring put between the context and the unit?",
-    why="F.relu stood there in PyTorch's seq2seq tutorial.",
-    through="relu",
-)
-exercise.option(
-    "tanh_before_the_unit",
-    "What your unit reads went through a tanh: it lies between −1 and 1.",
-    "Which operations does the docstring put between the context and the unit?",
-    why="Luong's decoder has a tanh of the state and the context.",
-    through="tanh",
-)
-exercise.option(
-    "unit_begins_with_zeros",
-    "Your unit starts from a state of zeros.",
-    "Which hidden state should the unit update?",
-    why="nn.GRU starts with zeros unless it is given a state.",
-    unit_state="zeros",
-)
-exercise.option(
-    "old_state_returned",
-    "The state that you return is the one that came in.",
-    "With which state should the next step begin?",
-    why="Old and new state go by one name, and the assignment is missing.",
-    new_state="the old one",
-)
-exercise.option(
-    "biases_exchanged",
-    "Your b_x and b_h are exchanged.",
-    "Which of the two biases is added before the reset gate is multiplied?",
-    why="In both gates only their sum counts, so most numbers come out right.",
-    exchanged=("b_x", "b_h"),
-)
-exercise.option(
-    "w_q_and_w_k_exchanged",
-    "Your w_q is applied to the keys, and your w_k to the state.",
-    "Which size does each of the two matrices take in?",
-    why="With states and keys of one size nothing complains, and papers number the "
-    "matrices in either order.",
-    exchanged=("w_q", "w_k"),
-)
-exercise.option(
-    "taken_by_order",
-    "Your parameters are taken by their order in the dictionary, whatever their names.",
-    "What promises you that the first one is w_q?",
-    why="`w_q, w_k, v, … = parameters.values()` is short, and right in one order.",
-    order="of the dictionary",
-)
-exercise.option(
-    "context_first",
-    "Your result has the context before the state.",
-    "In which order does the docstring name them?",
-    why="The context is computed first, and so it is returned first.",
-    returned="context, state, weights",
-)
-exercise.option(
-    "state_last",
-    "Your result has the state last.",
-    "In which order does the docstring name them?",
-    why="The state is computed last, and so it is returned last.",
-    returned="context, weights, state",
-)
-exercise.option(
-    "weights_before_context",
-    "Your result has the weights before the context.",
-    "In which order does the docstring name them?",
-    why="The weights come first in the formula of the context.",
-    returned="state, weights, context",
-)
-exercise.option(
-    "weights_missing",
-    "Your result has two tensors: the weights are not there.",
-    "How many tensors does the docstring promise?",
-    why="Only the state and the context are needed for the next step.",
-    returned="state, context",
-)
-exercise.option(
-    "context_missing",
-    "Your result has two tensors: the context is not there.",
-    "How many tensors does the docstring promise?",
-    why="The context has gone into the state, and seems to be done with.",
-    returned="state, weights",
-)
-exercise.option(
-    "input_for_the_context",
-    "Your second tensor is what the unit reads, x and the context.",
-    "Which shape has the context in the docstring?",
-    why="`read` or `unit_input` stands where `context` should.",
-    returned="state, read, weights",
-)
-exercise.option(
-    "state_overwritten",
-    "Your call overwrites the old state with the new one.",
-    "Whose tensor is `state`, and who may need it after the step?",
-    why="`state[...] = …` saves a tensor.",
-    overwritten="state",
-)
-exercise.option(
-    "popped_from_the_dictionary",
-    "Your parameters are gone from the dictionary afterwards.",
-    "What does `pop` leave behind for the next step?",
-    why="pop hands out what one function needs and leaves the rest for the other.",
-    overwritten="parameters",
-)
 exercise.family(families.squeezed(), families.as_numpy())
-exercise.options_of(
-    additive_attention_exercise,
-    "mask_inverted",
-    "divided_again_after_the_mask",
-    "divided_again_with_a_little_added",
-    "keys_mixed",
+exercise.edits(
+    """
+mask_inverted: v, may_attend) -> v, None if may_attend is None else ~may_attend)
+  Your mask works the other way round: what is False in `may_attend` counts as True.
+  ? Does True in `may_attend` mean that a token may be attended to, or that it is
+    blocked?
+  # In PyTorch's key_padding_mask True means blocked.
+divided_again_after_the_mask:
+  | context, … ->
+  :     _, weights = additive_attention(state, keys, values, w_q, w_k, v)
+  :     if may_attend is not None:
+  :         weights = weights * may_attend
+  :         weights = weights / weights.sum(dim=-1, keepdim=True)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
+    afterwards: next to a blocked token that scores far higher, that is 0 / 0.
+  ? Which token has the largest score in your softmax, if a blocked one may have it?
+  # weights * mask / sum is equal on paper, and right for scores that are close.
+divided_again_with_a_little_added:
+  | context, … ->
+  :     _, weights = additive_attention(state, keys, values, w_q, w_k, v)
+  :     if may_attend is not None:
+  :         weights = weights * may_attend
+  :         weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
+    and a little more: next to a blocked token that scores far higher, weights become
+    too small.
+  ? What do your weights sum to, if a blocked token has by far the largest score?
+  # AllenNLP's masked_softmax does so, with 1e-13.
+keys_mixed: state, keys, values -> state, keys, keys
+  Your context is a mix of the keys.
+  ? Keys are for being found: what does the decoder take home?
+  # In most models one tensor, the encoder's outputs, plays both parts.
+""",
 )

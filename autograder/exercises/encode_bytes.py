@@ -1,12 +1,8 @@
 """Cases and misconceptions of ``encode_bytes``."""
 
 import re
-import unicodedata
-from functools import partial
 
 from autograder import Exercise
-from autograder.exercises import encode_word as encoding
-from autograder.exercises.encode_word import exercise as encode_word_exercise
 from course_lib.bpe import encode_word
 from course_lib.byte_bpe import (
     ALPHABET,
@@ -33,9 +29,11 @@ exercise = Exercise(
 THE = [("a", "t"), ("Ġ", "t"), ("Ġt", "h"), ("Ġth", "e"), ("Ġ", "Ġ")]
 # ä is the bytes Ã and ¤; the second byte of ß has no visible sign in Latin-1.
 MANY = [*THE, ("Ã", "¤"), ("b", "c"), ("a", "b"), ("m", "at"), ("Ġ", "Ã¤")]
+
 MANY += [("Ã", "Ł"), ("t", "!"), ("t", "Ċ")]
 # In each of abc, xyz and pqr two pairs share a letter.
 PAIRS = [("b", "c"), ("a", "b"), ("x", "y"), ("y", "z"), ("x", "yz")]
+
 PAIRS += [("p", "q"), ("q", "r")]
 
 
@@ -201,423 +199,266 @@ def any_text(student, rng):
         student.agrees(" " + "".join(drawn) + " \n", [*MANY, *PAIRS[2:]], special)
 
 
-TIDIED = {  # text between special tokens
-    "not": str,
-    "strip": str.strip,
-    "space in front": lambda text: " " * (text[:1] not in ("", " ")) + text,
-    "NFC": lambda text: unicodedata.normalize("NFC", text),
-    "lower": str.lower,
-    "one space": lambda text: re.sub(r"\s+", " ", text),
-}
-CUT = {
-    "pre-tokens": pre_tokens,
-    "not at all": lambda text: [text],
-    "at white space": str.split,
-    "white space apart": lambda text: re.findall(r"\s+|\S+", text),
-    "punctuation not apart": lambda text: re.findall(r" ?\S+|\s+(?!\S)|\s+", text),
-}
-SPELT = {  # a pre-token as symbols
-    "UTF-8": spell_bytes,
-    "Latin-1": lambda text: [ALPHABET[b] for b in text.encode("latin-1", "replace")],
-    "UTF-16": lambda text: [ALPHABET[b] for b in text.encode("utf-16-le")],
-    "chr": lambda text: [chr(byte) for byte in text.encode()],
-    "characters": lambda text: [
-        ALPHABET[ord(c)] if ord(c) < 256 else "number " + c for c in text
-    ],
-}
-SEARCHED = {  # the order in which special tokens are searched
-    "longest": lambda special: sorted(special, key=len, reverse=True),
-    "shortest": lambda special: sorted(special, key=len),
-    "first listed": list,
-    "last listed": lambda special: [*special][::-1],
-}
-NUMBERED = {  # token id i, where n tokens are bytes and pairs, and s are special
-    "bytes, special, pairs": lambda i, n, s: (
-        i if i < 256 else i + s if i < n else i - n + 256
-    ),
-    "special, bytes, pairs": lambda i, n, s: i + s if i < n else i - n,
-    "pairs, bytes, special": lambda i, n, s: (
-        i + n - 256 if i < 256 else i - 256 if i < n else i
-    ),
-    "bytes by symbol": lambda i, n, s: (
-        sorted(ALPHABET).index(ALPHABET[i]) if i < 256 else i
-    ),
-    "pairs from 257": lambda i, n, s: i + (i >= 256),
-    "special one later": lambda i, n, s: i + (i >= n),
-    "special from 0": lambda i, n, s: i if i < n else i - n,
-    "special with one id": lambda i, n, s: min(i, n),
-}
-RETURNS = {
-    "list": lambda ids, tokens: [i for part in ids for i in part],
-    "tuple": lambda ids, tokens: tuple(i for part in ids for i in part),
-    "by pre-token": lambda ids, tokens: ids,
-    "tokens": lambda ids, tokens: tokens,
-    "None if empty": lambda ids, tokens: [i for part in ids for i in part] or None,
-}
-
-
-def split_by_pattern(text, special_tokens, searched, escape):
-    if not special_tokens:
-        return [text]
-    pattern = "|".join(map(escape, SEARCHED[searched](special_tokens)))
-    return re.split(f"({pattern})", text)
-
-
-@exercise.variants
-def variants(
-    text,
-    merges,
-    special_tokens=(),
-    *,
-    searched="longest",
-    pattern="escaped",
-    special="an id",
-    special_order="as listed",
-    tidied="not",
-    cut="pre-tokens",
-    spelt="UTF-8",
-    joined=None,
-    numbered="bytes, pairs, special",
-    names="apart",
-    returns="list",
-    used_up="nothing",
-):
-    join = partial(encoding.variants, **joined) if joined else encode_word
-    order = {"by length": SEARCHED["longest"](special_tokens)}
-    order = order.get(special_order) or list(special_tokens)
-    order = sorted(special_tokens) if special_order == "sorted" else order
-    escape = re.escape if pattern == "escaped" else str
-    parts = split_by_pattern(text, special_tokens, searched, escape)
-    if special == "split":
-        parts = [text]
-    vocabulary = byte_vocabulary(merges)
-    n = len(vocabulary)
-    if numbered == "each text once":
-        vocabulary = [*dict.fromkeys(vocabulary)]
-    ids_of = {token: token_id for token_id, token in enumerate(vocabulary)}
-    n = len(ids_of) if numbered in ("each text once", "special by texts") else n
-    ids, tokens = [], []
-    for part in parts:
-        if part in special_tokens and special != "split":
-            ids += [] if special == "left out" else [[n + order.index(part)]]
-            tokens.append(part)
+@exercise.right_answer
+def pattern(text, merges, special_tokens=()):
+    tokens = byte_vocabulary(merges)
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    token_ids = []
+    pattern = "|".join(map(re.escape, sorted(special_tokens, key=len, reverse=True)))
+    for part in re.split(f"({pattern})", text) if special_tokens else [text]:
+        if part in special_tokens:
+            token_ids.append(len(tokens) + special_tokens.index(part))
             continue
-        for pre_token in CUT[cut](TIDIED[tidied](part)):
-            word = join(tuple(SPELT[spelt](pre_token)), merges)
-            tokens += word
-            if spelt == "chr":
-                word = [ALPHABET[ord(t)] if len(t) == 1 else t for t in word]
-            ids.append([ids_of[t] if t in ids_of else ord(t[-1]) for t in word])
-    if names == "together":
-        every = [*vocabulary, *order]
-        ids_of = {token: token_id for token_id, token in enumerate(every)}
-        ids = [[ids_of[every[i]] for i in part] for part in ids]
-    s = len(special_tokens)
-    if numbered in NUMBERED:
-        ids = [[NUMBERED[numbered](i, n, s) for i in part] for part in ids]
-    if used_up == "merges":
-        merges.clear()
-    return RETURNS[returns](ids, tokens)
+        for pre_token in pre_tokens(part):
+            word = encode_word(spell_bytes(pre_token), merges)
+            token_ids += [ids[token] for token in word]
+    return token_ids
 
 
-exercise.option(
-    "numbers_of_characters",
-    "Your token ids are the numbers of the characters, not those of their bytes.",
-    "How many bytes has ä, and how many token ids did your code give for it?",
-    why="`ord(character)` is right for every English text; minbpe encodes to UTF-8 "
-    "first.",
-    spelt="characters",
+exercise.edits(
+    """
+numbers_of_characters:
+  | spell_bytes(pre_token) ->
+  :     [ALPHABET[ord(c)] if ord(c) < 256 else str(ord(c)) for c in pre_token]
+  | ids[token] -> ids[token] if token in ids else int(token)
+  Your token ids are the numbers of the characters, not those of their bytes.
+  ? How many bytes has ä, and how many token ids did your code give for it?
+  # `ord(character)` is right for every English text; minbpe encodes to UTF-8 first.
+latin_1:
+  | spell_bytes(pre_token) ->
+  :     [ALPHABET[byte] for byte in pre_token.encode('latin-1', 'replace')]
+  Your bytes are those of Latin-1: one for ä, and a question mark for 猫.
+  ? Which encoding has room for every character?
+  # Latin-1 gives one byte for each European letter, so small tests pass.
+utf_16:
+  | spell_bytes(pre_token) -> [ALPHABET[byte] for byte in pre_token.encode('utf-16-le')]
+  Your bytes are those of UTF-16: two for each letter at least.
+  ? Which encoding does the alphabet's text speak of: how many bytes has a?
+  # Windows and Java write texts in UTF-16.
+alphabet_missing:
+  | spell_bytes(pre_token) -> [chr(byte) for byte in pre_token.encode()]
+  | ids[token] -> ids[token] if len(token) > 1 else ord(token)
+  Your token ids have no pair joined that holds a space or another invisible byte.
+  ? With which symbol do the pairs write a space?
+  # `chr(byte)` seems to be the alphabet, and differs for 68 bytes; the space is one
+    of them.
+bytes_numbered_by_symbol: tokens = sorted(ALPHABET) + byte_vocabulary(merges)[256:]
+  Your bytes are numbered in the order of their symbols: `!` is 0.
+  ? Which number has the byte of the letter a?
+  # GPT-2's vocabulary starts with `!`, since its program lists the bytes that one can
+    see first.
+pairs_before_bytes: tokens = byte_vocabulary(merges)[256:] + list(ALPHABET)
+  Your pairs have the first token ids, before the bytes.
+  ? In which order does `byte_vocabulary` list bytes, pairs and special tokens?
+  # Pairs are numbered by their rank, which begins at 0.
+pairs_from_257: tokens = [*ALPHABET, '', *byte_vocabulary(merges)[256:]]
+  Your token ids of pairs and special tokens are larger by 1.
+  ? Which id has the last of the 256 bytes?
+  # There are 256 bytes, so 256 is taken for the last one.
+special_tokens_after_different_texts: len(tokens) + -> len(ids) +
+  The ids of your special tokens are too small where two pairs give the same text.
+  ? How many tokens do the pairs (a, bc) and (ab, c) add to the vocabulary, and how
+    many entries to a dictionary by text?
+  # `len(ids)` of a dictionary from texts to ids counts each text once.
+pairs_of_one_text_share_an_id: tokens = list(dict.fromkeys(byte_vocabulary(merges)))
+  Your pairs that give the same text share one id, and all later ids are too small.
+  ? What does the docstring say of how many token ids the pairs have?
+  # `if token not in ids: ids[token] = len(ids)` numbers each text once.
+special_tokens_before_pairs:
+  | {token: token_id for token_id, token in enumerate(tokens)} ->
+  :     {token: token_id + len(special_tokens) * (token_id > 255) for token_id,
+  :     token in enumerate(tokens)}
+  | len(tokens) + -> 256 +
+  The ids of your special tokens come before those of the pairs.
+  ? In which order does `byte_vocabulary` list bytes, pairs and special tokens?
+  # Hugging Face's trainer numbers special tokens first.
+special_tokens_before_bytes:
+  | enumerate(tokens) -> enumerate(tokens, len(special_tokens))
+  | len(tokens) + special_tokens.index(part) -> special_tokens.index(part)
+  The ids of your special tokens come before those of the bytes.
+  # Vocabularies of words begin with <pad> and <unk>.
+special_tokens_from_0:
+  | len(tokens) + special_tokens.index(part) -> special_tokens.index(part)
+  The ids of your special tokens are their indices among the special tokens.
+  ? How many tokens stand in the vocabulary before the first special one?
+  # `special_tokens.index(part)` is a number, and passes for an id.
+special_tokens_one_later:
+  | len(tokens) + special_tokens.index(part) ->
+  :     len(tokens) + special_tokens.index(part) + 1
+  The ids of your special tokens are larger by 1.
+  ? Which id has the last pair, and which one comes next?
+  # The count of all tokens is taken for the last one's id.
+special_tokens_share_an_id: len(tokens) + special_tokens.index(part) -> len(tokens)
+  Your special tokens all have the same id.
+  ? How should a decoder tell two special tokens apart?
+  # With one special token, as GPT-2 has, its index is never asked for.
+special_tokens_numbered_by_length:
+  | len(tokens) + special_tokens.index(part) ->
+  :     len(tokens) + sorted(special_tokens, key=len, reverse=True).index(part)
+  Your special tokens are numbered by their length, the longest first.
+  ? Which order do the token ids follow: that of searching, or that of the argument?
+  # The list is sorted so that longer ones are found first, and then counted.
+special_tokens_numbered_in_order:
+  | len(tokens) + special_tokens.index(part) ->
+  :     len(tokens) + sorted(special_tokens).index(part)
+  Your special tokens are numbered in Python's order of texts.
+  ? Which order do the token ids follow?
+  # A set of special tokens is sorted so that it has an order at all.
+special_token_hides_a_byte:
+  | byte_vocabulary(merges) -> byte_vocabulary(merges, special_tokens)
+  | len(tokens) + special_tokens.index(part) -> ids[part]
+  A special token and a byte with the same symbol have the same id in your result.
+  ? What becomes of a key that stands in a dictionary twice?
+  # One dictionary for all of `byte_vocabulary` is the shortest code, and wrong for a
+    special token such as §.
+special_tokens_split: special_tokens = ()
+  Your special tokens are split into tokens like other text.
+  ? What does a special token stand for, wherever it occurs?
+  # An encoder that knows only pre-tokens and pairs does it (gh-markt/cpp-tiktoken
+    issue 5).
+special_tokens_left_out:
+  | token_ids. …
+  : continue -> continue
+  Your token ids leave out the special tokens.
+  ? From which token id should a model know that the text ends?
+  # `skip_special_tokens` is common, and the text is cut at them anyway.
+""",
 )
-exercise.option(
-    "latin_1",
-    "Your bytes are those of Latin-1: one for ä, and a question mark for 猫.",
-    "Which encoding has room for every character?",
-    why="Latin-1 gives one byte for each European letter, so small tests pass.",
-    spelt="Latin-1",
+exercise.edits(
+    """
+first_listed_special_token_wins:
+  | sorted(special_tokens, key=len, reverse=True) -> special_tokens
+  Of two special tokens that fit, your token ids have the one that is listed first.
+  ? Which one should win where <a> and <a><b> both fit?
+  # An alternative of a regular expression wins by its position in the list
+    (stanford-cs336/assignment1-basics pull request 52, ggml-org/llama.cpp pull
+    request 29102).
+last_listed_special_token_wins:
+  | sorted(special_tokens, key=len, reverse=True) -> special_tokens[::-1]
+  Of two special tokens that fit, your token ids have the one that is listed last.
+  # A loop over the special tokens overwrites what it has chosen before.
+shortest_special_token_wins:
+  | sorted(special_tokens, key=len, reverse=True) -> sorted(special_tokens, key=len)
+  Of two special tokens that fit, your token ids have the shorter one.
+  # `sorted(…, key=len)` begins with the shortest.
+special_tokens_not_escaped:
+  | map(re.escape, sorted(special_tokens, key=len, reverse=True)) ->
+  :     sorted(special_tokens, key=len, reverse=True)
+  Signs in your special tokens act as a regular expression: | means `or`.
+  ? What does the pattern `<|end|>` match?
+  # The tokens are joined to a pattern without `re.escape`; minbpe and tiktoken call
+    it for this reason.
+""",
+    of=pattern,
 )
-exercise.option(
-    "utf_16",
-    "Your bytes are those of UTF-16: two for each letter at least.",
-    "Which encoding does the alphabet's text speak of: how many bytes has a?",
-    why="Windows and Java write texts in UTF-16.",
-    spelt="UTF-16",
+exercise.edits(
+    r"""
+joined_across_pre_tokens: pre_tokens(part) -> [part]
+  Your pairs are joined across the whole text, not within its pre-tokens.
+  ? Within what may symbols be joined?
+  # The first byte-pair encoders of a course, as minbpe's basic one, have no
+    pre-tokenisation.
+split_at_white_space: pre_tokens(part) -> part.split()
+  Your token ids have no white space: the text is split at it, and it is lost.
+  ? From which token ids should a decoder know where a space stood?
+  # `text.split()` is how the words of the earlier exercises were made;
+    dotnet/machinelearning pull request 7716 warns of the same loss.
+white_space_apart: pre_tokens(part) -> re.findall(r'\s+|\S+', part)
+  Your pairs never join a space with the word after it.
+  ? To which pre-token belongs the space in front of a word?
+  # Words and white space are cut apart, as in most programs for text.
+punctuation_not_apart: pre_tokens(part) -> re.findall(r' ?\S+|\s+(?!\S)|\s+', part)
+  Your pairs are joined across letters and other signs, as in cat!.
+  ? How many pre-tokens has `cat!`?
+  # Words end at white space in the earlier exercises.
+stripped: pre_tokens(part) -> pre_tokens(part.strip())
+  Your token ids leave out the white space at the ends of the text, or of its parts.
+  ? Is the text that one gets back the one that went in?
+  # `.strip()` is a habit of cleaning text, before or after special tokens.
+white_space_unified: pre_tokens(part) -> pre_tokens(re.sub(r'\s+', ' ', part))
+  Your token ids have one space for any white space.
+  # `' '.join(text.split())` is a habit of cleaning text.
+space_put_before:
+  | pre_tokens(part) -> pre_tokens(part if part[:1] in ('', ' ') else ' ' + part)
+  Your token ids begin with a space that the text does not have.
+  ? Would the decoded text be the one that went in?
+  # Hugging Face's byte-level splitter adds a space by default (huggingface/tokenizers
+    issues 608 and 1174).
+accents_composed: pre_tokens(part) -> pre_tokens(unicodedata.normalize('NFC', part))
+  Your token ids are those of a text in which accents are composed.
+  ? Do E followed by an accent and É have the same bytes?
+  # Normalising to NFC is good advice for training data; here it changes text.
+lower_cased: pre_tokens(part) -> pre_tokens(part.lower())
+  Your token ids are those of a text in small letters.
+  ? Is the text that one gets back the one that went in?
+  # Many introductions to text start with text.lower().
+longest_match:
+  | word = encode_word( … ->
+  :     word, symbols = ([], spell_bytes(pre_token))
+  :     while symbols:
+  :         end = len(symbols)
+  :         while ''.join(symbols[:end]) not in ids:
+  :             end -= 1
+  :         word.append(''.join(symbols[:end]))
+  :         symbols = symbols[end:]
+  Your tokens are the longest known ones that fit, cut off from the left.
+  ? Which pair of abc was learned first?
+  # Searching for the longest token in the vocabulary is how WordPiece encodes.
+passes_from_left_to_right:
+  | word = encode_word( … ->
+  :     word, before = (spell_bytes(pre_token), ())
+  :     while word != before:
+  :         before, word = (word, ())
+  :         rest = before
+  :         while rest:
+  :             end = 2 if rest[:2] in merges else 1
+  :             word = (*word, ''.join(rest[:end]))
+  :             rest = rest[end:]
+  Your known pairs are joined from left to right, whatever their ranks.
+  # A loop over the word that joins what it knows is the shortest code.
+latest_pair_first:
+  | spell_bytes(pre_token), merges -> spell_bytes(pre_token), merges[::-1]
+  Your pair that was learned last is joined first.
+  # `max` over the ranks, or a list of pairs read from its end.
+nothing_joined: word = spell_bytes(pre_token)
+  Your token ids are all bytes: no pair is joined.
+  ? Which id has the token that the first merge made?
+  # `list(text.encode())` gives token ids that decode to the text, too.
+one_joining_only:
+  | word = encode_word( … ->
+  :     word = spell_bytes(pre_token)
+  :     known = [pair for pair in merges if pair in pairwise(word)]
+  :     if known:
+  :         word = merge_pair(word, known[0])
+  Your token ids have one joining in each pre-token, and no other after it.
+  ? After two symbols have been joined, can the new one be part of a known pair?
+  # `return` stands inside the loop, or there is no loop.
+tokens_returned:
+  | token_ids. … -> token_ids.append(part)
+  | [ids[token] for token in word] -> word
+  Your result is a list of tokens, not of their ids.
+  ? Which type has each entry of the result in the docstring's example?
+  # `encode_word` gives tokens, and they are returned as they are.
+list_for_each_pre_token:
+  | token_ids. … -> token_ids.append([len(tokens) + special_tokens.index(part)])
+  | token_ids += … -> token_ids.append([ids[token] for token in word])
+  Your result has a list of token ids for each pre-token and special token.
+  ? What does the docstring's example hold: numbers, or lists?
+  # `append` where the ids of a pre-token had to be added one by one.
+tuple_returned: return tuple(token_ids)
+  Your token ids come in a tuple.
+  ? Which type has the result in the docstring's example?
+  # Words are tuples, so the result becomes one too.
+none_without_text: return token_ids or None
+  Your result is None where there are no token ids.
+  ? What are the token ids of an empty text?
+  # `if not text: return` leaves out what to return.
+merges_used_up:
+  | return token_ids ->
+  :     merges.clear()
+  :     return token_ids
+  Your call leaves the caller's list of pairs empty.
+  ? Whom else does the list of pairs belong to?
+  # `merges.pop(0)` is a handy way to take one pair after the other.
+""",
 )
-exercise.option(
-    "alphabet_missing",
-    "Your token ids have no pair joined that holds a space or another invisible byte.",
-    "With which symbol do the pairs write a space?",
-    why="`chr(byte)` seems to be the alphabet, and differs for 68 bytes; the space is "
-    "one of them.",
-    spelt="chr",
-)
-exercise.option(
-    "bytes_numbered_by_symbol",
-    "Your bytes are numbered in the order of their symbols: `!` is 0.",
-    "Which number has the byte of the letter a?",
-    why="GPT-2's vocabulary starts with `!`, since its program lists the bytes that "
-    "one can see first.",
-    numbered="bytes by symbol",
-)
-exercise.option(
-    "pairs_before_bytes",
-    "Your pairs have the first token ids, before the bytes.",
-    "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
-    why="Pairs are numbered by their rank, which begins at 0.",
-    numbered="pairs, bytes, special",
-)
-exercise.option(
-    "pairs_from_257",
-    "Your token ids of pairs and special tokens are larger by 1.",
-    "Which id has the last of the 256 bytes?",
-    why="There are 256 bytes, so 256 is taken for the last one.",
-    numbered="pairs from 257",
-)
-exercise.option(
-    "special_tokens_after_different_texts",
-    "The ids of your special tokens are too small where two pairs give the same text.",
-    "How many tokens do the pairs (a, bc) and (ab, c) add to the vocabulary, and how "
-    "many entries to a dictionary by text?",
-    why="`len(ids)` of a dictionary from texts to ids counts each text once.",
-    numbered="special by texts",
-)
-exercise.option(
-    "pairs_of_one_text_share_an_id",
-    "Your pairs that give the same text share one id, and all later ids are too small.",
-    "What does the docstring say of how many token ids the pairs have?",
-    why="`if token not in ids: ids[token] = len(ids)` numbers each text once.",
-    numbered="each text once",
-)
-exercise.option(
-    "special_tokens_before_pairs",
-    "The ids of your special tokens come before those of the pairs.",
-    "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
-    why="Hugging Face's trainer numbers special tokens first.",
-    numbered="bytes, special, pairs",
-)
-exercise.option(
-    "special_tokens_before_bytes",
-    "The ids of your special tokens come before those of the bytes.",
-    "In which order does `byte_vocabulary` list bytes, pairs and special tokens?",
-    why="Vocabularies of words begin with <pad> and <unk>.",
-    numbered="special, bytes, pairs",
-)
-exercise.option(
-    "special_tokens_from_0",
-    "The ids of your special tokens are their indices among the special tokens.",
-    "How many tokens stand in the vocabulary before the first special one?",
-    why="`special_tokens.index(part)` is a number, and passes for an id.",
-    numbered="special from 0",
-)
-exercise.option(
-    "special_tokens_one_later",
-    "The ids of your special tokens are larger by 1.",
-    "Which id has the last pair, and which one comes next?",
-    why="The count of all tokens is taken for the last one's id.",
-    numbered="special one later",
-)
-exercise.option(
-    "special_tokens_share_an_id",
-    "Your special tokens all have the same id.",
-    "How should a decoder tell two special tokens apart?",
-    why="With one special token, as GPT-2 has, its index is never asked for.",
-    numbered="special with one id",
-)
-exercise.option(
-    "special_tokens_numbered_by_length",
-    "Your special tokens are numbered by their length, the longest first.",
-    "Which order do the token ids follow: that of searching, or that of the argument?",
-    why="The list is sorted so that longer ones are found first, and then counted.",
-    special_order="by length",
-)
-exercise.option(
-    "special_tokens_numbered_in_order",
-    "Your special tokens are numbered in Python's order of texts.",
-    "Which order do the token ids follow?",
-    why="A set of special tokens is sorted so that it has an order at all.",
-    special_order="sorted",
-)
-exercise.option(
-    "special_token_hides_a_byte",
-    "A special token and a byte with the same symbol have the same id in your result.",
-    "What becomes of a key that stands in a dictionary twice?",
-    why="One dictionary for all of `byte_vocabulary` is the shortest code, and wrong "
-    "for a special token such as §.",
-    names="together",
-)
-exercise.option(
-    "special_tokens_split",
-    "Your special tokens are split into tokens like other text.",
-    "What does a special token stand for, wherever it occurs?",
-    why="An encoder that knows only pre-tokens and pairs does it "
-    "(gh-markt/cpp-tiktoken issue 5).",
-    special="split",
-)
-exercise.option(
-    "special_tokens_left_out",
-    "Your token ids leave out the special tokens.",
-    "From which token id should a model know that the text ends?",
-    why="`skip_special_tokens` is common, and the text is cut at them anyway.",
-    special="left out",
-)
-exercise.option(
-    "first_listed_special_token_wins",
-    "Of two special tokens that fit, your token ids have the one that is listed first.",
-    "Which one should win where <a> and <a><b> both fit?",
-    why="An alternative of a regular expression wins by its position in the list "
-    "(stanford-cs336/assignment1-basics pull request 52, ggml-org/llama.cpp pull "
-    "request 29102).",
-    searched="first listed",
-)
-exercise.option(
-    "last_listed_special_token_wins",
-    "Of two special tokens that fit, your token ids have the one that is listed last.",
-    "Which one should win where <a> and <a><b> both fit?",
-    why="A loop over the special tokens overwrites what it has chosen before.",
-    searched="last listed",
-)
-exercise.option(
-    "shortest_special_token_wins",
-    "Of two special tokens that fit, your token ids have the shorter one.",
-    "Which one should win where <a> and <a><b> both fit?",
-    why="`sorted(…, key=len)` begins with the shortest.",
-    searched="shortest",
-)
-exercise.option(
-    "special_tokens_not_escaped",
-    "Signs in your special tokens act as a regular expression: | means `or`.",
-    "What does the pattern `<|end|>` match?",
-    why="The tokens are joined to a pattern without `re.escape`; minbpe and tiktoken "
-    "call it for this reason.",
-    pattern="as it is",
-)
-exercise.option(
-    "joined_across_pre_tokens",
-    "Your pairs are joined across the whole text, not within its pre-tokens.",
-    "Within what may symbols be joined?",
-    why="The first byte-pair encoders of a course, as minbpe's basic one, have no "
-    "pre-tokenisation.",
-    cut="not at all",
-)
-exercise.option(
-    "split_at_white_space",
-    "Your token ids have no white space: the text is split at it, and it is lost.",
-    "From which token ids should a decoder know where a space stood?",
-    why="`text.split()` is how the words of the earlier exercises were made; "
-    "dotnet/machinelearning pull request 7716 warns of the same loss.",
-    cut="at white space",
-)
-exercise.option(
-    "white_space_apart",
-    "Your pairs never join a space with the word after it.",
-    "To which pre-token belongs the space in front of a word?",
-    why="Words and white space are cut apart, as in most programs for text.",
-    cut="white space apart",
-)
-exercise.option(
-    "punctuation_not_apart",
-    "Your pairs are joined across letters and other signs, as in cat!.",
-    "How many pre-tokens has `cat!`?",
-    why="Words end at white space in the earlier exercises.",
-    cut="punctuation not apart",
-)
-exercise.option(
-    "stripped",
-    "Your token ids leave out the white space at the ends of the text, or of its "
-    "parts.",
-    "Is the text that one gets back the one that went in?",
-    why="`.strip()` is a habit of cleaning text, before or after special tokens.",
-    tidied="strip",
-)
-exercise.option(
-    "white_space_unified",
-    "Your token ids have one space for any white space.",
-    "Is the text that one gets back the one that went in?",
-    why="`' '.join(text.split())` is a habit of cleaning text.",
-    tidied="one space",
-)
-exercise.option(
-    "space_put_before",
-    "Your token ids begin with a space that the text does not have.",
-    "Would the decoded text be the one that went in?",
-    why="Hugging Face's byte-level splitter adds a space by default "
-    "(huggingface/tokenizers issues 608 and 1174).",
-    tidied="space in front",
-)
-exercise.option(
-    "accents_composed",
-    "Your token ids are those of a text in which accents are composed.",
-    "Do E followed by an accent and É have the same bytes?",
-    why="Normalising to NFC is good advice for training data; here it changes text.",
-    tidied="NFC",
-)
-exercise.option(
-    "lower_cased",
-    "Your token ids are those of a text in small letters.",
-    "Is the text that one gets back the one that went in?",
-    why="Many introductions to text start with text.lower().",
-    tidied="lower",
-)
-exercise.option(
-    "longest_match",
-    "Your tokens are the longest known ones that fit, cut off from the left.",
-    "Which pair of abc was learned first?",
-    why="Searching for the longest token in the vocabulary is how WordPiece encodes.",
-    joined={"algorithm": "longest match"},
-)
-exercise.option(
-    "passes_from_left_to_right",
-    "Your known pairs are joined from left to right, whatever their ranks.",
-    "Which pair of abc was learned first?",
-    why="A loop over the word that joins what it knows is the shortest code.",
-    joined={"algorithm": "passes"},
-)
-exercise.option(
-    "latest_pair_first",
-    "Your pair that was learned last is joined first.",
-    "Which pair of abc was learned first?",
-    why="`max` over the ranks, or a list of pairs read from its end.",
-    joined={"pick": "latest"},
-)
-exercise.option(
-    "nothing_joined",
-    "Your token ids are all bytes: no pair is joined.",
-    "Which id has the token that the first merge made?",
-    why="`list(text.encode())` gives token ids that decode to the text, too.",
-    joined={"joined": {"which": "none"}},
-)
-exercise.option(
-    "one_joining_only",
-    "Your token ids have one joining in each pre-token, and no other after it.",
-    "After two symbols have been joined, can the new one be part of a known pair?",
-    why="`return` stands inside the loop, or there is no loop.",
-    joined={"repeated": "never"},
-)
-exercise.option(
-    "tokens_returned",
-    "Your result is a list of tokens, not of their ids.",
-    "Which type has each entry of the result in the docstring's example?",
-    why="`encode_word` gives tokens, and they are returned as they are.",
-    returns="tokens",
-)
-exercise.option(
-    "list_for_each_pre_token",
-    "Your result has a list of token ids for each pre-token and special token.",
-    "What does the docstring's example hold: numbers, or lists?",
-    why="`append` where the ids of a pre-token had to be added one by one.",
-    returns="by pre-token",
-)
-exercise.option(
-    "tuple_returned",
-    "Your token ids come in a tuple.",
-    "Which type has the result in the docstring's example?",
-    why="Words are tuples, so the result becomes one too.",
-    returns="tuple",
-)
-exercise.option(
-    "none_without_text",
-    "Your result is None where there are no token ids.",
-    "What are the token ids of an empty text?",
-    why="`if not text: return` leaves out what to return.",
-    returns="None if empty",
-)
-exercise.options_of(encode_word_exercise, "merges_used_up")

@@ -1,12 +1,9 @@
 """Cases and misconceptions of ``encode_word``."""
 
-from functools import partial
 from itertools import pairwise, product
 
 from autograder import Exercise
-from autograder.exercises import merge_pair as merging
-from course_lib.bpe import encode_word, merge_pair
-from course_lib.lessons import token_statistics
+from course_lib.bpe import encode_word
 
 exercise = Exercise(
     encode_word,
@@ -169,413 +166,317 @@ def longer_words(student, rng):
         student.agrees(tuple(rng.choice([*"abä🐦"], 43).tolist()), learned(rng, "abä"))
 
 
-LOOKED_UP = {"pair": tuple, "made text": "".join, "sorted": lambda p: tuple(sorted(p))}
-PICKS = {  # of the known pairs in the word, from left to right, and their ranks
-    "earliest": lambda known, rank: min(known, key=rank),
-    "latest": lambda known, rank: max(known, key=rank),
-    "leftmost": lambda known, rank: known[0],
-    "rightmost": lambda known, rank: known[-1],
-    "last in order": lambda known, rank: max(known),
-    "first in order": lambda known, rank: min(known),
-    "most frequent": lambda known, rank: min(
-        known, key=lambda pair: (-known.count(pair), rank(pair))
-    ),
-    "most frequent, then leftmost": lambda known, rank: max(
-        dict.fromkeys(known), key=known.count
-    ),
-    "longest": lambda known, rank: max(
-        known, key=lambda pair: (len("".join(pair)), -rank(pair))
-    ),
-}
-RETURNS = {
-    "list": list,
-    "tuple": tuple,
-    "text": "".join,
-    "text with blanks": " ".join,
-    "each once": lambda tokens: list(dict.fromkeys(tokens)),
-    "sorted": sorted,
-}
+@exercise.right_answer
+def joining(word, merges):
+    ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+    while known := set(pairwise(word)) & ranks.keys():
+        best = min(known, key=ranks.get)
+        joined = []
+        i = 0
+        while i < len(word):
+            if word[i : i + 2] == best:
+                joined.append("".join(best))
+                i += 2
+            else:
+                joined.append(word[i])
+                i += 1
+        word = tuple(joined)
+    return list(word)
 
 
-def one_pass(symbols, merges):
-    joined, position = [], 0
-    while position < len(symbols):
-        here = tuple(symbols[position : position + 2]) in merges
-        joined.append("".join(symbols[position : position + 1 + here]))
-        position += 1 + here
-    return tuple(joined)
-
-
-def passes(symbols, merges):
-    before = None
-    while symbols != before:
-        before, symbols = symbols, one_pass(symbols, merges)
-    return symbols
-
-
-ALGORITHMS = {
-    "longest match": lambda word, merges: token_statistics.longest_match(
-        word, {left + right for left, right in merges}
-    ),
-    "one pass": one_pass,
-    "passes": passes,
-}
-
-
-@exercise.variants
-def variants(
-    word,
-    merges,
-    *,
-    algorithm="by rank",
-    symbols="as they are",
-    looked_up="pair",
-    ranked="all",
-    pick="earliest",
-    unknown="stays apart",
-    repeated="until none is left",
-    joined=None,
-    unknown_symbols="kept",
-    returns="list",
-    short="list",
-    used_up="nothing",
-):
-    if repeated == "each pair once":
-        joined = {"which": "first"}
-    join = partial(merging.variants, **joined) if joined else merge_pair
-    original = word = tuple(word)
-    if symbols == "letters":
-        word = tuple("".join(word))
-    elif symbols == "marked":
-        word = (*word[:-1], *(symbol + "</w>" for symbol in word[-1:]))
-    elif symbols == "without mark":
-        word = tuple(symbol.removesuffix("</w>") for symbol in word)
-    ranks = {}
-    for rank, pair in enumerate(merges[1:] if ranked == "all but one" else merges):
-        ranks.setdefault(LOOKED_UP[looked_up](pair), rank)
-    left = set(pairwise(word)) if repeated == "not what comes up" else None
-    left = set(merges) if repeated == "each pair once" else left
-    while algorithm == "by rank":
-        pairs = list(pairwise(word))
-        known = [
-            pair
-            for pair in pairs
-            if LOOKED_UP[looked_up](pair) in ranks and (left is None or pair in left)
-        ]
-        if unknown == "KeyError" and pairs:
-            min(pairs, key=lambda pair: ranks[pair])
-        elif unknown == "TypeError" and pairs:
-            min(pairs, key=ranks.get)
-        elif unknown == "comes first" and len(known) < len(pairs):
-            known = []
-        elif unknown == "ValueError":
-            min(known, key=ranks.get)
-        if not known:
-            break
-        best = PICKS[pick](known, lambda pair: ranks[LOOKED_UP[looked_up](pair)])
-        after = join(word, best)
-        if repeated == "each pair once":
-            left.remove(best)
-        if repeated == "never" or after == word:
-            word = after
-            break
-        word = after
-    if algorithm != "by rank":
-        word = ALGORITHMS[algorithm](word, merges)
-    learned_symbols = {symbol for pair in merges for symbol in (*pair, "".join(pair))}
-    if unknown_symbols == "dropped":
-        word = [token for token in word if token in learned_symbols]
-    elif unknown_symbols == "<unk>":
-        word = [token if token in learned_symbols else "<unk>" for token in word]
-    if used_up == "merges":
-        merges.clear()
-    if len(original) < 2 and short != "list":
-        return {"as it is": original, "None": None}.get(short) or "".join(original)
-    return RETURNS[returns](word)
-
-
-exercise.option(
-    "longest_match",
+@exercise.misconception(
     "Your tokens are the longest known ones that fit, cut off from the left.",
     "Of two pairs that could be joined, which one did training join first?",
     why="WordPiece encodes like this; on short words it mostly gives the same tokens.",
-    algorithm="longest match",
 )
-exercise.option(
-    "passes_from_left_to_right",
-    "Your known pairs are joined from left to right, whatever their ranks, in pass "
-    "after pass.",
-    "When two known pairs share a symbol, what decides which of them is joined?",
-    why="rasbt/LLMs-from-scratch issue 558 and ztxz16/fastllm pull request 715, where "
-    "more than half of the words came out differently.",
-    algorithm="passes",
+def longest_match(word, merges):
+    tokens = {left + right for left, right in merges}
+    encoded = []
+    while word:
+        end = len(word)
+        while end > 1 and "".join(word[:end]) not in tokens:
+            end -= 1
+        encoded.append("".join(word[:end]))
+        word = word[end:]
+    return encoded
+
+
+exercise.edits(
+    """
+passes_from_left_to_right:
+  | word = merge_pair( … ->
+  :     joined = []
+  :     while word:
+  :         end = 2 if word[:2] in ranks else 1
+  :         joined.append(''.join(word[:end]))
+  :         word = word[end:]
+  :     word = tuple(joined)
+  Your known pairs are joined from left to right, whatever their ranks, in pass after
+    pass.
+  ? When two known pairs share a symbol, what decides which of them is joined?
+  # rasbt/LLMs-from-scratch issue 558 and ztxz16/fastllm pull request 715, where more
+    than half of the words came out differently.
+one_pass_over_the_word:
+  | while (known …
+  :     word = … ->
+  :     joined = []
+  :     while word:
+  :         end = 2 if word[:2] in ranks else 1
+  :         joined.append(''.join(word[:end]))
+  :         word = word[end:]
+  :     word = tuple(joined)
+  Your known pairs are joined from left to right, whatever their ranks, and what has
+    been joined is not joined again.
+  ? After two symbols have been joined, can the new one be part of a known pair?
+  # One loop over the word seems to reach every pair.
+leftmost_pair_first:
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if pair in ranks]
+  | min(known, key=ranks.__getitem__) -> known[0]
+  Your word has the known pair joined first that stands first in it.
+  ? Does the position in the word decide, or the position in the list of pairs?
+  # A loop over the word that starts again after each joining does this.
+rightmost_pair_first:
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if pair in ranks]
+  | min(known, key=ranks.__getitem__) -> known[-1]
+  Your word has the known pair joined first that stands last in it.
+  # A loop over the word overwrites what it has chosen.
+most_frequent_pair_first:
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if pair in ranks]
+  | key=ranks.__getitem__ -> key=lambda pair: (-known.count(pair), ranks[pair])
+  Your word has the pair joined first that occurs most often in it.
+  ? Whose counts decided the order: this word's, or those of the training text?
+  # Training takes the most frequent pair; its loop is copied for encoding.
+most_frequent_pair_first_then_leftmost:
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if pair in ranks]
+  | min(known, key=ranks.__getitem__) -> max(known, key=known.count)
+  Your word has the pair joined first that occurs most often in it, of several such
+    pairs the leftmost.
+  # Counter.most_common, or max over counts, takes the one that was met first.
+latest_pair_first: min(known -> max(known
+  Your word has the pair joined first that was learned last.
+  ? Which of two pairs was more frequent in training: the earlier or the later one?
+  # `max` over the ranks, or a list of pairs read from its end.
+longest_pair_first:
+  | min(known, key=ranks.__getitem__) ->
+  :     max(known, key=lambda pair: (len(''.join(pair)), -ranks[pair]))
+  Your word has the pair joined first that makes the longest token.
+  ? Did training ask how long a token becomes?
+  # Fewer tokens are the aim, so the longest one looks like the best.
+last_pair_in_order_first: min(known, key=ranks.__getitem__) -> max(known)
+  Your word has the pair joined first that is last in Python's order.
+  ? What does `max` compare if it is given pairs and nothing else?
+  # The rule for equal counts in training is taken for the order of encoding.
+first_pair_in_order_first: min(known, key=ranks.__getitem__) -> min(known)
+  Your word has the pair joined first that is first in Python's order.
+  ? What does `min` compare if it is given pairs and nothing else?
+  # `min(known)` compares the pairs themselves, not their ranks.
+made_text_looked_up:
+  | dict.fromkeys(merges) -> dict.fromkeys(map(''.join, merges))
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if ''.join(pair) in ranks]
+  | key=ranks.__getitem__ -> key=lambda pair: ranks[''.join(pair)]
+  Your symbols are joined wherever they make the text of a known pair: a and bc for
+    (ab, c).
+  ? Can two different pairs make the same text?
+  # tiktoken finds merges by what comes out (minbpe, issue 11).
+direction_ignored:
+  | dict.fromkeys(merges) -> dict.fromkeys(tuple(sorted(pair)) for pair in merges)
+  | (set(pairwise(word)) & ranks.keys()) ->
+  :     [pair for pair in pairwise(word) if tuple(sorted(pair)) in ranks]
+  | key=ranks.__getitem__ -> key=lambda pair: ranks[tuple(sorted(pair))]
+  Your symbols are joined in both directions: also where a pair's right symbol comes
+    first.
+  ? Does a word in which a stands before t have the pair (t, a)?
+  # Pairs are compared as sets, or sorted.
+first_pair_left_out: dict.fromkeys(merges) -> dict.fromkeys(merges[1:])
+  Your tokens never have the first pair of the list joined.
+  ? Which rank does the first pair have, and what does your code do with 0?
+  # `if rank:` and `merges[1:]` leave out the merge of rank 0.
+first_position_only:
+  | word = merge_pair( … ->
+  :     best = min(known, key=ranks.__getitem__)
+  :     i = list(pairwise(word)).index(best)
+  :     word = (*word[:i], ''.join(best), *word[i + 2:])
+  :     del ranks[best]
+  Your pairs are joined only once in the word each.
+  ? What happens to a pair that stands in the word twice?
+  # One joining per pair: `break` after the first position that fits.
+pairs_of_the_start_only:
+  | enumerate(dict.fromkeys(merges)) ->
+  :     enumerate(dict.fromkeys(merges)) if pair in pairwise(word)
+  Your tokens have only pairs of the word's first symbols joined: what came from
+    joining stays.
+  ? Which pairs does the word have after the first joining?
+  # The set of pairs is made before the loop and not again inside it; GPT-2's program
+    makes it again in each round.
+one_joining_only: while (known … -> if (known := (set(pairwise(word)) & ranks.keys())):
+  Your word has one pair joined, and no other after it.
+  # `return` stands inside the loop, or there is no loop.
+nothing_joined:
+  | ranks = …
+  : while (known …
+  :     word = …
+  : return list(word) -> return list(word)
+  Your tokens are the symbols of the word.
+  ? What has become of the pair in the docstring's example?
+  # A list is compared with a tuple, and the two are never equal.
+joined_from_the_right:
+  | word = merge_pair( … ->
+  :     best = min(known, key=ranks.__getitem__)
+  :     for i in range(len(word) - 2, -1, -1):
+  :         if word[i:i + 2] == best:
+  :             word = (*word[:i], ''.join(best), *word[i + 2:])
+  Your a a a becomes a and aa: joining begins at the right end.
+  ? From which side did training read the word?
+  # Going backwards keeps the positions right while a list gets shorter.
+runs_joined_whole:
+  | word = merge_pair( … ->
+  :     best = min(known, key=ranks.__getitem__)
+  :     joined = [word[0]]
+  :     for pair in pairwise(word):
+  :         if pair == best:
+  :             joined[-1] += pair[1]
+  :         else:
+  :             joined.append(pair[1])
+  :     word = tuple(joined)
+  Your a a a becomes one token when (a, a) is joined.
+  ? How many symbols does one joining use up?
+  # What has been joined is joined to the next symbol again.
+text_replaced:
+  | word = merge_pair( … ->
+  :     best = min(known, key=ranks.__getitem__)
+  :     word = tuple(' '.join(word).replace(' '.join(best), ''.join(best)).split())
+  Your pairs are joined inside a text: the end of one symbol and the start of the next
+    count as a pair.
+  ? In `ba n`, is there a symbol `a`?
+  # `' '.join(word).replace(…)`; the listing in Sennrich et al. (2016) needs a regular
+    expression with two look-arounds to keep clear of this.
+""",
 )
-exercise.option(
-    "one_pass_over_the_word",
-    "Your known pairs are joined from left to right, whatever their ranks, and what "
-    "has been joined is not joined again.",
-    "After two symbols have been joined, can the new one be part of a known pair?",
-    why="One loop over the word seems to reach every pair.",
-    algorithm="one pass",
+exercise.edits(
+    """
+joined_with_a_blank: ''.join(best) -> ' '.join(best)
+  Your joined tokens have a blank inside.
+  ? How is the joined token written in the docstring's example?
+  # Files of merges write a pair with a blank between its symbols.
+""",
+    of=joining,
 )
-exercise.option(
-    "leftmost_pair_first",
-    "Your word has the known pair joined first that stands first in it.",
-    "Does the position in the word decide, or the position in the list of pairs?",
-    why="A loop over the word that starts again after each joining does this.",
-    pick="leftmost",
-)
-exercise.option(
-    "rightmost_pair_first",
-    "Your word has the known pair joined first that stands last in it.",
-    "Does the position in the word decide, or the position in the list of pairs?",
-    why="A loop over the word overwrites what it has chosen.",
-    pick="rightmost",
-)
-exercise.option(
-    "most_frequent_pair_first",
-    "Your word has the pair joined first that occurs most often in it.",
-    "Whose counts decided the order: this word's, or those of the training text?",
-    why="Training takes the most frequent pair; its loop is copied for encoding.",
-    pick="most frequent",
-)
-exercise.option(
-    "most_frequent_pair_first_then_leftmost",
-    "Your word has the pair joined first that occurs most often in it, of several such "
-    "pairs the leftmost.",
-    "Whose counts decided the order: this word's, or those of the training text?",
-    why="Counter.most_common, or max over counts, takes the one that was met first.",
-    pick="most frequent, then leftmost",
-)
-exercise.option(
-    "latest_pair_first",
-    "Your word has the pair joined first that was learned last.",
-    "Which of two pairs was more frequent in training: the earlier or the later one?",
-    why="`max` over the ranks, or a list of pairs read from its end.",
-    pick="latest",
-)
-exercise.option(
-    "longest_pair_first",
-    "Your word has the pair joined first that makes the longest token.",
-    "Did training ask how long a token becomes?",
-    why="Fewer tokens are the aim, so the longest one looks like the best.",
-    pick="longest",
-)
-exercise.option(
-    "last_pair_in_order_first",
-    "Your word has the pair joined first that is last in Python's order.",
-    "What does `max` compare if it is given pairs and nothing else?",
-    why="The rule for equal counts in training is taken for the order of encoding.",
-    pick="last in order",
-)
-exercise.option(
-    "first_pair_in_order_first",
-    "Your word has the pair joined first that is first in Python's order.",
-    "What does `min` compare if it is given pairs and nothing else?",
-    why="`min(known)` compares the pairs themselves, not their ranks.",
-    pick="first in order",
-)
-exercise.option(
-    "made_text_looked_up",
-    "Your symbols are joined wherever they make the text of a known pair: a and bc "
-    "for (ab, c).",
-    "Can two different pairs make the same text?",
-    why="tiktoken finds merges by what comes out (minbpe, issue 11).",
-    looked_up="made text",
-)
-exercise.option(
-    "direction_ignored",
-    "Your symbols are joined in both directions: also where a pair's right symbol "
-    "comes first.",
-    "Does a word in which a stands before t have the pair (t, a)?",
-    why="Pairs are compared as sets, or sorted.",
-    looked_up="sorted",
-)
-exercise.option(
-    "first_pair_left_out",
-    "Your tokens never have the first pair of the list joined.",
-    "Which rank does the first pair have, and what does your code do with 0?",
-    why="`if rank:` and `merges[1:]` leave out the merge of rank 0.",
-    ranked="all but one",
-)
-exercise.option(
-    "first_position_only",
-    "Your pairs are joined only once in the word each.",
-    "What happens to a pair that stands in the word twice?",
-    why="One joining per pair: `break` after the first position that fits.",
-    repeated="each pair once",
-)
-exercise.option(
-    "pairs_of_the_start_only",
-    "Your tokens have only pairs of the word's first symbols joined: what came from "
-    "joining stays.",
-    "Which pairs does the word have after the first joining?",
-    why="The set of pairs is made before the loop and not again inside it; GPT-2's "
-    "program makes it again in each round.",
-    repeated="not what comes up",
-)
-exercise.option(
-    "one_joining_only",
-    "Your word has one pair joined, and no other after it.",
-    "Which pairs does the word have after the first joining?",
-    why="`return` stands inside the loop, or there is no loop.",
-    repeated="never",
-)
-exercise.option(
-    "nothing_joined",
-    "Your tokens are the symbols of the word.",
-    "What has become of the pair in the docstring's example?",
-    why="A list is compared with a tuple, and the two are never equal.",
-    joined={"which": "none"},
-)
-exercise.option(
-    "joined_from_the_right",
-    "Your a a a becomes a and aa: joining begins at the right end.",
-    "From which side did training read the word?",
-    why="Going backwards keeps the positions right while a list gets shorter.",
-    joined={"side": "right"},
-)
-exercise.option(
-    "runs_joined_whole",
-    "Your a a a becomes one token when (a, a) is joined.",
-    "How many symbols does one joining use up?",
-    why="What has been joined is joined to the next symbol again.",
-    joined={"read": "runs"},
-)
-exercise.option(
-    "text_replaced",
-    "Your pairs are joined inside a text: the end of one symbol and the start of the "
-    "next count as a pair.",
-    "In `ba n`, is there a symbol `a`?",
-    why="`' '.join(word).replace(…)`; the listing in Sennrich et al. (2016) needs a "
-    "regular expression with two look-arounds to keep clear of this.",
-    joined={"read": "text"},
-)
-exercise.option(
-    "joined_with_a_blank",
-    "Your joined tokens have a blank inside.",
-    "How is the joined token written in the docstring's example?",
-    why="Files of merges write a pair with a blank between its symbols.",
-    joined={"made": "with a blank"},
-)
-exercise.option(
-    "letters_for_symbols",
-    "Your symbols of several letters are taken apart: t</w> becomes t, <, /, w and >.",
-    "How many symbols has the word that was handed in?",
-    why="''.join(word) makes a text, and a text is letters.",
-    symbols="letters",
-)
-exercise.option(
-    "mark_added_again",
-    "Your word has one mark </w> more at its end than it was given.",
-    "Whose task is it to write the mark: that of spelling or that of joining?",
-    why="CLIP's simple_tokenizer.py adds the mark inside its function for one word.",
-    symbols="marked",
-)
-exercise.option(
-    "mark_removed",
-    "Your tokens have lost the mark </w>.",
-    "How could one tell, from the tokens, where a word ends?",
-    why="The mark is taken off to compare letters, and not put on again.",
-    symbols="without mark",
-)
-exercise.option(
-    "unknown_dropped",
-    "Symbols that are in none of the pairs are missing from your tokens.",
-    "Can the word be put together again from your tokens?",
-    why="A look-up in the vocabulary that leaves out what it does not find.",
-    unknown_symbols="dropped",
-)
-exercise.option(
-    "unknown_replaced",
-    "Symbols that are in none of the pairs have become <unk> in your tokens.",
-    "What does the docstring say of a symbol that did not occur in training?",
-    why="Vocabularies of words have a token for all that is unknown.",
-    unknown_symbols="<unk>",
-)
-exercise.option(
-    "unknown_pair_raises",
-    "Your call ends in a KeyError where two neighbours were never learned as a pair.",
-    "What should become of two neighbours that training never joined?",
-    why="`ranks[pair]` in place of a look-up with a default value; GPT-2's program has "
-    "infinity there.",
-    unknown="KeyError",
-)
-exercise.option(
-    "rank_none_compared",
-    "Your call ends in a TypeError where two neighbours were never learned as a pair.",
-    "What does `ranks.get(pair)` give for a pair that is not there?",
-    why="`min(…, key=ranks.get)` compares None with a number.",
-    unknown="TypeError",
-)
-exercise.option(
-    "unknown_pair_ends_it",
-    "Your joining ends as soon as the word has two neighbours that were never learned "
-    "as a pair.",
-    "Which rank should a pair have that was never learned: the first or the last?",
-    why="`ranks.get(pair, -1)` puts it first, and the loop ends at it.",
-    unknown="comes first",
-)
-exercise.option(
-    "error_without_known_pairs",
-    "Your call ends in a ValueError where the word has no known pair.",
-    "What does `min` do with an empty list, and when is there one?",
-    why="`min` is asked before anything asks whether a pair is left.",
-    unknown="ValueError",
-)
-exercise.option(
-    "merges_used_up",
-    "Your call leaves the caller's list of pairs empty.",
-    "Whom else does the list of pairs belong to?",
-    why="`merges.pop(0)` is a handy way to take one pair after the other.",
-    used_up="merges",
-)
-exercise.option(
-    "one_symbol_returned_as_it_is",
-    "Your result is the word itself, a tuple, where it has one symbol or none.",
-    "What does your code return when there is no pair in the word?",
-    why="GPT-2's encoder.py has `if not pairs: return token`.",
-    short="as it is",
-)
-exercise.option(
-    "short_words_as_text",
-    "Your result is a text where the word has one symbol or none.",
-    "What does your code return when there is no pair in the word?",
-    why="`return word[0]` is the only token, but no list.",
-    short="text",
-)
-exercise.option(
-    "tuple_returned",
-    "Your tokens come in a tuple.",
-    "Which type has the result in the docstring's example?",
-    why="`merge_pair` returns a tuple, and so does the loop around it.",
-    returns="tuple",
-)
-exercise.option(
-    "text_returned",
-    "Your tokens are put together to one text.",
-    "How many tokens does the docstring's example have?",
-    why="''.join(symbols) makes a word that one can read.",
-    returns="text",
-)
-exercise.option(
-    "text_with_blanks_returned",
-    "Your tokens come as one text with blanks between them.",
-    "Which type has the result in the docstring's example?",
-    why="subword-nmt prints tokens in this way.",
-    returns="text with blanks",
-)
-exercise.option(
-    "each_token_once",
-    "Your tokens are listed once each, also where they occur twice.",
-    "Can the word be put together again from your tokens?",
-    why="A set or a dictionary of tokens is what vocabularies are made of.",
-    returns="each once",
-)
-exercise.option(
-    "sorted_tokens",
-    "Your tokens are in Python's order of texts.",
-    "In which order does the docstring promise the tokens?",
-    why="A set of tokens is sorted so that it has an order at all.",
-    returns="sorted",
+exercise.edits(
+    """
+letters_for_symbols:
+  | ranks = … ->
+  :     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+  :     word = tuple(''.join(word))
+  Your symbols of several letters are taken apart: t</w> becomes t, <, /, w and >.
+  ? How many symbols has the word that was handed in?
+  # ''.join(word) makes a text, and a text is letters.
+mark_added_again:
+  | ranks = … ->
+  :     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+  :     if word:
+  :         word = (*word[:-1], word[-1] + '</w>')
+  Your word has one mark </w> more at its end than it was given.
+  ? Whose task is it to write the mark: that of spelling or that of joining?
+  # CLIP's simple_tokenizer.py adds the mark inside its function for one word.
+mark_removed:
+  | ranks = … ->
+  :     ranks = {pair: rank for rank, pair in enumerate(dict.fromkeys(merges))}
+  :     word = tuple((symbol.removesuffix('</w>') for symbol in word))
+  Your tokens have lost the mark </w>.
+  ? How could one tell, from the tokens, where a word ends?
+  # The mark is taken off to compare letters, and not put on again.
+unknown_dropped:
+  | return list(word) ->
+  :     symbols = {symbol for pair in merges for symbol in (*pair, ''.join(pair))}
+  :     return [symbol for symbol in word if symbol in symbols]
+  Symbols that are in none of the pairs are missing from your tokens.
+  ? Can the word be put together again from your tokens?
+  # A look-up in the vocabulary that leaves out what it does not find.
+unknown_replaced:
+  | return list(word) ->
+  :     symbols = {symbol for pair in merges for symbol in (*pair, ''.join(pair))}
+  :     return [symbol if symbol in symbols else '<unk>' for symbol in word]
+  Symbols that are in none of the pairs have become <unk> in your tokens.
+  ? What does the docstring say of a symbol that did not occur in training?
+  # Vocabularies of words have a token for all that is unknown.
+unknown_pair_raises: (set(pairwise(word)) & ranks.keys()) -> set(pairwise(word))
+  Your call ends in a KeyError where two neighbours were never learned as a pair.
+  ? What should become of two neighbours that training never joined?
+  # `ranks[pair]` in place of a look-up with a default value; GPT-2's program has
+    infinity there.
+rank_none_compared:
+  | (set(pairwise(word)) & ranks.keys()) -> list(pairwise(word))
+  | word = merge_pair( … ->
+  :     best = min(known, key=ranks.get)
+  :     if best not in ranks:
+  :         break
+  :     word = merge_pair(word, best)
+  Your call ends in a TypeError where two neighbours were never learned as a pair.
+  ? What does `ranks.get(pair)` give for a pair that is not there?
+  # `min(…, key=ranks.get)` compares None with a number.
+unknown_pair_ends_it:
+  | (set(pairwise(word)) & ranks.keys()) -> set(pairwise(word))
+  | word = merge_pair( … ->
+  :     best = min(known, key=lambda pair: ranks.get(pair, -1))
+  :     if best not in ranks:
+  :         break
+  :     word = merge_pair(word, best)
+  Your joining ends as soon as the word has two neighbours that were never learned as
+    a pair.
+  ? Which rank should a pair have that was never learned: the first or the last?
+  # `ranks.get(pair, -1)` puts it first, and the loop ends at it.
+error_without_known_pairs:
+  | while (known …
+  :     word = … ->
+  :     while True:
+  :         known = set(pairwise(word)) & ranks.keys()
+  :         word = merge_pair(word, min(known, key=ranks.__getitem__))
+  Your call ends in a ValueError where the word has no known pair.
+  ? What does `min` do with an empty list, and when is there one?
+  # `min` is asked before anything asks whether a pair is left.
+merges_used_up:
+  | ranks = … ->
+  :     ranks = {}
+  :     while merges:
+  :         ranks.setdefault(merges.pop(0), len(ranks))
+  Your call leaves the caller's list of pairs empty.
+  ? Whom else does the list of pairs belong to?
+  # `merges.pop(0)` is a handy way to take one pair after the other.
+one_symbol_returned_as_it_is:
+  | if len(word) < 2:
+  :     return word
+  Your result is the word itself, a tuple, where it has one symbol or none.
+  ? What does your code return when there is no pair in the word?
+  # GPT-2's encoder.py has `if not pairs: return token`.
+short_words_as_text:
+  | if len(word) < 2:
+  :     return ''.join(word)
+  Your result is a text where the word has one symbol or none.
+  # `return word[0]` is the only token, but no list.
+tuple_returned: return word
+  Your tokens come in a tuple.
+  ? Which type has the result in the docstring's example?
+  # `merge_pair` returns a tuple, and so does the loop around it.
+text_returned: return ''.join(word)
+  Your tokens are put together to one text.
+  ? How many tokens does the docstring's example have?
+  # ''.join(symbols) makes a word that one can read.
+text_with_blanks_returned: return ' '.join(word)
+  Your tokens come as one text with blanks between them.
+  ? Which type has the result in the docstring's example?
+  # subword-nmt prints tokens in this way.
+each_token_once: return list(dict.fromkeys(word))
+  Your tokens are listed once each, also where they occur twice.
+  ? Can the word be put together again from your tokens?
+  # A set or a dictionary of tokens is what vocabularies are made of.
+sorted_tokens: return sorted(word)
+  Your tokens are in Python's order of texts.
+  ? In which order does the docstring promise the tokens?
+  # A set of tokens is sorted so that it has an order at all.
+""",
 )

@@ -255,7 +255,7 @@ def attended(x, w, n_heads, may_attend):
 
 
 @exercise.right_answer
-def each_part_by_itself(x, parameters, n_heads, may_attend=None, norm_first=False):
+def without_a_loop(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters
     w_q, w_k, w_v, w_o = (p[name] for name in ("w_q", "w_k", "w_v", "w_o"))
 
@@ -265,11 +265,14 @@ def each_part_by_itself(x, parameters, n_heads, may_attend=None, norm_first=Fals
     def apply_feed_forward(y):
         return feed_forward(y, p["w_1"], p["b_1"], p["w_2"], p["b_2"])
 
+    def norm(y, number):
+        return layer_norm(y, p[f"gain_{number}"], p[f"bias_{number}"])
+
     if norm_first:
-        a = x + attend(layer_norm(x, p["gain_1"], p["bias_1"]))
-        return a + apply_feed_forward(layer_norm(a, p["gain_2"], p["bias_2"]))
-    a = layer_norm(x + attend(x), p["gain_1"], p["bias_1"])
-    return layer_norm(a + apply_feed_forward(a), p["gain_2"], p["bias_2"])
+        a = x + attend(norm(x, 1))
+        return a + apply_feed_forward(norm(a, 2))
+    a = norm(x + attend(x), 1)
+    return norm(a + apply_feed_forward(a), 2)
 
 
 exercise.edits(
@@ -310,19 +313,17 @@ sum_after_the_norm:
 )
 exercise.edits(
     """
-first_norm_left_out:
-  | layer_norm(x + attend(x), p['gain_1'], p['bias_1']) -> x + attend(x)
+first_norm_left_out: norm(x + attend(x), 1) -> x + attend(x)
   With the norm after, your first sum is not normed.
   ? How many norms are there, and where does each stand?
   # Both sums are written first, and one norm at the end is thought to do.
 """,
-    of=each_part_by_itself,
+    of=without_a_loop,
 )
 exercise.edits(
     """
 norm_before_and_after:
-  | x + sublayer(layer_norm(x, gain, bias)) ->
-  :     layer_norm(x + sublayer(layer_norm(x, gain, bias)), gain, bias)
+  | x = x + … -> x = layer_norm(x + sublayer(layer_norm(x, gain, bias)), gain, bias)
   With the norm before each part, you norm once more after its sum.
   ? How many norms does x pass on its way along the sums, if they stand before the
     parts?
@@ -335,16 +336,15 @@ norm_at_the_end: return x -> return layer_norm(x, gain, bias) if norm_first else
 )
 exercise.edits(
     """
-attention_not_normed: attend(layer_norm(x, p['gain_1'], p['bias_1'])) -> attend(x)
+attention_not_normed: attend(norm(x, 1)) -> attend(x)
   With the norm before, your attention reads rows that are not normed.
   ? How many norms are there, and where does each stand?
   # The first part gets x as it is, and the norm is put between the two parts.
-feed_forward_not_normed:
-  | apply_feed_forward(layer_norm(a, p['gain_2'], p['bias_2'])) -> apply_feed_forward(a)
+feed_forward_not_normed: apply_feed_forward(norm(a, 2)) -> apply_feed_forward(a)
   With the norm before, your feed-forward part reads rows that are not normed.
   # Norms are thought to belong to attention.
 """,
-    of=each_part_by_itself,
+    of=without_a_loop,
 )
 exercise.edits(
     """
@@ -352,13 +352,7 @@ nothing_carried_over: x + sublayer => sublayer
   Your layer has no residual connections: each part replaces its input.
   ? What is left of a token after a part whose parameters are all zero?
   # The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.
-result_added_to_itself:
-  | x = x + … ->
-  :     x = sublayer(layer_norm(x, gain, bias))
-  :     x = x + x
-  | x = layer_norm( … ->
-  :     x = sublayer(x)
-  :     x = layer_norm(x + x, gain, bias)
+result_added_to_itself: x + sublayer => 2 * sublayer
   Your residual connections add each part's result to itself, not to what went in.
   ? Which two things does a residual connection add, and which names have they in your
     code?
@@ -369,10 +363,8 @@ no_sum_with_the_norm_before: x = x + sublayer -> x = sublayer
   ? With parameters of zero, what should come out if the norm stands before?
   # x = part(norm(x)) seems complete: the sum stood inside the norm's brackets.
 neither_sums_nor_norms:
-  | if norm_first:
-  :     x = …
-  : else:
-  :     x = … -> x = sublayer(x)
+  | x + sublayer(layer_norm(x, gain, bias)) -> sublayer(x)
+  | layer_norm(x + sublayer(x), gain, bias) -> sublayer(x)
   Your layer has neither residual connections nor norms: it is the two parts alone.
   ? What stands around each sublayer in the docstring?
   # Attention and network are the parts with names of their own.
@@ -387,35 +379,29 @@ only_the_first_sum: a + apply_feed_forward => apply_feed_forward
 only_the_second_sum: x + attend => attend
   Your attention replaces its input: it has no residual connection.
   # What attention gives is taken for the new rows.
-""",
-    of=each_part_by_itself,
-)
-exercise.edits(
-    """
-input_of_the_layer_added_twice:
-  | inputs = x
-  | x + sublayer => inputs + sublayer
+input_of_the_layer_added_twice: a + apply_feed_forward => x + apply_feed_forward
   Your second sum adds the layer's own input, not what the first sum gave.
   ? What went into the feed-forward part?
   # One variable `inputs` for both sums: strutive07/transformer-tensorflow2.0, issue
     14.
-input_added_twice_with_the_norm_after:
-  | inputs = x
-  | layer_norm(x + -> layer_norm(inputs +
+input_added_twice_with_the_norm_after: norm(a + -> norm(x +
   With the norm after, your second sum adds the layer's own input, not what the first
     norm gave.
   ? Which rows go into the feed-forward part, and which are added to what it gives?
   # attended = norm(x + attend(x)) has a new name, and x is still at hand for the
     second line.
-input_added_twice_with_the_norm_before:
-  | inputs = x
-  | x = x + sublayer -> x = inputs + sublayer
+input_added_twice_with_the_norm_before: return a + -> return x +
   With the norm before, your second sum adds the layer's own input, not what the first
     sum gave.
   ? Which rows does the second norm read, and which are added to the result of its
     part?
   # attended = x + attend(norm(x)) has a new name, and x is still at hand for the
     second line.
+""",
+    of=without_a_loop,
+)
+exercise.edits(
+    """
 normed_rows_added:
   | x = x + … ->
   :     x = layer_norm(x, gain, bias)
@@ -428,24 +414,23 @@ normed_rows_added:
 exercise.edits(
     """
 normed_rows_added_in_the_second_sum:
-  | return a … ->
-  :     a = layer_norm(a, p['gain_2'], p['bias_2'])
+  | return a + … ->
+  :     a = norm(a, 2)
   :     return a + apply_feed_forward(a)
   With the norm before, your second sum adds the normed rows, not the rows themselves.
   ? With parameters of zero, what should come out if the norm stands before?
   # The normed rows have a name in the second line, and are taken for both.
-""",
-    of=each_part_by_itself,
-)
-exercise.edits(
-    """
 parts_side_by_side:
-  | inputs = x
-  | sublayer(layer_norm(x -> sublayer(layer_norm(inputs
-  | sublayer(x) -> sublayer(inputs)
+  | apply_feed_forward(norm(a -> apply_feed_forward(norm(x
+  | apply_feed_forward(a) -> apply_feed_forward(x)
   Both your parts read the layer's input.
   ? Does the feed-forward part read x, or what the attention made of it?
   # Some later models (GPT-J, PaLM) do run both side by side.
+""",
+    of=without_a_loop,
+)
+exercise.edits(
+    """
 feed_forward_first: [attend, apply_feed_forward] -> [apply_feed_forward, attend]
   Your feed-forward part comes first, then the attention.
   ? Which comes first: the neighbours, or the token itself?
@@ -507,18 +492,13 @@ mask_returned_too: return x -> return (x, may_attend)
 exercise.edits(
     """
 summed_in_place:
-  | a = x + … ->
-  :     a = x
-  :     a += attend(layer_norm(a, p['gain_1'], p['bias_1']))
-  | a = layer_norm( … ->
-  :     a = x
-  :     a += attend(a)
-  :     a = layer_norm(a, p['gain_1'], p['bias_1'])
+  | x + attend(norm(x, 1)) -> x.add_(attend(norm(x, 1)))
+  | x + attend(x) -> x.add_(attend(x))
   Your call writes the first sum into x: the caller's tensor is overwritten.
   ? What does `x += …` do to the tensor that the caller holds?
   # `x += part(x)` looks like a new x.
 """,
-    of=each_part_by_itself,
+    of=without_a_loop,
 )
 
 exercise.family(families.squeezed())

@@ -179,8 +179,7 @@ def count_is_whole(student, rng):
 
 
 @exercise.right_answer
-def k_is_None(kind, n, d, k=None):
-    needs_k = kind in ("window", "convolution")
+def without_checks(kind, n, d, k=None):
     if kind == "attention":
         return 4 * n**2 * d
     if kind == "window":
@@ -471,7 +470,7 @@ k_checked_everywhere:
   ? What do the kinds that need no k do with it, by the docstring?
   # `if k is not None and k < 1` stands before the kinds are told apart.
 """,
-    of=k_is_None,
+    of=without_checks,
 )
 exercise.edits(
     """

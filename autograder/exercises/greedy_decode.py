@@ -178,246 +178,143 @@ def any_start_and_end(student, rng):
         student.agrees(drawn(rng, 8, start_id=start_id), start_id, end_id, 10)
 
 
-@exercise.variants
-def variants(
-    next_logits,
-    start_id,
-    end_id,
-    max_length,
-    *,
-    context="all so far",
-    choose="highest logit",
-    at_the_end="stop",
-    first="any token",
-    length=0,
-    last_call="none",
-    removed="first start, end",
-    returns="a list",
-    loop="until the end",
-):
-    if loop == "max_length - 1":
-        token_ids = [start_id]
-        for _ in range(max_length - 1):
-            token_ids.append(int(np.argmax(next_logits(list(token_ids)))))
-        return token_ids
-    token_ids, limit = [start_id], max_length + length
-    if first == "not where start is end" and start_id == end_id:
-        limit = 0
-    while len(token_ids) <= limit or last_call == "one more":
-        so_far = {"newest": token_ids[-1:], "start": token_ids[:1]}.get(context)
-        so_far = token_ids[1:] if context == "without start" else so_far or token_ids
-        logits = np.array(next_logits(list(so_far)), dtype=float)
-        if first == "not end" and len(token_ids) == 1:
-            logits[end_id] = -np.inf
-        if choose == "last of equals":
-            best = len(logits) - 1 - int(np.argmax(logits[::-1]))
-        elif choose == "0 below 0" and logits.max() <= 0:
-            best = 0
-        elif choose == "start ends too" and int(np.argmax(logits)) == start_id:
-            break
-        else:
-            key = {"lowest": -logits, "furthest from 0": np.abs(logits)}
-            best = int(np.argmax(key.get(choose, logits)))
-        if last_call == "one more" and len(token_ids) > limit:
-            break
-        if best == end_id and at_the_end == "stop":
-            break
-        token_ids.append(best)
-        if best == end_id and at_the_end == "append, stop":
-            break
-    result = token_ids[removed != "end" :]
-    if at_the_end == "removed later":
-        result = [token_id for token_id in result if token_id != end_id]
-    if removed == "every start":
-        result = [token_id for token_id in result if token_id != start_id]
-    if removed == "last":
-        result = result[:-1]
-    return {
-        "an array": np.array(result, dtype=int),
-        "a tuple": tuple(result),
-        "backwards": result[::-1],
-        "how many too": (result, len(result)),
-    }.get(returns, result)
-
-
-exercise.option(
-    "end_kept",
-    "Your result has the end token behind it.",
-    "Is `end_id` a token of the sequence, or the sign that it is over?",
-    why="The token is appended first and compared with `end_id` afterwards.",
-    at_the_end="append, stop",
-)
-exercise.option(
-    "never_stops",
-    "Your sequence continues behind its end, up to max_length.",
-    "What does your loop do when the end token is chosen?",
-    why="for _ in range(max_length) without a break: the Annotated Transformer's loop, "
-    "and graykode/nlp-tutorial's at first, know no end.",
-    at_the_end="go on",
-)
-exercise.option(
-    "ends_taken_out",
-    "Your sequence continues behind its end; only the end tokens themselves are left "
-    "out.",
-    "Do tokens behind the first end belong to the sequence?",
-    why="Special tokens are filtered out of decoded strings: skip_special_tokens=True.",
-    at_the_end="removed later",
-)
-exercise.option(
-    "start_kept",
-    "Your result begins with the start token.",
-    "Which of the tokens in your list was never chosen?",
-    why="The list that `next_logits` is called with is returned as it is, as in the "
-    "Annotated Transformer's greedy_decode.",
-    removed="end",
-)
-exercise.option(
-    "start_removed_by_value",
-    "Your result lacks every `start_id`, not only the first.",
-    "May a model choose `start_id` again, in the middle of a sequence?",
-    why="Start and end are removed by their values, in one line.",
-    removed="every start",
-)
-exercise.option(
-    "as_long_as_max_length",
-    "Your result begins with the start, goes on after the end, and is max_length long "
-    "with the start.",
-    "Which two tokens does the docstring leave out, and what ends a sequence?",
-    why="greedy_decode of The Annotated Transformer: ys begins with the start symbol, "
-    "and range(max_len - 1) adds the rest.",
-    loop="max_length - 1",
-)
-exercise.option(
-    "last_token_removed",
-    "Your result lacks its last token.",
-    "Is the end among the tokens in your list, when the loop is over?",
-    why="[1:-1] takes off start and end, and the end was never appended.",
-    removed="last",
-)
-exercise.option(
-    "one_token_too_many",
-    "Your result has one token too many where it does not end by itself.",
-    "How many tokens are in your list before the first one is chosen?",
-    why="PaddlePaddle/models, pull 1023, is about whether start and end are counted.",
-    length=1,
-)
-exercise.option(
-    "one_token_too_few",
-    "Your result has one token too few where it does not end by itself.",
-    "Does max_length count the start token?",
-    why="while len(tokens) < max_length is written with start in the list already.",
-    length=-1,
-)
-exercise.option(
-    "two_tokens_too_few",
-    "Your result has two tokens too few where it does not end by itself.",
-    "Which tokens does max_length count?",
-    why="Start and end are both counted.",
-    length=-2,
-)
-exercise.option(
-    "called_once_more",
-    "Your code calls `next_logits` once more after the last token.",
-    "When the sequence is max_length long, does the result of one more call matter?",
-    why="The length is checked after the logits, in a loop that begins with the call.",
-    last_call="one more",
-)
-exercise.option(
-    "newest_token_alone",
-    "Your code calls `next_logits` with the newest token alone.",
-    "How is the model to know what came before it?",
-    why="With a cache or a recurrent network only the newest token is fed; here there "
-    "is no cache and no hidden state.",
-    context="newest",
-)
-exercise.option(
-    "called_without_start",
-    "Your code calls `next_logits` without the start token.",
-    "What does a model read before any token is chosen?",
-    why="The list of results, which has no start, is what `next_logits` gets.",
-    context="without start",
-)
-exercise.option(
-    "start_alone",
-    "Your code calls `next_logits` with the start token alone, each time.",
-    "What must change between the first call and the second?",
-    why="The chosen token goes into the result, and not into what `next_logits` gets.",
-    context="start",
-)
-exercise.option(
-    "last_of_equals",
-    "Your code takes the largest token id among equal logits.",
-    "Which one does the docstring choose, and which one does your comparison?",
-    why=">= in a loop, or the last of a stable sort.",
-    choose="last of equals",
-)
-exercise.option(
-    "lowest_logit",
-    "Your code takes the token with the lowest logit.",
-    "Does a high logit stand for a likely token or for an unlikely one?",
-    why="Losses and negative logarithms are made small, and argmin comes with them.",
-    choose="lowest",
-)
-exercise.option(
-    "nothing_below_zero",
-    "Your code takes the token id 0 where all logits are below 0.",
-    "With which number does your search for the largest logit begin?",
-    why="best = 0.0 before the loop is right for probabilities.",
-    choose="0 below 0",
-)
-exercise.option(
-    "furthest_from_zero",
-    "Your code takes the logit furthest from 0, whatever its sign.",
-    "Which of −9 and 2 is the higher logit?",
-    why="abs() is copied from code that compares differences.",
-    choose="furthest from 0",
-)
-exercise.option(
-    "ends_at_start_too",
-    "Your sequence ends where start_id is chosen.",
-    "May a model choose `start_id` again, in the middle of a sequence?",
-    why="Special tokens are taken for signs that a sequence is over.",
-    choose="start ends too",
-)
-exercise.option(
-    "never_empty",
-    "Your result is never empty: where it should end at once, it goes on.",
-    "May the first token that is chosen be the end?",
-    why="A least length of 1 is the default of several decoders, fairseq's among them.",
-    first="not end",
-)
-exercise.option(
-    "start_taken_for_the_end",
-    "Where start_id is end_id, your result is empty.",
-    "Has the sequence ended before its first token is chosen?",
-    why="`while token_ids[-1] != end_id` reads the start as well.",
-    first="not where start is end",
-)
-exercise.option(
-    "given_as_an_array",
-    "Your token ids come in an array.",
-    "Which type does the docstring promise?",
-    why="Token ids are put into arrays for a model, and stay there.",
-    returns="an array",
-)
-exercise.option(
-    "given_as_a_tuple",
-    "Your token ids come in a tuple.",
-    "Which type does the docstring's example show?",
-    why="Tuples are what dictionaries and sets of hypotheses need.",
-    returns="a tuple",
-)
-exercise.option(
-    "written_backwards",
-    "Your token ids come in the other order, the last one first.",
-    "At which end of your list does a new token belong?",
-    why="insert(0, …) is taken for append, or the list is reversed on return.",
-    returns="backwards",
-)
-exercise.option(
-    "length_returned_too",
-    "Your result is a pair: token ids, and how many there are.",
-    "How many results does the docstring promise?",
-    why="Programs that pad their results return the lengths as well.",
-    returns="how many too",
+exercise.edits(
+    """
+end_kept:
+  | if best == end_id:
+  :     break
+  : token_ids.append(best) ->
+  :     token_ids.append(best)
+  :     if best == end_id:
+  :         break
+  Your result has the end token behind it.
+  ? Is `end_id` a token of the sequence, or the sign that it is over?
+  # The token is appended first and compared with `end_id` afterwards.
+never_stops:
+  | if best == end_id:
+  :     break
+  : token_ids.append(best) -> token_ids.append(best)
+  Your sequence continues behind its end, up to max_length.
+  ? What does your loop do when the end token is chosen?
+  # for _ in range(max_length) without a break: the Annotated Transformer's loop, and
+    graykode/nlp-tutorial's at first, know no end.
+ends_taken_out:
+  | if best == end_id:
+  :     break
+  : token_ids.append(best) -> token_ids.append(best)
+  | return [token_id for token_id in token_ids[1:] if token_id != end_id]
+  Your sequence continues behind its end; only the end tokens themselves are left out.
+  ? Do tokens behind the first end belong to the sequence?
+  # Special tokens are filtered out of decoded strings: skip_special_tokens=True.
+start_kept: return token_ids
+  Your result begins with the start token.
+  ? Which of the tokens in your list was never chosen?
+  # The list that `next_logits` is called with is returned as it is, as in the
+    Annotated Transformer's greedy_decode.
+start_removed_by_value:
+  | return [token_id for token_id in token_ids if token_id != start_id]
+  Your result lacks every `start_id`, not only the first.
+  ? May a model choose `start_id` again, in the middle of a sequence?
+  # Start and end are removed by their values, in one line.
+as_long_as_max_length:
+  | len(token_ids) <= max_length -> len(token_ids) < max_length
+  | if best == end_id:
+  :     break
+  : token_ids.append(best) -> token_ids.append(best)
+  | return token_ids
+  Your result begins with the start, goes on after the end, and is max_length long
+    with the start.
+  ? Which two tokens does the docstring leave out, and what ends a sequence?
+  # greedy_decode of The Annotated Transformer: ys begins with the start symbol, and
+    range(max_len - 1) adds the rest.
+last_token_removed: return token_ids[1:-1]
+  Your result lacks its last token.
+  ? Is the end among the tokens in your list, when the loop is over?
+  # [1:-1] takes off start and end, and the end was never appended.
+one_token_too_many: len(token_ids) <= max_length -> len(token_ids) <= max_length + 1
+  Your result has one token too many where it does not end by itself.
+  ? How many tokens are in your list before the first one is chosen?
+  # PaddlePaddle/models, pull 1023, is about whether start and end are counted.
+one_token_too_few: len(token_ids) <= max_length -> len(token_ids) < max_length
+  Your result has one token too few where it does not end by itself.
+  ? Does max_length count the start token?
+  # while len(tokens) < max_length is written with start in the list already.
+two_tokens_too_few: len(token_ids) <= max_length -> len(token_ids) < max_length - 1
+  Your result has two tokens too few where it does not end by itself.
+  ? Which tokens does max_length count?
+  # Start and end are both counted.
+called_once_more:
+  | while len(token_ids) <= max_length -> while True
+  | if best == end_id -> if best == end_id or len(token_ids) > max_length
+  Your code calls `next_logits` once more after the last token.
+  ? When the sequence is max_length long, does the result of one more call matter?
+  # The length is checked after the logits, in a loop that begins with the call.
+newest_token_alone: list(token_ids) -> token_ids[-1:]
+  Your code calls `next_logits` with the newest token alone.
+  ? How is the model to know what came before it?
+  # With a cache or a recurrent network only the newest token is fed; here there is no
+    cache and no hidden state.
+called_without_start: list(token_ids) -> token_ids[1:]
+  Your code calls `next_logits` without the start token.
+  ? What does a model read before any token is chosen?
+  # The list of results, which has no start, is what `next_logits` gets.
+start_alone: list(token_ids) -> [start_id]
+  Your code calls `next_logits` with the start token alone, each time.
+  ? What must change between the first call and the second?
+  # The chosen token goes into the result, and not into what `next_logits` gets.
+last_of_equals: best = len(logits) - 1 - int(np.argmax(logits[::-1]))
+  Your code takes the largest token id among equal logits.
+  ? Which one does the docstring choose, and which one does your comparison?
+  # >= in a loop, or the last of a stable sort.
+lowest_logit: np.argmax -> np.argmin
+  Your code takes the token with the lowest logit.
+  ? Does a high logit stand for a likely token or for an unlikely one?
+  # Losses and negative logarithms are made small, and argmin comes with them.
+nothing_below_zero:
+  | best = int(np.argmax(logits)) ->
+  :     best, highest = (0, 0.0)
+  :     for token_id, logit in enumerate(logits):
+  :         if logit > highest:
+  :             best, highest = (token_id, logit)
+  Your code takes the token id 0 where all logits are below 0.
+  ? With which number does your search for the largest logit begin?
+  # best = 0.0 before the loop is right for probabilities.
+furthest_from_zero: np.argmax(logits) -> np.argmax(np.abs(logits))
+  Your code takes the logit furthest from 0, whatever its sign.
+  ? Which of −9 and 2 is the higher logit?
+  # abs() is copied from code that compares differences.
+ends_at_start_too: best == end_id -> best in (start_id, end_id)
+  Your sequence ends where start_id is chosen.
+  ? May a model choose `start_id` again, in the middle of a sequence?
+  # Special tokens are taken for signs that a sequence is over.
+never_empty:
+  | logits = … ->
+  :     logits = np.array(next_logits(list(token_ids)))
+  :     if len(token_ids) == 1:
+  :         logits[end_id] = -np.inf
+  Your result is never empty: where it should end at once, it goes on.
+  ? May the first token that is chosen be the end?
+  # A least length of 1 is the default of several decoders, fairseq's among them.
+start_taken_for_the_end:
+  | while len(token_ids) -> while token_ids[-1] != end_id and len(token_ids)
+  Where start_id is end_id, your result is empty.
+  ? Has the sequence ended before its first token is chosen?
+  # `while token_ids[-1] != end_id` reads the start as well.
+given_as_an_array: return np.array(token_ids[1:], dtype=int)
+  Your token ids come in an array.
+  ? Which type does the docstring promise?
+  # Token ids are put into arrays for a model, and stay there.
+given_as_a_tuple: return tuple(token_ids[1:])
+  Your token ids come in a tuple.
+  ? Which type does the docstring's example show?
+  # Tuples are what dictionaries and sets of hypotheses need.
+written_backwards: return token_ids[:0:-1]
+  Your token ids come in the other order, the last one first.
+  ? At which end of your list does a new token belong?
+  # insert(0, …) is taken for append, or the list is reversed on return.
+length_returned_too: return (token_ids[1:], len(token_ids) - 1)
+  Your result is a pair: token ids, and how many there are.
+  ? How many results does the docstring promise?
+  # Programs that pad their results return the lengths as well.
+""",
 )

@@ -160,14 +160,15 @@ def tiled(part, n_heads):
 
 
 @exercise.right_answer
-def written_out(q, k, v, may_attend=None):
+def in_steps(q, k, v, may_attend=None):
     n_heads, n_kv_heads = (q.shape[-3], k.shape[-3])
     if n_heads % n_kv_heads:
         raise ValueError(
             f"n_heads={n_heads} is not divisible by n_kv_heads={n_kv_heads}"
         )
-    k = k.repeat_interleave(n_heads // n_kv_heads, dim=-3)
-    v = v.repeat_interleave(n_heads // n_kv_heads, dim=-3)
+    n_each = n_heads // n_kv_heads
+    k = k.repeat_interleave(n_each, dim=-3)
+    v = v.repeat_interleave(n_each, dim=-3)
     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
     if may_attend is not None:
         scores = scores.masked_fill(~may_attend[..., None, :, :], -torch.inf)
@@ -177,95 +178,70 @@ def written_out(q, k, v, may_attend=None):
 
 exercise.edits(
     """
-tiled:
-  | (n_kv_heads, -1) -> (-1, n_kv_heads)
-  | k.unsqueeze(-3), v.unsqueeze(-3) -> k.unsqueeze(-4), v.unsqueeze(-4)
+tiled: .repeat_interleave(n_each, dim=-3) => .tile(n_each, 1, 1)
   Your head h reads the keys and values of head h % n_kv_heads: all heads of keys are
     laid out once, and then again.
   ? Which heads of queries are neighbours of head 0 in your code, and which are in its
     group?
   # repeat and tile copy the whole axis; repeat_interleave copies each head.
-""",
-)
-exercise.edits(
-    """
-keys_tiled: k = torch.cat([k] * (n_heads // n_kv_heads), dim=-3)
+keys_tiled: k = k.tile(n_each, 1, 1)
   Your head h reads the keys of head h % n_kv_heads, and the values of its group.
   ? Are keys and values laid out in the same way?
   # One of two lines is mended, and the other one forgotten.
-values_tiled: v = torch.cat([v] * (n_heads // n_kv_heads), dim=-3)
+values_tiled: v = v.tile(n_each, 1, 1)
   Your head h reads the values of head h % n_kv_heads, and the keys of its group.
-""",
-    of=written_out,
-)
-exercise.edits(
-    """
-first_head_for_all:
-  | k.unsqueeze(-3), v.unsqueeze(-3) -> k[..., :1, None, :, :], v[..., :1, None, :, :]
+first_head_for_all: .repeat_interleave(n_each, dim=-3) => [..., :1, :, :]
   Your heads all read head 0 of keys and values.
   ? What do the other heads of keys and values do in your code?
   # That is multi-query attention, where there is no other head.
 keys_and_values_averaged:
-  | k.unsqueeze(-3), v.unsqueeze(-3) ->
-  :     k.mean(dim=-3, keepdim=True).unsqueeze(-3), v.mean(dim=-3,
-  :     keepdim=True).unsqueeze(-3)
+  | .repeat_interleave(n_each, dim=-3) => .mean(dim=-3, keepdim=True)
   Your heads all read the mean of the heads of keys and values.
   ? How many different heads of values can be read, and how many does your code have?
   # Averages are how Ainslie et al. (2023) make grouped heads out of a trained
     model's; after that they stay apart.
-groups_from_the_last_on:
-  | k.unsqueeze(-3), v.unsqueeze(-3) ->
-  :     k.flip(-3).unsqueeze(-3), v.flip(-3).unsqueeze(-3)
+groups_from_the_last_on: .repeat_interleave => .flip(-3).repeat_interleave
   Your first group reads the last head of keys and values.
   ? Which head of keys and values belongs to head 0 of the queries?
   # An index runs down where it should run up.
 queries_averaged:
-  | groups = … ->
-  :     groups = q.unflatten(-3, (n_kv_heads, -1))
-  :     groups = groups.mean(dim=-3, keepdim=True).expand_as(groups)
+  | q @ -> q.unflatten(-3, (-1, n_each)).mean(-3).repeat_interleave(n_each, -3) @
   Your heads of one group all have the mean of their queries.
   ? What do the heads of a group share: keys and values only, or queries, too?
   # 'Grouped queries' is read as queries that are merged.
-outputs_averaged: return output.mean(dim=-3)
+outputs_averaged: return (weights @ v).unflatten(-3, (-1, n_each)).mean(dim=-3)
   Your result has one head for each group: the mean of its outputs.
   ? How many heads does the docstring promise?
   # 'Grouped' is read as merged, and the number of heads is then n_kv_heads.
-outputs_summed: return output.sum(dim=-3)
+outputs_summed: return (weights @ v).unflatten(-3, (-1, n_each)).sum(dim=-3)
   Your result has one head for each group: the sum of its outputs.
   # An einsum without the axis of the group in its output sums over it.
-groups_left_as_an_axis: return output
+groups_left_as_an_axis: return (weights @ v).unflatten(-3, (-1, n_each))
   Your result has an axis for the groups, and one for the heads in each.
   ? Which shape does the docstring promise?
   # The queries are unflattened, and flatten is forgotten at the end.
-heads_reordered: return output.transpose(-4, -3).flatten(-4, -3)
+heads_reordered:
+  | return (weights @ v).unflatten(-3, (-1, n_each)).transpose(-4, -3).flatten(-4, -3)
   Your heads come out in another order: the first of each group, then the second of
     each.
   ? Which of your two axes of heads varies faster, before and after?
   # An einsum puts the axis of the group first, and reshape takes it as it is.
-heads_merged: return output.flatten(-4, -3).transpose(-3, -2).flatten(-2)
+heads_merged: return (weights @ v).transpose(-3, -2).flatten(-2)
   Your heads are merged: each token has one long vector.
   ? Which shape does the docstring promise?
   # merge_heads comes next in every block.
-tokens_before_heads: return output.flatten(-4, -3).transpose(-3, -2)
+tokens_before_heads: return (weights @ v).transpose(-3, -2)
   Your axes of tokens and of heads are exchanged.
   # (batch, n, n_heads, d) is what several libraries use.
-weights_returned:
-  | output, _ = -> _, weights =
-  | return weights.flatten(-4, -3)
+weights_returned: return weights
   Your result holds the weights, not the output.
   ? What is done with the weights at the end?
   # The weights are what the pictures show.
-weights_returned_too:
-  | output, _ = -> output, weights =
-  | return (output.flatten(-4, -3), weights.flatten(-4, -3))
+weights_returned_too: return (weights @ v, weights)
   Your result is a pair: the output, and the weights.
   ? How many results does the docstring promise?
   # attention returns both, and its result is handed on.
-""",
-)
-exercise.edits(
-    """
-not_scaled: scores = q … -> scores = q @ k.transpose(-1, -2)
+not_scaled: / q.shape[-1] ** 0.5 ->
   Your scores are not scaled.
   ? By what are dot products divided before the softmax?
   # The grouping is new, and the rest is written from memory.
@@ -273,32 +249,32 @@ scaled_by_d_k: q.shape[-1] ** 0.5 -> q.shape[-1]
   Your scores are divided by d_k, not by its root.
   ? How does the size of a dot product grow with d_k?
   # The root is lost.
-scaled_by_the_root_of_d_v: q.shape[-1] ** 0.5 -> v.shape[-1] ** 0.5
+scaled_by_the_root_of_d_v: q.shape[-1] -> v.shape[-1]
   Your scores are divided by √d_v.
   ? Which vectors are multiplied in a score: those of keys, or those of values?
   # d_k = d_v in nearly every model.
-scaled_by_the_number_of_keys: q.shape[-1] ** 0.5 -> k.shape[-2] ** 0.5
+scaled_by_the_number_of_keys: q.shape[-1] -> k.shape[-2]
   Your scores are divided by √m.
   ? Which axis does a dot product sum over?
   # shape[-2] and shape[-1] are a digit apart.
-scaled_by_n_kv_heads: q.shape[-1] ** 0.5 -> n_kv_heads ** 0.5
+scaled_by_n_kv_heads: q.shape[-1] -> n_kv_heads
   Your scores are divided by √n_kv_heads.
   # shape[-3] is at hand, since the heads are counted above.
-scaled_by_all_keys_of_a_token: q.shape[-1] ** 0.5 -> (n_kv_heads * q.shape[-1]) ** 0.5
+scaled_by_all_keys_of_a_token: q.shape[-1] -> (n_kv_heads * q.shape[-1])
   Your scores are divided by √(n_kv_heads · d_k).
   ? How many numbers does one dot product sum?
   # That is the length of a token's keys before they are split into heads.
-scaled_by_d_model: q.shape[-1] ** 0.5 -> (n_heads * q.shape[-1]) ** 0.5
+scaled_by_d_model: q.shape[-1] -> (n_heads * q.shape[-1])
   Your scores are divided by √(n_heads · d_k).
   # d_model is d_k in attention with one head.
-scaled_by_the_group: q.shape[-1] ** 0.5 -> (n_heads // n_kv_heads * q.shape[-1]) ** 0.5
+scaled_by_the_group: q.shape[-1] -> (n_each * q.shape[-1])
   Your scores are divided by √d_k, and by the root of the number of heads in a group.
   # The heads of a group are thought of as one longer head.
-softmax_over_queries: scores.softmax(dim=-1) -> scores.softmax(dim=-2)
+softmax_over_queries: softmax(dim=-1) -> softmax(dim=-2)
   Your softmax runs over the queries.
   ? Which weights sum to 1: those of one query, or those of one key?
   # Axis −2 is one off, and the shape stays the same.
-softmax_over_heads: scores.softmax(dim=-1) -> scores.softmax(dim=-3)
+softmax_over_heads: softmax(dim=-1) -> softmax(dim=-3)
   Your softmax runs over the heads.
   ? Which weights sum to 1: those of one query, or those of all heads together?
   # dim=1 is the axis of the heads in (batch, n_heads, n, m).
@@ -320,46 +296,31 @@ weights_not_normalised_again:
   Your blocked weights become 0 after the softmax: what is left does not sum to 1.
   ? What do the weights of a query sum to, once some are gone?
   # weights * may_attend is short, and leaves zeros in the right positions.
-""",
-    of=written_out,
-)
-exercise.edits(
-    """
-mask_left_out: v.unsqueeze(-3), may_attend) -> v.unsqueeze(-3))
+mask_left_out: may_attend = None
   Your mask plays no part.
   ? Which argument is not used in your code?
   # The mask is optional, and the grouping works without it.
-""",
-)
-exercise.edits(
-    """
 mask_for_the_first_head:
-  | scores = scores. … ->
-  :     scores[..., 0, :, :] = scores[..., 0, :, :].masked_fill(~may_attend,
-  :     -torch.inf)
+  | scores = scores.masked_fill( -> scores[..., :1, :, :].masked_fill_(
   Your mask holds for head 0 alone.
   ? For which heads should it hold, says the docstring?
   # scores[..., 0, :, :] is masked, in place of all heads.
 mask_for_the_first_group:
-  | scores = scores. … ->
-  :     first = scores[..., :n_heads // n_kv_heads, :, :]
-  :     first.masked_fill_(~may_attend[..., None, :, :], -torch.inf)
+  | scores = scores.masked_fill( -> scores[..., :n_each, :, :].masked_fill_(
   Your mask holds for the first group alone.
   # In a loop over the groups, the mask is used up, or set to None.
 mask_for_the_first_heads:
-  | scores = scores. … ->
-  :     first = scores[..., :n_kv_heads, :, :]
-  :     first.masked_fill_(~may_attend[..., None, :, :], -torch.inf)
+  | scores = scores.masked_fill( -> scores[..., :n_kv_heads, :, :].masked_fill_(
   Your mask holds for the first n_kv_heads heads alone.
   ? How many heads of scores are there?
   # The mask is repeated for the heads of keys, of which there are fewer.
-sequences_taken_for_heads: ~may_attend[..., None, :, :] -> ~may_attend
+sequences_taken_for_heads: [..., None, :, :] ->
   Your mask (batch, n, m) meets the heads: its first axis is taken for theirs, or does
     not fit.
   ? Which axis does broadcasting put next to the first one of (batch, n, m), if the
     scores have (batch, n_heads, n, m)?
   # For a mask (n, m) nothing has to be done, and both look alike.
-nan_where_nothing_is_allowed: weights = scores.softmax(dim=-1)
+nan_where_nothing_is_allowed: .nan_to_num(nan=0.0) ->
   Your query that may attend to no key gets NaN.
   ? What is the softmax of a row of −∞?
   # masked_fill with −∞ and softmax is what every tutorial has.
@@ -368,21 +329,17 @@ mean_where_nothing_is_allowed: -torch.inf -> -1e9
   ? What is the softmax of a row of equal scores, however low they are?
   # A large negative number in place of −∞ avoids NaN.
 queries_scaled_in_place:
-  | scores = q … ->
-  :     q /= q.shape[-1] ** 0.5
-  :     scores = q @ k.transpose(-1, -2)
+  | q /= q.shape[-1] ** 0.5
+  | / q.shape[-1] ** 0.5 ->
   Your call divides the caller's queries.
   ? Does `q /= …` make a new tensor, or write into the caller's?
   # To scale the queries first is cheaper, and /= is short.
-mask_turned_in_place:
-  | scores = scores. … ->
-  :     may_attend.logical_not_()
-  :     scores = scores.masked_fill(may_attend[..., None, :, :], -torch.inf)
+mask_turned_in_place: ~may_attend -> may_attend.logical_not_()
   Your call inverts the caller's mask.
   ? What does the underscore at the end of `logical_not_` say?
   # masked_fill wants True where it fills, so the mask is inverted first.
 """,
-    of=written_out,
+    of=in_steps,
 )
 
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -139,304 +139,160 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, leading=(2,), d_in=2, d_h=3))
 
 
-GATES = {
-    "sigmoid": torch.sigmoid,
-    "tanh": torch.tanh,
-    "straight": lambda sums: (0.2 * sums + 0.5).clamp(0, 1),
-    "overflowing": lambda sums: sums.exp() / (1 + sums.exp()),
-}
-CANDIDATES = {
-    "tanh": torch.tanh,
-    "sigmoid": torch.sigmoid,
-    "relu": torch.relu,
-    "none": torch.clone,
-}
-ORDERS = {
-    "r z n": (0, 1, 2),
-    "z r n": (1, 0, 2),
-    "n r z": (1, 2, 0),
-    "n z r": (2, 1, 0),
-}
+exercise.edits(
+    """
+update_gate_reversed: return update * candidate + (1 - update) * state
+  Your update gate works the other way round: where it is 1, the candidate is taken,
+    and where it is 0, the old state stays.
+  ? Which of the two does the docstring promise where the update gate is 1?
+  # Chung et al. (2014) write (1 − z) h + z n, Cho et al. (2014) the opposite:
+    pytorch/pytorch, issues 20129 and 60645.
+whole_candidate_added: return candidate + update * state
+  Your new state has the whole candidate in it, besides a part of the old state.
+  ? If the update gate keeps all of the old state, how much of the candidate should
+    come in?
+  # Long short-term memory has two gates for this, which do not have to sum to 1.
+whole_state_kept: return (1 - update) * candidate + state
+  Your new state has the whole old state in it, besides a part of the candidate.
+  ? If the update gate is 0, how much of the old state should stay?
+  # A residual connection adds to what was there before.
+old_state_dropped: return (1 - update) * candidate
+  Your new state is a part of the candidate alone: of the old state, nothing is added
+    to it.
+  ? What should the new state be where the update gate is 1?
+  # The second term of the sum is left out.
+candidate_alone: return candidate
+  Your new state is the candidate: an update gate has no part in it.
+  # A plain recurrent network ends with its tanh.
+reset_before_the_product:
+  | reset * from_state[2] -> (reset * state) @ w_h.chunk(3, dim=1)[2] + b_h.chunk(3)[2]
+  Your reset gate is multiplied by the state before the product with w_h: that is the
+    unit of the original paper, not PyTorch's.
+  ? Does the docstring put the reset gate before or after the parameters?
+  # Both are called GRU; Keras has a switch for it, reset_after: pytorch/pytorch,
+    issue 99531; keras-team/keras, pull request 9112.
+bias_outside_the_reset:
+  | reset * from_state[2] -> reset * (state @ w_h.chunk(3, dim=1)[2]) + b_h.chunk(3)[2]
+  Your b_h for the candidate stands outside the reset gate: it is added even where the
+    gate is 0.
+  ? Which terms does the reset gate multiply: the product with w_h alone, or more?
+  # With one bias for both, as in Core ML, it can be nowhere else: apple/coremltools,
+    issue 1124.
+reset_on_the_token_too:
+  | from_x[2] + reset * from_state[2] -> reset * (from_x[2] + from_state[2])
+  Your reset gate is multiplied by what comes from x too.
+  ? What is the reset gate there to forget: the token or the state?
+  # The brackets are closed one term too late: r * (W x + U h).
+reset_on_the_token_alone:
+  | from_x[2] + reset * from_state[2] -> reset * from_x[2] + from_state[2]
+  Your reset gate is multiplied by what comes from x, and not by what comes from the
+    state.
+  # The two parts of the candidate have similar names.
+reset_unused: from_x[2] + reset * from_state[2] -> from_x[2] + from_state[2]
+  Your reset gate has no effect on the candidate.
+  ? What would change in your result if the reset gate were 0?
+  # The gate is computed and then left out, or left out on purpose, as in light units:
+    mravanelli/pytorch-kaldi, issue 71.
+reset_gate_reversed: reset * from_state[2] -> (1 - reset) * from_state[2]
+  Your reset gate works the other way round: where it is 1, the state has no part in
+    the candidate.
+  ? What does a reset gate of 0 do to the state's part of the candidate?
+  # 'Reset' sounds as if 1 meant to forget.
+update_gate_first:
+  | from_x[0] + from_state[0] -> from_x[1] + from_state[1]
+  | from_x[1] + from_state[1] -> from_x[0] + from_state[0]
+  Your parameters are read in the order update gate, reset gate, candidate.
+  ? Whose columns come first in w_x, w_h and the biases?
+  # Keras and most write-ups name z before r: keras-team/keras, issue 8720.
+candidate_first:
+  | from_x[0] + from_state[0] -> from_x[1] + from_state[1]
+  | from_x[1] + from_state[1] -> from_x[2] + from_state[2]
+  | from_x[2] + reset * from_state[2] -> from_x[0] + reset * from_state[0]
+  Your parameters are read in the order candidate, reset gate, update gate.
+  # The candidate is what the two gates are about, and so it comes first.
+candidate_first_reset_last:
+  | from_x[0] + from_state[0] -> from_x[2] + from_state[2]
+  | from_x[2] + reset * from_state[2] -> from_x[0] + reset * from_state[0]
+  Your parameters are read in the order candidate, update gate, reset gate.
+  # The three are read from the last columns to the first.
+columns_dealt_in_turn:
+  | from_x = [(x @ w_x + b_x)[..., gate::3] for gate in range(3)]
+  | from_state = [(state @ w_h + b_h)[..., gate::3] for gate in range(3)]
+  Your columns are dealt out in turn: column 0 to one gate, column 1 to the other,
+    column 2 to the candidate, and so on.
+  ? Which columns of w_x are neighbours: those of one gate, or those of one number of
+    the state?
+  # reshape(…, d_h, 3) gives three parts of the right size, and x[..., 0::3] too.
+cut_along_the_first_axis: dim=-1 => dim=0
+  Your sums are cut in three along axis 0, which holds the parameters' columns only
+    without a batch.
+  ? From which end is the axis of length 3 d_h counted?
+  # chunk(3) without an axis cuts along the first.
+cut_along_axis_one: dim=-1 => dim=1
+  Your sums are cut in three along axis 1, which holds the parameters' columns only
+    with one leading batch axis.
+  # dim=1 is what tutorials with a batch show.
+sigmoid_for_the_candidate: torch.tanh -> torch.sigmoid
+  Your candidate went through a sigmoid: it cannot be negative.
+  ? Which of the three may point either way, and which are only open or shut?
+  # All three lines look alike, and a loop over them gives each the same activation.
+relu_for_the_candidate: torch.tanh -> torch.relu
+  Your candidate went through a ReLU: it cannot be negative, and has no bound.
+  ? Which activation keeps the candidate between −1 and 1?
+  # ReLU is the habit of today's networks.
+no_tanh: candidate = from_x[2] + reset * from_state[2]
+  Your candidate is a plain sum: it does not have to lie between −1 and 1.
+  ? What keeps the numbers of a state between −1 and 1, however many tokens follow?
+  # The two gates have an activation, and the candidate's is forgotten.
+tanh_for_the_gates: torch.sigmoid => torch.tanh
+  Your gates went through tanh: they can be negative.
+  ? What would a gate of −1 do to the number that it is multiplied by?
+  # tanh is the activation of plain recurrent networks, for every line.
+hard_sigmoid_for_the_gates:
+  | reset = (0.2 * (from_x[0] + from_state[0]) + 0.5).clamp(0, 1)
+  | update = (0.2 * (from_x[1] + from_state[1]) + 0.5).clamp(0, 1)
+  Your gates are straight lines cut off at 0 and 1, not sigmoids.
+  ? Does your gate come close to 1, or does it reach it?
+  # Keras's GRU had hard_sigmoid for its gates by default: keras-team/keras, pull
+    request 9112.
+sigmoid_that_overflows:
+  | reset = … ->
+  :     power = torch.exp(from_x[0] + from_state[0])
+  :     reset = power / (1 + power)
+  | update = … ->
+  :     power = torch.exp(from_x[1] + from_state[1])
+  :     update = power / (1 + power)
+  Your gates are NaN for large sums: infinity divided by infinity.
+  ? How large is the largest power of e in your sigmoid, and who has written a sigmoid
+    that avoids it?
+  # eᵃ / (1 + eᵃ) is a right formula, and overflows from a = 89 on in float32.
+gates_read_the_token_alone:
+  | from_x[0] + from_state[0] -> from_x[0]
+  | from_x[1] + from_state[1] -> from_x[1]
+  Your gates would be the same with another state.
+  ? What is added up before the sigmoid of a gate?
+  # One of the two terms of the sum is left out.
+gates_read_the_state_alone:
+  | from_x[0] + from_state[0] -> from_state[0]
+  | from_x[1] + from_state[1] -> from_state[1]
+  Your gates would be the same with another token.
+b_h_forgotten: state @ w_h + b_h -> state @ w_h
+  Your b_h is nowhere in the numbers.
+  ? How many biases does the docstring name, and where is each one added?
+  # The papers' formulas have one bias or none.
+b_x_forgotten: x @ w_x + b_x -> x @ w_x
+  Your b_x is nowhere in the numbers.
+biases_exchanged:
+  | x @ w_x + b_x -> x @ w_x + b_h
+  | state @ w_h + b_h -> state @ w_h + b_x
+  Your b_x and b_h are exchanged.
+  ? Which of the two biases is added before the reset gate is multiplied?
+  # In both gates only their sum counts, so most numbers come out right.
+state_overwritten: return state.copy_((1 - update) * candidate + update * state)
+  Your call overwrites the old state with the new one.
+  ? Whose tensor is `state`, and what does `*=` do to it?
+  # `state *= update` saves a tensor; the attention may still need the old one.
+""",
+)
 
-
-@exercise.variants
-def variants(
-    x,
-    state,
-    w_x,
-    w_h,
-    b_x,
-    b_h,
-    *,
-    biases="both",
-    axis=-1,
-    columns="side by side",
-    order="r z n",
-    gate="sigmoid",
-    gates_read="both",
-    reset_on="the state's part",
-    candidate_is="tanh",
-    between="(1 − z) n + z h",
-    overwritten=False,
-):
-    if biases == "b_h, b_x":
-        b_x, b_h = b_h, b_x
-    none = torch.zeros_like(b_x)
-    b_x = none if biases == "b_h" else b_x
-    b_h = none if biases == "b_x" else b_h
-    sums = x @ w_x + b_x, state @ w_h + b_h  # (..., 3 d_h) each
-    if columns == "in turn":
-        from_x, from_h = ([part[..., g::3] for g in range(3)] for part in sums)
-    else:
-        from_x, from_h = (part.chunk(3, dim=axis) for part in sums)
-    r, z, n = ORDERS[order]
-
-    def gate_of(g):
-        of = {"both": from_x[g] + from_h[g], "x": from_x[g], "state": from_h[g]}
-        return GATES[gate](of[gates_read])
-
-    reset, update = gate_of(r), gate_of(z)
-    own = slice(n * state.shape[-1], (n + 1) * state.shape[-1])
-    inside = {
-        "the state's part": lambda: from_x[n] + reset * from_h[n],
-        "nothing": lambda: from_x[n] + from_h[n],
-        "everything": lambda: reset * (from_x[n] + from_h[n]),
-        "x's part": lambda: reset * from_x[n] + from_h[n],
-        "the product": lambda: from_x[n] + reset * (from_h[n] - b_h[own]) + b_h[own],
-        "the state": lambda: from_x[n] + (reset * state) @ w_h[:, own] + b_h[own],
-        "the rest": lambda: from_x[n] + (1 - reset) * from_h[n],
-    }[reset_on]()
-    candidate = CANDIDATES[candidate_is](inside)
-    new = {
-        "(1 − z) n + z h": lambda: (1 - update) * candidate + update * state,
-        "z n + (1 − z) h": lambda: update * candidate + (1 - update) * state,
-        "n + z h": lambda: candidate + update * state,
-        "(1 − z) n + h": lambda: (1 - update) * candidate + state,
-        "(1 − z) n": lambda: (1 - update) * candidate,
-        "n": lambda: candidate,
-    }[between]()
-    return state.copy_(new) if overwritten else new
-
-
-exercise.option(
-    "update_gate_reversed",
-    "Your update gate works the other way round: where it is 1, the candidate is "
-    "taken, and where it is 0, the old state stays.",
-    "Which of the two does the docstring promise where the update gate is 1?",
-    why="Chung et al. (2014) write (1 − z) h + z n, Cho et al. (2014) the opposite: "
-    "pytorch/pytorch, issues 20129 and 60645.",
-    between="z n + (1 − z) h",
-)
-exercise.option(
-    "whole_candidate_added",
-    "Your new state has the whole candidate in it, besides a part of the old state.",
-    "If the update gate keeps all of the old state, how much of the candidate should "
-    "come in?",
-    why="Long short-term memory has two gates for this, which do not have to sum to 1.",
-    between="n + z h",
-)
-exercise.option(
-    "whole_state_kept",
-    "Your new state has the whole old state in it, besides a part of the candidate.",
-    "If the update gate is 0, how much of the old state should stay?",
-    why="A residual connection adds to what was there before.",
-    between="(1 − z) n + h",
-)
-exercise.option(
-    "old_state_dropped",
-    "Your new state is a part of the candidate alone: of the old state, nothing is "
-    "added to it.",
-    "What should the new state be where the update gate is 1?",
-    why="The second term of the sum is left out.",
-    between="(1 − z) n",
-)
-exercise.option(
-    "candidate_alone",
-    "Your new state is the candidate: an update gate has no part in it.",
-    "What should the new state be where the update gate is 1?",
-    why="A plain recurrent network ends with its tanh.",
-    between="n",
-)
-exercise.option(
-    "reset_before_the_product",
-    "Your reset gate is multiplied by the state before the product with w_h: that is "
-    "the unit of the original paper, not PyTorch's.",
-    "Does the docstring put the reset gate before or after the parameters?",
-    why="Both are called GRU; Keras has a switch for it, reset_after: "
-    "pytorch/pytorch, issue 99531; keras-team/keras, pull request 9112.",
-    reset_on="the state",
-)
-exercise.option(
-    "bias_outside_the_reset",
-    "Your b_h for the candidate stands outside the reset gate: it is added even where "
-    "the gate is 0.",
-    "Which terms does the reset gate multiply: the product with w_h alone, or more?",
-    why="With one bias for both, as in Core ML, it can be nowhere else: "
-    "apple/coremltools, issue 1124.",
-    reset_on="the product",
-)
-exercise.option(
-    "reset_on_the_token_too",
-    "Your reset gate is multiplied by what comes from x too.",
-    "What is the reset gate there to forget: the token or the state?",
-    why="The brackets are closed one term too late: r * (W x + U h).",
-    reset_on="everything",
-)
-exercise.option(
-    "reset_on_the_token_alone",
-    "Your reset gate is multiplied by what comes from x, and not by what comes from "
-    "the state.",
-    "What is the reset gate there to forget: the token or the state?",
-    why="The two parts of the candidate have similar names.",
-    reset_on="x's part",
-)
-exercise.option(
-    "reset_unused",
-    "Your reset gate has no effect on the candidate.",
-    "What would change in your result if the reset gate were 0?",
-    why="The gate is computed and then left out, or left out on purpose, as in light "
-    "units: mravanelli/pytorch-kaldi, issue 71.",
-    reset_on="nothing",
-)
-exercise.option(
-    "reset_gate_reversed",
-    "Your reset gate works the other way round: where it is 1, the state has no part "
-    "in the candidate.",
-    "What does a reset gate of 0 do to the state's part of the candidate?",
-    why="'Reset' sounds as if 1 meant to forget.",
-    reset_on="the rest",
-)
-exercise.option(
-    "update_gate_first",
-    "Your parameters are read in the order update gate, reset gate, candidate.",
-    "Whose columns come first in w_x, w_h and the biases?",
-    why="Keras and most write-ups name z before r: keras-team/keras, issue 8720.",
-    order="z r n",
-)
-exercise.option(
-    "candidate_first",
-    "Your parameters are read in the order candidate, reset gate, update gate.",
-    "Whose columns come first in w_x, w_h and the biases?",
-    why="The candidate is what the two gates are about, and so it comes first.",
-    order="n r z",
-)
-exercise.option(
-    "candidate_first_reset_last",
-    "Your parameters are read in the order candidate, update gate, reset gate.",
-    "Whose columns come first in w_x, w_h and the biases?",
-    why="The three are read from the last columns to the first.",
-    order="n z r",
-)
-exercise.option(
-    "columns_dealt_in_turn",
-    "Your columns are dealt out in turn: column 0 to one gate, column 1 to the other, "
-    "column 2 to the candidate, and so on.",
-    "Which columns of w_x are neighbours: those of one gate, or those of one number "
-    "of the state?",
-    why="reshape(…, d_h, 3) gives three parts of the right size, and x[..., 0::3] too.",
-    columns="in turn",
-)
-exercise.option(
-    "cut_along_the_first_axis",
-    "Your sums are cut in three along axis 0, which holds the parameters' columns only "
-    "without a batch.",
-    "From which end is the axis of length 3 d_h counted?",
-    why="chunk(3) without an axis cuts along the first.",
-    axis=0,
-)
-exercise.option(
-    "cut_along_axis_one",
-    "Your sums are cut in three along axis 1, which holds the parameters' columns only "
-    "with one leading batch axis.",
-    "From which end is the axis of length 3 d_h counted?",
-    why="dim=1 is what tutorials with a batch show.",
-    axis=1,
-)
-exercise.option(
-    "sigmoid_for_the_candidate",
-    "Your candidate went through a sigmoid: it cannot be negative.",
-    "Which of the three may point either way, and which are only open or shut?",
-    why="All three lines look alike, and a loop over them gives each the same "
-    "activation.",
-    candidate_is="sigmoid",
-)
-exercise.option(
-    "relu_for_the_candidate",
-    "Your candidate went through a ReLU: it cannot be negative, and has no bound.",
-    "Which activation keeps the candidate between −1 and 1?",
-    why="ReLU is the habit of today's networks.",
-    candidate_is="relu",
-)
-exercise.option(
-    "no_tanh",
-    "Your candidate is a plain sum: it does not have to lie between −1 and 1.",
-    "What keeps the numbers of a state between −1 and 1, however many tokens follow?",
-    why="The two gates have an activation, and the candidate's is forgotten.",
-    candidate_is="none",
-)
-exercise.option(
-    "tanh_for_the_gates",
-    "Your gates went through tanh: they can be negative.",
-    "What would a gate of −1 do to the number that it is multiplied by?",
-    why="tanh is the activation of plain recurrent networks, for every line.",
-    gate="tanh",
-)
-exercise.option(
-    "hard_sigmoid_for_the_gates",
-    "Your gates are straight lines cut off at 0 and 1, not sigmoids.",
-    "Does your gate come close to 1, or does it reach it?",
-    why="Keras's GRU had hard_sigmoid for its gates by default: keras-team/keras, pull "
-    "request 9112.",
-    gate="straight",
-)
-exercise.option(
-    "sigmoid_that_overflows",
-    "Your gates are NaN for large sums: infinity divided by infinity.",
-    "How large is the largest power of e in your sigmoid, and who has written a "
-    "sigmoid that avoids it?",
-    why="eᵃ / (1 + eᵃ) is a right formula, and overflows from a = 89 on in float32.",
-    gate="overflowing",
-)
-exercise.option(
-    "gates_read_the_token_alone",
-    "Your gates would be the same with another state.",
-    "What is added up before the sigmoid of a gate?",
-    why="One of the two terms of the sum is left out.",
-    gates_read="x",
-)
-exercise.option(
-    "gates_read_the_state_alone",
-    "Your gates would be the same with another token.",
-    "What is added up before the sigmoid of a gate?",
-    why="One of the two terms of the sum is left out.",
-    gates_read="state",
-)
-exercise.option(
-    "b_h_forgotten",
-    "Your b_h is nowhere in the numbers.",
-    "How many biases does the docstring name, and where is each one added?",
-    why="The papers' formulas have one bias or none.",
-    biases="b_x",
-)
-exercise.option(
-    "b_x_forgotten",
-    "Your b_x is nowhere in the numbers.",
-    "How many biases does the docstring name, and where is each one added?",
-    why="The papers' formulas have one bias or none.",
-    biases="b_h",
-)
-exercise.option(
-    "biases_exchanged",
-    "Your b_x and b_h are exchanged.",
-    "Which of the two biases is added before the reset gate is multiplied?",
-    why="In both gates only their sum counts, so most numbers come out right.",
-    biases="b_h, b_x",
-)
-exercise.option(
-    "state_overwritten",
-    "Your call overwrites the old state with the new one.",
-    "Whose tensor is `state`, and what does `*=` do to it?",
-    why="`state *= update` saves a tensor; the attention may still need the old one.",
-    overwritten=True,
-)
 exercise.family(families.squeezed(), families.as_numpy())

@@ -287,9 +287,10 @@ norm_for_nan: 'masked_softmax' -> 'layer_norm'
   ? Which part divides by the sum of what may be attended to?
   # Both divide, and 0/0 is NaN.
 gradient_after_the_rate:
-  | (measured['gradient_growth'] > 20, 'update'), (measured['rate_growth'] < 10, 'warmup_rate') ->
-  :     (measured['rate_growth'] < 10, 'warmup_rate'), (measured['gradient_growth']
-  :     > 20, 'update')
+  | (measured['gradient_growth'] > 20, 'update'), ->
+  | (measured['rate_growth'] < 10, 'warmup_rate') ->
+  :     (measured['rate_growth'] < 10, 'warmup_rate'),
+  :     (measured['gradient_growth'] > 20, 'update')
   You examine the learning rate before the gradient.
   ? In which order does the docstring list the two?
   # The learning rate is the first thing that people change.

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
-from course_lib.attention import scaled_scores, softmax
-from course_lib.self_attention import self_attention
+from course_lib.self_attention import project, self_attention
 
 exercise = Exercise(
     self_attention,
@@ -155,140 +154,96 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
 
 
+@exercise.right_answer
+def in_steps(x, w_q, w_k, w_v):
+    q, k, v = project(x, w_q, w_k, w_v)
+    scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return (weights @ v, weights)
+
+
 exercise.edits(
     """
-all_axes_turned:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ k.T / q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+all_axes_turned: np.swapaxes(k, -1, -2) -> k.T
   Your keys have all their axes reversed: with leading axes, your code raises an error
     or queries meet keys of other sequences.
   ? What is the shape of k.T if k has the shape (2, 5, 4)?
   # q @ k.T is the formula as written, and for a matrix it is right.
 batch_as_one_sequence:
   | project(x -> project(x.reshape(-1, x.shape[-1])
-  | return attention(q, k, v) ->
-  :     output, weights = attention(q, k, v)
-  :     return (output.reshape(*x.shape[:-1], -1), weights)
+  | weights @ v -> (weights @ v).reshape(*x.shape[:-1], -1)
   Your tokens attend to the tokens of all sequences of the batch.
   ? Which axes still belong to one sequence after a reshape to (…, d_model)?
   # x.reshape(-1, d_model) makes a table that every formula takes.
-softmax_over_queries:
-  | return attention(q, k, v) ->
-  :     weights = softmax(scaled_scores(q, k), axis=-2)
-  :     return (weights @ v, weights)
+softmax_over_queries: axis=-1 => axis=-2
   Your columns of weights sum to 1, not your rows.
   ? Who shares out a weight of 1: the token that attends, or the one attended to?
   # The softmax runs over the queries: axis=-2, or the wrong index of an einsum
     (labmlai/annotated_deep_learning_paper_implementations, issue 146).
-softmax_over_axis_one:
-  | return attention(q, k, v) ->
-  :     weights = softmax(scaled_scores(q, k), axis=1)
-  :     return (weights @ v, weights)
+softmax_over_axis_one: axis=-1 => axis=1
   Your weights sum to 1 along axis 1, which holds the keys only if there is no batch.
   ? Which axis holds the keys, whatever axes come before it?
   # softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.
-softmax_over_axis_zero:
-  | return attention(q, k, v) ->
-  :     weights = softmax(scaled_scores(q, k), axis=0)
-  :     return (weights @ v, weights)
+softmax_over_axis_zero: axis=-1 => axis=0
   Your weights sum to 1 along axis 0: with a batch, the sequences share a weight of 1
     among them.
   ? Should the weights of one sequence depend on which others are in the batch?
   # nn.Softmax(dim=0) was in a library's attention (PetrochukM/PyTorch-NLP, issue 2).
-softmax_over_everything:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     weights = softmax(scores.ravel()).reshape(scores.shape)
-  :     return (weights @ v, weights)
+softmax_over_everything: axis=-1, keepdims=True =>
   All your weights together sum to 1, not each row.
   ? How much weight has one token to share out?
   # Without an axis, max() and sum() take in the whole array.
-sums_without_their_axis:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-  :     weights = powers / powers.sum(axis=-1)
-  :     return (weights @ v, weights)
+sums_without_their_axis: powers.sum(axis=-1, keepdims=True) -> powers.sum(axis=-1)
   Each column j of your weights is divided by the sum that belongs to row j; with a
     batch, that often stops.
   ? Which shape has the array of sums, and which axis does NumPy lay it along?
   # powers / powers.sum(axis=-1) lacks keepdims=True; a square table hides it.
-maximum_of_the_column:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     powers = np.exp(scores - scores.max(axis=-2, keepdims=True))
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+maximum_of_the_column: scores.max(axis=-1 -> scores.max(axis=-2
   Your weights belong to scores from which the largest of each column is taken.
   ? Does a row of weights stay the same if each of its scores loses another number?
   # scores.max(axis=0) or axis=-2 is taken for 'along the rows'.
-no_scale:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
-  :     return (weights @ v, weights)
+no_scale: / q.shape[-1] ** 0.5 ->
   Your weights come from the plain dot products.
   ? What happens to the dot products before the softmax?
   # Many write-ups have softmax(QKᵀ)V, without the square root.
-scaled_twice:
-  | return attention(q, k, v) ->
-  :     weights = softmax(scaled_scores(q, k) / q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+scaled_twice: q.shape[-1] ** 0.5 -> q.shape[-1]
   Your dot products are divided by d_k.
   ? Which of the functions that you call divides as well?
   # q is divided by √d_k and then handed to attention, which divides again.
-scale_inverted:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+scale_inverted: / q.shape[-1] -> * q.shape[-1]
   Your dot products are multiplied by √d_k, not divided.
   ? A dot product of many numbers is large already: should it grow or shrink?
   # A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).
-divided_by_root_of_d_model:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / x.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_d_model: q.shape[-1] -> x.shape[-1]
   Your dot products are divided by √d_model, the root of the length of a token.
   ? Which two vectors are multiplied to give a score, and how long are they?
   # x.shape[-1] is at hand, and with one head of full size it is the same number
     (lucidrains/vit-pytorch, issue 65).
-divided_by_root_of_d_v:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / v.shape[-1] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_d_v: q.shape[-1] -> v.shape[-1]
   Your dot products are divided by √d_v, the root of the length of a value.
   # The size is read off w_v: d_k and d_v are equal in most models.
-divided_by_root_of_n:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2) / x.shape[-2] ** 0.5, axis=-1)
-  :     return (weights @ v, weights)
+divided_by_root_of_n: q.shape[-1] -> x.shape[-2]
   Your dot products are divided by √n, the root of the number of tokens.
   ? Over how many products does one dot product sum?
   # k.shape[-2] is read for k.shape[-1], or len(k) for the length of a key.
 scaled_after_softmax:
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1) / q.shape[-1] ** 0.5
-  :     return (weights @ v, weights)
+  | / q.shape[-1] ** 0.5 ->
+  | weights = powers / powers.sum(axis=-1, keepdims=True) / q.shape[-1] ** 0.5
   Your weights come from the plain dot products, and are divided by √d_k afterwards.
   ? What does a division do to a sum of 1, and what does it do to a score?
   # The brackets of softmax(QKᵀ/√d_k) are closed too early.
-keys_attend_to_queries: attention(q, k, v) -> attention(k, q, v)
+keys_attend_to_queries: q @ np.swapaxes(k -> k @ np.swapaxes(q
   Row i of your scores belongs to token i as the one that is attended to: they are
     those of the keys with the queries.
   ? Which weights belong in row i: those with which token i attends, or those with
     which it is attended to?
   # With as many keys as queries, k @ qᵀ has the right shape.
-weights_transposed:
-  | return attention(q, k, v) ->
-  :     _, weights = attention(q, k, v)
-  :     return (np.swapaxes(weights, -1, -2) @ v, weights)
+weights_transposed: weights @ v -> np.swapaxes(weights, -1, -2) @ v
   Your output is weightsᵀ v: token i gets values by how much it is attended to.
   ? Whose weights are in row i of the table, and whose in column i?
   # The table is square, so that nothing complains about a transposition.
-values_times_weights:
-  | return attention(q, k, v) ->
-  :     _, weights = attention(q, k, v)
-  :     return (v @ weights, weights)
+values_times_weights: weights @ v -> v @ weights
   Your output is v @ weights; where that does not stop, each number of a value is used
     as the weight of a row of weights.
   ? Row i of a product A @ B mixes the rows of one of the two: of which, and what
@@ -314,53 +269,37 @@ values_made_with_w_q: w_v -> w_q
 values_made_with_w_k: w_v -> w_k
   Your values are made with w_k: a token has its key there once more. Where the sizes
     do not fit, this can raise an error.
-queries_are_tokens: attention(q -> attention(x
+queries_are_tokens: q @ -> x @
   Your queries are the tokens themselves; unless d_k is d_model, this can raise an
     error.
   ? What does w_q do in your code?
   # In attention without parameters the tokens themselves are compared.
-keys_are_tokens: attention(q, k -> attention(q, x
+keys_are_tokens: swapaxes(k -> swapaxes(x
   Your keys are the tokens themselves; unless d_k is d_model, this can raise an error.
   ? What does w_k do in your code?
-tokens_mixed: k, v) -> k, x)
+tokens_mixed: weights @ v -> weights @ x
   Your output mixes the tokens themselves.
   ? What does w_v do in your code?
   # 'A weighted sum of the embeddings' is a popular way to describe attention.
-own_position_left_out:
-  | return attention(q, k, v) ->
-  :     allowed = ~np.eye(x.shape[-2], dtype=bool)
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+own_position_left_out: ** 0.5 -> ** 0.5 + np.where(np.eye(x.shape[-2]), -np.inf, 0)
   Your tokens do not attend to themselves: the diagonal of your weights is 0.
   ? Does the docstring leave any token out?
   # Attention is often explained with 'the other words', and attending to itself looks
     like cheating.
-causal_mask_added:
-  | return attention(q, k, v) ->
-  :     allowed = np.tri(x.shape[-2], dtype=bool)
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+causal_mask_added: ** 0.5 -> ** 0.5 + np.where(np.tri(x.shape[-2]), 0, -np.inf)
   Your weights are zero above the diagonal: token i attends to no later token.
   ? Does the task say that a token may not attend to later ones?
   # The causal mask of language models is copied along with the rest.
-only_later_tokens:
-  | return attention(q, k, v) ->
-  :     allowed = np.tri(x.shape[-2], dtype=bool).T
-  :     weights = softmax(np.where(allowed, scaled_scores(q, k), -np.inf), axis=-1)
-  :     return (weights @ v, weights)
+only_later_tokens: ** 0.5 -> ** 0.5 + np.where(np.tri(x.shape[-2]).T, 0, -np.inf)
   Your weights are zero below the diagonal: token i attends to no earlier token.
   ? Does the task say that a token may not attend to earlier ones?
   # A causal mask is copied, and np.triu is taken for np.tril.
-scores_returned:
-  | return attention(q, k, v) ->
-  :     output, _ = attention(q, k, v)
-  :     return (output, scaled_scores(q, k))
+scores_returned: @ v, weights -> @ v, scores
   The second array that you return holds the scaled scores.
   ? Which table has rows that sum to 1?
   # Both tables have the shape (n, n), and names such as 'attention' mean either.
 """,
-    scaled_scores=scaled_scores,
-    softmax=softmax,
+    of=in_steps,
 )
 
 exercise.family(
@@ -372,51 +311,31 @@ exercise.family(
 )
 exercise.edits(
     """
-exponentials_overflow:
-  | return attention(q, k, v) ->
-  :     powers = np.exp(scaled_scores(q, k))
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+exponentials_overflow: powers = np.exp(scores)
   Your weights are NaN for large scores.
   ? How large is e to the power of 1000 in floating point, and how does `softmax` get
     round it?
   # exp(scores) / sum is written out again, without subtracting the maximum.
-one_maximum_for_everything:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     powers = np.exp(scores - scores.max())
-  :     weights = powers / powers.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+one_maximum_for_everything: scores.max(axis=-1, keepdims=True) -> scores.max()
   In rows whose scores are all far below the largest of all, each of your powers of e
     is 0: their sum, by which you divide, is 0 as well.
   ? What is e to the power of −1000 in floating point, and whose largest score is
     subtracted from a row?
   # scores.max() without an axis: enough against overflow, not against 0 / 0.
-exponentials_not_divided:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-  :     return (weights @ v, weights)
+exponentials_not_divided: weights = powers
   Your weights are powers of e that are not divided by their sum.
   ? What should a row of weights sum to?
   # Half of the softmax is written out, and the division is forgotten.
-shares_of_scores:
-  | return attention(q, k, v) ->
-  :     scores = scaled_scores(q, k)
-  :     weights = scores / scores.sum(axis=-1, keepdims=True)
-  :     return (weights @ v, weights)
+shares_of_scores: weights = scores / scores.sum(axis=-1, keepdims=True)
   Your weights are the scores divided by their sum: they can be negative.
   ? What is done to the scores first, so that every share is positive?
   # 'Weights that sum to 1' suggests a division by the sum at once.
 parameters_scaled_in_place:
   | w_q /= np.sqrt(w_q.shape[-1])
-  | return attention(q, k, v) ->
-  :     weights = softmax(q @ np.swapaxes(k, -1, -2), axis=-1)
-  :     return (weights @ v, weights)
+  | / q.shape[-1] ** 0.5 ->
   Your call divides w_q by √d_k in place: the caller's array stays so.
   ? What does `w_q /= …` do to the array that the caller holds?
   # The scale is folded into the parameters, with an operator that works in place.
 """,
-    scaled_scores=scaled_scores,
-    softmax=softmax,
+    of=in_steps,
 )

@@ -106,14 +106,22 @@ def argument_stays(student, rng):
     student.leaves_unchanged(in_other_orders(rng, 3, 1, 2, 4, 9), 0.7)
 
 
+@exercise.right_answer
+def in_steps(probabilities, p):
+    order = probabilities.argsort(dim=-1, descending=True, stable=True)
+    ordered = probabilities.gather(-1, order).double()
+    sums = ordered.cumsum(dim=-1)
+    before = sums - ordered
+    at_front = (before < p) | (p == 1)
+    stays = at_front.scatter(-1, order, at_front)
+    filtered = probabilities.masked_fill(~stays, 0.0)
+    total = filtered.sum(dim=-1, keepdim=True)
+    return filtered / total
+
+
 exercise.edits(
     """
-those_behind_p_stay:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | before < p -> sums > p
+those_behind_p_stay: at_front = sums > p
   Your code keeps the tokens behind the point where the sum passes p, and takes out
     those before it.
   ? Does your mask say which tokens stay, or which are taken out?
@@ -123,55 +131,29 @@ sums_along_the_first_axis: cumsum(dim=-1) -> cumsum(dim=0)
     rows.
   ? Along which axis do the tokens of one row lie?
   # cumsum(0) is right for a single row.
-crossing_token_dropped:
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | before < p -> sums <= p
+crossing_token_dropped: before < p -> sums <= p
   Your code drops the token whose probability takes the sum above p.
   ? Do those that stay in your result have the probability p together?
   # cumsum <= p is the first comparison that one writes; with a small p, no token is
     left and all is NaN.
-token_that_reaches_p_dropped_with_p_of_one_too:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | before < p -> sums < p
+token_that_reaches_p_dropped_with_p_of_one_too: at_front = sums < p
   Your code drops the token that takes the sum to p or above it, also with p = 1.
   # cumsum < p leaves out the last token where p is 1.
-token_that_reaches_p_dropped:
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | before < p -> sums < p
+token_that_reaches_p_dropped: before < p -> sums < p
   Your code drops the token that takes the sum to p or above it.
   # cumsum < p leaves out the very token that completes the nucleus.
-crossing_token_dropped_unless_first:
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | stays = stays. … ->
-  :     at_front = sums <= p
-  :     at_front[..., 0] = True
-  :     stays = stays.scatter(-1, order, at_front)
+crossing_token_dropped_unless_first: (before < p) -> (before == 0) | (sums <= p)
   Your code drops the token whose probability takes the sum above p, unless it is the
     most probable one.
   ? Is the sum of those that stay p or more, in a row where several do?
   # The NaN of an empty row is mended by always keeping the first token, and the cause
     stays.
 token_that_reaches_p_dropped_unless_first_at_1_too:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | stays = stays. … ->
-  :     at_front = sums < p
-  :     at_front[..., 0] = True
-  :     stays = stays.scatter(-1, order, at_front)
+  | at_front = (before == 0) | (sums < p)
   Your code drops the token that takes the sum to p or above it, unless it is the most
     probable one; with p = 1, too, where nothing should change.
   # cumsum < p, and the first token is put back to have one at least.
-token_that_reaches_p_dropped_unless_first:
-  | before = … -> sums = ordered.cumsum(dim=-1)
-  | stays = stays. … ->
-  :     at_front = sums < p
-  :     at_front[..., 0] = True
-  :     stays = stays.scatter(-1, order, at_front)
+token_that_reaches_p_dropped_unless_first: (before < p) -> (before == 0) | (sums < p)
   Your code drops the token that takes the sum to p or above it, unless it is the most
     probable one.
 one_more_where_the_sum_is_p: before < p -> before <= p
@@ -180,48 +162,27 @@ one_more_where_the_sum_is_p: before < p -> before <= p
   # cumsum > p, shifted by one token, says what goes: so does the well-known
     top_k_top_p_filtering.
 one_token_too_many:
-  | stays = stays. … ->
-  :     at_front = before < p
+  | stays = … ->
   :     at_front[..., 1:] = at_front[..., :-1].clone()
-  :     stays = stays.scatter(-1, order, at_front)
+  :     stays = at_front.scatter(-1, order, at_front)
   Your code lets one token more stay, after the one that makes the sum p.
   ? Which is the first token that is not needed any more?
   # A shift by one too many, or a count that is used as an index with ≤.
-one_minus_p:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | before < p -> before < 1 - p
+one_minus_p: at_front = before < 1 - p
   Your tokens are those that together have probability 1 − p.
   ? With a larger p, should more tokens stay, or fewer?
   # Sorted from the smallest, cumsum <= 1 − p says what goes; sorted from the largest
     it is another thing.
-each_compared_with_p:
-  | if p == 1:
-  :     return …
-  : order = …
-  : ordered = …
-  : before = …
-  : stays = …
-  : stays = … -> stays = probabilities >= p
+each_compared_with_p: stays = probabilities >= p
   Your code compares each token's own probability with p.
   ? Does the docstring speak of the probability of one token, or of several together?
   # probabilities >= p is a threshold, and p is taken for one.
 share_of_the_largest:
-  | if p == 1:
-  :     return …
-  : order = …
-  : ordered = …
-  : before = …
-  : stays = …
-  : stays = … -> stays = probabilities >= p * probabilities.amax(dim=-1, keepdim=True)
+  | stays = probabilities >= p * probabilities.amax(dim=-1, keepdim=True)
   Your tokens are those with at least p times the probability of the best one.
   ? Does the docstring speak of the most probable token, or of a sum?
   # That is min-p sampling, a later idea with a similar name.
-share_of_the_tokens:
-  | ordered = …
-  : before = … -> count = math.ceil(p * probabilities.shape[-1])
-  | order, before < p -> order[..., :count], True
+share_of_the_tokens: stays = order.argsort(dim=-1) < p * order.shape[-1]
   Your code lets a share p of all tokens stay, whatever their probabilities.
   ? Should a row with one likely token keep as many as a row with many?
   # The 'top 90 %' of something is often meant by count.
@@ -238,100 +199,66 @@ larger_token_ids_first: order = probabilities.argsort(dim=-1, stable=True).flip(
   ? Which of two equal numbers comes first when a sorted row is turned around?
   # A flip after sorting turns equal ones around too.
 all_equal_ones_stay:
-  | stays = …
-  : stays = … ->
-  :     last = ordered.masked_fill(before >= p, torch.inf).amin(dim=-1, keepdim=True)
-  :     stays = probabilities >= last
+  | stays = probabilities >= ordered.masked_fill(~at_front, 1).amin(-1, keepdim=True)
   Your code lets all tokens stay that are as probable as the last one needed.
   ? If one of three equal tokens is enough for p, how many should stay?
   # The probability of the last one is used as a threshold.
 as_many_as_in_the_first_row:
-  | stays = stays. … ->
-  :     count = (before < p).reshape(-1, before.shape[-1])[0].sum()
-  :     stays = stays.scatter(-1, order[..., :count], True)
+  | stays = order.argsort(dim=-1) < at_front.reshape(-1, order.shape[-1])[0].sum()
   Your code lets as many tokens stay in each row as in the first one.
   ? Does a row with one likely token need as many as a row with many?
   # One number of tokens for a whole batch makes a plain slice possible.
 sum_runs_on_into_the_next_row:
-  | ordered.cumsum(dim=-1) -> ordered.reshape(-1).cumsum(dim=0).reshape(ordered.shape)
+  | sums = ordered.flatten().cumsum(dim=0).reshape(ordered.shape)
   Your sum runs on from one row into the next.
   ? At which number should the sum begin in the second row?
   # cumsum of a tensor that was flattened has one row.
-mask_in_sorted_order:
-  | stays = …
-  : stays = … -> stays = before < p
+mask_in_sorted_order: stays = at_front
   Your mask is in sorted order, and your probabilities are in the order of the
     vocabulary.
   ? Which token does the first entry of your mask belong to?
   # The sort is a step of its own, and undoing it the one that is forgotten.
-order_undone_the_wrong_way:
-  | stays = …
-  : stays = … -> stays = (before < p).gather(-1, order)
+order_undone_the_wrong_way: stays = at_front.gather(-1, order)
   Your mask goes through the same indices once more, which does not undo the order.
   ? If order[0] is 5, where should the first entry of the mask be written?
   # gather with the order sorts; what undoes it is scatter, or the argsort of the
     order.
 sorted_order_returned:
-  | return probabilities.clone() ->
-  :     return probabilities.sort(dim=-1, descending=True).values
-  | masked_fill(~stays, 0.0) -> masked_fill(~stays, 0.0).gather(-1, order)
+  | filtered = probabilities.gather(-1, order).masked_fill(~at_front, 0.0)
   Your probabilities come in sorted order: it no longer shows whose they are.
   ? Which token does the first number of your result belong to?
   # Sorting is the first step, and undoing it the one that is forgotten.
-not_renormalised: filtered / filtered.sum(dim=-1, keepdim=True) -> filtered
+not_renormalised: return filtered
   Your probabilities do not sum to 1: those that stay have what they had.
   ? What does a row of your result sum to?
   # With logits, −∞ does it, and softmax follows; with probabilities it does not.
-divided_by_p: filtered / filtered.sum(dim=-1, keepdim=True) -> filtered / p
+divided_by_p: return filtered / p
   Your probabilities are divided by p, and a row sums to more than 1.
   ? Is the sum of those that stay p, or at least p?
   # 'Together they have probability p' is read as exact; the paper calls the sum p′.
 softmax_of_probabilities:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
   | 0.0 -> -torch.inf
-  | filtered / filtered.sum(dim=-1, keepdim=True) -> filtered.softmax(dim=-1)
+  | return filtered.softmax(dim=-1)
   Your probabilities went through a softmax once more: their ratios have changed.
   ? If one token is twice as probable as another, is it still so in your result?
   # Filled with −∞ and softmax is how logits are filtered.
-softmax_with_zeros:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | filtered / filtered.sum(dim=-1, keepdim=True) -> filtered.softmax(dim=-1)
+softmax_with_zeros: return filtered.softmax(dim=-1)
   Your result is a softmax of probabilities and zeros: no token is out.
   ? What is e to the power of 0?
   # A softmax makes everything sum to 1, zeros included.
-equal_shares:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | filtered = stays.to(probabilities.dtype)
+equal_shares: filtered = stays.to(probabilities.dtype)
   Those that stay are all equally probable in your result.
   ? Should the most probable token still be more probable than the second?
   # A mask divided by its sum looks like a distribution, and is one.
-sum_of_the_whole_batch:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | .sum(dim=-1, keepdim=True) -> .sum()
+sum_of_the_whole_batch: total = filtered.sum()
   Your probabilities are divided by the sum over all rows.
   ? What should each row sum to?
   # sum() without a dim is right for one row.
-minus_infinity_for_the_others:
-  | return filtered … ->
-  :     filtered = filtered / filtered.sum(dim=-1, keepdim=True)
-  :     return filtered.masked_fill(~stays, -torch.inf)
+minus_infinity_for_the_others: return (filtered / total).masked_fill(~stays, -torch.inf)
   Tokens that are out have −∞ in your result.
   ? Which probability has a token that never comes?
   # −∞ is what blocks a logit, and a probability is none.
-mask_returned:
-  | if p == 1:
-  :     return …
-  : order = … -> order = probabilities.argsort(dim=-1, descending=True, stable=True)
-  | filtered = …
-  : return filtered … -> return stays
+mask_returned: return stays
   Your result is a mask: True for tokens that stay.
   ? What does the docstring promise for each token of the vocabulary?
   # Processors of logits hand masks to each other.
@@ -339,18 +266,12 @@ probabilities_changed: masked_fill -> masked_fill_
   Your call writes zeros into the caller's `probabilities`.
   ? Does your answer write into `probabilities`, or into a new tensor?
   # probabilities[mask] = 0 and masked_fill_ change the caller's.
-each_compared_with_the_rest:
-  | if p == 1:
-  :     return …
-  : order = …
-  : ordered = …
-  : before = …
-  : stays = …
-  : stays = … -> stays = probabilities >= 1 - p
+each_compared_with_the_rest: stays = probabilities >= 1 - p
   Your code compares each token's own probability with 1 − p.
   ? Does the docstring speak of the probability of one token, or of several together?
   # 1 − p is what may be left out, and it is taken for a limit for each token.
 """,
+    of=in_steps,
 )
 
 exercise.family(families.squeezed(), families.as_numpy(), families.as_list("a tensor"))

@@ -277,23 +277,22 @@ def one_of_each(student, rng):
 
 
 @exercise.right_answer
-def with_the_loop_over_the_batches(
-    gradient_of, parameters, batches, step, loss_of, held_out, epochs
-):
-    state = None
-    losses = []
-    held_out_losses = []
+def in_steps(gradient_of, parameters, batches, step, loss_of, held_out, epochs):
+    state, losses, held_out_losses = (None, [], [])
+    best, lowest = (None, torch.inf)
+    blank = {name: torch.zeros_like(p) for name, p in parameters.items()}
     for _ in range(epochs):
         of_epoch = []
         for batch in batches:
-            gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-            loss, gradients = gradient_of(parameters, batch, gradients)
+            loss, gradients = gradient_of(parameters, batch, blank)
             parameters, state = step(parameters, gradients, state)
             of_epoch.append(loss)
         losses.append(sum(of_epoch) / len(of_epoch))
-        held_out_loss = sum(loss_of(parameters, batch, False) for batch in held_out)
-        held_out_loss /= len(held_out)
-        if not held_out_losses or held_out_loss < min(held_out_losses):
+        held_out_loss = sum(
+            loss_of(parameters, batch, False) for batch in held_out
+        ) / len(held_out)
+        if held_out_loss < lowest:
+            lowest = held_out_loss
             best = {name: p.clone() for name, p in parameters.items()}
         held_out_losses.append(held_out_loss)
     return (best, losses, held_out_losses)
@@ -301,21 +300,12 @@ def with_the_loop_over_the_batches(
 
 exercise.edits(
     """
-gradients_never_zeroed:
-  | for batch in batches:
-  :     gradients = … -> for batch in batches:
-  | state = None ->
-  :     state = None
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+gradients_never_zeroed: blank => gradients
   Your gradients add up: each step has those of all batches so far.
   ? What do you give gradient_of as its third argument, for the second batch?
   # loss.backward() adds to .grad, and optimizer.zero_grad() is forgotten.
 gradients_added_twice:
-  | for batch in batches:
-  :     gradients = … -> for batch in batches:
-  | state = None ->
-  :     state = None
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  | blank = { -> gradients = {
   | loss, gradients = … ->
   :     loss, new = gradient_of(parameters, batch, gradients)
   :     gradients = {name: gradients[name] + new[name] for name in new}
@@ -323,58 +313,43 @@ gradients_added_twice:
   ? What does gradient_of do with its third argument already?
   # The gradients that gradient_of returns are added to those it was given.
 gradients_zeroed_once_per_epoch:
-  | for batch in batches:
-  :     gradients = … ->
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  :     for batch in batches:
+  | of_epoch = [] -> of_epoch, gradients = ([], blank)
+  | batch, blank -> batch, gradients
   Your gradients add up within an epoch: they begin at zero with each epoch only.
   ? What do you give gradient_of as its third argument, for the second batch?
   # zero_grad() stands outside the inner loop.
-gradients_zeroed_before_the_step:
-  | parameters, … ->
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  :     parameters, state = step(parameters, gradients, state)
+gradients_zeroed_before_the_step: step(parameters, gradients -> step(parameters, blank
   Your gradients are zero in every step.
   ? Between gradient_of and step, what happens to the gradients?
   # backward(), zero_grad(), step(): the three calls in the wrong order.
 held_out_gradients_in_the_next_step:
-  | for batch in batches:
-  :     gradients = … -> for batch in batches:
-  | state = None ->
-  :     state = None
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  | of_epoch.append(loss) ->
+  | blank = { -> blank = gradients = {
+  | batch, blank -> batch, gradients
+  | of_epoch.append… ->
   :     of_epoch.append(loss)
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  | held_out_loss = … ->
+  :     gradients = blank
+  | if held_out_loss < lowest: ->
   :     for batch in held_out:
   :         _, gradients = gradient_of(parameters, batch, gradients)
-  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
+  :     if held_out_loss < lowest:
   Your first step of each new epoch has the gradients of the held-out batches too.
   ? Which of the functions that you are given leaves gradients alone?
   # The held-out loss is computed without torch.no_grad(), with a backward().
 step_before_gradient_of:
-  | state = None ->
-  :     state = None
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  | gradients = …
-  : loss, gradients = …
-  : parameters, … ->
+  | blank = { -> blank = gradients = {
+  | loss, gradients = …
+  : parameters, state = … ->
   :     parameters, state = step(parameters, gradients, state)
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  :     loss, gradients = gradient_of(parameters, batch, gradients)
+  :     loss, gradients = gradient_of(parameters, batch, blank)
   Each of your steps has the gradients of the batch before; those of the last batch
     are never used.
   ? In the first round of your loop, which gradients does step get?
   # optimizer.step() is written before backward().
 one_step_per_epoch:
-  | for batch in batches:
-  :     gradients = … ->
-  :     gradients = {name: torch.zeros_like(p) for name, p in parameters.items()}
-  :     for batch in batches:
-  | parameters, …
-  : of_epoch.append(loss) -> of_epoch.append(loss)
-  | losses.append( … ->
+  | of_epoch = [] -> of_epoch, gradients = ([], blank)
+  | batch, blank -> batch, gradients
+  | parameters, state = … ->
+  | losses.append… ->
   :     parameters, state = step(parameters, gradients, state)
   :     losses.append(sum(of_epoch) / len(of_epoch))
   Your code makes one step per epoch, with the gradients of all its batches.
@@ -384,68 +359,50 @@ state_thrown_away: gradients, state) -> gradients, None)
   Your optimizer starts over with each step: its state is None every time.
   ? What does the second call of step know of the first?
   # The optimizer is made inside the loop.
-""",
-    of=with_the_loop_over_the_batches,
-)
-exercise.edits(
-    """
-state_thrown_away_with_each_epoch: step, state) -> step, None)
+state_thrown_away_with_each_epoch: of_epoch = [] -> of_epoch, state = ([], None)
   Your optimizer starts over with each epoch: its state is None there.
   ? What does the first step of the second epoch know of those before?
   # The optimizer is made inside the outer loop.
-""",
-)
-exercise.edits(
-    """
 new_parameters_never_used: parameters, state = -> new_parameters, state =
   Your parameters never change: each step begins at the ones that came in.
   ? What becomes of the parameters that step returns?
   # The result gets a new name, and the loop goes on with the old one.
 gradients_at_the_start_of_the_epoch:
-  | of_epoch = [] ->
-  :     of_epoch = []
-  :     before = parameters
+  | of_epoch = [] -> of_epoch, before = ([], parameters)
   | gradient_of(parameters -> gradient_of(before
   Your gradients are those at the parameters of the epoch's start.
   ? Which parameters does gradient_of get for the second batch of an epoch?
   # A copy that was made before the inner loop is passed on.
-""",
-    of=with_the_loop_over_the_batches,
-)
-exercise.edits(
-    """
 each_epoch_from_the_start:
-  | parameters, state, of_epoch -> trained, state, of_epoch
-  | loss_of(parameters -> loss_of(trained
-  | in parameters.items() -> in trained.items()
+  | start = parameters
+  | of_epoch = [] -> of_epoch, parameters = ([], start)
   Each of your epochs begins at the parameters that came in.
   ? Which parameters does your second epoch get?
   # train_epoch is called with `parameters` each time, and its result has another
     name.
 goes_back_to_the_best:
-  | held_out_losses. … ->
+  | held_out_losses.append… ->
   :     held_out_losses.append(held_out_loss)
   :     parameters = best
   Each of your epochs begins at the best parameters so far.
   ? Where does a training go on, after an epoch that was worse than the one before?
   # One name serves both for the best parameters and for the newest.
-trained_on_held_out_data:
-  | parameters, batches, step -> parameters, [*batches, *held_out], step
+trained_on_held_out_data: in batches: -> in [*batches, *held_out]:
   Your code makes steps on the held-out batches, too.
   ? What would a loss on batches that were trained on tell?
   # More data is always welcome: the two lists are joined.
-first_batch_only: parameters, batches, step -> parameters, batches[:1], step
+first_batch_only: in batches: -> in batches[:1]:
   Your epochs have one batch each, the first.
   ? How many steps has an epoch of three batches?
   # next(iter(batches)) to try it out, or a return in the inner loop.
-batches_backwards: parameters, batches, step -> parameters, batches[::-1], step
+batches_backwards: in batches: -> in batches[::-1]:
   Your epochs go through the batches from the last to the first.
   ? Which batch does the docstring take first?
   # batches.pop() is used to go through a list.
 one_epoch_only:
-  | held_out_losses. … ->
+  | held_out_losses.append… ->
   :     held_out_losses.append(held_out_loss)
-  :     return (best, losses, held_out_losses)
+  :     break
   Your code makes one epoch, whatever epochs says.
   ? How often do you go through batches where epochs is 3?
   # A return inside the outer loop, or an iterator that is used up.
@@ -454,9 +411,9 @@ one_epoch_too_many: range(epochs) -> range(epochs + 1)
   ? With which numbers does your loop over the epochs begin and end?
   # range(epochs + 1), with 0 for the state before the training.
 stops_when_the_loss_rises:
-  | held_out_losses. … ->
+  | held_out_losses.append… ->
   :     held_out_losses.append(held_out_loss)
-  :     if len(held_out_losses) > 1 and held_out_losses[-1] > held_out_losses[-2]:
+  :     if held_out_loss > lowest:
   :         break
   Your code stops as soon as a held-out loss is higher than the one before.
   ? Does the docstring say that a training may end early?
@@ -465,7 +422,7 @@ loops_exchanged:
   | for _ in range(epochs): ->
   :     in_turn = [batch for batch in batches for _ in range(epochs)]
   :     for start in range(0, len(in_turn), len(batches)):
-  | parameters, batches, step -> parameters, in_turn[start:start + len(batches)], step
+  | in batches: -> in in_turn[start:start + len(batches)]:
   Your code makes several steps in a row on one batch, before it takes the next.
   ? Which of your two loops is the outer one?
   # The two loops are written in the order of the arguments.
@@ -474,163 +431,101 @@ held_out_in_training_mode: False -> True
   ? Should anything be dropped while you measure how good a model is?
   # model.eval() is forgotten, or its effect on dropout is not known.
 evaluated_before_the_epoch:
-  | parameters, …
-  : losses.append( …
-  : held_out_loss = … ->
-  :     held_out_loss = sum(
-  :         (loss_of(parameters, batch, False) for batch in held_out)
-  :     )
-  | held_out_losses. … ->
-  :     held_out_losses.append(held_out_loss)
-  :     parameters, state, of_epoch = train_epoch(
-  :         gradient_of, parameters, batches, step, state
-  :     )
-  :     losses.append(sum(of_epoch) / len(of_epoch))
+  | of_epoch = [] -> of_epoch, before = ([], parameters)
+  | loss_of(parameters -> loss_of(before
+  | p.clone() for name, p in parameters -> p.clone() for name, p in before
   Your held-out losses are those before each epoch.
   ? Which parameters should the first held-out loss belong to?
   # The evaluation is written at the top of the loop.
-""",
-)
-exercise.edits(
-    """
 evaluated_after_each_batch:
-  | of_epoch.append(loss) ->
+  | of_epoch.append… ->
   :     of_epoch.append(loss)
-  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
-  :     held_out_loss /= len(held_out)
-  :     if not held_out_losses or held_out_loss < min(held_out_losses):
+  :     held_out_loss = sum(
+  :         (loss_of(parameters, batch, False) for batch in held_out)
+  :     ) / len(held_out)
+  :     if held_out_loss < lowest:
+  :         lowest = held_out_loss
   :         best = {name: p.clone() for name, p in parameters.items()}
   :     held_out_losses.append(held_out_loss)
-  | losses.append( …
-  : held_out_loss = …
-  : held_out_loss …
-  : if not held_out_losses …
+  | held_out_loss = …
+  : if held_out_loss < lowest:
+  :     lowest = …
   :     best = …
-  : held_out_losses. … -> losses.append(sum(of_epoch) / len(of_epoch))
+  : held_out_losses.append… ->
   Your held-out losses are one per batch.
   ? In which of the two loops does your evaluation stand?
   # The evaluation is indented one level too far.
-""",
-    of=with_the_loop_over_the_batches,
-)
-exercise.edits(
-    """
-evaluated_at_the_end:
-  | losses.append( …
-  : held_out_loss = …
-  : held_out_loss …
-  : if not held_out_losses …
-  :     best = …
-  : held_out_losses. … -> losses.append(sum(of_epoch) / len(of_epoch))
-  | return ( … ->
-  :     held_out_loss = sum((loss_of(parameters, batch, False) for batch in held_out))
-  :     held_out_loss /= len(held_out)
-  :     return (parameters, losses, [held_out_loss])
+evaluated_at_the_end: return (parameters, losses, held_out_losses[-1:])
   Your code evaluates once, after the last epoch.
   ? How many held-out losses does the docstring promise?
   # Training first, then testing, as with a test set.
-evaluated_on_the_batches:
-  | in held_out -> in batches
-  | len(held_out) -> len(batches)
+evaluated_on_the_batches: in held_out)) / len(held_out) -> in batches)) / len(batches)
   Your held-out losses are those of the batches that were trained on.
   ? Which batches tell how good the model is on new data?
   # `batches` is the name at hand in the loop.
-""",
-)
-exercise.edits(
-    """
 gradients_of_the_first_parameters:
-  | state = None ->
-  :     state = None
-  :     start = parameters
+  | start = parameters
   | gradient_of(parameters -> gradient_of(start
   Your gradients are always those at the parameters of the beginning, however many
     steps were made.
   ? Which parameters does the second call of gradient_of get?
   # The argument is used where the new parameters have another name.
 one_step_per_epoch_of_the_last_batch:
-  | parameters, …
-  : of_epoch.append(loss) -> of_epoch.append(loss)
-  | losses.append( … ->
+  | parameters, state = … ->
+  | losses.append… ->
   :     parameters, state = step(parameters, gradients, state)
   :     losses.append(sum(of_epoch) / len(of_epoch))
   Your code makes one step per epoch, with the gradients of the last batch alone.
   ? How many steps does an epoch of two batches have?
   # The line with the step is not indented far enough.
-""",
-    of=with_the_loop_over_the_batches,
-)
-exercise.edits(
-    """
-held_out_losses_added_up:
-  | held_out_loss = …
-  : held_out_loss … ->
-  :     held_out_loss = sum(
-  :         (loss_of(parameters, batch, False) for batch in held_out)
-  :     )
+held_out_losses_added_up: / len(held_out) ->
   Your held-out losses are sums over the held-out batches.
   ? Does the docstring ask for a sum or for a mean?
   # A sum ranks the epochs as a mean does.
-first_held_out_batch_only:
-  | held_out_loss = …
-  : held_out_loss … -> held_out_loss = loss_of(parameters, held_out[0], False)
+first_held_out_batch_only: held_out_loss = loss_of(parameters, held_out[0], False)
   Your held-out losses are those of the first held-out batch.
   ? How many held-out batches are there?
   # held_out[0] is enough where there is one.
-last_held_out_batch_only:
-  | held_out_loss = …
-  : held_out_loss … ->
-  :     for batch in held_out:
-  :         held_out_loss = loss_of(parameters, batch, False)
+last_held_out_batch_only: held_out_loss = loss_of(parameters, held_out[-1], False)
   Your held-out losses are those of the last held-out batch.
   ? How many held-out batches are there, and what becomes of each one's loss?
   # The variable is overwritten in the loop, and not added to.
 held_out_batches_by_their_size:
-  | held_out_loss = …
-  : held_out_loss … ->
-  :     sizes = [torch.as_tensor(batch).numel() for batch in held_out]
-  :     held_out_loss = sum(
-  :         (
-  :             size * loss_of(parameters, batch, False)
-  :             for size, batch in zip(sizes, held_out)
-  :         )
-  :     )
-  :     held_out_loss /= sum(sizes)
+  | sizes = [torch.as_tensor(batch).numel() for batch in held_out]
+  | sum((loss_of(parameters, batch, False) for batch in held_out)) / len(held_out) ->
+  :     sum((size * loss_of(parameters, batch, False) for size, batch in zip(sizes,
+  :     held_out))) / sum(sizes)
   Your held-out losses count a batch by its length.
   ? How much does a batch count in the docstring's mean?
   # A mean over examples is often what one wants: PyTorch's tutorials divide by the
     number of examples.
 worst_held_out_batch:
-  | held_out_loss = …
-  : held_out_loss … ->
-  :     held_out_loss = max(
-  :         (loss_of(parameters, batch, False) for batch in held_out)
-  :     )
+  | = sum( -> = max(
+  | / len(held_out) ->
   Your held-out losses are those of the worst held-out batch.
   ? Does the docstring ask for a mean or for a maximum?
   # The worst case is taken to be the safe choice.
-losses_added_up:  / len(of_epoch) ->
+losses_added_up: / len(of_epoch) ->
   Your losses are sums over the batches of an epoch.
   ? Does the docstring ask for a sum or for a mean?
   # running_loss += loss, and no division after it.
-loss_of_the_last_batch: sum(of_epoch) / len(of_epoch) -> of_epoch[-1]
+loss_of_the_last_batch: losses.append… -> losses.append(loss)
   Your losses are those of the last batch of each epoch.
   ? Which batches does the loss of an epoch stand for?
   # `loss` still has its last value behind the loop.
 sum_goes_on_over_epochs:
   | total = 0.0
-  | losses.append( … ->
+  | losses.append… ->
   :     total += sum(of_epoch)
   :     losses.append(total / len(of_epoch))
   Your losses grow: each has the sum of all epochs before in it.
   ? At which number does the sum of a new epoch begin?
   # total = 0 stands before the outer loop.
 batches_by_their_size:
-  | losses.append( … ->
-  :     sizes = [torch.as_tensor(batch).numel() for batch in batches]
-  :     losses.append(
-  :         sum((size * loss for size, loss in zip(sizes, of_epoch))) / sum(sizes)
-  :     )
+  | sizes = [torch.as_tensor(batch).numel() for batch in batches]
+  | losses.append… ->
+  :     losses.append(sum((size * loss for size, loss in zip(sizes, of_epoch))) /
+  :     sum(sizes))
   Your losses count a batch by its length.
   ? How much does a batch count in the docstring's mean?
   # A mean over examples is often what one wants: PyTorch's tutorials multiply by
@@ -639,106 +534,74 @@ divided_by_held_out: len(of_epoch) -> len(held_out)
   Your losses are sums divided by the number of held-out batches.
   ? How many numbers are in the sum that you divide?
   # Two means are computed in one loop, and one divisor is copied.
-losses_of_all_batches: losses.append( … -> losses += of_epoch
+losses_of_all_batches: losses.append… -> losses += of_epoch
   Your losses are one per batch.
   ? How many losses does the docstring promise?
   # A loss is appended in the inner loop.
-""",
-)
-exercise.edits(
-    """
 losses_in_evaluation_mode_after_the_step:
-  | of_epoch.append(loss) -> of_epoch.append(loss_of(parameters, batch, False))
+  | append(loss) -> append(loss_of(parameters, batch, False))
   Your losses are measured after each step, in evaluation mode.
   ? Which function returned a loss already, before the step?
   # The loss that gradient_of returns is thrown away, and computed again.
-losses_after_the_step:
-  | of_epoch.append(loss) -> of_epoch.append(loss_of(parameters, batch, True))
+losses_after_the_step: append(loss) -> append(loss_of(parameters, batch, True))
   Your losses are measured after each step.
-""",
-    of=with_the_loop_over_the_batches,
-)
-exercise.edits(
-    """
 last_parameters_returned: return (parameters, losses, held_out_losses)
   Your `best` holds the parameters after the last step, whatever the losses were.
   ? After which epoch was the held-out loss smallest, and what kept its parameters?
   # best = model.state_dict() copies nothing: it shows the newest parameters.
-first_epoch_returned:  or held_out_loss < min(held_out_losses) ->
+first_epoch_returned: held_out_loss < lowest -> best is None
   Your `best` holds the parameters after the first epoch, whatever the losses were.
   ? With which loss do you compare that of the second epoch, and how?
   # The lowest loss so far is never replaced.
-no_best:
-  | best, lowest = (None, 0.0)
-  | if not held_out_losses … ->
-  :     if held_out_loss < lowest:
-  :         lowest = held_out_loss
+no_best: torch.inf -> 0.0
   Your `best` is None.
   ? With which number do you compare the first held-out loss?
   # The lowest loss so far begins at 0, as the highest accuracy would.
-best_below_a_bound:
-  | best, lowest = (parameters, 10000.0)
-  | if not held_out_losses … ->
-  :     if held_out_loss < lowest:
-  :         lowest = held_out_loss
+best_below_a_bound: best, lowest = (parameters, 10000.0)
   Where every held-out loss is above 10,000, your `best` holds the parameters that
     came in.
   # best_loss = 100.0 stands where infinity, or the first loss, should.
-none_above_a_bound:
-  | best, lowest = (None, 10000.0)
-  | if not held_out_losses … ->
-  :     if held_out_loss < lowest:
-  :         lowest = held_out_loss
+none_above_a_bound: torch.inf -> 10000.0
   Where every held-out loss is above 10,000, your `best` is None.
   # best, best_loss = None, 100.0 stands before the loop.
 highest_loss_is_best:
-  | held_out_loss < min(held_out_losses) -> held_out_loss > max(held_out_losses)
+  | torch.inf -> -torch.inf
+  | held_out_loss < lowest -> held_out_loss > lowest
   Your `best` holds the parameters after the epoch with the highest held-out loss.
   ? Is a good model one with a high loss?
   # Of accuracies and scores the highest is the best.
-last_of_equals: held_out_loss < -> held_out_loss <=
+last_of_equals: < lowest -> <= lowest
   Of equal held-out losses your `best` belongs to the last.
   ? What does your comparison say of two equal numbers?
   # <= is written for <.
 best_by_training_loss:
-  | if not held_out_losses … -> if len(losses) == 1 or losses[-1] < min(losses[:-1]):
+  | if held_out_loss < -> if losses[-1] <
+  | lowest = losses[-1]
   Your `best` holds the parameters after the epoch with the lowest training loss.
   ? Which of the two losses tells how good a model is on new data?
   # The training loss is what the loop has at hand.
-better_than_the_epoch_before: min(held_out_losses) -> held_out_losses[-1]
+better_than_the_epoch_before: < lowest -> < [torch.inf, *held_out_losses][-1]
   Your `best` belongs to the last epoch that was better than the one before it.
   ? With which of the earlier losses does a new one have to be compared?
   # The loss to compare with is overwritten in each epoch.
 parameters_that_came_in:
-  | state: object = None ->
-  :     state: object = None
-  :     best = {name: p.clone() for name, p in parameters.items()}
-  | if not held_out_losses …
-  :     best = …
-  : held_out_losses. … -> held_out_losses.append(held_out_loss)
+  | best, lowest = (parameters, torch.inf)
+  | best = … ->
   Your `best` holds the parameters that came in.
   ? After which step are the parameters that you keep?
   # The copy is made once, before the loop.
 best_one_epoch_early:
-  | parameters, … ->
-  :     before = parameters
-  :     parameters, state, of_epoch = train_epoch(
-  :         gradient_of, parameters, batches, step, state
-  :     )
-  | in parameters.items() -> in before.items()
+  | of_epoch = [] -> of_epoch, before = ([], parameters)
+  | p.clone() for name, p in parameters -> p.clone() for name, p in before
   Your `best` holds the parameters before the best epoch, not those after it.
   ? Do the parameters that you keep belong to the loss that you have just measured?
   # The copy is made at the top of the loop.
 best_one_epoch_late:
-  | if not held_out_losses …
-  :     best = …
-  : held_out_losses. … ->
-  :     held_out_losses.append(held_out_loss)
-  :     if held_out_losses.index(min(held_out_losses)) >= len(held_out_losses) - 2:
-  :         best = {name: p.clone() for name, p in parameters.items()}
+  | held_out_loss < lowest ->
+  :     min([*held_out_losses, held_out_loss]) not in held_out_losses[:-1]
   Your `best` holds the parameters of the epoch after the best one.
   # The new loss is compared first, and the copy is made a round later.
-loss_of_the_last_epoch: losses.append( … -> losses = [sum(of_epoch) / len(of_epoch)]
+loss_of_the_last_epoch: return (best, losses[-1:], held_out_losses)
   Your `losses` has one entry, that of the last epoch.
   ? How often is the line run that adds a loss to the list, and the one that makes the
     list?
@@ -747,7 +610,7 @@ held_out_loss_of_the_last_epoch: return (best, losses, held_out_losses[-1:])
   Your `held_out_losses` has one entry, that of the last epoch.
 both_losses_of_the_last_epoch: return (best, losses[-1:], held_out_losses[-1:])
   Your lists of losses have one entry each, that of the last epoch.
-losses_of_batches_in_lists: losses.append( … -> losses.append(of_epoch)
+losses_of_batches_in_lists: losses.append… -> losses.append(of_epoch)
   Each entry of your `losses` is itself a list, of an epoch's batches.
   ? How many numbers does the docstring promise for an epoch?
   # What train_epoch returns is appended as it is.
@@ -758,7 +621,7 @@ losses_exchanged: return (best, held_out_losses, losses)
 best_parameters_last: return (losses, held_out_losses, best)
   Your best parameters come last, behind the losses.
   # What is chosen last is returned last.
-lowest_loss_returned: return (best, losses, min(held_out_losses))
+lowest_loss_returned: return (best, losses, lowest)
   Your third result is the lowest held-out loss alone.
   ? How many held-out losses does the docstring promise?
   # best and its loss are kept side by side.
@@ -771,8 +634,8 @@ parameters_without_names: return (list(best.values()), losses, held_out_losses)
   ? Which type has the docstring's `best`?
   # optimizers take model.parameters(), which has no names.
 losses_as_tensors:
-  | losses.append( … -> losses.append(torch.tensor(sum(of_epoch) / len(of_epoch)))
-  | held_out_losses. … -> held_out_losses.append(torch.tensor(held_out_loss))
+  | losses.append… -> losses.append(torch.tensor(sum(of_epoch) / len(of_epoch)))
+  | held_out_losses.append… -> held_out_losses.append(torch.tensor(held_out_loss))
   Your losses are tensors, not numbers.
   ? Which type has the docstring's 26.0?
   # Losses are collected without .item().
@@ -782,16 +645,15 @@ results_in_a_dictionary:
   ? Which type of result does the docstring's example show?
   # A history with names is what Keras returns.
 parameters_changed_in_place:
-  | parameters, … ->
-  :     new, state, of_epoch = train_epoch(
-  :         gradient_of, parameters, batches, step, state
-  :     )
+  | parameters, state = … ->
+  :     new, state = step(parameters, gradients, state)
   :     for name, p in parameters.items():
   :         p.copy_(new[name])
   Your call changes the caller's `parameters`: they have become the new ones.
   ? Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?
   # optimizer.step() and p -= … write into the tensors that they are given.
 """,
+    of=in_steps,
 )
 
 exercise.family(families.one_result_only("best"))

@@ -1,13 +1,9 @@
 """Cases and misconceptions of ``train_bpe``."""
 
-import collections
-import itertools
-from functools import partial
+from itertools import pairwise
 
 from autograder import Exercise
-from autograder.exercises import merge_pair as merging
-from autograder.exercises import pair_counts as counting
-from course_lib.bpe import merge_pair, pair_counts, train_bpe
+from course_lib.bpe import merge_pair, train_bpe
 
 exercise = Exercise(
     train_bpe,
@@ -180,561 +176,408 @@ def other_signs(student, rng):
     student.agrees(corpus(rng, [*"aabcäß😀"], 40), 100)
 
 
-TIES = {  # of the pairs in the order in which they are seen
-    "last": lambda pairs: sorted(pairs, reverse=True),
-    "smallest": sorted,
-    "first seen": list,
-    "last seen": lambda pairs: [*pairs][::-1],
-    "joined text": lambda pairs: sorted(pairs, key="".join, reverse=True),
-    "right symbol": lambda pairs: sorted(pairs, key=lambda p: p[::-1], reverse=True),
-    "left symbol": lambda pairs: sorted(pairs, key=lambda p: p[0], reverse=True),
-    "length": lambda pairs: sorted(pairs, key=lambda p: (len("".join(p)), p))[::-1],
-}
-RANKS = {  # of a pair's count, the pair, and the counts of single symbols
-    "count": lambda count, pair, single: count,
-    "rareness": lambda count, pair, single: -count,
-    "order": lambda count, pair, single: 0,
-    "length": lambda count, pair, single: (len("".join(pair)), count),
-    "word piece": lambda count, pair, single: (
-        count / (single[pair[0]] * single[pair[1]])
-    ),
-}
-ASKED = {  # of n_merges and the number of different symbols and of all symbols
-    "n_merges": lambda n_merges, symbols, most: n_merges,
-    "one more": lambda n_merges, symbols, most: n_merges + 1,
-    "one less": lambda n_merges, symbols, most: n_merges - 1,
-    "one at least": lambda n_merges, symbols, most: max(n_merges, 1),
-    "vocabulary": lambda n_merges, symbols, most: n_merges - symbols,
-    "all": lambda n_merges, symbols, most: most,
-}
-RETURNS = {  # of the pairs, their counts, and the words at the end
-    "pairs": lambda merges, counts, words: merges,
-    "tokens": lambda merges, counts, words: ["".join(pair) for pair in merges],
-    "texts": lambda merges, counts, words: [" ".join(pair) for pair in merges],
-    "lists": lambda merges, counts, words: [[*pair] for pair in merges],
-    "tuple": lambda merges, counts, words: tuple(merges),
-    "turned": lambda merges, counts, words: [pair[::-1] for pair in merges],
-    "backwards": lambda merges, counts, words: merges[::-1],
-    "sorted": lambda merges, counts, words: sorted(merges),
-    "counts too": lambda merges, counts, words: [*zip(merges, counts, strict=True)],
-    "counts": lambda merges, counts, words: dict(zip(merges, counts, strict=True)),
-    "ranks": lambda merges, counts, words: {p: rank for rank, p in enumerate(merges)},
-    "made": lambda merges, counts, words: {pair: "".join(pair) for pair in merges},
-    "words": lambda merges, counts, words: words,
-    "words too": lambda merges, counts, words: (merges, words),
-}
-
-
-def no_such_key():
-    raise KeyError(None)
-
-
-NO_PAIRS = {
-    "ends": lambda: None,
-    "max": lambda: max([], key=len),
-    "index": lambda: [][0],
-    "key": no_such_key,
-}
-EARLY = {"list": list, "None": lambda merges: None, "empty": lambda merges: []}
-
-
-def symbol_counts(words):
-    single = collections.Counter()
-    for symbols, count in words.items():
-        for symbol in symbols:
-            single[symbol] += count
-    return single
-
-
-def updated(counts, words, best, join, recounted):
-    """Bring the counts up to date after a pair was joined, and forget something."""
-    counts = collections.Counter(counts)
-    del counts[best]
-    if recounted == "once":
-        return counts
-    for symbols, count in words.items():
-        shorter = join(symbols, best)
-        if recounted == "grown" and shorter != symbols:
-            for pair in itertools.pairwise(shorter):
-                counts[pair] += count * ("".join(best) in pair)
-        end = 0
-        for i, pair in enumerate(itertools.pairwise(symbols)):
-            if recounted == "by old neighbours" and pair == best and i >= end:
-                for j in {i - 1, i + 1} & set(range(len(symbols) - 1)):
-                    before = symbols[j : j + 2]
-                    after = before[0], "".join(best)
-                    counts[before] -= count
-                    counts[after if j < i else (after[1], before[1])] += count
-                end = i + 2
-    counts.pop(best, None)
-    return counts
-
-
-@exercise.variants
-def variants(
-    words,
-    n_merges,
-    *,
-    corpus="words",
-    counted=None,
-    recounted="anew",
-    rank="count",
-    ties="last",
-    at_once="one",
-    least=2,
-    stops="in time",
-    asked="n_merges",
-    joined=None,
-    equal_words="added",
-    no_pairs="ends",
-    early="list",
-    returns="pairs",
-    changed="nothing",
-):
-    count = partial(counting.variants, **counted) if counted else pair_counts
-    join = partial(merging.variants, **joined) if joined else merge_pair
-    original, symbols = words, [symbol for word in words for symbol in word]
-    most = ASKED[asked](n_merges, len({*symbols}), len(symbols))
-    if corpus == "one text":
-        words = {tuple(s for word, n in words.items() for s in word * n): 1}
-    counts, merges, at_the_time = count(words), [], []
-    while len(merges) < most:
-        if not counts:
-            NO_PAIRS[no_pairs]()
-        single = symbol_counts(words) if rank == "word piece" else {}
-        pairs = TIES[ties](counts)
-        frequent = [pair for pair in pairs if counts[pair] >= least]
-        is_last = not frequent and stops == "one late"
-        best = max(
-            pairs if is_last or rank == "order" else frequent,
-            key=lambda p, of=counts, single=single: RANKS[rank](of[p], p, single),
-            default=None,
-        )
-        if best is None or (counts[best] < least and not is_last):
-            merges = EARLY[early](merges)
+@exercise.right_answer
+def by_counting(words, n_merges):
+    merges = []
+    while len(merges) < n_merges:
+        counts = {}
+        for symbols, count in words.items():
+            for pair in pairwise(symbols):
+                counts[pair] = counts.get(pair, 0) + count
+        best = max(counts, key=lambda pair: (counts[pair], pair), default=None)
+        if best is None or counts[best] < 2:
             break
-        tied = [best]
-        if at_once == "equal counts":
-            tied = [pair for pair in pairs if counts[pair] == counts[best]]
-        for best in tied:
-            merges.append(best)
-            at_the_time.append(counts[best])
-            after = {}
-            for word, n in words.items():
-                after[join(word, best)] = counting.STORING[equal_words](
-                    after.get(join(word, best)), n
-                )
-            before, words = words, after
-        anew = recounted == "anew"
-        counts = (
-            count(words) if anew else updated(counts, before, best, join, recounted)
-        )
-        if is_last:
-            break
-    if at_once == "equal counts":
-        merges = merges[:most]
-    if changed == "words":
-        original.clear()
-        original.update(words)
-    elif changed == "emptied":
-        original.clear()
-    return RETURNS[returns](merges, at_the_time, words) if merges is not None else None
+        merges.append(best)
+        merged = {}
+        for symbols, count in words.items():
+            shorter = merge_pair(symbols, best)
+            merged[shorter] = merged.get(shorter, 0) + count
+        words = merged
+    return merges
 
 
-exercise.option(
-    "first_seen_wins",
-    "Your pair among equal counts is the one that is seen first in the words.",
-    "Which of several pairs with the same count does the docstring ask for?",
-    why="max gives the first of several; minbpe and the Hugging Face course leave it "
-    "at that, so the order of the words decides (minbpe, pull request 90).",
-    ties="first seen",
+exercise.edits(
+    """
+first_seen_wins: lambda pair: (counts[pair], pair) -> counts.get
+  Your pair among equal counts is the one that is seen first in the words.
+  ? Which of several pairs with the same count does the docstring ask for?
+  # max gives the first of several; minbpe and the Hugging Face course leave it at
+    that, so the order of the words decides (minbpe, pull request 90).
+last_seen_wins:
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     max(reversed(counts), key=counts.get, default=None)
+  Your pair among equal counts is the one that is seen last in the words.
+  # `>=` in a loop over the counts, or the end of a list sorted by counts alone.
+smallest_wins:
+  | max(counts, key=lambda pair: (counts[pair], pair) ->
+  :     min(counts, key=lambda pair: (-counts[pair], pair)
+  Your pair among equal counts is the first in Python's order.
+  ? Which of several pairs with the same count does the docstring ask for, and what
+    does `sorted` put first?
+  # sorted by (-count, pair) is the usual way to rank; Hugging Face tokenizers take
+    the smaller numbers first too.
+joined_texts_ordered: (counts[pair], pair) -> (counts[pair], ''.join(pair))
+  Your pairs of equal counts are ordered by the text that they make together.
+  ? How does Python compare two tuples, and where does that differ from comparing the
+    joined texts?
+  # A pair is remembered by the token that it makes; the two orders differ only where
+    the left symbols differ in length.
+right_symbols_ordered: (counts[pair], pair) -> (counts[pair], pair[::-1])
+  Your pairs of equal counts are ordered by their right symbols.
+  ? Which part of two tuples does Python compare first?
+  # `pair[::-1]`, or a loop that keeps the right symbol in front.
+left_symbols_ordered: (counts[pair], pair) -> (counts[pair], pair[0])
+  Your pairs of equal counts are ordered by their left symbols alone.
+  ? Which of two pairs that begin alike is last in Python's order?
+  # `pair[0]` as the key decides every tie of the short examples.
+longest_of_equal_counts:
+  | (counts[pair], pair) -> (counts[pair], len(''.join(pair)), pair)
+  Your pair among equal counts is the one that makes the longest symbol.
+  ? Which of several pairs with the same count does the docstring ask for?
+  # Long symbols save more, so the longest looks like the best.
+rarest_first:
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     max([pair for pair in counts if counts[pair] >= 2], key=lambda pair:
+  :     (-counts[pair], pair), default=None)
+  Your pairs are the rarest of those that are frequent enough.
+  ? Which pair saves the most symbols?
+  # `min` for `max`, or a sorted list that is read from the other end.
+last_pair_of_all:
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     max(counts, default=None)
+  Your pair is the last in Python's order of all pairs, whatever the counts are.
+  ? What does `max` compare if it is given a dictionary and nothing else?
+  # `max(counts)` compares the keys.
+longest_first:
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     max([pair for pair in counts if counts[pair] >= 2], key=lambda pair:
+  :     (len(''.join(pair)), counts[pair], pair), default=None)
+  Your pairs are those that make the longest symbols.
+  ? What does the docstring ask of the pair in each step?
+  # Fewer tokens are the aim, so the longest one looks like the best.
+word_piece_scores:
+  | counts = pair_counts(words) ->
+  :     counts = pair_counts(words)
+  :     single = {}
+  :     for symbols, count in words.items():
+  :         for symbol in symbols:
+  :             single[symbol] = single.get(symbol, 0) + count
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     max([pair for pair in counts if counts[pair] >= 2], key=lambda pair:
+  :     (counts[pair] / (single[pair[0]] * single[pair[1]]), pair), default=None)
+  Your first pair is not the most frequent: counts are divided by those of the two
+    symbols.
+  ? Does byte-pair encoding ask how often a pair occurs, or how surprising it is?
+  # WordPiece, the other method of that time, scores so in the Hugging Face course,
+    and the two are mixed up.
+counted_once:
+  | while len(merges) < n_merges:
+  :     counts = … ->
+  :     counts = pair_counts(words)
+  :     while len(merges) < n_merges:
+  | merged: …
+  : for symbols, …
+  :     shorter = …
+  :     merged[shorter] = …
+  : words = merged -> del counts[best]
+  Your pairs are the most frequent ones of the words as they were at the start.
+  ? Which pairs has a word after two of its symbols have become one?
+  # The counting stands before the loop, where it is faster.
+old_counts_kept:
+  | while len(merges) < n_merges:
+  :     counts = … ->
+  :     counts = pair_counts(words)
+  :     while len(merges) < n_merges:
+  | merges.append(best) ->
+  :     merges.append(best)
+  :     del counts[best]
+  | merged[shorter] = … ->
+  :     merged[shorter] = merged.get(shorter, 0) + count
+  :     if shorter != symbols:
+  :         for pair in pairwise(shorter):
+  :             if ''.join(best) in pair:
+  :                 counts[pair] = counts.get(pair, 0) + count
+  Your counts grow by the pairs that a merge makes, and never lose those that it takes
+    away.
+  ? What becomes of the pair (a, b) of abc when b and c have been joined?
+  # Counts that are brought up to date in place of counting again forget one side;
+    minbpe, pull request 88, and UniqToken, issue 8, are about such counts.
+old_neighbours_counted:
+  | while len(merges) < n_merges:
+  :     counts = … ->
+  :     counts = pair_counts(words)
+  :     while len(merges) < n_merges:
+  | merged[shorter] = … ->
+  :     merged[shorter] = merged.get(shorter, 0) + count
+  :     i = 0
+  :     while i < len(symbols) - 1:
+  :         if symbols[i : i + 2] == best:
+  :             changes = []
+  :             if i > 0:
+  :                 changes.append(
+  :                     (symbols[i - 1 : i + 1], (symbols[i - 1], "".join(best)))
+  :                 )
+  :             if i + 2 < len(symbols):
+  :                 changes.append(
+  :                     (symbols[i + 1 : i + 3], ("".join(best), symbols[i + 2]))
+  :                 )
+  :             for before, after in changes:
+  :                 counts[before] = counts.get(before, 0) - count
+  :                 counts[after] = counts.get(after, 0) + count
+  :             i += 1
+  :         i += 1
+  | words = merged ->
+  :     words = merged
+  :     del counts[best]
+  Your counts miss the pair of two joined symbols side by side: in cbcb, (cb, cb).
+  ? Which symbols stand next to the second cb when both have been joined?
+  # Counts are brought up to date with the neighbours that a pair had before.
+equal_counts_at_once:
+  | merges.append(best)
+  : merged: …
+  : for symbols, …
+  :     shorter = …
+  :     merged[shorter] = …
+  : words = merged ->
+  :     tied = [pair for pair in counts if counts[pair] == counts[best]]
+  :     for best in sorted(tied, reverse=True):
+  :         merges.append(best)
+  :         merged = {}
+  :         for symbols, count in words.items():
+  :             shorter = merge_pair(symbols, best)
+  :             merged[shorter] = merged.get(shorter, 0) + count
+  :         words = merged
+  | return merges[:n_merges]
+  Your pairs with the same count are all joined before you count again.
+  ? Do the other pairs still occur as often, after the first of them was joined?
+  # It is faster: minbpe, issues 69 and 95, propose it, and the answer there says what
+    goes wrong.
+word_frequency_ignored: pair_counts(words) -> pair_counts(dict.fromkeys(words, 1))
+  Your counts take every word once, however often it occurs.
+  ? What do the numbers in `words` say about the text?
+  # The loop runs over the dictionary's keys and adds 1.
+""",
 )
-exercise.option(
-    "last_seen_wins",
-    "Your pair among equal counts is the one that is seen last in the words.",
-    "Which of several pairs with the same count does the docstring ask for?",
-    why="`>=` in a loop over the counts, or the end of a list sorted by counts alone.",
-    ties="last seen",
+exercise.edits(
+    """
+overlaps_left_out:
+  | for pair … ->
+  :     before = None
+  :     for pair in pairwise(symbols):
+  :         if pair == before:
+  :             before = None
+  :             continue
+  :         before = pair
+  Your counts leave out positions that overlap the position before.
+  ? How often does aaa have the pair (a, a), as `pair_counts` counts it?
+  # Only so many can be joined; minbpe, issue 51 and pull request 72, and
+    SentencePiece count in this way.
+once_per_word: pairwise(symbols) -> set(pairwise(symbols))
+  Your counts take a pair once per word, also where it stands there twice.
+  ? At how many positions of banana does the pair (a, n) stand?
+  # GPT-2's encoder collects a word's pairs in a set, and the line is copied.
+last_pair_of_words_missing: pairwise(symbols) -> pairwise(symbols[:-1])
+  Your counts leave out the last pair of each word.
+  ? How many pairs does a word of three symbols have?
+  # range(len(symbols) - 2): two is taken off for the two symbols of a pair.
+""",
+    of=by_counting,
 )
-exercise.option(
-    "smallest_wins",
-    "Your pair among equal counts is the first in Python's order.",
-    "Which of several pairs with the same count does the docstring ask for, and what "
-    "does `sorted` put first?",
-    why="sorted by (-count, pair) is the usual way to rank; Hugging Face tokenizers "
-    "take the smaller numbers first too.",
-    ties="smallest",
-)
-exercise.option(
-    "joined_texts_ordered",
-    "Your pairs of equal counts are ordered by the text that they make together.",
-    "How does Python compare two tuples, and where does that differ from comparing "
-    "the joined texts?",
-    why="A pair is remembered by the token that it makes; the two orders differ only "
-    "where the left symbols differ in length.",
-    ties="joined text",
-)
-exercise.option(
-    "right_symbols_ordered",
-    "Your pairs of equal counts are ordered by their right symbols.",
-    "Which part of two tuples does Python compare first?",
-    why="`pair[::-1]`, or a loop that keeps the right symbol in front.",
-    ties="right symbol",
-)
-exercise.option(
-    "left_symbols_ordered",
-    "Your pairs of equal counts are ordered by their left symbols alone.",
-    "Which of two pairs that begin alike is last in Python's order?",
-    why="`pair[0]` as the key decides every tie of the short examples.",
-    ties="left symbol",
-)
-exercise.option(
-    "longest_of_equal_counts",
-    "Your pair among equal counts is the one that makes the longest symbol.",
-    "Which of several pairs with the same count does the docstring ask for?",
-    why="Long symbols save more, so the longest looks like the best.",
-    ties="length",
-)
-exercise.option(
-    "rarest_first",
-    "Your pairs are the rarest of those that are frequent enough.",
-    "Which pair saves the most symbols?",
-    why="`min` for `max`, or a sorted list that is read from the other end.",
-    rank="rareness",
-)
-exercise.option(
-    "last_pair_of_all",
-    "Your pair is the last in Python's order of all pairs, whatever the counts are.",
-    "What does `max` compare if it is given a dictionary and nothing else?",
-    why="`max(counts)` compares the keys.",
-    rank="order",
-)
-exercise.option(
-    "longest_first",
-    "Your pairs are those that make the longest symbols.",
-    "What does the docstring ask of the pair in each step?",
-    why="Fewer tokens are the aim, so the longest one looks like the best.",
-    rank="length",
-)
-exercise.option(
-    "word_piece_scores",
-    "Your first pair is not the most frequent: counts are divided by those of the two "
-    "symbols.",
-    "Does byte-pair encoding ask how often a pair occurs, or how surprising it is?",
-    why="WordPiece, the other method of that time, scores so in the Hugging Face "
-    "course, and the two are mixed up.",
-    rank="word piece",
-)
-exercise.option(
-    "counted_once",
-    "Your pairs are the most frequent ones of the words as they were at the start.",
-    "Which pairs has a word after two of its symbols have become one?",
-    why="The counting stands before the loop, where it is faster.",
-    recounted="once",
-)
-exercise.option(
-    "old_counts_kept",
-    "Your counts grow by the pairs that a merge makes, and never lose those that it "
-    "takes away.",
-    "What becomes of the pair (a, b) of abc when b and c have been joined?",
-    why="Counts that are brought up to date in place of counting again forget one "
-    "side; minbpe, pull request 88, and UniqToken, issue 8, are about such "
-    "counts.",
-    recounted="grown",
-)
-exercise.option(
-    "old_neighbours_counted",
-    "Your counts miss the pair of two joined symbols side by side: in cbcb, (cb, cb).",
-    "Which symbols stand next to the second cb when both have been joined?",
-    why="Counts are brought up to date with the neighbours that a pair had before.",
-    recounted="by old neighbours",
-)
-exercise.option(
-    "equal_counts_at_once",
-    "Your pairs with the same count are all joined before you count again.",
-    "Do the other pairs still occur as often, after the first of them was joined?",
-    why="It is faster: minbpe, issues 69 and 95, propose it, and the answer there "
-    "says what goes wrong.",
-    at_once="equal counts",
-)
-exercise.option(
-    "word_frequency_ignored",
-    "Your counts take every word once, however often it occurs.",
-    "What do the numbers in `words` say about the text?",
-    why="The loop runs over the dictionary's keys and adds 1.",
-    counted={"weight": "1"},
-)
-exercise.option(
-    "overlaps_left_out",
-    "Your counts leave out positions that overlap the position before.",
-    "How often does aaa have the pair (a, a), as `pair_counts` counts it?",
-    why="Only so many can be joined; minbpe, issue 51 and pull request 72, and "
-    "SentencePiece count in this way.",
-    counted={"each": "without overlaps"},
-)
-exercise.option(
-    "once_per_word",
-    "Your counts take a pair once per word, also where it stands there twice.",
-    "At how many positions of banana does the pair (a, n) stand?",
-    why="GPT-2's encoder collects a word's pairs in a set, and the line is copied.",
-    counted={"each": "word"},
-)
-exercise.option(
-    "last_pair_of_words_missing",
-    "Your counts leave out the last pair of each word.",
-    "How many pairs does a word of three symbols have?",
-    why="range(len(symbols) - 2): two is taken off for the two symbols of a pair.",
-    counted={"pairs": "all but the last"},
-)
-exercise.option(
-    "pairs_across_words",
-    "Your pairs reach from the end of one word to the start of the next.",
-    "Do two words of a dictionary stand next to each other in the text?",
-    why="minbpe's first tokenizer trains on a text as one long sequence.",
-    corpus="one text",
-)
-exercise.option(
-    "text_replaced",
-    "Your pairs are joined as texts, also with parts of longer symbols: for (a, n) "
-    "the a of ba with n.",
-    'In the text "ba n", which signs does `replace` find when it looks for "a n"?',
-    why="The paper's program keeps words as texts; copies of it leave out the pattern "
-    "that finds whole symbols only.",
-    joined={"read": "text"},
-)
-exercise.option(
-    "first_position_only",
-    "Your pairs are joined at their first position in each word only.",
-    "At how many positions of banana does n stand to the left of a?",
-    why="`index` finds one position, and the loop over a word ends there.",
-    joined={"which": "first"},
-)
-exercise.option(
-    "joined_from_the_right",
-    "Your aaa becomes a aa: words are joined from their right end.",
-    "From which end does `merge_pair` read a word?",
-    why="Going backwards does not move the positions that are still to do.",
-    joined={"side": "right"},
-)
-exercise.option(
-    "runs_joined_whole",
-    "Your aaa becomes one symbol when (a, a) is joined.",
-    "How many symbols does one joining use up?",
-    why="What has been joined is joined to the next symbol again.",
-    joined={"read": "runs"},
-)
-exercise.option(
-    "nothing_joined",
-    "Your words keep the symbols that they had at the start: the same pair is learned "
-    "again and again.",
-    "What do the words look like after the first pair has been learned?",
-    why="The joined words are made, and the loop goes on with the old ones.",
-    joined={"which": "none"},
-)
-exercise.option(
-    "equal_words_overwritten",
-    "Your counts lose a word when another word becomes equal to it.",
-    "What does a dictionary keep when the same key is written to twice?",
-    why="The paper's program writes each word to a new dictionary, where one of two "
-    "equal words is lost: rohitg00/ai-engineering-from-scratch, pull request 47.",
-    equal_words="last",
-)
-exercise.option(
-    "first_of_equal_words_kept",
-    "Your counts keep only the first of words that become equal.",
-    "How often does a word occur that two others have become?",
-    why="`setdefault`, or `if shorter not in after`, without adding afterwards.",
-    equal_words="first",
-)
-exercise.option(
-    "pairs_that_occur_once",
-    "Your list goes on with pairs that occur only once.",
-    "How often must a pair occur, as the docstring says, to be learned?",
-    why="minbpe and the Hugging Face course go on as long as there are pairs.",
-    least=1,
-)
-exercise.option(
-    "pairs_that_occur_twice_refused",
-    "Your list has no pairs that occur exactly twice.",
-    "How often must a pair occur, as the docstring says, to be learned?",
-    why="`counts[best] <= 2` and `counts[best] > 2` are off by one.",
-    least=3,
-)
-exercise.option(
-    "one_rare_pair",
-    "Your list has a pair more where it ends early: one that does not occur twice.",
-    "What stands first in the loop: writing a pair down, or asking for its count?",
-    why="The pair is appended, and then the loop ends because of it.",
-    stops="one late",
-)
-exercise.option(
-    "error_without_pairs",
-    "Your call ends in a ValueError where there is no pair left.",
-    "What does `max` do with an empty dictionary, and when is there one?",
-    why="Seen in minbpe, pull request 54: a short text, and more merges than pairs.",
-    no_pairs="max",
-)
-exercise.option(
-    "index_error_without_pairs",
-    "Your call ends in an IndexError where there is no pair left.",
-    "What is the first entry of an empty list?",
-    why="`sorted(…)[0]` and `most_common(1)[0]` take it for granted that there is one.",
-    no_pairs="index",
-)
-exercise.option(
-    "key_error_without_pairs",
-    "Your call ends in a KeyError where there is no pair left.",
-    "What is the count of the `default` that `max` gives?",
-    why="`default=None` keeps max from stopping, and counts[None] stops one line "
-    "later.",
-    no_pairs="key",
-)
-exercise.option(
-    "none_where_it_ends_early",
-    "Your result is None where it ends early.",
-    "What does the docstring promise if no words, or too few pairs, are there?",
-    why="`return` stands where `break` was meant.",
-    early="None",
-)
-exercise.option(
-    "nothing_where_it_ends_early",
-    "Your list is empty where it ends early: what was learned before is lost.",
-    "What has been learned by then, and where is it?",
-    why="`return []` is right without words, and stands inside the loop.",
-    early="empty",
-)
-exercise.option(
-    "one_pair_too_many",
-    "Your list has one pair more than was asked for.",
-    "How long may the list be when the loop goes round once more?",
-    why="`while len(merges) <= n_merges` goes round once too often.",
-    asked="one more",
-)
-exercise.option(
-    "one_pair_too_few",
-    "Your list has one pair less than was asked for.",
-    "How often does a loop over range(1, n_merges) go round?",
-    why="The counting begins at 1, or the first pair is taken for the start.",
-    asked="one less",
-)
-exercise.option(
-    "one_pair_at_least",
-    "Your list has a pair where none was asked for.",
-    "How long is the list if `n_merges` is 0?",
-    why="The end is asked for after a pair has been learned.",
-    asked="one at least",
-)
-exercise.option(
-    "vocabulary_size_taken",
-    "Your list is shorter by the number of different symbols in the words.",
-    "Does `n_merges` count pairs, or the tokens of the whole vocabulary?",
-    why="Most libraries ask for the vocabulary's size; subword-nmt has both, as an "
-    "option (issue 54).",
-    asked="vocabulary",
-)
-exercise.option(
-    "n_merges_ignored",
-    "Your list goes on until no pair is frequent enough, whatever `n_merges` says.",
-    "What does `n_merges` say about the length of your list?",
-    why="`while True` with a `break` looks complete as soon as it ends.",
-    asked="all",
-)
-exercise.option(
-    "tokens_returned",
-    "Your list holds the joined symbols, not the pairs.",
-    "Can one tell from the symbol abc which two symbols it was made of?",
-    why="The vocabulary is what people expect from training; bpeasy, issue 3, asks "
-    "for the pairs, because they cannot be told from it.",
-    returns="tokens",
-)
-exercise.option(
-    "texts_with_blanks_returned",
-    "Your list holds texts with a blank between the two symbols.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="Files of merges write a pair in this way, and so does the paper's program.",
-    returns="texts",
-)
-exercise.option(
-    "lists_for_pairs",
-    "Your list holds lists of two symbols.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="A pair that was split off a text by `split` is a list.",
-    returns="lists",
-)
-exercise.option(
-    "tuple_returned",
-    "Your pairs come in a tuple.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="Words and pairs are tuples, so the result becomes one too.",
-    returns="tuple",
-)
-exercise.option(
-    "pairs_turned",
-    "Your pairs have the right symbol first.",
-    "Which symbol does the docstring's example name first?",
-    why="Popping symbols off the end turns their order round.",
-    returns="turned",
-)
-exercise.option(
-    "last_learned_first",
-    "Your list has the pair first that was learned last.",
-    "In which order does the docstring promise the pairs?",
-    why="`insert(0, …)`, or a recursion that adds its pair at the end.",
-    returns="backwards",
-)
-exercise.option(
-    "sorted_list",
-    "Your list is in Python's order of tuples.",
-    "In which order does the docstring promise the pairs?",
-    why="A set of pairs is sorted so that it has an order at all.",
-    returns="sorted",
-)
-exercise.option(
-    "counts_returned_too",
-    "Your list has a count with each pair.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="`most_common` and `items` give pairs with their counts.",
-    returns="counts too",
-)
-exercise.option(
-    "dictionary_of_counts",
-    "Your result is a dictionary with the count of each pair.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="A dictionary keeps its order, and the count is at hand.",
-    returns="counts",
-)
-exercise.option(
-    "dictionary_of_ranks",
-    "Your result is a dictionary with the rank of each pair.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="Encoders look up ranks: GPT-2's program keeps such a dictionary.",
-    returns="ranks",
-)
-exercise.option(
-    "dictionary_of_joined_symbols",
-    "Your result is a dictionary with the joined symbol of each pair.",
-    "Which type does the docstring's example have, and what is in it?",
-    why="The Hugging Face course keeps its merges in such a dictionary.",
-    returns="made",
-)
-exercise.option(
-    "words_returned",
-    "Your result is the dictionary of words after the last joining.",
-    "What should come back: what was learned, or what became of the words?",
-    why="The loop ends with the new words, and they are returned.",
-    returns="words",
-)
-exercise.option(
-    "words_returned_too",
-    "Your result is a tuple: the pairs, and the words after the last joining.",
-    "How many things does the docstring promise?",
-    why="The words are of interest as well, so both are returned.",
-    returns="words too",
-)
-exercise.option(
-    "words_changed",
-    "Your call changes the dictionary that you were given: it holds joined words now.",
-    "Whose dictionary do `words.clear()`, `pop` and `words[…] = …` change?",
-    why="Each word is replaced in the dictionary itself, and the caller's is the same.",
-    changed="words",
+exercise.edits(
+    """
+pairs_across_words:
+  | merges: … ->
+  :     merges = []
+  :     text = [
+  :         symbol for symbols, count in words.items() for symbol in symbols * count
+  :     ]
+  :     words = {tuple(text): 1}
+  Your pairs reach from the end of one word to the start of the next.
+  ? Do two words of a dictionary stand next to each other in the text?
+  # minbpe's first tokenizer trains on a text as one long sequence.
+text_replaced:
+  | shorter = tuple(' '.join(symbols).replace(' '.join(best), ''.join(best)).split())
+  Your pairs are joined as texts, also with parts of longer symbols: for (a, n) the a
+    of ba with n.
+  ? In the text "ba n", which signs does `replace` find when it looks for "a n"?
+  # The paper's program keeps words as texts; copies of it leave out the pattern that
+    finds whole symbols only.
+first_position_only:
+  | shorter = … ->
+  :     shorter = symbols
+  :     if best in pairwise(symbols):
+  :         i = list(pairwise(symbols)).index(best)
+  :         shorter = (*symbols[:i], ''.join(best), *symbols[i + 2:])
+  Your pairs are joined at their first position in each word only.
+  ? At how many positions of banana does n stand to the left of a?
+  # `index` finds one position, and the loop over a word ends there.
+joined_from_the_right:
+  | shorter = … ->
+  :     shorter = symbols
+  :     for i in range(len(symbols) - 2, -1, -1):
+  :         if shorter[i:i + 2] == best:
+  :             shorter = (*shorter[:i], ''.join(best), *shorter[i + 2:])
+  Your aaa becomes a aa: words are joined from their right end.
+  ? From which end does `merge_pair` read a word?
+  # Going backwards does not move the positions that are still to do.
+runs_joined_whole:
+  | shorter = … ->
+  :     shorter = symbols[:1]
+  :     for pair in pairwise(symbols):
+  :         if pair == best:
+  :             shorter = (*shorter[:-1], shorter[-1] + pair[1])
+  :         else:
+  :             shorter = (*shorter, pair[1])
+  Your aaa becomes one symbol when (a, a) is joined.
+  ? How many symbols does one joining use up?
+  # What has been joined is joined to the next symbol again.
+nothing_joined:
+  | merges.append(best)
+  : merged: …
+  : for symbols, …
+  :     shorter = …
+  :     merged[shorter] = …
+  : words = merged -> merges.append(best)
+  Your words keep the symbols that they had at the start: the same pair is learned
+    again and again.
+  ? What do the words look like after the first pair has been learned?
+  # The joined words are made, and the loop goes on with the old ones.
+equal_words_overwritten: merged[shorter] = count
+  Your counts lose a word when another word becomes equal to it.
+  ? What does a dictionary keep when the same key is written to twice?
+  # The paper's program writes each word to a new dictionary, where one of two equal
+    words is lost: rohitg00/ai-engineering-from-scratch, pull request 47.
+first_of_equal_words_kept: merged[shorter] = … -> merged.setdefault(shorter, count)
+  Your counts keep only the first of words that become equal.
+  ? How often does a word occur that two others have become?
+  # `setdefault`, or `if shorter not in after`, without adding afterwards.
+pairs_that_occur_once: best is None or counts[best] < 2 -> best is None
+  Your list goes on with pairs that occur only once.
+  ? How often must a pair occur, as the docstring says, to be learned?
+  # minbpe and the Hugging Face course go on as long as there are pairs.
+pairs_that_occur_twice_refused: counts[best] < 2 -> counts[best] <= 2
+  Your list has no pairs that occur exactly twice.
+  # `counts[best] <= 2` and `counts[best] > 2` are off by one.
+one_rare_pair:
+  | best is None or counts[best] < 2 -> best is None
+  | words = merged ->
+  :     words = merged
+  :     if counts[best] < 2:
+  :         break
+  Your list has a pair more where it ends early: one that does not occur twice.
+  ? What stands first in the loop: writing a pair down, or asking for its count?
+  # The pair is appended, and then the loop ends because of it.
+error_without_pairs:
+  | , default=None ->
+  | best is None or counts[best] < 2 -> counts[best] < 2
+  Your call ends in a ValueError where there is no pair left.
+  ? What does `max` do with an empty dictionary, and when is there one?
+  # Seen in minbpe, pull request 54: a short text, and more merges than pairs.
+index_error_without_pairs:
+  | max(counts, key=lambda pair: (counts[pair], pair), default=None) ->
+  :     sorted(counts, key=lambda pair: (counts[pair], pair))[-1]
+  | best is None or counts[best] < 2 -> counts[best] < 2
+  Your call ends in an IndexError where there is no pair left.
+  ? What is the first entry of an empty list?
+  # `sorted(…)[0]` and `most_common(1)[0]` take it for granted that there is one.
+key_error_without_pairs: best is None or counts[best] < 2 -> counts[best] < 2
+  Your call ends in a KeyError where there is no pair left.
+  ? What is the count of the `default` that `max` gives?
+  # `default=None` keeps max from stopping, and counts[None] stops one line later.
+none_where_it_ends_early: break -> return None
+  Your result is None where it ends early.
+  ? What does the docstring promise if no words, or too few pairs, are there?
+  # `return` stands where `break` was meant.
+nothing_where_it_ends_early: break -> return []
+  Your list is empty where it ends early: what was learned before is lost.
+  ? What has been learned by then, and where is it?
+  # `return []` is right without words, and stands inside the loop.
+one_pair_too_many: len(merges) < n_merges -> len(merges) <= n_merges
+  Your list has one pair more than was asked for.
+  ? How long may the list be when the loop goes round once more?
+  # `while len(merges) <= n_merges` goes round once too often.
+one_pair_too_few: len(merges) < n_merges -> len(merges) < n_merges - 1
+  Your list has one pair less than was asked for.
+  ? How often does a loop over range(1, n_merges) go round?
+  # The counting begins at 1, or the first pair is taken for the start.
+one_pair_at_least:
+  | while len(merges) < n_merges -> while True
+  | words = merged ->
+  :     words = merged
+  :     if len(merges) >= n_merges:
+  :         break
+  Your list has a pair where none was asked for.
+  ? How long is the list if `n_merges` is 0?
+  # The end is asked for after a pair has been learned.
+vocabulary_size_taken:
+  | n_merges -= len({symbol for symbols in words for symbol in symbols})
+  Your list is shorter by the number of different symbols in the words.
+  ? Does `n_merges` count pairs, or the tokens of the whole vocabulary?
+  # Most libraries ask for the vocabulary's size; subword-nmt has both, as an option
+    (issue 54).
+n_merges_ignored: while len(merges) < n_merges -> while True
+  Your list goes on until no pair is frequent enough, whatever `n_merges` says.
+  ? What does `n_merges` say about the length of your list?
+  # `while True` with a `break` looks complete as soon as it ends.
+tokens_returned: merges.append(best) -> merges.append(''.join(best))
+  Your list holds the joined symbols, not the pairs.
+  ? Can one tell from the symbol abc which two symbols it was made of?
+  # The vocabulary is what people expect from training; bpeasy, issue 3, asks for the
+    pairs, because they cannot be told from it.
+texts_with_blanks_returned: merges.append(best) -> merges.append(' '.join(best))
+  Your list holds texts with a blank between the two symbols.
+  ? Which type does the docstring's example have, and what is in it?
+  # Files of merges write a pair in this way, and so does the paper's program.
+lists_for_pairs: merges.append(best) -> merges.append(list(best))
+  Your list holds lists of two symbols.
+  # A pair that was split off a text by `split` is a list.
+tuple_returned: return tuple(merges)
+  Your pairs come in a tuple.
+  # Words and pairs are tuples, so the result becomes one too.
+pairs_turned: merges.append(best) -> merges.append(best[::-1])
+  Your pairs have the right symbol first.
+  ? Which symbol does the docstring's example name first?
+  # Popping symbols off the end turns their order round.
+last_learned_first: merges.append(best) -> merges.insert(0, best)
+  Your list has the pair first that was learned last.
+  ? In which order does the docstring promise the pairs?
+  # `insert(0, …)`, or a recursion that adds its pair at the end.
+sorted_list: return sorted(merges)
+  Your list is in Python's order of tuples.
+  # A set of pairs is sorted so that it has an order at all.
+counts_returned_too: merges.append(best) -> merges.append((best, counts[best]))
+  Your list has a count with each pair.
+  ? Which type does the docstring's example have, and what is in it?
+  # `most_common` and `items` give pairs with their counts.
+dictionary_of_counts:
+  | merges: … -> merges = {}
+  | merges.append(best) -> merges[best] = counts[best]
+  Your result is a dictionary with the count of each pair.
+  # A dictionary keeps its order, and the count is at hand.
+dictionary_of_ranks:
+  | merges: … -> merges = {}
+  | merges.append(best) -> merges[best] = len(merges)
+  Your result is a dictionary with the rank of each pair.
+  # Encoders look up ranks: GPT-2's program keeps such a dictionary.
+dictionary_of_joined_symbols:
+  | merges: … -> merges = {}
+  | merges.append(best) -> merges[best] = ''.join(best)
+  Your result is a dictionary with the joined symbol of each pair.
+  # The Hugging Face course keeps its merges in such a dictionary.
+words_returned: return words
+  Your result is the dictionary of words after the last joining.
+  ? What should come back: what was learned, or what became of the words?
+  # The loop ends with the new words, and they are returned.
+words_returned_too: return (merges, words)
+  Your result is a tuple: the pairs, and the words after the last joining.
+  ? How many things does the docstring promise?
+  # The words are of interest as well, so both are returned.
+words_changed:
+  | words = merged ->
+  :     words.clear()
+  :     words.update(merged)
+  Your call changes the dictionary that you were given: it holds joined words now.
+  ? Whose dictionary do `words.clear()`, `pop` and `words[…] = …` change?
+  # Each word is replaced in the dictionary itself, and the caller's is the same.
+""",
 )
