@@ -17,8 +17,14 @@ from typing import Any
 import jinja2
 from nbformat import NotebookNode
 
+from autograder.book import reference
 from autograder.book.cards import COLOUR_MAPS, card_pictures
 from autograder.book.cells import add_cells
+from autograder.book.documents import (
+    document_pages,
+    documents_in_sidebar,
+    modules_in_sidebar,
+)
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -68,12 +74,21 @@ ASSETS = (
 CARDS = "_assets/cards/"  # pictures on the front page, made anew as pages are
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
-SETTINGS: dict[str, Any] = {
+ANSWERING = (
+    *("choices.js", "storage.js", "predictions.js", "python.js", "editing.js"),
+    *("live.js", "pictures.js", "cells.js", "notebooks.js", "home.js"),
+)
+SETTINGS: dict[str, Any] = reference.SETTINGS | {
     "project": "The Attention Course",
     "author": "The authors of the course",
     "copyright": "the authors; code BSD-3-Clause, prose and pictures CC BY 4.0",
     "language": "en",
-    "extensions": ["myst_nb"],
+    "extensions": [
+        "myst_nb",
+        *reference.EXTENSIONS,
+        "autograder.book.reference",
+        "autograder.book.documents",
+    ],
     "nb_execution_mode": "off",
     "nb_ipywidgets_js": {},  # would come from a network
     "nb_merge_streams": True,
@@ -84,11 +99,8 @@ SETTINGS: dict[str, Any] = {
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css"],
-    "html_js_files": [
-        *("book.js", "choices.js", "storage.js", "predictions.js"),
-        *("python.js", "editing.js", "live.js"),
-        *("pictures.js", "cells.js", "notebooks.js", "home.js"),
-    ],
+    "html_js_files": ["book.js", *ANSWERING],
+    "book_scripts_of_answers": ANSWERING,
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "book-sidebar.html"]
@@ -147,7 +159,12 @@ def build_book(
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
         parts = read_lessons(notebooks)
-        run_sphinx(work / "pages", site, work / "doctrees", sidebar(parts))
+        context = {
+            "book_parts": sidebar(parts),
+            "book_documents": documents_in_sidebar(pages),
+            "book_modules": modules_in_sidebar(),
+        }
+        run_sphinx(work / "pages", site, work / "doctrees", context)
         _copy_mathjax(site / "_static" / "mathjax")
         data = course_data(parts, notebooks, release.packages)
         write_notebooks(course, data, site)
@@ -202,6 +219,8 @@ def book_pages(
                 **_about(exercise, lesson, notebook, notebooks, packages),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
+    documents = document_pages(course.root)
+    pages |= documents
     pages["home.md"] = home_page(course_data(lessons, notebooks, packages))
     for name in sorted({name for each in recorded.values() for name in each}):
         pages[f"experiments/{name}.md"] = experiment_page(name)
@@ -209,6 +228,7 @@ def book_pages(
         "index.md.j2",
         **front_page(lessons, notebooks),
         lessons=lessons,
+        documented=bool(documents),
         pictures=pictures,
         colour_maps=COLOUR_MAPS,
     )
@@ -326,19 +346,18 @@ def _copy_mathjax(folder: Path) -> None:
 
 
 def run_sphinx(
-    pages: Path, site: Path, doctrees: Path, parts: Sequence[Mapping[str, Any]] = ()
+    pages: Path, site: Path, doctrees: Path, context: Mapping[str, Any]
 ) -> None:
     """Run Sphinx; raise ``ValueError`` with its warnings if it has any.
 
     pages : the folder of what is read, with ``index.md``
-    parts : the lessons with their exercises, for the sidebar's template
+    context : what the sidebar's template needs
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
-    context = SETTINGS["html_context"] | {"book_parts": parts}
     try:
         with patch_docutils(), docutils_namespace():
             app = Sphinx(
@@ -347,7 +366,7 @@ def run_sphinx(
                 site,
                 doctrees,
                 "html",
-                SETTINGS | {"html_context": context},
+                SETTINGS | {"html_context": SETTINGS["html_context"] | dict(context)},
                 status=None,
                 warning=warnings,
                 parallel=2,
