@@ -196,18 +196,24 @@ def as_lists(lines: Iterable[str]) -> list[str]:
     """
     result: list[str] = []
     kind = ""  # of the list in which a line stands
+    above = ""  # the line above, or above an empty one
     for line in lines:
         item = ITEM.fullmatch(line)
+        indented = line.startswith("    ")
         if item:
             now = "names"
         elif line.startswith(("- ", "1. ")):
             now = "points"
-        elif line.startswith(" ") or (kind == "points" and re.match(r"\d\. ", line)):
+        elif indented and above and not above.startswith(" ") and not result[-1]:
+            now = "code"
+        elif indented or (kind == "points" and re.match(r" |\d\. ", line)):
             now = kind
         else:
             now = ""
         nested = now == "names" and line.startswith("    - ")
         begins = nested and not any(each[:6] == "    - " for each in result[-4:])
+        if now == "code" != kind:
+            result.append("::")
         if now != kind or begins or line.startswith(APART):
             result.append("")
         if item:
@@ -215,13 +221,15 @@ def as_lists(lines: Iterable[str]) -> list[str]:
         else:
             result.append(line)
         kind = now
+        above = line or above
     return result
 
 
 def _mend_docstring(
     app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    lines[:] = as_lists(lines)
+    made = "Create new instance of "  # what Python says of every named tuple
+    lines[:] = as_lists(line for line in lines if not line.startswith(made))
 
 
 def _mend_signature(

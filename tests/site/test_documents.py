@@ -4,6 +4,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import re
 import shutil
 
 import pytest
@@ -160,6 +161,10 @@ def test_lists_of_a_docstring_are_lists_on_the_page(soup):
     last = entry.select(":scope > dd > p")[-1].get_text()
     assert last.startswith("Source: Vaswani et al. (2017)")
     assert entry.select_one(".highlight-pycon, .doctest")
+    tuples = soup("reference/course_lib.nn.head_roles.html")
+    assert not tuples.find(string=re.compile("Create new instance"))
+    code = soup("reference/autograder.gradebook.late_policy.html").find("pre")
+    assert code.get_text().startswith("c.LatePolicy.late = ")
     points = soup("reference/course_lib.bleu.html").select("dd > ul > li")
     assert len(points) == 6
 
