@@ -13,7 +13,10 @@ from autograder.book import reference
 from autograder.course import CourseError
 
 INDEX = "docs/index"
-INTRODUCTION = "One page a subject. Tests run the commands that the pages show."
+INTRODUCTION = (
+    "One page a subject. Tests run the commands in their blocks; the few that need "
+    "Docker, a package index or many minutes are tested in another way."
+)
 
 
 class Document(NamedTuple):
