@@ -185,7 +185,7 @@ def test_wrong_command_is_noticed(line):
         parse(line)
 
 
-def test_each_reason_is_that_of_a_line_and_names_tests_that_exist():
+def test_reason_is_of_a_line_and_names_tests_that_exist():
     lines = [
         line
         for name in CARRIED_OUT

@@ -45,7 +45,7 @@ ITEM = re.compile(rf"(?P<term>{NAME}(?:, {NAME})*) : (?P<meaning>\S.*)")
 APART = ("Source: ", "Sources: ", "Raises ``")
 
 
-class Subject(NamedTuple):
+class ModuleGroup(NamedTuple):
     """Modules that belong together, in the order in which they are understood.
 
     text : what stands above their table
@@ -61,7 +61,7 @@ def _of(package: str, names: str) -> tuple[str, ...]:
 
 
 SUBJECTS = (
-    Subject(
+    ModuleGroup(
         "Attention in NumPy",
         "The references of lessons 00 to 05 and 14: pure functions.",
         _of(
@@ -69,7 +69,7 @@ SUBJECTS = (
             "warm_up attention self_attention heads masks positions tiling costs",
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Tokens and texts",
         "Lesson 06, n-grams beside it, and how translations are measured.",
         _of(
@@ -78,7 +78,7 @@ SUBJECTS = (
             "n_grams fast_n_grams bleu",
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Parts in PyTorch",
         "From lesson 07 on: functions first, then the modules that are trained.",
         _of(
@@ -87,7 +87,7 @@ SUBJECTS = (
             "transformer sequence_to_sequence recurrent language_model flash device",
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Trained models at work",
         "Decoding, sampling, and what is measured in a model.",
         _of(
@@ -96,12 +96,12 @@ SUBJECTS = (
             "language_data",
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Tests of parts",
         "Lesson 15: each gets a function and says whether it is right.",
         ("course_lib.tests_of_parts", "course_lib.nn.tests_of_layers"),
     ),
-    Subject(
+    ModuleGroup(
         "Pictures and data",
         "What lessons draw with, and what they read.",
         (
@@ -109,7 +109,7 @@ SUBJECTS = (
             *_of("course_lib.corpora", "pairs translations plays encoder generated"),
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Exercises, for authors",
         "`from autograder import Exercise, check, families` is what a bank and a "
         "notebook begin with.",
@@ -121,7 +121,7 @@ SUBJECTS = (
             ),
         ),
     ),
-    Subject(
+    ModuleGroup(
         "Grades, for instructors",
         "What `nbgrader_config.py` names, and what a script of yours may call.",
         (

@@ -128,13 +128,13 @@ def test_safety_page_counts_the_hostile_submissions():
 
 
 @pytest.mark.thorough
-def test_documentation_has_no_broken_link_and_loads_nothing_remote(documented):
+def test_no_page_has_a_broken_link_or_loads_what_is_remote(documented):
     assert broken_links(documented) == []
     assert remote_resources(documented) == []
 
 
 @pytest.mark.thorough
-def test_each_module_has_a_page_with_its_functions_and_their_source(soup):
+def test_page_of_a_module_has_its_functions_and_their_source(soup):
     for name in MODULES:
         page = soup(f"reference/{name}.html")
         entries = page.select("dl.py > dt.sig")
@@ -181,7 +181,7 @@ def test_help_of_each_command_is_a_page(soup):
 
 
 @pytest.mark.thorough
-def test_pages_that_do_not_answer_load_no_script_of_those_that_do(soup):
+def test_only_pages_that_answer_load_the_scripts_for_it(soup):
     for name in PAGES:
         assert not scripts(soup(f"{name}.html")) & {*ANSWERING}, name
     for name in ("index.html", EXERCISE):
