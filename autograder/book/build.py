@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jinja2
@@ -138,7 +139,7 @@ def build_book(
     work: Path,
     pyodide: Path | None = None,
 ) -> None:
-    """Build the book of some lessons as HTML.
+    """Build the book of some lessons as HTML; that of all has the documentation.
 
     site : the folder for the pages
     work : the folder for what makes the next build quick
@@ -149,13 +150,16 @@ def build_book(
     """
     require_sphinx()
     release = release_of(pyodide)
+    whole = {*lessons} == {*course.lessons}
     for remark in release.remarks:
         print(remark, file=sys.stderr)
     notebooks = {
         name: executed_notebook(course, name, work / "executed") for name in lessons
     }
     try:
-        pages = book_pages(course, notebooks, release.packages)
+        # Who builds single lessons wants to see them soon.
+        documents = document_pages(course.root) if whole else {}
+        pages = book_pages(course, notebooks, release.packages, documents)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
         parts = read_lessons(notebooks)
@@ -185,10 +189,12 @@ def book_pages(
     course: Course,
     notebooks: Mapping[str, NotebookNode],
     packages: frozenset[str] = PACKAGES,
+    documents: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the texts of all pages by file name, from executed notebooks by lesson.
 
     packages : with which pages check answers
+    documents : the pages of the documentation
     """
     lessons, render = read_lessons(notebooks), _templates(in_class(course.root))
     pictures = card_pictures(notebooks)
@@ -219,7 +225,6 @@ def book_pages(
                 **_about(exercise, lesson, notebook, notebooks, packages),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
-    documents = document_pages(course.root)
     pages |= documents
     pages["home.md"] = home_page(course_data(lessons, notebooks, packages))
     for name in sorted({name for each in recorded.values() for name in each}):
@@ -380,6 +385,10 @@ def run_sphinx(
             shutil.rmtree(doctrees)
         raise ValueError(complaints)
     remove_old_pages(site, {*app.env.found_docs, *OF_SPHINX})
+    if f"{reference.FOLDER}/index" not in app.env.found_docs:
+        shutil.rmtree(
+            site / "_modules", ignore_errors=True
+        )  # sources for the reference
 
 
 def remove_old_pages(site: Path, names: Collection[str]) -> None:

@@ -14,8 +14,9 @@ from autograder.course import CourseError
 
 INDEX = "docs/index"
 INTRODUCTION = (
-    "One page a subject. Tests run the commands in their blocks; the few that need "
-    "Docker, a package index or many minutes are tested in another way."
+    "One page a subject. Tests run the commands in their blocks; those that need "
+    "Docker, a package index or many minutes are listed with the reason in "
+    "`tests/test_documented_commands.py`."
 )
 
 
@@ -46,10 +47,10 @@ GROUPS = {
         Document("docs/safety.md", "what the sandbox withstands"),
         Document("docs/feedback-and-grades.md", "what students get, and the class"),
         Document("docs/late-days.md", "due dates, late penalties, extensions"),
-        Document("docs/lms.md", "Canvas and Moodle: submissions in, grades out"),
+        Document("docs/lms.md", "names and submissions in, grades out"),
         Document("docs/similarity.md", "pairs of submissions with much in common"),
         Document("docs/several-machines.md", "one class, graded by many"),
-        Document("hub/README.md", "fetch, submit and feedback on a JupyterHub"),
+        Document("hub/README.md", "fetch, submit and feedback in JupyterLab"),
     ),
     "About the course": (
         Document("docs/coverage.md", "topic by topic"),

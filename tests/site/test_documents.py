@@ -151,6 +151,20 @@ def test_page_of_a_module_has_its_functions_and_their_source(soup):
 
 
 @pytest.mark.thorough
+def test_book_of_single_lessons_has_no_documentation(documented, tmp_path):
+    root = tmp_path / "course"
+    shutil.copytree(documented.parents[1], root)
+    two = root / "solutions" / "01_two"
+    two.mkdir()
+    (two / "01_two.py").write_text("# ---\n", encoding="utf-8")
+    done = make_site(root, "00")
+    assert done.returncode == 0, done.stderr
+    site = (root / "build" / "site").resolve()
+    assert not (site / "docs").exists() or not [*(site / "docs").iterdir()]
+    assert broken_links(site) == []
+
+
+@pytest.mark.thorough
 def test_lists_of_a_docstring_are_lists_on_the_page(soup):
     page = soup("reference/course_lib.attention.html")
     entry = page.find(id="course_lib.attention.scaled_scores").parent
