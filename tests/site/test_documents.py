@@ -43,7 +43,7 @@ NOT_PUBLIC = {
 EXERCISE = "exercises/softmax_by_hand.html"
 PAGES = ["docs/index", "docs/safety", "docs/coverage", "hub/README", "CHANGELOG"]
 PAGES += ["reference/index", "reference/course_lib.attention", "reference/autograder"]
-VIEWS = [*itertools.product(PAGES, WIDTHS, ("light", "dark"))]
+VIEWS = [*itertools.product([*PAGES, "index"], WIDTHS, ("light", "dark"))]
 
 
 @pytest.fixture(scope="module")
