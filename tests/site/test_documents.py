@@ -24,7 +24,7 @@ from tests.site.book import (
     make_site,
     remote_resources,
 )
-from tests.site.test_in_a_browser import AXE, WIDTHS, opened
+from tests.site.test_in_a_browser import AXE, WIDTHS, opened, settle
 
 PATHS = [each.path for group in documents.GROUPS.values() for each in group]
 MODULES = [name for subject in reference.SUBJECTS for name in subject.modules]
@@ -237,6 +237,7 @@ def test_axe_finds_no_violation(browser, documented, name, width, theme):
     with opened(
         browser, documented, f"{name}.html", width=WIDTHS[width], theme=theme
     ) as page:
+        settle(page, name)
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
         violations = [
             (each["id"], node["html"][:200])
