@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +24,7 @@ from autograder.commands import authors, instructors, learners
 from autograder.system import STAMP, _expected_stamp
 from course_lib.corpora import download
 from tests.browser import jupyter_server
+from tests.documented import blocks, clone_of_course
 from tests.gradebook.archives import Learner, canvas_name, write_zip
 from tests.gradebook.test_exchange import Student
 from tests.grading.ordinary import why_not
@@ -40,14 +40,8 @@ ZOE = Learner("zoe", "Zoë", "Bauer", 1042)
 ROSTER = "id,first_name,last_name,email,lms_user_id,section\n"
 
 
-def blocks():
-    """Return the page's blocks of code, as pairs of language and text."""
-    fenced = re.findall(r"^( *)```(\w+)\n(.*?)^ *```$", TEXT, re.DOTALL | re.MULTILINE)
-    return [(language, textwrap.dedent(text).strip()) for _, language, text in fenced]
-
-
 def test_every_command_of_the_tables_is_in_a_block_too():
-    lines = "\n".join(text for kind, text in blocks() if kind == "console")
+    lines = "\n".join(text for kind, text in blocks(TEXT) if kind == "console")
     (between,) = re.findall(
         r"^## What happens.*?(?=^## )", TEXT, re.DOTALL | re.MULTILINE
     )
@@ -127,16 +121,7 @@ class Term:
 
     def clone(self, line):
         """Clone the files as they are; what is installed stays where it is."""
-        origin = self.folder / "origin"
-        git = ["git", "-C", str(COURSE.root), "ls-files", "-zco", "--exclude-standard"]
-        listed = subprocess.run(git, capture_output=True, check=True).stdout
-        for name in filter(None, os.fsdecode(listed).split("\0")):
-            if (COURSE.root / name).is_file():
-                (origin / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(COURSE.root / name, origin / name)
-        person = "-c user.name=Test -c user.email=test@example.org"
-        self.call(f"git init -q {origin} && git -C {origin} add --all")
-        self.call(f"git {person} -C {origin} commit -qm Course")
+        origin = clone_of_course(self.folder / "origin")
         self.call(line.replace(ADDRESS, f"{origin} attention-course"))
         self.root = self.folder / "attention-course"
         (self.root / STAMP).parent.joinpath("bin").mkdir(parents=True)
@@ -180,7 +165,7 @@ def term(monkeypatch):
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs Node.js with npm")
 def test_page_can_be_followed_from_top_to_bottom(term):
-    for language, text in blocks():
+    for language, text in blocks(TEXT):
         if language == "python":
             term.configure(text)
             continue
