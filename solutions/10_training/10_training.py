@@ -16,13 +16,14 @@
 # data: `make data` prepares it.
 
 # %%
+from autograder import check
+
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from autograder import check
 from course_lib import figures
 
 # %% [markdown]

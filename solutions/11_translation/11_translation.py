@@ -15,13 +15,14 @@
 # needs, and the data: `make data` prepares it.
 
 # %%
+from autograder import check
+
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from autograder import check
 from course_lib.nn.attention import attention
 
 # %% [markdown]

@@ -15,6 +15,8 @@
 # to 11, and the data: `make data` prepares it.
 
 # %%
+from autograder import check
+
 import math
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +36,6 @@ from course_lib.nn.attention import attention
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
-from autograder import check
 from course_lib import figures
 from course_lib.lessons import small_language_model as messages
 

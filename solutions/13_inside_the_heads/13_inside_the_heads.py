@@ -15,6 +15,8 @@
 # and the data: `make data` prepares it.
 
 # %%
+from autograder import check
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,7 +37,6 @@ from course_lib.nn.functional import layer_norm
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
-from autograder import check
 from course_lib import figures
 from course_lib.nn.pretrained import SentenceEncoder
 

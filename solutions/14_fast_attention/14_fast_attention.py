@@ -16,6 +16,8 @@
 # and, for the end, the data: `make data` prepares it.
 
 # %%
+from autograder import check
+
 import math
 
 import numpy as np
@@ -31,7 +33,6 @@ from torch.nn import functional
 
 # %%
 torch.set_num_threads(1)
-from autograder import check
 from course_lib import figures
 
 lengths, widths = [2**i for i in range(5, 18)], [64, 128, 256, 512, 1024, 4096]
