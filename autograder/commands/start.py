@@ -1,24 +1,18 @@
 """``attention-course``: the course from one command, without its repository."""
 
 import contextlib
-import importlib.util
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder import pytorch
 from autograder.commands.app import Version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
 PORT, ADDRESS = 8888, "127.0.0.1"
-TORCH = (
-    "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
-    "'attention-course[torch]'` in this environment, or start with `uvx "
-    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 need it only "
-    "where something is trained."
-)
 Folder = Annotated[
     Path | None,
     typer.Option(help=f"The course's folder; ./{FOLDER} unless you are in one"),
@@ -79,6 +73,12 @@ def new_course(
     )
 
 
+@app.command("torch")
+def torch_command() -> None:
+    """Install PyTorch, which lessons 07 to 15 need, as it fits this machine."""
+    raise typer.Exit(pytorch.install())
+
+
 def _open(
     lesson: str, folder: Path | None, port: int, browser: bool, address: str
 ) -> None:
@@ -92,8 +92,8 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if not importlib.util.find_spec("torch"):
-        print(TORCH, flush=True)
+    if told := pytorch.advice():
+        print(f"{told.sentence} {told.command}".strip(), flush=True)
     open_lab(course, name, port, browser, address)
 
 

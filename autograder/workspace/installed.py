@@ -32,12 +32,12 @@ def installed_lessons() -> Path:
 
     Raises ``CourseError`` if there is none.
     """
-    for file in metadata.files(PROJECT) or ():
-        if file.as_posix().endswith(f"{SHARED}/{RELEASES}"):
-            return Path(str(file.locate())).resolve().parent
     clone = Path(__file__).resolve().parents[2]
     if (clone / SETTINGS).is_file() and (clone / NOTEBOOKS).is_dir():
         return clone
+    for file in metadata.files(PROJECT) or ():
+        if file.as_posix().endswith(f"{SHARED}/{RELEASES}"):
+            return Path(str(file.locate())).resolve().parent
     raise CourseError(
         f"the lessons are not among the installed files: install {PROJECT} again, or "
         "work in a clone of its repository"
