@@ -108,6 +108,7 @@ def run() -> None:
     """Run the command; a fault that its user can mend is one line, exit code 1."""
     from autograder.commands import terminal
 
+    terminal.print_any_text()
     try:
         app()
     except CourseError as error:
