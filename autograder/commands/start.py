@@ -1,6 +1,7 @@
 """``attention-course``: the course from one command, without its repository."""
 
 import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -71,6 +72,21 @@ def new_course(
         f"{course.root} is a course of {len(course.built_lessons)} lessons. In it, "
         "`autograder --help` says how to grade, `autograder doctor` what is missing."
     )
+
+
+@app.command("data")
+def data_command(folder: Folder = None) -> None:
+    """Get the texts that lessons from 06 on read, once: 150 MB."""
+    from course_lib.corpora.__main__ import main
+
+    root = (folder or _usual_folder()).expanduser().resolve()
+    if not (root / "nbgrader_config.py").is_file():
+        raise CourseError(
+            f"{root} is no course folder yet: call `attention-course` first, which "
+            "makes one, or name yours with --folder"
+        )
+    os.chdir(root)
+    main([])
 
 
 @app.command("torch")

@@ -11,8 +11,8 @@
 # - in *Going further*: filter the candidates yourself, build the block used in today's
 #   models, and say what each change since 2017 buys.
 #
-# **About 75 minutes, and 100 more in *Going further*.** You need lessons 05 to 07 and 09
-# to 11, and the data: `make data` prepares it.
+# **About 75 minutes, and 100 more in *Going further*.** You need lessons 05 to 07 and 09 to 11,
+# and the data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
 from autograder import check

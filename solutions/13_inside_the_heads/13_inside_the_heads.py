@@ -11,8 +11,8 @@
 # - in *Going further*: say what attention weights explain, run a published model on your
 #   own functions, and take heads out.
 #
-# **About 65 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11,
-# and the data: `make data` prepares it.
+# **About 65 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11, and the
+# data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
 from autograder import check

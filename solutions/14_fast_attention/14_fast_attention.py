@@ -12,8 +12,8 @@
 #   convolution cost, read a program for a GPU, choose how PyTorch computes attention, and
 #   say what a cache or a window saves.
 #
-# **About 70 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
-# and, for the end, the data: `make data` prepares it.
+# **About 70 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12 and,
+# for the end, the data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
 from autograder import check

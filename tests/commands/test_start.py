@@ -16,6 +16,7 @@ from autograder.commands import start
 from autograder.course import Course
 from autograder.workspace import installed
 from autograder.workspace.lab import EXTENSIONS
+from course_lib.corpora import download
 
 ROOT = Course.here().root
 # With the wheel alone, beside what this environment has: no clone, no PyTorch.
@@ -86,6 +87,24 @@ def test_missing_torch_is_said_before_home_opens(opened, monkeypatch):
 def test_torch_is_installed_by_a_command(monkeypatch):
     monkeypatch.setattr(start.pytorch, "install", lambda: 3)
     assert run("torch").exit_code == 3
+
+
+def test_data_goes_into_the_courses_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["attention-course", "data"])
+    with pytest.raises(SystemExit):
+        start.run()
+    assert [*tmp_path.iterdir()] == []
+    installed.open_folder(tmp_path / start.FOLDER)
+    monkeypatch.delenv("ATTENTION_COURSE_DATA", raising=False)
+    monkeypatch.setattr(download, "IN_A_CLONE", False)
+    got = []
+    monkeypatch.setattr(
+        "course_lib.corpora.__main__.prepare",
+        lambda console, datasets: got.append(download.folder()) or 0,
+    )
+    assert run("data").exit_code == 0
+    assert got == [tmp_path / start.FOLDER / "data"]
 
 
 def test_new_course_refuses_a_folder_that_is_there(tmp_path, monkeypatch, capsys):
