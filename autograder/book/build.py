@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 
 from autograder.book.cards import COLOUR_MAPS, card_pictures
 from autograder.book.cells import add_cells
+from autograder.book.elsewhere import elsewhere, repository
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -192,6 +193,8 @@ def book_pages(
             add_editor(page, exercise, notebook, packages)
         add_cells(page, lesson.name, notebook)
         page.cells.append(your_notebook(lesson))
+        if address := repository():
+            page.cells.append(elsewhere(lesson, address))
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
