@@ -50,6 +50,9 @@ STALE_SECONDS = 3600
 class DataError(RuntimeError):
     """The data is missing or could not be prepared: one sentence, with what to do."""
 
+    def _render_traceback_(self) -> list[str]:
+        return [f"DataError: {self}"]
+
 
 def from_os_error(error: OSError, folder: Path) -> DataError:
     """Turn what the operating system refused into a sentence."""

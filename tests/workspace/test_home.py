@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from typer.testing import CliRunner
 
+from autograder import pytorch
 from autograder.checking.registry import exercises_of
 from autograder.commands.app import app
 from autograder.course import Course
@@ -429,3 +430,10 @@ def test_progress_as_json_has_each_exercise(learner, monkeypatch):
     assert (softmax["state"], softmax["attempts"]) == ("solved", 1)
     assert "points" not in softmax
     assert data["lessons"][0]["minutes_left"] == 60
+
+
+def test_missing_pytorch_is_said_below_the_lessons(learner, monkeypatch):
+    text = Home.of(learner.course).markdown()
+    monkeypatch.setattr(pytorch, "is_here", lambda: False)
+    without = Home.of(learner.course).markdown()
+    assert "PyTorch" not in text and "PyTorch, which is not installed" in without
