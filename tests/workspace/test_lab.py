@@ -29,6 +29,7 @@ from autograder.workspace.lab import (
     SETTINGS,
     close_old_tabs,
     close_sidebars,
+    leave_home,
     refresh_buttons,
     server_arguments,
 )
@@ -275,3 +276,14 @@ def test_buttons_of_an_editable_install_are_brought_up_to_date(tmp_path):
     for path in (EXTENSIONS / "attention-course").rglob("*.js*"):
         own = copy / path.relative_to(EXTENSIONS / "attention-course")
         assert own.read_bytes() == path.read_bytes()
+
+
+def test_home_that_cannot_be_written_is_done_without(course, monkeypatch):
+    assert leave_home(course) is None
+    for name in lab.OF_HOME:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(lab.os, "access", lambda path, mode: False)
+    folder = leave_home(course)
+    assert folder.is_relative_to(course.root / "work")
+    assert {Path(os.environ[name]).parent for name in lab.OF_HOME} == {folder}
