@@ -141,7 +141,7 @@ def test_conda_gets_the_same_requirements():
     assert {str(Requirement(line)) for line in listed} == set(map(str, required()))
     assert len(listed) == len(required())
     assert itself == "--editable ."
-    assert packages == [f"python{PROJECT['requires-python']},<3.14", "pip"]
+    assert packages == [f"python{PROJECT['requires-python']},<3.15", "pip"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
