@@ -294,7 +294,7 @@ class Home:
             for each in lesson.exercises
         ]
         return [
-            f"{verb} with {next_one.name}: make lab LESSON={number}",
+            f"{verb} with {next_one.name}: attention-course open {number}",
             f"{lesson.heading}:",
             *exercises,
         ]
@@ -434,7 +434,7 @@ def write_home(course: Course, home: Home | None = None) -> bool:
     time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     foot = (
         f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
-        f"Updated {time}; rewritten by every check, `make lab` and `autograder "
+        f"Updated {time}; rewritten by every check, `attention-course` and `autograder "
         "update`. Write notes of your own elsewhere.\n"
     )
     write_atomically(path, text + foot)
