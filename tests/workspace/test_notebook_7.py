@@ -43,7 +43,7 @@ def server(tmp_path_factory):
             os.environ["JUPYTER_PATH"] = before
 
 
-def test_buttons_are_there_and_check_an_answer(server):
+def test_buttons_check_an_answer_and_lead_home(server):
     with page_of("about:blank") as page:
         page.set_viewport_size({"width": 1100, "height": 1300})
         page.set_default_timeout(60_000)
@@ -64,3 +64,6 @@ def test_buttons_are_there_and_check_an_answer(server):
         expect(report).to_contain_text("softmax: 0 of 5 claims hold")
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         page.screenshot(path=SCREENSHOTS / "notebook-7.png")
+        with page.context.expect_page() as opened:
+            page.locator(BUTTONS).nth(4).click()
+        expect(opened.value.get_by_text("The Attention Course")).to_be_visible()
