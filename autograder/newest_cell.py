@@ -46,7 +46,7 @@ def watch_cells(also: Callable[[str], None]) -> None:
 def _show_missing(
     shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Any = None
 ) -> None:
-    """Say what to do about a package that was left for later, without a traceback."""
+    """Show what to do about a package that was left for later; no traceback."""
     if sentence := missing_package(error):
         show(sentence)
         words = f"{kind.__name__}: {error}"

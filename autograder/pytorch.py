@@ -91,12 +91,12 @@ def install() -> int:
     What is half loaded when it is stopped is not installed: pip takes a package as a
     whole, and the next call begins where this one ended.
     """
-    told = advice()
-    if told is None:
+    offer = advice()
+    if offer is None:
         print("PyTorch is here.", flush=True)
         return 0
-    if not told.here:
-        print(f"{told.sentence}\n{told.command}".strip(), flush=True)
+    if not offer.here:
+        print(f"{offer.sentence}\n{offer.command}".strip(), flush=True)
         return 1
     small = fits_cpu()
     free = shutil.disk_usage(sys.prefix).free / GIGABYTE
@@ -107,7 +107,7 @@ def install() -> int:
             flush=True,
         )
         return 1
-    print(f"Loading about {LOAD[small]:g} GB: {told.command}", flush=True)
+    print(f"Loading about {LOAD[small]:g} GB: {offer.command}", flush=True)
     start = time.monotonic()
     try:
         status = _run([sys.executable, "-m", "pip", "install", *_arguments()])

@@ -124,17 +124,17 @@ class Progress:
         """Begin with nothing loaded."""
         self.count, self.begun, self.megabytes = count, 0, 0.0
         self.installing = False
-        self.start = self.said = time.monotonic()
+        self.start = self.printed = time.monotonic()
 
     def read(self, line: str) -> None:
-        """Take in a line of pip's, and say how far it is if it is time to."""
+        """Read a line of pip's, and print how far it is if it is time to."""
         self.begun += line.startswith(("Collecting ", "Requirement already satisfied"))
         if size := SIZE.search(line):
             self.megabytes += float(size[1]) * MEGABYTES[size[2]]
         was, self.installing = self.installing, line.startswith("Installing collected")
         now, pause = time.monotonic(), 1 if sys.stdout.isatty() else 15
-        if now - self.said >= pause or (self.installing and not was):
-            self.said = now
+        if now - self.printed >= pause or (self.installing and not was):
+            self.printed = now
             _say_over(str(self))
 
     def __str__(self) -> str:

@@ -355,9 +355,12 @@ def test_progress_says_what_how_much_and_how_long(tmp_path, monkeypatch, capsys)
     lines += ["  Downloading b-2.whl (700 kB)", "Installing collected packages: a, b"]
     code = f"print({chr(10).join(lines)!r})"
     system._run(tmp_path, [sys.executable, "-c", code], system.Progress(3))
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "  1 of 3 packages, 17 MB loaded, 30 s"
-    assert said[-1].startswith("  18 MB loaded after") and "unpacking" in said[-1]
+    lines_printed = capsys.readouterr().out.splitlines()
+    assert lines_printed[0] == "  1 of 3 packages, 17 MB loaded, 30 s"
+    assert (
+        lines_printed[-1].startswith("  18 MB loaded after")
+        and "unpacking" in lines_printed[-1]
+    )
 
 
 def be(monkeypatch, *, root, has_apt=True):

@@ -32,8 +32,8 @@ def machine(monkeypatch):
     def be(platform="linux", gpu=False, pip=True, processor="x86_64"):
         monkeypatch.setattr(sys, "platform", platform)
         monkeypatch.setattr(pytorch.platform, "machine", lambda: processor)
-        found = {"nvidia-smi": "/usr/bin/nvidia-smi"} if gpu else {}
-        monkeypatch.setattr(pytorch.shutil, "which", found.get)
+        commands = {"nvidia-smi": "/usr/bin/nvidia-smi"} if gpu else {}
+        monkeypatch.setattr(pytorch.shutil, "which", commands.get)
         monkeypatch.setattr(pytorch, "has_pip", lambda: pip)
 
     be()
@@ -58,8 +58,8 @@ def test_build_for_cpus_is_chosen_where_it_fits(machine):
 
 def test_environment_without_pip_is_started_anew(machine):
     machine(pip=False)
-    told = pytorch.advice()
-    assert told.command == START_ANEW and not told.here
+    offer = pytorch.advice()
+    assert offer.command == START_ANEW and not offer.here
 
 
 def test_machine_without_pytorch_is_told_so(machine, monkeypatch, capsys):
@@ -75,8 +75,8 @@ def test_machine_without_pytorch_is_told_so(machine, monkeypatch, capsys):
 
 def test_somebody_elses_environment_is_left_alone(machine, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    told = pytorch.advice()
-    assert "not yours to change" in told.sentence and not told.command
+    offer = pytorch.advice()
+    assert "not yours to change" in offer.sentence and not offer.command
 
 
 def test_full_disk_is_told_before_anything_is_loaded(machine, monkeypatch, capsys):
@@ -117,7 +117,7 @@ def test_sentence_in_a_cell_has_the_command_for_a_cell(machine):
     assert missing_package(ModuleNotFoundError("", name="pandas")) == ""
 
 
-def test_lesson_without_pytorch_begins_with_a_sentence_and_no_traceback():
+def test_import_without_pytorch_is_a_sentence_and_no_traceback():
     manager, client = start_new_kernel(env={**os.environ, "PYTHONWARNINGS": "ignore"})
     messages = []
     try:
@@ -126,14 +126,16 @@ def test_lesson_without_pytorch_begins_with_a_sentence_and_no_traceback():
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
-    told, error = (each["content"] for each in messages if each["msg_type"] in SHOWN)
-    assert "This cell needs PyTorch" in told["data"]["text/plain"]
-    assert "%pip install" in told["data"]["text/html"]
+    sentence, error = (
+        each["content"] for each in messages if each["msg_type"] in OUTPUTS
+    )
+    assert "This cell needs PyTorch" in sentence["data"]["text/plain"]
+    assert "%pip install" in sentence["data"]["text/html"]
     assert error["ename"] == "ModuleNotFoundError"
     assert error["traceback"] == ["ModuleNotFoundError: No module named 'torch'"]
 
 
-SHOWN = ("display_data", "error")
+OUTPUTS = ("display_data", "error")
 
 
 def test_importing_the_check_needs_no_pytorch():

@@ -108,8 +108,8 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if told := pytorch.advice():
-        print(f"{told.sentence} {told.command}".strip(), flush=True)
+    if missing := pytorch.advice():
+        print(f"{missing.sentence} {missing.command}".strip(), flush=True)
     open_lab(course, name, port, browser, address)
 
 

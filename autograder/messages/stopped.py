@@ -169,11 +169,11 @@ In lessons 00 to 06 you can go on below without it.
     extra = "" if package == "torch" else " comes with PyTorch and"
     name = "PyTorch" if package == "torch" else f"`{package}`"
     missing = f"This cell needs {name}, which{extra} is not installed here."
-    told = pytorch.advice()
-    if told and not told.here:
-        start = f" `{told.command}`" if told.command else ""
-        return f"{missing} {told.sentence}{start}"
-    line = told.command if told else f'pip install "{pytorch.PACKAGES}"'
+    offer = pytorch.advice()
+    if offer and not offer.here:
+        start = f" `{offer.command}`" if offer.command else ""
+        return f"{missing} {offer.sentence}{start}"
+    line = offer.command if offer else f'pip install "{pytorch.PACKAGES}"'
     return (
         f"{missing} In a cell of its own run `%{line}`, then restart the kernel. In "
         "lessons 00 to 06 you can go on below without it."

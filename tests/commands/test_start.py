@@ -160,7 +160,7 @@ def copy_source(folder):
             target.write_bytes(source.read_bytes())
 
 
-def test_editable_install_has_the_buttons_and_no_second_copy_of_the_lessons(tmp_path):
+def test_editable_install_has_the_buttons_and_not_the_lessons(tmp_path):
     copy_source(tmp_path / "src")
     code = "import sys; from setuptools import build_meta as b"
     code += "; b.build_editable(sys.argv[1])"

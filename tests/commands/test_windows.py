@@ -74,8 +74,8 @@ def test_learners_commands_work(course):
         done = on_windows(course, APP, *arguments)
         assert done.returncode == 0, done.stderr
         assert done.stdout and not done.stderr
-    again = on_windows(course, APP, "update")
-    assert "copied" not in again.stdout and again.returncode == 0
+    repeated = on_windows(course, APP, "update")
+    assert "copied" not in repeated.stdout and repeated.returncode == 0
 
 
 def test_new_course_works(course, tmp_path):

@@ -144,9 +144,7 @@ def test_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     assert not (tmp_path / "a").exists()
 
 
-def test_full_disk_at_the_last_file_leaves_nothing_and_the_next_call_makes_it(
-    tmp_path, monkeypatch, lessons
-):
+def test_disk_full_at_the_last_file_leaves_nothing(tmp_path, monkeypatch, lessons):
     write = installed.write_atomically
 
     def full(path, text):
