@@ -133,7 +133,7 @@ def check(answer: Any = None) -> float | None:
 
         display(report)
     else:
-        print(report)
+        _print(str(report))
     if grading:
         return result.points
     if not result.solved:
@@ -254,6 +254,14 @@ def _wrapped(text: str) -> str:
         more = margin + ("" if row.lstrip()[:1] not in ("✓", "✗", "–", "→") else "  ")
         rows += textwrap.wrap(row, 88, initial_indent="", subsequent_indent=more)
     return "\n".join(rows)
+
+
+def _print(text: str) -> None:
+    """Print a text, also where the output has no marks: cp1252 in a pipe on Windows."""
+    try:
+        print(text)
+    except UnicodeEncodeError as error:
+        print(text.encode(error.encoding, "replace").decode(error.encoding))
 
 
 def _in_jupyter() -> bool:

@@ -26,6 +26,7 @@ from autograder.book.documents import (
     documents_in_sidebar,
     modules_in_sidebar,
 )
+from autograder.book.elsewhere import elsewhere, repository
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -215,6 +216,8 @@ def book_pages(
             add_editor(page, exercise, notebook, packages)
         add_cells(page, lesson.name, notebook)
         page.cells.append(your_notebook(lesson))
+        if address := repository():
+            page.cells.append(elsewhere(lesson, address))
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names

@@ -1,24 +1,19 @@
 """``attention-course``: the course from one command, without its repository."""
 
 import contextlib
-import importlib.util
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder import pytorch
 from autograder.commands.app import Version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
 PORT, ADDRESS = 8888, "127.0.0.1"
-TORCH = (
-    "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
-    "'attention-course[torch]'` in this environment, or start with `uvx "
-    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 need it only "
-    "where something is trained."
-)
 Folder = Annotated[
     Path | None,
     typer.Option(help=f"The course's folder; ./{FOLDER} unless you are in one"),
@@ -79,6 +74,27 @@ def new_course(
     )
 
 
+@app.command("data")
+def data_command(folder: Folder = None) -> None:
+    """Get the texts that lessons from 06 on read, once: 150 MB."""
+    from course_lib.corpora.__main__ import main
+
+    root = (folder or _usual_folder()).expanduser().resolve()
+    if not (root / "nbgrader_config.py").is_file():
+        raise CourseError(
+            f"{root} is no course folder yet: call `attention-course` first, which "
+            "makes one, or name yours with --folder"
+        )
+    os.chdir(root)
+    main([])
+
+
+@app.command("torch")
+def torch_command() -> None:
+    """Install PyTorch, which lessons 07 to 15 need, as it fits this machine."""
+    raise typer.Exit(pytorch.install())
+
+
 def _open(
     lesson: str, folder: Path | None, port: int, browser: bool, address: str
 ) -> None:
@@ -92,8 +108,8 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if not importlib.util.find_spec("torch"):
-        print(TORCH, flush=True)
+    if missing := pytorch.advice():
+        print(f"{missing.sentence} {missing.command}".strip(), flush=True)
     open_lab(course, name, port, browser, address)
 
 
@@ -108,6 +124,7 @@ def run() -> None:
     """Run the command; a fault that its user can mend is one line, exit code 1."""
     from autograder.commands import terminal
 
+    terminal.print_any_text()
     try:
         app()
     except CourseError as error:

@@ -5,11 +5,22 @@ much of what is said about that. In a terminal, some of it could set the window'
 or the clipboard, move the cursor over other lines, or turn their direction.
 """
 
+import io
 import sys
 
 from autograder.gradebook.safe_html import visible
 
 MAX_LINE = 4000  # characters
+
+
+def print_any_text() -> None:
+    """Let prints replace what the output's encoding lacks, instead of stopping.
+
+    That is cp1252 where a command is piped or redirected on Windows.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say(text: str, *, flush: bool = False) -> None:

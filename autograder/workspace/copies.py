@@ -62,8 +62,8 @@ class Copy:
             return write_new(self.mine, text)
         except ValueError as error:
             raise CourseError(
-                f"{self.relative(self.newer)} is no notebook ({error}): run "
-                "`make build` to make it anew"
+                f"{self.relative(self.newer)} is no notebook ({error}): "
+                "`attention-course` puts it back; in a clone, `make build` does"
             ) from None
         except OSError as error:
             raise self.not_written(error) from None

@@ -22,7 +22,7 @@ def reset(course: Course, exercise: str, *, back: bool = False) -> str:
     """
     copy = _copy_with(course, exercise)
     _, notebook = read_notebook(
-        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
+        copy, copy.mine, "rename it; `attention-course` gives you a new one"
     )
     cell = _answer_cell(notebook, exercise)
     if cell is None:
@@ -60,7 +60,8 @@ def _copy_with(course: Course, exercise: str) -> Copy:
             copy = Copy(course, lesson.lesson)
             if not copy.mine.exists():
                 raise CourseError(
-                    f"there is no {copy.relative(copy.mine)} yet: `make lab` copies it"
+                    f"there is no {copy.relative(copy.mine)} yet: "
+                    "`attention-course` copies it"
                 )
             return copy
     names = [each.name for lesson in lessons for each in lesson.exercises]
