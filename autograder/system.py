@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TOOLBAR = "attention-course"
 STAMP = Path(".venv", ".stamp")
 BROWSERS = (
     "chromium",
@@ -47,6 +48,7 @@ def set_up(root: Path) -> None:
     _say("Installing the packages of requirements.lock (minutes the first time) …")
     _pip(root, "--requirement", "requirements.lock")
     _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
+    _place_toolbar(root)
     _compile(root)
     (root / STAMP).write_text(json.dumps(expected))
 
@@ -105,6 +107,20 @@ def _make_environment(root: Path) -> None:
 def _pip(root: Path, *arguments: str) -> None:
     options = ["--quiet", "--no-compile", "--disable-pip-version-check"]
     _run(root, [str(_python(root)), "-m", "pip", "install", *options, *arguments])
+
+
+def _place_toolbar(root: Path) -> None:
+    """Put the toolbar where any JupyterLab of ``.venv`` looks: pip leaves that out.
+
+    An editable installation has no data files.
+    """
+    source = root / "autograder" / "workspace" / "labextensions" / TOOLBAR
+    target = root / ".venv" / "share" / "jupyter" / "labextensions" / TOOLBAR
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.symlink_to(source, target_is_directory=True)
 
 
 def _compile(root: Path) -> None:
