@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib.util
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -108,8 +107,4 @@ def run() -> None:
     """Run the command; a fault that its user can mend is one line, exit code 1."""
     from autograder.commands import terminal
 
-    try:
-        app()
-    except CourseError as error:
-        terminal.warn(str(error))
-        sys.exit(1)
+    terminal.run(app)

@@ -5,11 +5,54 @@ much of what is said about that. In a terminal, some of it could set the window'
 or the clipboard, move the cursor over other lines, or turn their direction.
 """
 
+import platform
 import sys
+from collections.abc import Callable
 
+from autograder.course import CourseError
 from autograder.gradebook.safe_html import visible
+from autograder.startup import print_anywhere
 
 MAX_LINE = 4000  # characters
+OF_UNIX = {"fcntl", "grp", "pwd", "resource", "termios"}
+OF_GRADING = {
+    *("jinja2", "jupytext", "markupsafe", "msgpack", "nbclient", "nbconvert"),
+    "nbgrader",
+}
+
+
+def run(app: Callable[[], None]) -> None:
+    """Run a command line; a fault that its user can mend is one line, exit code 1."""
+    print_anywhere()
+    try:
+        app()
+    except CourseError as error:
+        warn(str(error))
+        raise SystemExit(1) from None
+    except ModuleNotFoundError as error:
+        if not (sentence := _what_is_missing(error.name or "")):
+            raise
+        warn(sentence)
+        raise SystemExit(1) from None
+
+
+def _what_is_missing(module: str) -> str:
+    """Return what to do about a module that cannot be imported; "" if not known."""
+    package = module.partition(".")[0]
+    if package in OF_UNIX:
+        return (
+            "Instructors' and authors' commands need Linux, since grading shuts "
+            f"submissions in there, and this is {platform.system()}: call them in WSL "
+            "(`wsl --install`), in a container or on a server. Learners' commands work "
+            "here: `attention-course`, `autograder lab`, `progress`, `update`, `reset`."
+        )
+    if package in OF_GRADING:
+        return (
+            f"{package} is not installed, which instructors' and authors' commands "
+            "need: `pip install 'attention-course[grade]'`, and `[torch]` for the "
+            "lessons from 07 on, in this environment"
+        )
+    return ""
 
 
 def say(text: str, *, flush: bool = False) -> None:
@@ -20,6 +63,15 @@ def say(text: str, *, flush: bool = False) -> None:
 def warn(text: str) -> None:
     """Print on stderr."""
     print(harmless(text), file=sys.stderr)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "student"), counted(0, "page")
+    ('1 student', '0 pages')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def harmless(text: str) -> str:
