@@ -78,6 +78,45 @@ def new_course(
     )
 
 
+@app.command("class-edition")
+def class_edition(
+    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet")],
+    form: Annotated[
+        str, typer.Option("--as", help="wheel, folder or container")
+    ] = "wheel",
+    lessons: Annotated[
+        str, typer.Option(help="Lessons in it, such as 00-03,05; all")
+    ] = "",
+    closed: Annotated[
+        str,
+        typer.Option(
+            help="Lessons whose answers may be read, such as 00,01: their due date "
+            "has passed; none"
+        ),
+    ] = "",
+    label: Annotated[
+        str,
+        typer.Option(help="Of its version, such as week03; today's date"),
+    ] = "",
+    torch: Annotated[
+        bool, typer.Option(help="For a container: PyTorch, for lessons from 07 on")
+    ] = True,
+) -> None:
+    """Make an edition for a class's learners, without answers; for instructors.
+
+    In it are the lessons of the course folder that you call it in, and what checks
+    them. Solutions, tests and what instructors call are not. References and banks of
+    lessons that are not closed are packed: checks, later lessons and "Use the course's
+    version" work as ever, and no file shows an answer. Packed is not secret: who
+    unpacks a file on purpose reads it. Grades come from your machine, on inputs drawn
+    for your class.
+    """
+    from autograder.commands.class_edition import edition_of, make_edition
+
+    edition = edition_of(Course.here(), lessons, closed, label)
+    print(make_edition(folder, edition, form, torch=torch))
+
+
 def _open(
     lesson: str, folder: Path | None, port: int, browser: bool, address: str
 ) -> None:
@@ -108,3 +147,7 @@ def run() -> None:
     from autograder.commands import terminal
 
     terminal.run(app)
+
+
+if __name__ == "__main__":  # from a folder that is not installed
+    run()

@@ -14,6 +14,7 @@ from autograder.gradebook.safe_html import visible
 from autograder.startup import print_anywhere
 
 MAX_LINE = 4000  # characters
+OURS = {"autograder", "course_lib"}
 OF_UNIX = {"fcntl", "grp", "pwd", "resource", "termios"}
 OF_GRADING = {
     *("jinja2", "jupytext", "markupsafe", "msgpack", "nbclient", "nbconvert"),
@@ -45,6 +46,12 @@ def _what_is_missing(module: str) -> str:
             f"submissions in there, and this is {platform.system()}: call them in WSL "
             "(`wsl --install`), in a container or on a server. Learners' commands work "
             "here: `attention-course`, `autograder lab`, `progress`, `update`, `reset`."
+        )
+    if package in OURS:
+        return (
+            "This is a class's edition, for learners: what instructors and authors "
+            "call is not in it. Learners' commands are `attention-course`, "
+            "`autograder lab`, `progress`, `update` and `reset`."
         )
     if package in OF_GRADING:
         return (
