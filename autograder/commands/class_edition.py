@@ -1,10 +1,10 @@
 """``attention-course class-edition``: what learners of a class get, without answers.
 
-Left out are ``solutions/``, the tests, what only instructors call, and the notebooks and
-banks of lessons that the class does not get. A check needs a reference, a spec and the
-misconceptions where the learner is, so of a lesson that is open these are *packed*: they
-run as ever, and no file shows them. That keeps an honest learner from stumbling over an
-answer, no more: whoever unpacks a file on purpose reads it.
+Left out are ``solutions/``, the tests, what only instructors call, and the notebooks
+and banks of lessons that the class does not get. A check needs a reference, a spec and
+the misconceptions where the learner is, so of a lesson that is open these are *packed*:
+they run as ever, and no file shows them. That keeps an honest learner from stumbling
+over an answer, no more: whoever unpacks a file on purpose reads it.
 """
 
 import ast
@@ -49,6 +49,8 @@ LEFT_OUT = re.compile(
     r"|autograder/commands/class_edition\.py"
     r"|.*(?:__pycache__|\.ipynb_checkpoints)/"
 )
+# Whose text a lesson shows, or Triton reads: by the lesson that does.
+SHOWN = {"course_lib/nn/flash_kernels.py": "14", "course_lib/lessons/patients/": "15"}
 EXTENSION = "labextensions/attention-course/"
 LABEL = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)*")
 DISTRIBUTION = PROJECT.replace("-", "_")
@@ -56,7 +58,7 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # a zip file's first day: no file says when it w
 
 PACKED = '''"""{first}"""
 
-# A lesson that asks for this is open in the class's edition: packed, and to be answered.
+# Packed in a class's edition, since a lesson that asks for such code is open.
 exec(
     compile(
         __import__("zlib").decompress(__import__("base64").b85decode(
@@ -68,7 +70,7 @@ exec(
     )
 )
 '''
-CONFIG = '''"""The folder of a learner; {course} is the class's name in nbgrader's exchange."""
+CONFIG = '''"""A learner's folder; {course} is the class in nbgrader's exchange."""
 
 c = get_config()  # noqa: F821 - nbgrader puts it here
 
@@ -90,16 +92,17 @@ HOW: Mapping[EditionForm, str] = {
     attention-course
 
 `"{wheel}[torch]"` adds PyTorch, for the lessons from 07 on.""",
-    "folder": """Where the course's packages are installed already (a computer room), without
-installing anything more: put this folder where all may read it, and let learners call
+    "folder": """In a computer room whose Python has the packages that the course needs:
+put this folder where all may read it, and let learners call
 
     PYTHONPATH={folder} python -m autograder.commands.start
 
 which makes a folder of their own below the current one.""",
     "container": """    docker build --tag {tag} .
-    docker run --rm --publish 127.0.0.1:8888:8888 --volume "$PWD/answers:/course/work" {tag}""",
+    docker run --rm --publish 127.0.0.1:8888:8888 --volume "$PWD/work:/course/work" \\
+        {tag}""",
 }
-DOCKERFILE = """# A learner's JupyterLab. Grading is the instructor's machine's: no bubblewrap here.
+DOCKERFILE = """# A learner's JupyterLab. Grading is for the instructor's machine alone.
 FROM python:3.11-slim
 COPY {wheel} /tmp/
 RUN pip install --no-cache-dir "/tmp/{wheel}{extra}" && rm /tmp/{wheel} \\
@@ -199,12 +202,14 @@ def make_edition(folder: Path, edition: Edition, form: str, *, torch: bool) -> s
 def in_words(folder: Path, edition: Edition, form: str) -> str:
     """Return what an instructor should know of an edition."""
     still_open = [each[:2] for each in edition.lessons if each not in edition.closed]
-    packed = f"those of {', '.join(still_open)} are packed" if still_open else ""
+    packed = (
+        f"those of {', '.join(still_open)} are packed" if still_open else "none are"
+    )
     return (
         f"{folder} is an edition of {len(edition.lessons)} "
         f"lesson{'' if len(edition.lessons) == 1 else 's'} for learners, as {form}, "
         f"version {edition.version}; its README.md says how to start it. It has no "
-        f"solutions; of references and banks, {packed or 'none are packed'}. Packed is "
+        f"solutions; of references and banks, {packed}. Packed is "
         "not secret: who unpacks a file on purpose reads it."
     )
 
@@ -260,14 +265,29 @@ def _imported_banks(name: str) -> set[str]:
 
 
 def packed_modules(edition: Edition) -> set[str]:
-    """Return the paths of the modules that hold an answer to a lesson that is open.
+    """Return the paths of the modules that may show an answer to an open lesson.
 
-    That is every lesson that is not closed, in the edition or not.
+    Open is every lesson that is not closed, in the edition or not. Figures and
+    experiments compute what exercises ask for, too, so all of ``course_lib`` is packed
+    but for the references of closed lessons and what lessons show as text.
     """
     still_open = [each for each in exercises_of() if each.lesson not in edition.closed]
-    banks = {f"{BANKS}{each.name}.py" for each in still_open}
-    references = {each.reference.__module__ for each in still_open}
-    return banks | {f"{name.replace('.', '/')}.py" for name in references}
+    if not still_open:
+        return set()
+    asked_for = {each.reference.__module__ for each in still_open}
+    known = {each.reference.__module__ for each in exercises_of()} - asked_for
+    plain = {f"{name.replace('.', '/')}.py" for name in known}
+    shown = tuple(
+        path
+        for path, number in SHOWN.items()
+        if any(each.startswith(number) for each in edition.lessons)
+    )
+    return {f"{BANKS}{each.name}.py" for each in still_open} | {
+        path
+        for path, content in _package_files()
+        if path.startswith("course_lib/") and path.endswith(".py") and content.strip()
+        if path not in plain and not path.startswith(shown)
+    }
 
 
 def packed(path: str, content: bytes) -> bytes:

@@ -130,7 +130,8 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if not importlib.util.find_spec("torch"):
+    needs_torch = course.built_lessons[-1] >= "07"
+    if needs_torch and not importlib.util.find_spec("torch"):
         print(TORCH, flush=True)
     open_lab(course, name, port, browser, address)
 
