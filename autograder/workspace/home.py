@@ -17,7 +17,7 @@ from typing import Any
 from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
 from autograder.in_class import in_class
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import (
     ExerciseOutline,
     LessonOutline,
@@ -66,7 +66,7 @@ class Home:
             for each in lessons
             if not Copy(course, each.lesson).mine.is_file()
         )
-        progress = read_progress(course.root / WORK)
+        progress = read_progress(course.records)
         return cls(lessons, progress, frozenset(missing), in_class(course.root))
 
     def state(self, exercise: ExerciseOutline) -> str:
@@ -266,8 +266,11 @@ class Home:
         core = " · ".join(totals)
         return f"{core}<br>*{FURTHER}*: {' · '.join(beyond)}" if beyond else core
 
-    def continue_lines(self) -> list[str]:
-        """Return as plain text where to go on, with that lesson's exercises."""
+    def continue_lines(self, how: str = "make lab LESSON={number}") -> list[str]:
+        """Return as plain text where to go on, with that lesson's exercises.
+
+        how : the way to open a lesson, with ``{number}`` or ``{lesson}`` in it
+        """
         here = self.continue_here()
         if not here:
             return self._all_solved()
@@ -280,7 +283,8 @@ class Home:
             for each in lesson.exercises
         ]
         return [
-            f"{verb} with {next_one.name}: make lab LESSON={number}",
+            f"{verb} with {next_one.name}: "
+            f"{how.format(number=number, lesson=lesson.lesson)}",
             f"{lesson.heading}:",
             *exercises,
         ]
@@ -406,7 +410,9 @@ def write_home(course: Course, home: Home | None = None) -> bool:
 
     Raises ``OSError`` if it cannot be written; then the old one stands.
     """
-    path = course.root / WORK / HOME
+    if course.records != course.work:  # fetched lessons lie where a home is not ours
+        return False
+    path = course.work / HOME
     text = (home or Home.of(course)).markdown()
     old = _read(path)
     if old is not None:
