@@ -48,7 +48,7 @@ def set_up(root: Path) -> None:
     _say("Installing the packages of requirements.lock (minutes the first time) …")
     _pip(root, "--requirement", "requirements.lock")
     _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
-    _place_toolbar(root)
+    _install_toolbar(root)
     _compile(root)
     (root / STAMP).write_text(json.dumps(expected))
 
@@ -109,7 +109,7 @@ def _pip(root: Path, *arguments: str) -> None:
     _run(root, [str(_python(root)), "-m", "pip", "install", *options, *arguments])
 
 
-def _place_toolbar(root: Path) -> None:
+def _install_toolbar(root: Path) -> None:
     """Put the toolbar where any JupyterLab of ``.venv`` looks: pip leaves that out.
 
     An editable installation has no data files.

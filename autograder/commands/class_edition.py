@@ -50,7 +50,10 @@ LEFT_OUT = re.compile(
     r"|.*(?:__pycache__|\.ipynb_checkpoints)/"
 )
 # Whose text a lesson shows, or Triton reads: by the lesson that does.
-SHOWN = {"course_lib/nn/flash_kernels.py": "14", "course_lib/lessons/patients/": "15"}
+DISPLAYED = {
+    "course_lib/nn/flash_kernels.py": "14",
+    "course_lib/lessons/patients/": "15",
+}
 EXTENSION = "labextensions/attention-course/"
 LABEL = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)*")
 DISTRIBUTION = PROJECT.replace("-", "_")
@@ -277,16 +280,16 @@ def packed_modules(edition: Edition) -> set[str]:
     asked_for = {each.reference.__module__ for each in still_open}
     known = {each.reference.__module__ for each in exercises_of()} - asked_for
     plain = {f"{name.replace('.', '/')}.py" for name in known}
-    shown = tuple(
+    displayed = tuple(
         path
-        for path, number in SHOWN.items()
+        for path, number in DISPLAYED.items()
         if any(each.startswith(number) for each in edition.lessons)
     )
     return {f"{BANKS}{each.name}.py" for each in still_open} | {
         path
         for path, content in _package_files()
         if path.startswith("course_lib/") and path.endswith(".py") and content.strip()
-        if path not in plain and not path.startswith(shown)
+        if path not in plain and not path.startswith(displayed)
     }
 
 
@@ -358,9 +361,9 @@ def _write(
     lessons = ", ".join(edition.lessons)
     read_me = READ_ME.format(course=name, lessons=lessons, how=how)
     for path, content in {**written, "README.md": read_me.encode()}.items():
-        place = target / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        file = target / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
 
 
 def _about(edition: Edition) -> Files:
@@ -390,8 +393,8 @@ def _wheel(edition: Edition, files: Files, shared: Files, about: Files) -> bytes
     for name, content in shared.items():
         parts[f"{data}/{Path(SHARED).name}/{name}"] = content
     for name, content in files.items():
-        _, found, rest = name.partition(EXTENSION)
-        if found:
+        _, extension, rest = name.partition(EXTENSION)
+        if extension:
             parts[f"{data}/jupyter/{EXTENSION}{rest}"] = content
     parts |= about
     record = f"{DISTRIBUTION}-{edition.version}.dist-info/RECORD"

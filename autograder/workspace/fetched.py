@@ -88,9 +88,9 @@ def fetched_lessons(start: Path) -> FetchedLessons | None:
     # Without lessons that are known there are none.
     with suppress(CourseError, PackageNotFoundError):
         for folder in (start.absolute(), start.absolute().parent):
-            found = FetchedLessons(folder)
-            if found.built_lessons:
-                return found
+            lessons = FetchedLessons(folder)
+            if lessons.built_lessons:
+                return lessons
     return None
 
 

@@ -66,9 +66,9 @@ def answered(cells):
 
 
 def test_progress_is_kept_beside_the_lessons(home, call):
-    code, said = call("progress")
-    assert code == 0 and "0 of 3" in said and "02 Self" not in said
-    assert f"open {HOME_LESSON}/{HOME_LESSON}.ipynb" in said
+    code, printed = call("progress")
+    assert code == 0 and "0 of 3" in printed and "02 Self" not in printed
+    assert f"open {HOME_LESSON}/{HOME_LESSON}.ipynb" in printed
     course, lesson = progress.find_lesson_folder()
     assert (course, lesson) == (fetched_lessons(home), LESSON)
     known = {"holding": 7, "claims": 7, "points": 5.0, "max_points": 14.0}
@@ -83,9 +83,9 @@ def test_update_brings_a_newer_release_and_keeps_the_answer(home, call):
     assert f"{LESSON}: nothing new" in call("update")[1]
     released = notebook_of(home.parent / "exchange" / "spring" / "outbound")
     edited(released, lambda cells: cells["scaled_scores"].update(source="# newer"))
-    code, said = call("update")
+    code, printed = call("update")
     assert code == 0
-    assert f"{LESSON}: updated, with your answers to softmax; your old file is" in said
+    assert f"{LESSON}: updated, with your answers to softmax; your old file" in printed
     text = json.dumps(nbformat.read(mine, 4))
     assert "# newer" in text
     assert right_answer("softmax").splitlines()[-1].strip() in text
@@ -101,8 +101,8 @@ def test_reset_starts_an_exercise_over_and_brings_it_back(home, call):
 def test_elsewhere_one_sentence_says_what_to_do(home, call, monkeypatch, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    code, said = call("progress")
-    assert code == 1 and "nbgrader's exchange have no such folder: change into" in said
+    code, printed = call("progress")
+    assert code == 1 and "exchange have no such folder: change into" in printed
 
 
 def test_what_lies_in_a_course_folder_is_not_fetched():
