@@ -90,7 +90,7 @@ def export_file(
     make_table = canvas_table if kind == "canvas" else moodle_table
     table = make_table(course_grades, people, missing)
     if n_wanted:
-        name = f"Total without the lowest {n_drop} (%)"
+        name = f"Total without the lowest {n_drop} (%)" if n_drop else "Total (%)"
         header = [name, "100"] if kind == "canvas" else [name]
         table = _with_percentages(table, header, totals)
         if kind == "moodle":

@@ -80,10 +80,12 @@ def totals_in_words(
     """
     sentences = []
     if n_dropped < n_wanted:
+        dropped_so_far = f"{n_dropped} lesson{'' if n_dropped == 1 else 's'}, not"
         sentences.append(
-            f"Of {n_dropped + 1} lesson{'' if n_dropped == 0 else 's'} one must be "
-            f"left: the totals are without the lowest {n_dropped}, not {n_wanted}, "
-            "until more lessons are graded."
+            f"The totals are without the lowest {dropped_so_far} {n_wanted}: one must "
+            "be left, until more are graded."
+            if n_dropped
+            else "No lesson is dropped until another one is graded: one must be left."
         )
     dropped = Counter(lesson for total in totals for lesson in total.dropped)
     if dropped:

@@ -129,13 +129,15 @@ def test_lesson_in_which_nothing_counts_is_none():
 def test_one_lesson_is_left_however_many_are_to_go():
     file = export_file("csv", a_class(**CLASS), n_drop=3)
     assert file.text == export_file("csv", a_class(**CLASS), n_drop=2).text
-    assert file.notes[0].startswith("Of 3 lessons one must be left: the totals are ")
+    without = "The totals are without the lowest 2 lessons, not 3: one must be left"
+    assert file.notes[0].startswith(without)
     one = {"01_a": a_class(**CLASS)["01_a"]}
     file = export_file("csv", one, n_drop=1)
     assert rows(file)[1][-4:] == ["", "9", "10", "90"]
+    canvas = rows(export_file("canvas", one, n_drop=1))
+    assert canvas[0][-1] == "Total (%)"
     assert file.notes == (
-        "Of 1 lesson one must be left: the totals are without the lowest 0, not 1, "
-        "until more lessons are graded.",
+        "No lesson is dropped until another one is graded: one must be left.",
     )
 
 
