@@ -102,7 +102,8 @@ put this folder where all may read it, and let learners call
 
 which makes a folder of their own below the current one.""",
     "container": """    docker build --tag {tag} .
-    docker run --rm --publish 127.0.0.1:8888:8888 --volume attention-work:/course/work \\
+    docker run --rm --publish 127.0.0.1:8888:8888 \\
+        --volume attention-work:/course/work \\
         {tag}""",
 }
 DOCKERFILE = """# A learner's JupyterLab. Grading is for the instructor's machine alone.
