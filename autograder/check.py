@@ -40,6 +40,7 @@ from autograder.newest_cell import (
     watch_cells,
 )
 from autograder.outside_values import judged_with_outside_values
+from autograder.startup import print_anywhere
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -133,7 +134,8 @@ def check(answer: Any = None) -> float | None:
 
         display(report)
     else:
-        _print(str(report))
+        print_anywhere()
+        print(report)
     if grading:
         return result.points
     if not result.solved:
@@ -254,14 +256,6 @@ def _wrapped(text: str) -> str:
         more = margin + ("" if row.lstrip()[:1] not in ("✓", "✗", "–", "→") else "  ")
         rows += textwrap.wrap(row, 88, initial_indent="", subsequent_indent=more)
     return "\n".join(rows)
-
-
-def _print(text: str) -> None:
-    """Print a text, also where the output has no marks: cp1252 in a pipe on Windows."""
-    try:
-        print(text)
-    except UnicodeEncodeError as error:
-        print(text.encode(error.encoding, "replace").decode(error.encoding))
 
 
 def _in_jupyter() -> bool:

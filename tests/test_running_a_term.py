@@ -35,6 +35,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 SCRIPTS = Path(sys.executable).parent
 ADDRESS = "https://example.org/attention-course.git"
 EXCHANGE, SYSTEM = "/srv/nbgrader/exchange", "/etc/jupyter"
+LEARNERS = "/opt/attention-learners"
 AS_LEARNER = "# as a learner"
 ZOE = Learner("zoe", "Zoë", "Bauer", 1042)
 ROSTER = "id,first_name,last_name,email,lms_user_id,section\n"
@@ -99,6 +100,9 @@ class Term:
     def run(self, line):
         """Run a line of the page in the course folder."""
         line = line.replace(EXCHANGE, str(self.folder / "exchange"))
+        line = line.replace(LEARNERS, str(self.folder / "learners"))
+        if "/pip install " in line:  # what the course needs is here, to be copied
+            line = line.replace("install", "install --no-deps").rpartition(" ")[0]
         line = re.sub(r"\bamara\b", self.learner.name, line)
         if line.startswith("git clone"):
             self.clone(line)
@@ -193,6 +197,9 @@ def test_page_can_be_followed_from_top_to_bottom(term):
         for line, text in term.printed.items()
     }
     assert "✗" not in printed["autograder doctor"]
+    packages = (term.folder / "learners" / "lib").glob("python*/site-packages")
+    assert [each for folder in packages for each in folder.glob("autograder")]
+    assert f"{LESSON}: " in printed["autograder update"]
     assert "1 submission" in printed["autograder collect canvas.zip"]
     assert re.search(
         rf"zoe +{MAX_POINTS:g} of {REQUIRED_POINTS:g}", printed["autograder grade 01"]

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -95,6 +94,45 @@ def torch_command() -> None:
     raise typer.Exit(pytorch.install())
 
 
+@app.command("class-edition")
+def class_edition(
+    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet")],
+    form: Annotated[
+        str, typer.Option("--as", help="wheel, folder or container")
+    ] = "wheel",
+    lessons: Annotated[
+        str, typer.Option(help="Lessons in it, such as 00-03,05; all")
+    ] = "",
+    closed: Annotated[
+        str,
+        typer.Option(
+            help="Lessons whose answers may be read, such as 00,01: their due date "
+            "has passed; none"
+        ),
+    ] = "",
+    label: Annotated[
+        str,
+        typer.Option(help="Of its version, such as week03; today's date"),
+    ] = "",
+    torch: Annotated[
+        bool, typer.Option(help="For a container: PyTorch, for lessons from 07 on")
+    ] = True,
+) -> None:
+    """Make an edition for a class's learners, without answers; for instructors.
+
+    In it are the lessons of the course folder that you call it in, and what checks
+    them. Solutions, tests and what instructors call are not. References and banks of
+    lessons that are not closed are packed: checks, later lessons and "Use the course's
+    version" work as ever, and no file shows an answer. Packed is not secret: who
+    unpacks a file on purpose reads it. Grades come from your machine, on inputs drawn
+    for your class.
+    """
+    from autograder.commands.class_edition import edition_of, make_edition
+
+    edition = edition_of(Course.here(), lessons, closed, label)
+    print(make_edition(folder, edition, form, torch=torch))
+
+
 def _open(
     lesson: str, folder: Path | None, port: int, browser: bool, address: str
 ) -> None:
@@ -108,7 +146,7 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if missing := pytorch.advice():
+    if course.built_lessons[-1] >= "07" and (missing := pytorch.advice()):
         print(f"{missing.sentence} {missing.command}".strip(), flush=True)
     open_lab(course, name, port, browser, address)
 
@@ -124,9 +162,8 @@ def run() -> None:
     """Run the command; a fault that its user can mend is one line, exit code 1."""
     from autograder.commands import terminal
 
-    terminal.print_any_text()
-    try:
-        app()
-    except CourseError as error:
-        terminal.warn(str(error))
-        sys.exit(1)
+    terminal.run(app)
+
+
+if __name__ == "__main__":  # from a folder that is not installed
+    run()

@@ -11,10 +11,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course import WORK as WORK
 from autograder.course import Course, CourseError, write_atomically
 from autograder.releases import former_names
-
-WORK = "work"
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class Copy:
     @property
     def mine(self) -> Path:
         """The learner's copy."""
-        return self.course.root / WORK / self.lesson / f"{self.lesson}.ipynb"
+        return self.course.work / self.lesson / f"{self.lesson}.ipynb"
 
     @property
     def base(self) -> Path:
         """The lesson as the learner got it."""
-        return self.course.root / WORK / ".originals" / f"{self.lesson}.ipynb"
+        return self.course.records / ".originals" / f"{self.lesson}.ipynb"
 
     def relative(self, path: Path) -> str:
         """Return a path as seen from the course folder, for messages."""

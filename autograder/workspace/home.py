@@ -18,7 +18,7 @@ from autograder import pytorch
 from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
 from autograder.in_class import in_class
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import (
     ExerciseOutline,
     LessonOutline,
@@ -73,7 +73,7 @@ class Home:
             for each in lessons
             if not Copy(course, each.lesson).mine.is_file()
         )
-        progress = read_progress(course.root / WORK)
+        progress = read_progress(course.records)
         return cls(
             lessons,
             progress,
@@ -280,8 +280,11 @@ class Home:
         core = " · ".join(totals)
         return f"{core}<br>*{FURTHER}*: {' · '.join(beyond)}" if beyond else core
 
-    def continue_lines(self) -> list[str]:
-        """Return as plain text where to go on, with that lesson's exercises."""
+    def continue_lines(self, how: str = "attention-course open {number}") -> list[str]:
+        """Return as plain text where to go on, with that lesson's exercises.
+
+        how : the way to open a lesson, with ``{number}`` or ``{lesson}`` in it
+        """
         here = self.continue_here()
         if not here:
             return self._all_solved()
@@ -294,7 +297,8 @@ class Home:
             for each in lesson.exercises
         ]
         return [
-            f"{verb} with {next_one.name}: attention-course open {number}",
+            f"{verb} with {next_one.name}: "
+            f"{how.format(number=number, lesson=lesson.lesson)}",
             f"{lesson.heading}:",
             *exercises,
         ]
@@ -420,7 +424,9 @@ def write_home(course: Course, home: Home | None = None) -> bool:
 
     Raises ``OSError`` if it cannot be written; then the old one stands.
     """
-    path = course.root / WORK / HOME
+    if course.records != course.work:  # fetched lessons lie where a home is not ours
+        return False
+    path = course.work / HOME
     text = (home or Home.of(course)).markdown()
     old = _read(path)
     if old is not None:

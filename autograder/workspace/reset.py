@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.workspace.answer_cell import of_answer, restore, start_over
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import read_outlines
 from autograder.workspace.progress import reopen
 from autograder.workspace.update import read_notebook
@@ -122,7 +122,7 @@ def _clear_check(notebook: NotebookNode, exercise: str) -> None:
 
 def _reopen(copy: Copy, exercise: str) -> None:
     try:
-        reopen(copy.course.root / WORK, exercise)
+        reopen(copy.course.records, exercise)
     except OSError as error:
         raise CourseError(
             f"{exercise} is started over, but its progress could not be written "

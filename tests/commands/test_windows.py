@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.commands.app import not_here
+from autograder.commands.terminal import not_here
 from autograder.course import Course
 from tests.browser import course_copy
 
