@@ -40,6 +40,7 @@ from autograder.newest_cell import (
     watch_cells,
 )
 from autograder.outside_values import judged_with_outside_values
+from autograder.startup import print_anywhere
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on
@@ -133,6 +134,7 @@ def check(answer: Any = None) -> float | None:
 
         display(report)
     else:
+        print_anywhere()
         print(report)
     if grading:
         return result.points

@@ -16,6 +16,7 @@ NO_NOTEBOOK = "there is no lesson in notebooks/ yet: run `make build`, then call
 NO_SOURCE = (
     "there is no lesson yet: write solutions/NN_name/NN_name.py, then call again"
 )
+WORK = "work"
 OF_STUDENTS = ("submitted", "autograded", "feedback")  # folders of a course
 
 
@@ -50,6 +51,16 @@ class Course:
             f"{current} is not inside a course folder (one with nbgrader_config.py): "
             "change into the course's folder and call again"
         )
+
+    @property
+    def work(self) -> Path:
+        """The folder with the learner's own copies of the lessons."""
+        return self.root / WORK
+
+    @property
+    def records(self) -> Path:
+        """The folder with what is known of the learner's work."""
+        return self.work
 
     @property
     def lessons(self) -> list[str]:

@@ -38,10 +38,10 @@ def in_class(root: Path | None) -> bool:
         return True
     if root and (root / "submitted").is_dir():
         return True
-    return any(_names_a_class(text) for text in _settings(root))
+    return any(_names_a_class(text) for text in settings_texts(root))
 
 
-def _settings(root: Path | None) -> Iterator[str]:
+def settings_texts(root: Path | None) -> Iterator[str]:
     """Yield nbgrader's configurations, as text: to run them may take seconds."""
     folders = [root] if root else []
     path = os.environ.get("JUPYTER_CONFIG_PATH", "")

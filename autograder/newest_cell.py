@@ -40,13 +40,23 @@ def watch_cells(also: Callable[[str], None]) -> None:
     shell = ipython.get_ipython() if ipython else None
     if shell is not None and hasattr(shell, "kernel"):
         shell.events.register("post_run_cell", functools.partial(_note, also))
+        shell.set_custom_exc((ModuleNotFoundError,), _show_missing)
+
+
+def _show_missing(
+    shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Any = None
+) -> None:
+    """Show what to do about a package that was left for later; no traceback."""
+    if sentence := missing_package(error):
+        show(sentence)
+        words = f"{kind.__name__}: {error}"
+        error._render_traceback_ = lambda: [words]  # type: ignore[attr-defined]
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
 
 
 def _note(also: Callable[[str], None], result: Any) -> None:
     if isinstance(result.error_before_exec, SyntaxError):
         show(unreadable(result.error_before_exec))
-    elif sentence := missing_package(result.error_in_exec):
-        show(sentence)
     text = getattr(result.info, "raw_cell", None)
     if isinstance(text, str):
         cell = RunCell(text.strip(), time.time(), bool(result.success))

@@ -9,13 +9,18 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TOOLBAR = "attention-course"
 STAMP = Path(".venv", ".stamp")
+SIZE = re.compile(r"^\s*Downloading .*\(([\d.]+) (kB|MB|GB)\)")
+MEGABYTES = {"kB": 0.001, "MB": 1.0, "GB": 1000.0}
 BROWSERS = (
     "chromium",
     "chromium-browser",
@@ -44,9 +49,14 @@ def set_up(root: Path) -> None:
     (root / STAMP).unlink(missing_ok=True)
     if stamp.get("root") != expected["root"] or not _python(root).exists():
         _make_environment(root)
-    _say("Installing the packages of requirements.lock (minutes the first time) …")
-    _pip(root, "--requirement", "requirements.lock")
+    pins = _count_pins(root / "requirements.lock")
+    _say(
+        f"Installing {pins} packages: two gigabytes or more on the disk, one to ten "
+        "minutes the first time …"
+    )
+    _pip(root, "--requirement", "requirements.lock", progress=Progress(pins))
     _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
+    _install_toolbar(root)
     _compile(root)
     (root / STAMP).write_text(json.dumps(expected))
 
@@ -102,9 +112,63 @@ def _make_environment(root: Path) -> None:
     _run(root, [sys.executable, "-m", "venv", ".venv"])
 
 
-def _pip(root: Path, *arguments: str) -> None:
-    options = ["--quiet", "--no-compile", "--disable-pip-version-check"]
-    _run(root, [str(_python(root)), "-m", "pip", "install", *options, *arguments])
+def _count_pins(lock: Path) -> int:
+    return sum("==" in line for line in lock.read_text().splitlines())
+
+
+class Progress:
+    """Says how far pip is, from the lines that it prints.
+
+    count : packages to come
+    """
+
+    def __init__(self, count: int) -> None:
+        """Begin with nothing loaded."""
+        self.count, self.begun, self.megabytes = count, 0, 0.0
+        self.installing = False
+        self.start = self.printed = time.monotonic()
+
+    def read(self, line: str) -> None:
+        """Read a line of pip's, and print how far it is if it is time to."""
+        self.begun += line.startswith(("Collecting ", "Requirement already satisfied"))
+        if size := SIZE.search(line):
+            self.megabytes += float(size[1]) * MEGABYTES[size[2]]
+        was, self.installing = self.installing, line.startswith("Installing collected")
+        now, pause = time.monotonic(), 1 if sys.stdout.isatty() else 15
+        if now - self.printed >= pause or (self.installing and not was):
+            self.printed = now
+            _say_over(str(self))
+
+    def __str__(self) -> str:
+        """Return how far it is: packages, megabytes and seconds."""
+        seconds = round(time.monotonic() - self.start)
+        if self.installing:
+            return f"  {self.megabytes:.0f} MB loaded after {seconds} s; unpacking …"
+        return (
+            f"  {self.begun} of {self.count} packages, {self.megabytes:.0f} MB loaded, "
+            f"{seconds} s"
+        )
+
+
+def _pip(root: Path, *arguments: str, progress: Progress | None = None) -> None:
+    options = ["--no-compile", "--disable-pip-version-check"]
+    options += ["--progress-bar=off"] if progress else ["--quiet"]
+    command = [str(_python(root)), "-m", "pip", "install", *options, *arguments]
+    _run(root, command, progress)
+
+
+def _install_toolbar(root: Path) -> None:
+    """Put the toolbar where any JupyterLab of ``.venv`` looks: pip leaves that out.
+
+    An editable installation has no data files.
+    """
+    source = root / "autograder" / "workspace" / "labextensions" / TOOLBAR
+    target = root / ".venv" / "share" / "jupyter" / "labextensions" / TOOLBAR
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.symlink_to(source, target_is_directory=True)
 
 
 def _compile(root: Path) -> None:
@@ -132,13 +196,33 @@ def _install(package: str, purpose: str) -> None:
     _run(ROOT, ["env", "DEBIAN_FRONTEND=noninteractive", *command, package])
 
 
-def _run(folder: Path, command: list[str]) -> None:
-    done = subprocess.run(command, cwd=folder, check=False)
-    if done.returncode:
+def _run(folder: Path, command: list[str], progress: Progress | None = None) -> None:
+    """Run a command; raise ``SystemFault`` if it fails.
+
+    progress : gets its lines, which are shown as they are without it
+    """
+    output = subprocess.PIPE if progress else None
+    with subprocess.Popen(
+        command, cwd=folder, stdout=output, encoding="utf-8", errors="replace"
+    ) as process:
+        for line in process.stdout or ():
+            if progress:
+                progress.read(line)
+    if progress and sys.stdout.isatty():
+        print()
+    if process.returncode:
         raise SystemFault(
             f"`{' '.join(command)}` failed: its message is above; mend that and call "
             "make again."
         )
+
+
+def _say_over(sentence: str) -> None:
+    """Print over the line before in a terminal, and a line of its own elsewhere."""
+    if sys.stdout.isatty():
+        print(f"\r{sentence:<72}", end="", flush=True)
+    else:
+        _say(sentence)
 
 
 def _say(sentence: str) -> None:

@@ -141,7 +141,7 @@ def test_conda_gets_the_same_requirements():
     assert {str(Requirement(line)) for line in listed} == set(map(str, required()))
     assert len(listed) == len(required())
     assert itself == "--editable ."
-    assert packages == [f"python{PROJECT['requires-python']},<3.14", "pip"]
+    assert packages == [f"python{PROJECT['requires-python']},<3.15", "pip"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -244,7 +244,7 @@ def commands(monkeypatch):
     """Record the commands of a set-up; make the folder, install nothing."""
     ran = []
 
-    def run(folder, command):
+    def run(folder, command, progress=None):
         ran.append(" ".join(command[1:4]))
         if command[1:3] == ["-m", "venv"]:
             (folder / ".venv" / "bin").mkdir(parents=True)
@@ -264,6 +264,17 @@ def test_first_set_up_makes_an_environment_and_installs(folder, commands):
     system.set_up(folder)
     assert commands == NEW + INSTALL
     assert system.is_ready(folder)
+
+
+def test_any_jupyterlab_of_the_environment_has_the_toolbar(folder, commands):
+    extension = "labextensions/attention-course"
+    source = folder / "autograder" / "workspace" / extension / "package.json"
+    source.parent.mkdir(parents=True)
+    source.write_text("{}")
+    for _ in range(2):
+        system.set_up(folder)
+        placed = folder / ".venv" / "share" / "jupyter" / extension / "package.json"
+        assert placed.read_text() == "{}"
 
 
 def test_unfinished_environment_is_made_anew(folder, commands, capsys):
@@ -337,7 +348,7 @@ def test_failed_update_is_not_mistaken_for_the_older_state(
     assert not system.is_ready(folder)
 
 
-def failing(folder, command):
+def failing(folder, command, progress=None):
     raise system.SystemFault("it failed")
 
 
@@ -346,6 +357,21 @@ def test_command_that_fails_is_named(tmp_path):
         system.SystemFault, match=r"^`false` failed: .* call make again"
     ):
         system._run(tmp_path, ["false"])
+
+
+def test_progress_says_what_how_much_and_how_long(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(system.time, "monotonic", iter(range(0, 900, 10)).__next__)
+    lines = ["Collecting a", "  Downloading a-1-py3-none-any.whl (17.3 MB)"]
+    lines += ["Collecting b==2", "  Downloading b.whl.metadata (5.1 kB)", "Noise"]
+    lines += ["  Downloading b-2.whl (700 kB)", "Installing collected packages: a, b"]
+    code = f"print({chr(10).join(lines)!r})"
+    system._run(tmp_path, [sys.executable, "-c", code], system.Progress(3))
+    lines_printed = capsys.readouterr().out.splitlines()
+    assert lines_printed[0] == "  1 of 3 packages, 17 MB loaded, 30 s"
+    assert (
+        lines_printed[-1].startswith("  18 MB loaded after")
+        and "unpacking" in lines_printed[-1]
+    )
 
 
 def be(monkeypatch, *, root, has_apt=True):

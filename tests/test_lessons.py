@@ -27,6 +27,7 @@ from tests.lesson_parts import (
 COURSE = Course.here()
 START = "00_start_here"
 BANNED = re.compile(r"\b(simply|just|obviously|trivial(ly)?)\b", re.IGNORECASE)
+CHECK_FIRST = "from autograder import check"
 
 
 @pytest.fixture(params=COURSE.lessons)
@@ -90,7 +91,12 @@ def test_first_cells_introduce_the_lesson(source):
     assert "After this lesson you can" in introduction
     assert minutes_of(source)
     assert "You need" in first.text
-    assert second.kind == "code" and len(lines(second)) <= 6
+    assert second.kind == "code"
+    names = [line for line in lines(second) if line != CHECK_FIRST]
+    assert len(names) <= 6
+    if any(line.startswith("import torch") for line in names):
+        # It says in a sentence that PyTorch is missing, and so comes before it.
+        assert lines(second)[0] == CHECK_FIRST
     assert all(
         isinstance(s, ast.Import | ast.ImportFrom) for s in ast.parse(second.text).body
     )

@@ -24,6 +24,13 @@ PAGES = [
     *sorted(ROOT.glob("docs/*.md")),
     *(ROOT / name / "README.md" for name in ("hub", "autograder/grading")),
 ]
+LINKING = [
+    *PAGES,
+    *(ROOT / name for name in ("CHANGELOG.md", "LICENSE-prose.md")),
+    *sorted(ROOT.glob(".github/**/*.md")),
+]
+# A link's or picture's target, in Markdown or HTML.
+LINK = re.compile(r"""(?:(?<=\]\()|(?<=href=")|(?<=src="))([^)"\s]+)(?=[)"])""")
 TEXTS = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
@@ -140,15 +147,54 @@ def headings_of(page):
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name + page.name)
-def test_linked_files_and_headings_exist(page):
-    for link, heading in re.findall(
-        r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text("utf-8")
-    ):
+def broken_links_of(page):
+    """Return a sentence for each link to a file or heading that is not there."""
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    sentences = []
+    for target in LINK.findall(text):
+        link, _, heading = target.partition("#")
         path = page.parent / link if link else page
-        assert path.exists(), f"{page} links {link}"
-        if heading:
-            assert heading in headings_of(path), f"{page} links {link}#{heading}"
+        if re.match(r"[a-z]+:", target):
+            continue
+        if not path.exists():
+            sentences.append(f"{page} links {link}, which is no file")
+        elif heading and heading not in headings_of(path):
+            sentences.append(f"{page} links {target}, which has no such heading")
+    return sentences
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.parent.name + page.name)
+def test_linked_files_and_headings_exist(page):
+    assert broken_links_of(page) == []
+
+
+def test_broken_links_are_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Here\n[a](#here) [b](page.md#here) [c](https://example.org/x#y)\n"
+        "[d](#there) [e](page.md#there) [f](none.md)\n"
+        '<img src="none.svg" alt="x"> <a href="page.md#gone">g</a>\n'
+    )
+    assert [each.partition(" links ")[2] for each in broken_links_of(page)] == [
+        "#there, which has no such heading",
+        "page.md#there, which has no such heading",
+        "none.md, which is no file",
+        "none.svg, which is no file",
+        "page.md#gone, which has no such heading",
+    ]
+
+
+def test_pages_that_code_names_exist():
+    tracked = [
+        *ROOT.glob("autograder/**/*.py"),
+        *ROOT.glob("autograder/**/*.j2"),
+        *ROOT.glob("course_lib/**/*.py"),
+        *ROOT.glob("tests/**/*.py"),
+        *(ROOT / name for name in ("Makefile", "pyproject.toml")),
+    ]
+    for path in tracked:
+        for name in re.findall(r"docs/[a-z-]+\.md", path.read_text("utf-8")):
+            assert (ROOT / name).is_file(), f"{path} names {name}"
 
 
 def test_engine_page_names_every_module():

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +24,7 @@ from autograder.commands import authors, instructors, learners
 from autograder.system import STAMP, _expected_stamp
 from course_lib.corpora import download
 from tests.browser import jupyter_server
+from tests.documented import blocks, clone_of_course
 from tests.gradebook.archives import Learner, canvas_name, write_zip
 from tests.gradebook.test_exchange import Student
 from tests.grading.ordinary import why_not
@@ -35,19 +35,14 @@ TEXT = PAGE.read_text(encoding="utf-8")
 SCRIPTS = Path(sys.executable).parent
 ADDRESS = "https://example.org/attention-course.git"
 EXCHANGE, SYSTEM = "/srv/nbgrader/exchange", "/etc/jupyter"
+LEARNERS = "/opt/attention-learners"
 AS_LEARNER = "# as a learner"
 ZOE = Learner("zoe", "Zoë", "Bauer", 1042)
 ROSTER = "id,first_name,last_name,email,lms_user_id,section\n"
 
 
-def blocks():
-    """Return the page's blocks of code, as pairs of language and text."""
-    fenced = re.findall(r"^( *)```(\w+)\n(.*?)^ *```$", TEXT, re.DOTALL | re.MULTILINE)
-    return [(language, textwrap.dedent(text).strip()) for _, language, text in fenced]
-
-
 def test_every_command_of_the_tables_is_in_a_block_too():
-    lines = "\n".join(text for kind, text in blocks() if kind == "console")
+    lines = "\n".join(text for kind, text in blocks(TEXT) if kind == "console")
     (between,) = re.findall(
         r"^## What happens.*?(?=^## )", TEXT, re.DOTALL | re.MULTILINE
     )
@@ -105,6 +100,9 @@ class Term:
     def run(self, line):
         """Run a line of the page in the course folder."""
         line = line.replace(EXCHANGE, str(self.folder / "exchange"))
+        line = line.replace(LEARNERS, str(self.folder / "learners"))
+        if "/pip install " in line:  # what the course needs is here, to be copied
+            line = line.replace("install", "install --no-deps").rpartition(" ")[0]
         line = re.sub(r"\bamara\b", self.learner.name, line)
         if line.startswith("git clone"):
             self.clone(line)
@@ -127,16 +125,7 @@ class Term:
 
     def clone(self, line):
         """Clone the files as they are; what is installed stays where it is."""
-        origin = self.folder / "origin"
-        git = ["git", "-C", str(COURSE.root), "ls-files", "-zco", "--exclude-standard"]
-        listed = subprocess.run(git, capture_output=True, check=True).stdout
-        for name in filter(None, os.fsdecode(listed).split("\0")):
-            if (COURSE.root / name).is_file():
-                (origin / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(COURSE.root / name, origin / name)
-        person = "-c user.name=Test -c user.email=test@example.org"
-        self.call(f"git init -q {origin} && git -C {origin} add --all")
-        self.call(f"git {person} -C {origin} commit -qm Course")
+        origin = clone_of_course(self.folder / "origin")
         self.call(line.replace(ADDRESS, f"{origin} attention-course"))
         self.root = self.folder / "attention-course"
         (self.root / STAMP).parent.joinpath("bin").mkdir(parents=True)
@@ -180,7 +169,7 @@ def term(monkeypatch):
 @pytest.mark.skipif(why_not() != "", reason=why_not() or "it can be done")
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs Node.js with npm")
 def test_page_can_be_followed_from_top_to_bottom(term):
-    for language, text in blocks():
+    for language, text in blocks(TEXT):
         if language == "python":
             term.configure(text)
             continue
@@ -208,6 +197,9 @@ def test_page_can_be_followed_from_top_to_bottom(term):
         for line, text in term.printed.items()
     }
     assert "✗" not in printed["autograder doctor"]
+    packages = (term.folder / "learners" / "lib").glob("python*/site-packages")
+    assert [each for folder in packages for each in folder.glob("autograder")]
+    assert f"{LESSON}: " in printed["autograder update"]
     assert "1 submission" in printed["autograder collect canvas.zip"]
     assert re.search(
         rf"zoe +{MAX_POINTS:g} of {REQUIRED_POINTS:g}", printed["autograder grade 01"]

@@ -12,13 +12,21 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jinja2
 from nbformat import NotebookNode
 
+from autograder.book import reference
 from autograder.book.cards import COLOUR_MAPS, card_pictures
 from autograder.book.cells import add_cells
+from autograder.book.documents import (
+    document_pages,
+    documents_in_sidebar,
+    modules_in_sidebar,
+)
+from autograder.book.elsewhere import elsewhere, repository
 from autograder.book.executed import executed_notebook
 from autograder.book.experiments import (
     experiment_page,
@@ -68,12 +76,21 @@ ASSETS = (
 CARDS = "_assets/cards/"  # pictures on the front page, made anew as pages are
 CHOICES = EXTENSIONS / "attention-course" / "static" / "choices.js"
 OF_SPHINX = {"genindex", "search"}  # pages that it adds
-SETTINGS: dict[str, Any] = {
+ANSWERING = (
+    *("choices.js", "storage.js", "predictions.js", "python.js", "editing.js"),
+    *("live.js", "pictures.js", "cells.js", "notebooks.js", "home.js"),
+)
+SETTINGS: dict[str, Any] = reference.SETTINGS | {
     "project": "The Attention Course",
     "author": "The authors of the course",
     "copyright": "the authors; code BSD-3-Clause, prose and pictures CC BY 4.0",
     "language": "en",
-    "extensions": ["myst_nb"],
+    "extensions": [
+        "myst_nb",
+        *reference.EXTENSIONS,
+        "autograder.book.reference",
+        "autograder.book.documents",
+    ],
     "nb_execution_mode": "off",
     "nb_ipywidgets_js": {},  # would come from a network
     "nb_merge_streams": True,
@@ -84,11 +101,8 @@ SETTINGS: dict[str, Any] = {
     "html_title": "The Attention Course",
     "html_static_path": ["_assets"],
     "html_css_files": ["book.css"],
-    "html_js_files": [
-        *("book.js", "choices.js", "storage.js", "predictions.js"),
-        *("python.js", "editing.js", "live.js"),
-        *("pictures.js", "cells.js", "notebooks.js", "home.js"),
-    ],
+    "html_js_files": ["book.js", *ANSWERING],
+    "book_scripts_of_answers": ANSWERING,
     "templates_path": [str(HERE / "templates")],
     "html_sidebars": {
         "**": ["book-home.html", "search-button-field.html", "book-sidebar.html"]
@@ -126,7 +140,7 @@ def build_book(
     work: Path,
     pyodide: Path | None = None,
 ) -> None:
-    """Build the book of some lessons as HTML.
+    """Build the book of some lessons as HTML; that of all has the documentation.
 
     site : the folder for the pages
     work : the folder for what makes the next build quick
@@ -137,17 +151,25 @@ def build_book(
     """
     require_sphinx()
     release = release_of(pyodide)
+    whole = {*lessons} == {*course.lessons}
     for remark in release.remarks:
         print(remark, file=sys.stderr)
     notebooks = {
         name: executed_notebook(course, name, work / "executed") for name in lessons
     }
     try:
-        pages = book_pages(course, notebooks, release.packages)
+        # Who builds single lessons wants to see them soon.
+        documents = document_pages(course.root) if whole else {}
+        pages = book_pages(course, notebooks, release.packages, documents)
         _write_pages(pages, work / "pages")
         _copy_assets(work / "pages" / "_assets")
         parts = read_lessons(notebooks)
-        run_sphinx(work / "pages", site, work / "doctrees", sidebar(parts))
+        context = {
+            "book_parts": sidebar(parts),
+            "book_documents": documents_in_sidebar(pages),
+            "book_modules": modules_in_sidebar(),
+        }
+        run_sphinx(work / "pages", site, work / "doctrees", context)
         _copy_mathjax(site / "_static" / "mathjax")
         data = course_data(parts, notebooks, release.packages)
         write_notebooks(course, data, site)
@@ -168,10 +190,12 @@ def book_pages(
     course: Course,
     notebooks: Mapping[str, NotebookNode],
     packages: frozenset[str] = PACKAGES,
+    documents: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Return the texts of all pages by file name, from executed notebooks by lesson.
 
     packages : with which pages check answers
+    documents : the pages of the documentation
     """
     lessons, render = read_lessons(notebooks), _templates(in_class(course.root))
     pictures = card_pictures(notebooks)
@@ -192,6 +216,8 @@ def book_pages(
             add_editor(page, exercise, notebook, packages)
         add_cells(page, lesson.name, notebook)
         page.cells.append(your_notebook(lesson))
+        if address := repository():
+            page.cells.append(elsewhere(lesson, address))
         if names := experiments_of(notebook):
             page.cells.append(links_to_experiments(names))
             recorded[lesson.name] = names
@@ -202,6 +228,7 @@ def book_pages(
                 **_about(exercise, lesson, notebook, notebooks, packages),
                 uses=[_name(each, in_book) for each in exercise.uses],
             )
+    pages |= documents
     pages["home.md"] = home_page(course_data(lessons, notebooks, packages))
     for name in sorted({name for each in recorded.values() for name in each}):
         pages[f"experiments/{name}.md"] = experiment_page(name)
@@ -209,6 +236,7 @@ def book_pages(
         "index.md.j2",
         **front_page(lessons, notebooks),
         lessons=lessons,
+        documented=bool(documents),
         pictures=pictures,
         colour_maps=COLOUR_MAPS,
     )
@@ -326,19 +354,18 @@ def _copy_mathjax(folder: Path) -> None:
 
 
 def run_sphinx(
-    pages: Path, site: Path, doctrees: Path, parts: Sequence[Mapping[str, Any]] = ()
+    pages: Path, site: Path, doctrees: Path, context: Mapping[str, Any]
 ) -> None:
     """Run Sphinx; raise ``ValueError`` with its warnings if it has any.
 
     pages : the folder of what is read, with ``index.md``
-    parts : the lessons with their exercises, for the sidebar's template
+    context : what the sidebar's template needs
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
-    context = SETTINGS["html_context"] | {"book_parts": parts}
     try:
         with patch_docutils(), docutils_namespace():
             app = Sphinx(
@@ -347,7 +374,7 @@ def run_sphinx(
                 site,
                 doctrees,
                 "html",
-                SETTINGS | {"html_context": context},
+                SETTINGS | {"html_context": SETTINGS["html_context"] | dict(context)},
                 status=None,
                 warning=warnings,
                 parallel=2,
@@ -361,6 +388,10 @@ def run_sphinx(
             shutil.rmtree(doctrees)
         raise ValueError(complaints)
     remove_old_pages(site, {*app.env.found_docs, *OF_SPHINX})
+    if f"{reference.FOLDER}/index" not in app.env.found_docs:
+        shutil.rmtree(
+            site / "_modules", ignore_errors=True
+        )  # sources for the reference
 
 
 def remove_old_pages(site: Path, names: Collection[str]) -> None:

@@ -294,7 +294,7 @@ class Exercise:
         text: str,
         *,
         of: Function | None = None,
-        words_of: "Exercise | None" = None,
+        words: "Mapping[str, Misconception | Entry] | None" = None,
         **names: Any,
     ) -> None:
         """Add misconceptions that are edits of a right answer (``checking.edits``).
@@ -302,8 +302,7 @@ class Exercise:
         text : each misconception's name, edits and words
         of : the answer that is edited, added by ``right_answer``; if it is None, the
             reference without the course's own checks of arguments
-        words_of : another exercise, whose misconceptions of the same names have the
-            words
+        words : for names without words in the text, such as another bank's ``words``
         names : what edits use beside the names of the answer's module
 
         Raises ``EditError`` where an edit cannot be made.
@@ -311,10 +310,7 @@ class Exercise:
         code = self._right[of] if of else self.code
         code.names |= names
         for entry in read_entries(text):
-            words: Entry | Misconception = entry
-            if words_of:
-                bank = {each.name: each for each in words_of.misconceptions}
-                words = bank[entry.name]
+            said = words[entry.name] if words else entry
             try:
                 edits = code.read(entry.edits)
             except EditError as error:
@@ -324,14 +320,19 @@ class Exercise:
             self._add(
                 Misconception(
                     entry.name,
-                    words.diagnosis,
-                    words.question,
-                    words.why,
+                    said.diagnosis,
+                    said.question,
+                    said.why,
                     code.function(edits),
                     code=code,
                     edits=edits,
                 )
             )
+
+    @property
+    def words(self) -> "dict[str, Misconception | Entry]":
+        """The misconceptions by name, for another bank's ``edits``."""
+        return {each.name: each for each in self.misconceptions}
 
     @property
     def code(self) -> Edited:

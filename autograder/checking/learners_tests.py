@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from autograder.checking.call import Call, Raised, copied, silenced
+from autograder.checking.edits import read_entries
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.student import ClaimFailure, Reason, StudentFunction
 from autograder.checking.values import is_array, is_tensor, leaves
@@ -45,6 +46,40 @@ TESTS_ELSEWHERE = tuple(
 )
 Way = Literal["passes", "rejects", "breaks", "answers", "stops", "ends"]
 CAUGHT = ("rejects", "breaks")
+
+
+SAYING_NO = """
+lets_everything_pass:
+  Your test lets every function pass that it gets, broken ones too.
+  ? Which of your lines can raise AssertionError, and what has to happen for it?
+  # No assertion, one that cannot fail, results compared with themselves, or an `except`
+    around it that swallows it.
+rejects_everything:
+  Your test rejects every function that it gets, right ones too.
+  ? What does your test say of {own}?
+  # An expected shape or number is wrong, and no right version was tried.
+returns_false:
+  Your test returns False for a broken function, and raises nothing.
+  ? What does `assert` do that `return False` does not?
+  # `return False` says what is wrong, and nobody listens.
+returns_true_or_false:
+  Your test returns True or False, and raises nothing.
+  # np.allclose returns a bool, and `return np.allclose(…)` reads like a test.
+raises_another_error:
+  Your test stops at broken functions with an error that is no AssertionError.
+  ? Which exception does `assert` raise?
+  # `raise ValueError(…)` is how functions refuse arguments.
+"""
+COMPARING = """
+shapes_alone:
+  Your test catches what a test catches that compares shapes alone.
+  ? Which of your assertions fails if all numbers are wrong and all shapes right?
+  # Unit tests of models in many repositories assert shapes and nothing else.
+rounding_is_an_error:
+  Your test rejects right versions that differ by rounding.
+  ? What is 0.1 + 0.2 == 0.3?
+  # `==`, np.array_equal and torch.equal compare floats digit by digit.
+"""
 
 
 class LearnersTest(Exercise):
@@ -123,88 +158,24 @@ class LearnersTest(Exercise):
         for name, claim in names.items():
             self.catches(name, claim, known[name], weight=weight, visible=visible)
 
-    def weak_at_saying_no(self, own: str) -> None:
-        """Add five weak tests: the ``variants`` end in ``say(wrong, says_no)``.
+    def weak_at_saying_no(self, own: str, text: str, of: Function) -> None:
+        """Add five weak tests, whose words are here.
 
         own : the learner's own function of that kind, as in "the attention that you
             wrote in lesson 01"
+        text : the edits, by the names of ``SAYING_NO``
+        of : the test that is edited
         """
-        for name, diagnosis, question, why, says_no in (
-            (
-                "lets_everything_pass",
-                "Your test lets every function pass that it gets, broken ones too.",
-                "Which of your lines can raise AssertionError, and what has to happen "
-                "for it?",
-                "No assertion, one that cannot fail, results compared with themselves, "
-                "or an `except` around it that swallows it.",
-                "never",
-            ),
-            (
-                "rejects_everything",
-                "Your test rejects every function that it gets, right ones too.",
-                f"What does your test say of {own}?",
-                "An expected shape or number is wrong, and no right version was tried.",
-                "always",
-            ),
-            (
-                "returns_false",
-                "Your test returns False for a broken function, and raises nothing.",
-                "What does `assert` do that `return False` does not?",
-                "`return False` says what is wrong, and nobody listens.",
-                "by returning False",
-            ),
-            (
-                "returns_true_or_false",
-                "Your test returns True or False, and raises nothing.",
-                "What does `assert` do that `return False` does not?",
-                "np.allclose returns a bool, and `return np.allclose(…)` reads like a "
-                "test.",
-                "by returning True or False",
-            ),
-            (
-                "raises_another_error",
-                "Your test stops at broken functions with an error that is no "
-                "AssertionError.",
-                "Which exception does `assert` raise?",
-                "`raise ValueError(…)` is how functions refuse arguments.",
-                "by another error",
-            ),
-        ):
-            self.option(name, diagnosis, question, why=why, says_no=says_no)
+        words = {each.name: each for each in read_entries(SAYING_NO.format(own=own))}
+        self.edits(text, of=of, words=words)
 
-    def weak_at_comparing(self) -> None:
-        """Add two weak tests, of shapes alone and of floats to the last digit.
+    def weak_at_comparing(self, text: str, of: Function) -> None:
+        """Add two weak tests: of shapes alone, and of floats to the last digit.
 
-        The ``variants`` have ``compared``, which may be "shapes", and ``tolerance``,
-        which may be "==".
+        text, of : as above, by the names of ``COMPARING``
         """
-        self.weak(
-            "shapes_alone",
-            "that compares shapes alone",
-            "Which of your assertions fails if all numbers are wrong and all shapes "
-            "right?",
-            why="Unit tests of models in many repositories assert shapes and nothing "
-            "else.",
-            compared="shapes",
-        )
-        self.option(
-            "rounding_is_an_error",
-            "Your test rejects right versions that differ by rounding.",
-            "What is 0.1 + 0.2 == 0.3?",
-            why="`==`, np.array_equal and torch.equal compare floats digit by digit.",
-            tolerance="==",
-        )
-
-    def weak(
-        self, name: str, what: str, question: str, *, why: str, **wrong: Any
-    ) -> None:
-        """Add a weak test: ``variants`` with one decision that is wrong.
-
-        what : what it does, as in "that tries no batch". The diagnosis is of what it
-            catches, which is known; how a learner's is written is not.
-        """
-        diagnosis = f"Your test catches what a test catches {what}."
-        self.option(name, diagnosis, question, why=why, **wrong)
+        words = {each.name: each for each in read_entries(COMPARING)}
+        self.edits(text, of=of, words=words)
 
     def score(self, test: Function, seed: int = 0) -> tuple[int, int]:
         """Return how many of the broken versions a test catches, and of how many.
@@ -577,30 +548,6 @@ def _shortened(message: str, most: int = 120) -> str:
 
 
 # Weak tests
-
-
-def say(wrong: bool, says_no: str) -> bool | None:
-    """Answer as a test that raises AssertionError if something is wrong, or weaker.
-
-    says_no : "by an assertion", "by returning False", "by returning True or False", "by
-        another error", "always" or "never"
-    """
-    if says_no == "by returning True or False":
-        return not wrong
-    if wrong and says_no == "by returning False":
-        return False
-    if wrong and says_no == "by another error":
-        raise ValueError("this function is wrong")
-    if says_no == "always" or (wrong and says_no == "by an assertion"):
-        raise AssertionError
-    return None
-
-
-def differ(actual: Any, expected: Any, tolerance: float = 1e-9) -> bool:
-    """Decide whether two arrays, or tensors, differ in shape or by more than this."""
-    if tuple(actual.shape) != tuple(expected.shape):
-        return True
-    return not np.allclose(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 # Tests that test nothing: what they earn is 0

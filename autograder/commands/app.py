@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from autograder.commands import authors, instructors, learners, terminal
-from autograder.course import CourseError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,8 +42,4 @@ for part in (learners, instructors, authors):
 
 def run() -> None:
     """Run the command line; a fault that its user can mend is one line, exit code 1."""
-    try:
-        app()
-    except CourseError as error:
-        terminal.warn(str(error))
-        raise SystemExit(1) from None
+    terminal.run(app)

@@ -133,4 +133,5 @@ def _print_summary(results: Sequence[Collected], n_left_out: int) -> None:
     counts = Counter(result.outcome for result in results)
     counts["not collected"] += n_left_out
     parts = [f"{counts[each]} {each}" for each in get_args(Outcome) if counts[each]]
-    terminal.say(f"{len(results) + n_left_out} submissions: {', '.join(parts)}.")
+    total = terminal.counted(len(results) + n_left_out, "submission")
+    terminal.say(f"{total}: {', '.join(parts)}.")

@@ -22,10 +22,11 @@ from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
-from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.safe_html import AS_IN_SOLUTIONS
 from autograder.gradebook.service import GradeRecords
 from autograder.gradebook.settings import optional_exercises, seconds_per_submission
+from autograder.gradebook.student_feedback import format_lateness
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
 from autograder.grading.engine import Engine
@@ -269,8 +270,9 @@ class _Run:
         """Print how it has gone, and how to go on."""
         seconds = time.monotonic() - self.start
         per_second = self.n_new / seconds if seconds else 0.0
+        submissions = terminal.counted(self.n_graded, "submission")
         terminal.say(
-            f"{self.n_graded} submissions in {seconds:.1f} s ({per_second:.1f}/s), "
+            f"{submissions} in {seconds:.1f} s ({per_second:.1f}/s), "
             f"{self.n_known} of them as before, {self.n_invalid} "
             f"invalid, {self.n_flagged} for review, {self.n_copied} with answers as in "
             f"the solutions. Written: {path}"
@@ -480,10 +482,25 @@ def _otherwise_in_gradebook(
 
 def _changes_by_people(grades: StudentGrades) -> list[str]:
     """Return why the points are not those of the verdicts, in a few words each."""
-    marks = [f"{each.exercise}: by hand" for each in grades.exercises if each.by_hand]
+    marks = [_by_hand(each) for each in grades.exercises if each.by_hand]
     if grades.late_penalty:
-        marks.append(f"late: −{format_number(grades.late_penalty)}")
+        by = format_lateness(grades.seconds_late)
+        marks.append(f"late{by and f' by {by}'}: −{format_number(grades.late_penalty)}")
     return marks
+
+
+def _by_hand(grade: Grade) -> str:
+    """Return that a grade is a person's; and if it is older than the engine's points.
+
+    Formgrader clears its mark when a person grades, and the engine sets it when its
+    points change under such a grade.
+    """
+    if grade.manual is None or grade.auto is None or not grade.needs_manual_grade:
+        return f"{grade.exercise}: by hand"
+    return (
+        f"{grade.exercise}: {format_number(grade.manual)} by hand, older than the "
+        f"answer's {format_number(grade.auto)}: decide again in formgrader"
+    )
 
 
 def result_in_words(result: SubmissionResult) -> str:

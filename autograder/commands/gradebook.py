@@ -77,17 +77,19 @@ def drop(course: Course, exercise: str, lesson: str, *, undo: bool) -> int:
         path = course.root / f"build/grading/{name}.jsonl"
         classroom.write_results(path, journal, name)
     what = "counts again" if undo else "no longer counts"
+    students = terminal.counted(n_changed, "student")
     terminal.say(
-        f"{exercise} {what} in {name}; the grades of {n_changed} students have "
-        "changed. Make feedback, report and exports anew."
+        f"{exercise} {what} in {name}; the grades of {students} have changed. Make "
+        "feedback, report and exports anew."
     )
     judged = {entry.student for entry in graded}
     grades = gradebook.grades(name).items()
     unknown = [who for who, each in grades if each.submitted and who not in judged]
     if undo and unknown:
+        students = terminal.counted(len(unknown), "student")
         terminal.warn(
-            f"the journal has no verdicts on {len(unknown)} students "
-            f"({_listed(unknown)}), who get back only what they had of {exercise}: "
+            f"the journal has no verdicts on {students} ({_listed(unknown)}), who get "
+            f"back only what they had of {exercise}: "
             f"run `autograder grade {name[:2]}`, which judges them again"
         )
     return 0
@@ -130,7 +132,8 @@ def feedback(course: Course, lesson: str, student: str) -> int:
         raise CourseError(NOT_IN_THE_GRADEBOOK.format(spelled_out(student)))
     left_out: list[str] = []
     written = write_feedback(course, name, chosen, grades, on_left_out=left_out.append)
-    terminal.say(f"{len(written)} pages in feedback/<student>/{name}/{name}.html")
+    pages = terminal.counted(len(written), "page")
+    terminal.say(f"{pages} in feedback/<student>/{name}/{name}.html")
     for sentence in left_out:
         terminal.warn(sentence)
     return int(bool(left_out))
@@ -153,8 +156,9 @@ def summaries(course: Course, lesson: str, student: str, delivery: Delivery) -> 
         left_out.append,
         whole_class=not student,
     )
-    table = "" if student else f", all of them in build/summaries/{name}.csv"
-    terminal.say(f"{len(written)} messages in build/summaries/{name}/*.eml{table}")
+    table = "" if student else f", the whole class in build/summaries/{name}.csv"
+    messages = terminal.counted(len(written), "message")
+    terminal.say(f"{messages} in build/summaries/{name}/*.eml{table}")
     for sentence in left_out:
         terminal.warn(sentence)
     return int(bool(left_out))
@@ -165,9 +169,10 @@ def roster(course: Course, path: Path, id_column: str) -> int:
     people = read_roster(path, id_column)
     gradebook = Gradebook(course)
     changes = gradebook.enter_people(people)
+    students = terminal.counted(len(people), "student")
     terminal.say(
-        f"{len(people)} students in {path}: {changes.new} new, {changes.changed} "
-        f"changed. Written: {gradebook.path}"
+        f"{students} in {path}: {changes.new} new, {changes.changed} changed. Written: "
+        f"{gradebook.path}"
     )
     if changes.absent:
         terminal.say(

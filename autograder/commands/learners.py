@@ -7,6 +7,8 @@ import typer
 
 from autograder.checking.points import format_number_of
 from autograder.course import NO_NOTEBOOK, Course, CourseError
+from autograder.workspace.fetched import FetchedLessons, learners_course
+from autograder.workspace.installed import MARK
 
 PANEL = "For learners"
 commands = typer.Typer()
@@ -35,7 +37,7 @@ def update_command() -> None:
     from autograder.workspace.former import bring_former
     from autograder.workspace.update import update  # nbformat: half a second of imports
 
-    course = Course.here()
+    course = learners_course()
     brought = bring_former(course)
     updates = [*brought, *update(course, done=[row.lesson for row in brought])]
     if not updates:
@@ -59,7 +61,8 @@ def progress_command(
     from autograder.commands.terminal import harmless
     from autograder.workspace.home import Home
 
-    home = Home.of(Course.here())
+    course = learners_course()
+    home = Home.of(course)
     if not home.lessons:
         raise CourseError(NO_NOTEBOOK)
     if as_json:
@@ -82,7 +85,7 @@ def progress_command(
         )
     console = Console(highlight=False)
     console.print(table)
-    console.print(Text(harmless("\n".join(home.continue_lines()))))
+    console.print(Text(harmless("\n".join(home.continue_lines(_way_to(course))))))
 
 
 @commands.command("reset", rich_help_panel=PANEL)
@@ -94,9 +97,17 @@ def reset_command(
     from autograder.commands import terminal
     from autograder.workspace.reset import reset
 
-    course = Course.here()
+    course = learners_course()
     terminal.say(reset(course, exercise, back=back))
     _write_home(course)
+
+
+def _way_to(course: Course) -> str:
+    """Return how a lesson is opened, with ``{number}`` or ``{lesson}`` in it."""
+    if isinstance(course, FetchedLessons):
+        return "open {lesson}/{lesson}.ipynb"
+    is_clone = not (course.root / MARK).exists()
+    return "make lab LESSON={number}" if is_clone else "attention-course open {number}"
 
 
 def _write_home(course: Course) -> None:

@@ -1,24 +1,18 @@
 """``attention-course``: the course from one command, without its repository."""
 
 import contextlib
-import importlib.util
-import sys
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder import pytorch
 from autograder.commands.app import Version
 from autograder.course import Course, CourseError
 
 FOLDER = "attention-course"
 PORT, ADDRESS = 8888, "127.0.0.1"
-TORCH = (
-    "Lessons 07 to 15 need PyTorch, which is not installed here: `pip install "
-    "'attention-course[torch]'` in this environment, or start with `uvx "
-    "--from 'attention-course[torch]' attention-course`. Lessons 00 to 06 need it only "
-    "where something is trained."
-)
 Folder = Annotated[
     Path | None,
     typer.Option(help=f"The course's folder; ./{FOLDER} unless you are in one"),
@@ -79,6 +73,66 @@ def new_course(
     )
 
 
+@app.command("data")
+def data_command(folder: Folder = None) -> None:
+    """Get the texts that lessons from 06 on read, once: 150 MB."""
+    from course_lib.corpora.__main__ import main
+
+    root = (folder or _usual_folder()).expanduser().resolve()
+    if not (root / "nbgrader_config.py").is_file():
+        raise CourseError(
+            f"{root} is no course folder yet: call `attention-course` first, which "
+            "makes one, or name yours with --folder"
+        )
+    os.chdir(root)
+    main([])
+
+
+@app.command("torch")
+def torch_command() -> None:
+    """Install PyTorch, which lessons 07 to 15 need, as it fits this machine."""
+    raise typer.Exit(pytorch.install())
+
+
+@app.command("class-edition")
+def class_edition(
+    folder: Annotated[Path, typer.Argument(help="A folder that is not there yet")],
+    form: Annotated[
+        str, typer.Option("--as", help="wheel, folder or container")
+    ] = "wheel",
+    lessons: Annotated[
+        str, typer.Option(help="Lessons in it, such as 00-03,05; all")
+    ] = "",
+    closed: Annotated[
+        str,
+        typer.Option(
+            help="Lessons whose answers may be read, such as 00,01: their due date "
+            "has passed; none"
+        ),
+    ] = "",
+    label: Annotated[
+        str,
+        typer.Option(help="Of its version, such as week03; today's date"),
+    ] = "",
+    torch: Annotated[
+        bool, typer.Option(help="For a container: PyTorch, for lessons from 07 on")
+    ] = True,
+) -> None:
+    """Make an edition for a class's learners, without answers; for instructors.
+
+    In it are the lessons of the course folder that you call it in, and what checks
+    them. Solutions, tests and what instructors call are not. References and banks of
+    lessons that are not closed are packed: checks, later lessons and "Use the course's
+    version" work as ever, and no file shows an answer. Packed is not secret: who
+    unpacks a file on purpose reads it. Grades come from your machine, on inputs drawn
+    for your class.
+    """
+    from autograder.commands.class_edition import edition_of, make_edition
+
+    edition = edition_of(Course.here(), lessons, closed, label)
+    print(make_edition(folder, edition, form, torch=torch))
+
+
 def _open(
     lesson: str, folder: Path | None, port: int, browser: bool, address: str
 ) -> None:
@@ -92,8 +146,8 @@ def _open(
     if not course.built_lessons:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
     name = course.find_lesson(lesson, built=True) if lesson else ""
-    if not importlib.util.find_spec("torch"):
-        print(TORCH, flush=True)
+    if course.built_lessons[-1] >= "07" and (missing := pytorch.advice()):
+        print(f"{missing.sentence} {missing.command}".strip(), flush=True)
     open_lab(course, name, port, browser, address)
 
 
@@ -108,8 +162,8 @@ def run() -> None:
     """Run the command; a fault that its user can mend is one line, exit code 1."""
     from autograder.commands import terminal
 
-    try:
-        app()
-    except CourseError as error:
-        terminal.warn(str(error))
-        sys.exit(1)
+    terminal.run(app)
+
+
+if __name__ == "__main__":  # from a folder that is not installed
+    run()

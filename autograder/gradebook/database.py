@@ -12,6 +12,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -490,7 +491,11 @@ class Gradebook:
     ) -> dict[str, StudentGrades]:
         """Return grades to publish: penalties have been brought up to date."""
         self.settle(lesson)
-        return self.grades(lesson, students)
+        grades = self.grades(lesson, students)
+        if not any(each.late_penalty for each in grades.values()):
+            return grades
+        rule = self._penalties.rule
+        return {who: replace(each, late_rule=rule) for who, each in grades.items()}
 
     def settle(self, lesson: str) -> int:
         """Bring penalties up to date; return how many students' have changed.

@@ -19,6 +19,7 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 
 from autograder.course import Course, CourseError
+from autograder.gradebook.formulas import serve_formulas
 from autograder.gradebook.lateness import NO_TIME, parse_timestamp
 from autograder.gradebook.safe_html import visible
 from autograder.gradebook.writing import student_id_fault
@@ -151,6 +152,7 @@ def guard_formgrader() -> None:
         raise HTTPError(404)
 
     settle_after_grades_by_hand()
+    serve_formulas()
     NbGraderAPI.get_submitted_timestamp = submitted
     SubmissionFilesHandler.parse_url_path = no_file
 

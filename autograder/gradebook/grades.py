@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from autograder.gradebook.lateness import parse_extension
+from autograder.gradebook.lateness import parse_extension, seconds_late
 from autograder.gradebook.opening import OpenedLesson
 
 
@@ -93,6 +93,8 @@ class StudentGrades:
     student : the id, which is the name of the folder in ``submitted``
     exercises : in the order of the lesson
     late_penalty : points taken off, as nbgrader's plugin has said
+    seconds_late : after the due date and the extension; 0 if it was in time
+    late_rule : what lateness costs, in the instructor's words; "" if not known
     submitted : whether the gradebook has a submission; without one all is empty
     timestamp : when it was handed in, as the gradebook has it (UTC); "" if unknown
     section : the student's, as the roster has it
@@ -110,6 +112,8 @@ class StudentGrades:
     lms_user_id: str = ""
     section: str = ""
     extension_hours: float = 0.0
+    seconds_late: float = 0.0
+    late_rule: str = ""
 
     @property
     def points(self) -> float:
@@ -200,11 +204,12 @@ def read_grades(
     ungraded = _ungraded(connection, lesson)
     graded = _graded(connection, lesson, [*people], ungraded)
     columns = "s.timestamp, coalesce(n.late_submission_penalty, 0.0), s.extension"
+    rows = [*submission_rows(connection, lesson, [*people], columns)]
+    late: dict[str, float] = defaultdict(float)
+    late |= {who: seconds_late(when, lesson.due, more) for who, when, _, more in rows}
     submissions = {
         student: (_format_timestamp(moment), penalty, extension)
-        for student, moment, penalty, extension in submission_rows(
-            connection, lesson, [*people], columns
-        )
+        for student, moment, penalty, extension in rows
     }
     grades = {}
     for student, person in people.items():
@@ -225,6 +230,7 @@ def read_grades(
             person.lms_user_id,
             person.section,
             hours,
+            late[student],
         )
     return grades
 

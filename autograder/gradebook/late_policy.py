@@ -19,6 +19,7 @@ from autograder.course import CourseError
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 NUMBER, UNIT = r"(\d+(?:\.\d+)?)", r" ?(%|points?)"
 EACH = "|".join(SECONDS)
+ARTICLES = {"hour": "an"}
 POLICY = re.compile(
     rf"{NUMBER}{UNIT}(?: (?:an?|per|each|every) ({EACH}))?"
     rf"(?:,? at most {NUMBER}{UNIT})?(?:,? after {NUMBER} ({EACH})s?)?"
@@ -103,6 +104,15 @@ class LatePolicy(LateSubmissionPlugin):
         """Read the words; raises ``CourseError``."""
         super().__init__(**options)
         self.cost = parse_late_cost(self.late) if self.late.strip() else None
+
+    @property
+    def in_words(self) -> str:
+        """The rule as a student reads it; "" without one."""
+        if self.cost is None:
+            return ""
+        each = POLICY.fullmatch(" ".join(self.late.lower().split()))[3]  # type: ignore[index]  # it has matched before
+        begun = f"; {ARTICLES.get(each, 'a')} {each} that has begun counts whole"
+        return " ".join(self.late.split()) + (begun if each else "")
 
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float

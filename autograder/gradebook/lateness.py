@@ -132,6 +132,11 @@ class LatePenalties:
         # nbgrader's order: it matters where extra credit has made the score negative
         return 0.0 if penalty < 0 else min(penalty, score)
 
+    @property
+    def rule(self) -> str:
+        """The course's rule in words; "" if its plugin says none."""
+        return str(getattr(self.plugin, "in_words", ""))
+
     @cached_property
     def plugin(self) -> Any:
         """The plugin, None if none is configured."""

@@ -20,7 +20,6 @@ from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.totals import (
     CourseTotal,
     course_total,
-    require_droppable,
     totals_in_words,
 )
 from autograder.grading.reading import listed, spelled_out
@@ -70,28 +69,28 @@ def export_file(
         since a zero is a grade and only the instructor can say that it is one, or 0.
         What was handed in and is not graded yet is empty in any case
     results : adds a column with the names of the misconceptions, for ``csv`` only
-    n_drop : adds a total without so many lessons, each student's lowest; 0: none
+    n_drop : adds a total without so many lessons, each student's lowest, but with one
+        at least; 0: none
 
-    Raises ``CourseError`` if a grade is no number, or no lesson would be left.
+    Raises ``CourseError`` if a grade is no number.
     """
     _require_finite(course_grades)
-    if n_drop:
-        require_droppable(n_drop, [*course_grades])
+    n_wanted, n_drop = n_drop, min(n_drop, len(course_grades) - 1)
     people = _people(course_grades)
     faults = {person.student: _fault(kind, person) for person in people}
     if kind != "csv":
         people = [person for person in people if not faults[person.student]]
-    totals = _course_totals(course_grades, people, missing, n_drop) if n_drop else []
-    notes = tuple(totals_in_words(totals, missing == "zero"))
+    totals = _course_totals(course_grades, people, missing, n_drop) if n_wanted else []
+    notes = tuple(totals_in_words(totals, missing == "zero", n_wanted, n_drop))
     if kind == "csv":  # Excel takes UTF-8 for something else without the mark
         table = plain_table(course_grades, missing, results)
-        if n_drop:
+        if n_wanted:
             table = _with_totals(table, totals)
         return ExportFile(BYTE_ORDER_MARK + csv_text(table), notes=notes)
     make_table = canvas_table if kind == "canvas" else moodle_table
     table = make_table(course_grades, people, missing)
-    if n_drop:
-        name = f"Total without the lowest {n_drop} (%)"
+    if n_wanted:
+        name = f"Total without the lowest {n_drop} (%)" if n_drop else "Total (%)"
         header = [name, "100"] if kind == "canvas" else [name]
         table = _with_percentages(table, header, totals)
         if kind == "moodle":

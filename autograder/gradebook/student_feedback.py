@@ -36,6 +36,7 @@ AFTER_A_WRONG_RESULT = (
     "Make this call in a cell of your own, and print what you have after each step."
 )
 STOPPED = "stopped with "
+UNITS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
 DOCSTRING = '{}"""…"""  # the lesson\'s docstring'
 MARKUP = re.compile(r"<[^>]*>")
 
@@ -144,6 +145,7 @@ class LessonFeedback:
     name : first and last name; "" if the gradebook has none
     handed_in : when, in UTC; "" if that is not known
     penalty : points taken off for being late
+    late_by, late_rule : how late it was, and what that costs, in words; "" if not known
     extension : in words, "" for none
     reason : why the file could not be graded; "" if it could
     exercises : those that count, in the order of the lesson
@@ -169,6 +171,8 @@ class LessonFeedback:
     troubles: tuple[str, ...]
     own_cells: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    late_by: str = ""
+    late_rule: str = ""
 
     @property
     def unfinished(self) -> list[ExerciseFeedback]:
@@ -276,6 +280,8 @@ def feedback_of(
         repairs=tuple(map(visible, result.repairs)),
         troubles=tuple(map(visible, result.troubles)),
         own_cells=own_cells,
+        late_by=format_lateness(grades.seconds_late),
+        late_rule=visible(grades.late_rule),
     )
 
 
@@ -382,6 +388,20 @@ def format_duration(hours: float) -> str:
     """
     number, unit = (hours / 24, "day") if hours % 24 == 0 else (hours, "hour")
     return f"{number:g} {unit}{'' if number == 1 else 's'}" if hours else ""
+
+
+def format_lateness(seconds: float) -> str:
+    """Return how late something is, in its two largest units; "" if it is not.
+
+    >>> format_lateness(259_261.0), format_lateness(3600.0), format_lateness(0.0)
+    ('3 days and 1 minute', '1 hour', '')
+    """
+    left, parts = max(1, int(seconds)) if seconds > 0 else 0, []
+    for unit, size in UNITS.items():
+        number, left = divmod(left, size)
+        if number:
+            parts.append(f"{number} {unit}{'' if number == 1 else 's'}")
+    return " and ".join(parts[:2])
 
 
 # --- the answer's code --------------------------------------------------------------

@@ -107,14 +107,18 @@ def write_summaries(
                 summary = student_summary(
                     course, lesson, person, due.get(student), delivery
                 )
-                message = as_message(summary, lesson, delivery.sender)
             except NoFeedback as error:
                 on_left_out(str(error))
+                continue
+            rows.append(_row(summary))  # a mail merge can be done by other means
+            try:
+                message = as_message(summary, lesson, delivery.sender)
+            except NoFeedback as error:
+                on_left_out(f"{error}; only the CSV file has the message until then")
                 continue
             path = folder / f"{student}.eml"
             write_atomically(path, message.as_bytes().decode("ascii"))
             written.append(path)
-            rows.append(_row(summary))
         if whole_class:
             for path in {*folder.glob("*.eml")} - {*written}:
                 path.unlink()
@@ -297,7 +301,12 @@ def _circumstances(feedback: LessonFeedback) -> Iterator[str]:
     if feedback.penalty:
         taken = format_points(feedback.penalty)
         are = "is" if feedback.penalty == 1 else "are"
-        yield f"It came in after the due date, for which {taken} {are} taken off."
+        late = f"{feedback.late_by} " if feedback.late_by else ""
+        rule = f" The rule: {feedback.late_rule}." if feedback.late_rule else ""
+        yield (
+            f"It came in {late}after the due date, for which {taken} {are} taken off."
+            f"{rule}"
+        )
     if feedback.extension:
         yield f"You had {feedback.extension} more than the due date."
     if feedback.excused:

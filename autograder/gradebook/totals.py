@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.course import CourseError
 from autograder.gradebook.grades import StudentGrades
 
 
@@ -72,18 +71,22 @@ def course_total(
     )
 
 
-def require_droppable(n_drop: int, lessons: Sequence[str]) -> None:
-    """Raise ``CourseError`` if so many lessons cannot be left out."""
-    if n_drop >= len(lessons):
-        raise CourseError(
-            f"{n_drop} of {len(lessons)} lessons cannot be dropped: one must be left; "
-            "drop fewer, or export more lessons"
-        )
+def totals_in_words(
+    totals: Sequence[CourseTotal], missing_is_zero: bool, n_wanted: int, n_dropped: int
+) -> list[str]:
+    """Return sentences on what was dropped for how many, and who has no total.
 
-
-def totals_in_words(totals: Sequence[CourseTotal], missing_is_zero: bool) -> list[str]:
-    """Return sentences on what was dropped for how many, and who has no total."""
+    n_wanted, n_dropped : lessons to drop, and as many of them as could be
+    """
     sentences = []
+    if n_dropped < n_wanted:
+        dropped_so_far = f"{n_dropped} lesson{'' if n_dropped == 1 else 's'}, not"
+        sentences.append(
+            f"The totals are without the lowest {dropped_so_far} {n_wanted}: one must "
+            "be left, until more are graded."
+            if n_dropped
+            else "No lesson is dropped until another one is graded: one must be left."
+        )
     dropped = Counter(lesson for total in totals for lesson in total.dropped)
     if dropped:
         counts = ", ".join(f"{name} of {dropped[name]}" for name in sorted(dropped))

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from autograder import pytorch
 from autograder.checking.result import ExerciseResult
 from autograder.messages.description import one_line
 
@@ -154,21 +155,28 @@ def _slip(words: str) -> str:
     return ""
 
 
-def missing_package(error: BaseException) -> str:
+def missing_package(error: BaseException | None) -> str:
     """Return what to do about a package that the first layer lacks, "" for others.
 
-    >>> missing_package(ModuleNotFoundError("No module named 'torch'", name="torch"))
-    "This cell trains something and needs `torch`, which is not installed: `pip \
-install 'attention-course[torch]'`, then restart the kernel. In lessons 00 to 06 you \
-can go on below without it."
+    >>> print(missing_package(ModuleNotFoundError("No module", name="babel")))
+    This cell needs `babel`, which comes with PyTorch and is not installed here. In a \
+cell of its own run `%pip install "attention-course[torch]"`, then restart the kernel. \
+In lessons 00 to 06 you can go on below without it.
     """
     package = getattr(error, "name", None) or ""
     if not isinstance(error, ModuleNotFoundError) or package not in OF_TORCH:
         return ""
+    extra = "" if package == "torch" else " comes with PyTorch and"
+    name = "PyTorch" if package == "torch" else f"`{package}`"
+    missing = f"This cell needs {name}, which{extra} is not installed here."
+    offer = pytorch.advice()
+    if offer and not offer.here:
+        start = f" `{offer.command}`" if offer.command else ""
+        return f"{missing} {offer.sentence}{start}"
+    line = offer.command if offer else f'pip install "{pytorch.PACKAGES}"'
     return (
-        f"This cell trains something and needs `{package}`, which is not installed: "
-        "`pip install 'attention-course[torch]'`, then restart the kernel. In lessons "
-        "00 to 06 you can go on below without it."
+        f"{missing} In a cell of its own run `%{line}`, then restart the kernel. In "
+        "lessons 00 to 06 you can go on below without it."
     )
 
 

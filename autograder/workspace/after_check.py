@@ -1,7 +1,5 @@
 """What follows a check in a learner's copy: keep its result, say what comes next."""
 
-from pathlib import Path
-
 from autograder.checking.exercise import Exercise
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
@@ -48,10 +46,14 @@ def keep_result(
 
 
 def _keep_in(
-    work: Path, lesson: str, exercise: Exercise, result: ExerciseResult, is_stub: bool
+    course: Course,
+    lesson: str,
+    exercise: Exercise,
+    result: ExerciseResult,
+    is_stub: bool,
 ) -> tuple[Note, ...]:
-    """Keep a result in a learner's ``work/``; return what to add to the report."""
-    course = Course(work.parent)
+    """Keep a result in a learner's records; return what to add to the report."""
+    work = course.records
     if is_stub:
         if reopen(work, exercise.name):
             write_home(course)
@@ -83,8 +85,8 @@ def put_off(exercise: str) -> None:
     where = find_lesson_folder()
     if where is None:
         return
-    work, lesson = where
-    course = Course(work.parent)
+    course, lesson = where
+    work = course.records
     outline = read_outline(course, lesson)
     for each in outline.exercises:
         if each.name == exercise and keep_put_off(work, lesson, exercise, each.points):

@@ -11,10 +11,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.course import WORK as WORK
 from autograder.course import Course, CourseError, write_atomically
 from autograder.releases import former_names
-
-WORK = "work"
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class Copy:
     @property
     def mine(self) -> Path:
         """The learner's copy."""
-        return self.course.root / WORK / self.lesson / f"{self.lesson}.ipynb"
+        return self.course.work / self.lesson / f"{self.lesson}.ipynb"
 
     @property
     def base(self) -> Path:
         """The lesson as the learner got it."""
-        return self.course.root / WORK / ".originals" / f"{self.lesson}.ipynb"
+        return self.course.records / ".originals" / f"{self.lesson}.ipynb"
 
     def relative(self, path: Path) -> str:
         """Return a path as seen from the course folder, for messages."""
@@ -62,8 +61,8 @@ class Copy:
             return write_new(self.mine, text)
         except ValueError as error:
             raise CourseError(
-                f"{self.relative(self.newer)} is no notebook ({error}): run "
-                "`make build` to make it anew"
+                f"{self.relative(self.newer)} is no notebook ({error}): "
+                "`attention-course` puts it back; in a clone, `make build` does"
             ) from None
         except OSError as error:
             raise self.not_written(error) from None

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.workspace.answer_cell import earlier_answers, keep_earlier, of_answer
-from autograder.workspace.copies import WORK, Copy, former_copies
+from autograder.workspace.copies import Copy, former_copies
 from autograder.workspace.progress import rename_lesson
 from autograder.workspace.update import (
     Merged,
@@ -216,8 +216,7 @@ def _write(old: Copy, brought: Brought) -> None:
         if brought.is_new:
             write_atomically(copy.mine, text)
         write_atomically(copy.base, brought.newer_text)
-    work = copy.course.root / WORK
-    rename_lesson(work, old.lesson, copy.lesson, _answers(brought.newer))
+    rename_lesson(copy.course.records, old.lesson, copy.lesson, _answers(brought.newer))
 
 
 def _other_files(old: Copy) -> str:

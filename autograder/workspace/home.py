@@ -14,10 +14,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from autograder import pytorch
 from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
 from autograder.in_class import in_class
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import (
     ExerciseOutline,
     LessonOutline,
@@ -39,6 +40,10 @@ ABOUT = (
     "In {count} lessons you write attention yourself, from a sum of three numbers to a "
     "Transformer that translates. Every answer is checked as you go."
 )
+ABOUT_TORCH = (
+    "Lessons 07 to 15 need PyTorch, which is not installed here: open one, and it says "
+    "how to get it."
+)
 FOOT = re.compile(r"\n---\n\n<!-- autograder (\w+) -->\n(?:Updated|Made on) .*\n\Z")
 
 
@@ -50,12 +55,14 @@ class Home:
     progress : by exercise
     missing : lessons of which the learner has no copy yet
     in_class : whether it shows points
+    has_torch : whether this Python has PyTorch
     """
 
     lessons: Sequence[LessonOutline]
     progress: Mapping[str, ExerciseProgress]
     missing: frozenset[str] = frozenset()
     in_class: bool = False
+    has_torch: bool = True
 
     @classmethod
     def of(cls, course: Course) -> "Home":
@@ -66,8 +73,14 @@ class Home:
             for each in lessons
             if not Copy(course, each.lesson).mine.is_file()
         )
-        progress = read_progress(course.root / WORK)
-        return cls(lessons, progress, frozenset(missing), in_class(course.root))
+        progress = read_progress(course.records)
+        return cls(
+            lessons,
+            progress,
+            frozenset(missing),
+            in_class(course.root),
+            pytorch.is_here(),
+        )
 
     def state(self, exercise: ExerciseOutline) -> str:
         """Return ``solved``, ``begun`` or ``open``."""
@@ -240,6 +253,7 @@ class Home:
             self._continue_line(),
             self._totals(),
             self._table(),
+            *([] if self.has_torch else [ABOUT_TORCH]),
             *([ABOUT_POINTS] if self.in_class else []),
             "## Exercises",
             *(self._exercises(lesson) for lesson in self.lessons if lesson.exercises),
@@ -266,8 +280,11 @@ class Home:
         core = " · ".join(totals)
         return f"{core}<br>*{FURTHER}*: {' · '.join(beyond)}" if beyond else core
 
-    def continue_lines(self) -> list[str]:
-        """Return as plain text where to go on, with that lesson's exercises."""
+    def continue_lines(self, how: str = "attention-course open {number}") -> list[str]:
+        """Return as plain text where to go on, with that lesson's exercises.
+
+        how : the way to open a lesson, with ``{number}`` or ``{lesson}`` in it
+        """
         here = self.continue_here()
         if not here:
             return self._all_solved()
@@ -280,7 +297,8 @@ class Home:
             for each in lesson.exercises
         ]
         return [
-            f"{verb} with {next_one.name}: make lab LESSON={number}",
+            f"{verb} with {next_one.name}: "
+            f"{how.format(number=number, lesson=lesson.lesson)}",
             f"{lesson.heading}:",
             *exercises,
         ]
@@ -406,7 +424,9 @@ def write_home(course: Course, home: Home | None = None) -> bool:
 
     Raises ``OSError`` if it cannot be written; then the old one stands.
     """
-    path = course.root / WORK / HOME
+    if course.records != course.work:  # fetched lessons lie where a home is not ours
+        return False
+    path = course.work / HOME
     text = (home or Home.of(course)).markdown()
     old = _read(path)
     if old is not None:
@@ -420,7 +440,7 @@ def write_home(course: Course, home: Home | None = None) -> bool:
     time = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
     foot = (
         f"\n---\n\n<!-- autograder {_digest(text)} -->\n"
-        f"Updated {time}; rewritten by every check, `make lab` and `autograder "
+        f"Updated {time}; rewritten by every check, `attention-course` and `autograder "
         "update`. Write notes of your own elsewhere.\n"
     )
     write_atomically(path, text + foot)

@@ -32,12 +32,12 @@ def installed_lessons() -> Path:
 
     Raises ``CourseError`` if there is none.
     """
-    for file in metadata.files(PROJECT) or ():
-        if file.as_posix().endswith(f"{SHARED}/{RELEASES}"):
-            return Path(str(file.locate())).resolve().parent
     clone = Path(__file__).resolve().parents[2]
     if (clone / SETTINGS).is_file() and (clone / NOTEBOOKS).is_dir():
         return clone
+    for file in metadata.files(PROJECT) or ():
+        if file.as_posix().endswith(f"{SHARED}/{RELEASES}"):
+            return Path(str(file.locate())).resolve().parent
     raise CourseError(
         f"the lessons are not among the installed files: install {PROJECT} again, or "
         "work in a clone of its repository"
@@ -82,6 +82,9 @@ def _require_room(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{folder} is a file: choose a folder with --folder")
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if MARK in names:  # a process that made one was killed
+        names -= {MARK, NOTEBOOKS, RELEASES}
+        names = {name for name in names if not name.startswith(f"{MARK}-")}
     if others := sorted(names - LEARNERS_OWN):
         raise CourseError(
             f"{folder} holds {others[0]} and is no course folder: choose an empty one, "
@@ -90,11 +93,22 @@ def _require_room(folder: Path) -> None:
 
 
 def _make(folder: Path) -> Course:
-    """Make a course folder; what is named last makes it one."""
+    """Make a course folder; what is named last makes it one, the mark says whose it is.
+
+    What is stopped is taken away again. What is killed is made whole at the next call.
+    """
     source = installed_lessons()
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(source, folder)
-    write_atomically(folder / SETTINGS, (source / SETTINGS).read_text(encoding="utf-8"))
+    try:
+        write_atomically(folder / MARK, f"{version()}\n")
+        _replace(source, folder)
+        settings = (source / SETTINGS).read_text(encoding="utf-8")
+        write_atomically(folder / SETTINGS, settings)
+    except BaseException:
+        shutil.rmtree(folder / NOTEBOOKS, ignore_errors=True)
+        for name in (RELEASES, MARK):
+            (folder / name).unlink(missing_ok=True)
+        raise
     return Course(folder)
 
 

@@ -10,6 +10,8 @@ nothing to build.
 import contextlib
 import json
 import os
+import shutil
+import sys
 from pathlib import Path
 
 from autograder.course import Course, write_atomically
@@ -30,6 +32,11 @@ SETTINGS = Path(__file__).with_name("jupyter")
 EXTENSIONS = Path(__file__).with_name("labextensions")
 
 
+# Where Jupyter, IPython and matplotlib write, if not into the home.
+OF_HOME = (
+    *("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"),
+    *("IPYTHONDIR", "MPLCONFIGDIR"),
+)
 ADDRESS = "127.0.0.1"  # this machine alone
 
 
@@ -69,6 +76,11 @@ def open_lab(
         print(f"{WORK}/{HOME} could not be written ({error.strerror})", flush=True)
     close_old_tabs(course)
     close_sidebars(course)
+    refresh_buttons()
+    if folder := leave_home(course):
+        print(
+            f"Your home cannot be written: Jupyter's files are in {folder}", flush=True
+        )
     what = lesson or "your home"
     print(f"Opening {what} in JupyterLab. Ctrl-C twice here ends it.", flush=True)
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
@@ -105,6 +117,42 @@ def server_arguments(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     return arguments
+
+
+def leave_home(course: Course) -> Path | None:
+    """Keep Jupyter's own files in ``work/`` where the learner's home cannot be written.
+
+    Return the folder, None if the home can be.
+    """
+    with contextlib.suppress(RuntimeError):  # nobody says where the home is
+        if os.access(Path.home(), os.W_OK):
+            return None
+    folder = course.root / WORK / ".jupyter"
+    for name in OF_HOME:
+        os.environ.setdefault(name, str(folder / name.lower()))
+    return folder
+
+
+def refresh_buttons(environment: Path | None = None) -> None:
+    """Bring the buttons of an editable install up to date, for a plain `jupyter lab`.
+
+    There they are a copy of what the clone had when it was installed. Where they cannot
+    be written, or are not there, all is as it was: this command brings its own.
+
+    environment : the folder of the Python in which they are, this one's if None
+    """
+    name = "attention-course"
+    copy = (
+        (environment or Path(sys.prefix)) / "share" / "jupyter" / "labextensions" / name
+    )
+    with contextlib.suppress(OSError):
+        if copy.is_dir() and _files(copy) != _files(EXTENSIONS / name):
+            shutil.copytree(EXTENSIONS / name, copy, dirs_exist_ok=True)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def close_old_tabs(course: Course) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.releases import PAGE_KEY
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import ExerciseOutline, read_outlines
 from autograder.workspace.progress import ExerciseProgress, keep_new, read_progress
 
@@ -28,7 +28,7 @@ def take_page_progress(course: Course) -> list[str]:
 
     Raises ``OSError`` if a file cannot be written.
     """
-    work = course.root / WORK
+    work = course.records
     known, taken = read_progress(work), []
     for lesson in read_outlines(course):
         noted = _noted(Copy(course, lesson.lesson))

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.course import write_atomically
-from autograder.workspace.copies import WORK
+from autograder.course import WORK, Course, write_atomically
+from autograder.workspace.fetched import fetched_lessons
 
 FOLDER = ".progress"
 LOCK = ".lock"
@@ -82,8 +82,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def find_lesson_folder() -> tuple[Path, str] | None:
-    """Return the learner's ``work/`` and the lesson whose notebook runs this, or None.
+def find_lesson_folder() -> tuple[Course, str] | None:
+    """Return the course and the lesson whose learner's copy runs this, or None.
 
     Jupyter's server tells its kernels which notebook is theirs; elsewhere a kernel
     starts in its notebook's folder.
@@ -98,7 +98,11 @@ def find_lesson_folder() -> tuple[Path, str] | None:
             work = lesson.parent
             is_ours = work.name == WORK and _is_course(work.parent)
             if is_ours and not lesson.name.startswith("."):
-                return work, lesson.name
+                return Course(work.parent), lesson.name
+    for start in folders:
+        fetched = fetched_lessons(start)
+        if fetched and start.name in fetched.built_lessons:
+            return fetched, start.name
     return None
 
 

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, write_atomically
 from autograder.workspace.answer_cell import of_answer, restore, start_over
-from autograder.workspace.copies import WORK, Copy
+from autograder.workspace.copies import Copy
 from autograder.workspace.outline import read_outlines
 from autograder.workspace.progress import reopen
 from autograder.workspace.update import read_notebook
@@ -22,7 +22,7 @@ def reset(course: Course, exercise: str, *, back: bool = False) -> str:
     """
     copy = _copy_with(course, exercise)
     _, notebook = read_notebook(
-        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
+        copy, copy.mine, "rename it; `attention-course` gives you a new one"
     )
     cell = _answer_cell(notebook, exercise)
     if cell is None:
@@ -60,7 +60,8 @@ def _copy_with(course: Course, exercise: str) -> Copy:
             copy = Copy(course, lesson.lesson)
             if not copy.mine.exists():
                 raise CourseError(
-                    f"there is no {copy.relative(copy.mine)} yet: `make lab` copies it"
+                    f"there is no {copy.relative(copy.mine)} yet: "
+                    "`attention-course` copies it"
                 )
             return copy
     names = [each.name for lesson in lessons for each in lesson.exercises]
@@ -121,7 +122,7 @@ def _clear_check(notebook: NotebookNode, exercise: str) -> None:
 
 def _reopen(copy: Copy, exercise: str) -> None:
     try:
-        reopen(copy.course.root / WORK, exercise)
+        reopen(copy.course.records, exercise)
     except OSError as error:
         raise CourseError(
             f"{exercise} is started over, but its progress could not be written "

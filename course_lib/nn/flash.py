@@ -158,7 +158,11 @@ def _launch(kernel: str, q: Tensor, k: Tensor, causal: bool, *tensors: Any) -> N
 
 
 def block_sizes(kernel: str, d_k: int, n_bytes: int) -> Sizes:
-    """Return the blocks of a kernel for numbers of n_bytes bytes.
+    """Return the blocks of a kernel.
+
+    kernel : "forward", or one of the two backward ones
+    d_k : how long a query is
+    n_bytes : how many bytes a number has
 
     >>> block_sizes("forward", 64, 2)
     Sizes(queries=128, keys=64, num_warps=4, num_stages=3)

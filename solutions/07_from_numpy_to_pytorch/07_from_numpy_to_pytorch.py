@@ -15,13 +15,14 @@
 # **About 75 minutes, and 80 more in *Going further*.** You need lessons 01, 02 and 05.
 
 # %%
+from autograder import check
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from autograder import check
 from course_lib import figures
 
 # %% [markdown]

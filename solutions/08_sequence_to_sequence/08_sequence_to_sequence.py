@@ -14,12 +14,13 @@
 # 07.
 
 # %%
+from autograder import check
+
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from autograder import check
 from course_lib import figures
 from course_lib.experiments import alignments, bottleneck, record
 

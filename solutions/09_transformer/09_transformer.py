@@ -16,12 +16,13 @@
 # 07.
 
 # %%
+from autograder import check
+
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from autograder import check
 from course_lib import figures, masks
 from course_lib.nn.functional import multi_head_attention
 

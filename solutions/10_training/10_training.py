@@ -12,17 +12,18 @@
 # - in *Going further*: measure what padding changes, and keep one long gradient from ruining a
 #   training run.
 #
-# **About 60 minutes, and 40 more in *Going further*.** You need lessons 06 to 09, and the
-# data: `make data` prepares it.
+# **About 60 minutes, and 40 more in *Going further*.** You need lessons 06 to 09, and the data:
+# `attention-course data` gets it (in a clone, `make data`).
 
 # %%
+from autograder import check
+
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from autograder import check
 from course_lib import figures
 
 # %% [markdown]

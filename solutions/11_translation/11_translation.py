@@ -11,17 +11,18 @@
 # - compare three systems after equal training time, and ours with the paper's;
 # - in *Going further*: write beam search, and BLEU itself.
 #
-# **About 65 minutes, and 65 more in *Going further*.** You need lesson 10 and what it
-# needs, and the data: `make data` prepares it.
+# **About 65 minutes, and 65 more in *Going further*.** You need lesson 10 and what it needs,
+# and the data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
+from autograder import check
+
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from autograder import check
 from course_lib.nn.attention import attention
 
 # %% [markdown]

@@ -11,10 +11,12 @@
 # - in *Going further*: filter the candidates yourself, build the block used in today's
 #   models, and say what each change since 2017 buys.
 #
-# **About 75 minutes, and 100 more in *Going further*.** You need lessons 05 to 07 and 09
-# to 11, and the data: `make data` prepares it.
+# **About 75 minutes, and 100 more in *Going further*.** You need lessons 05 to 07 and 09 to 11,
+# and the data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
+from autograder import check
+
 import math
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +36,6 @@ from course_lib.nn.attention import attention
 
 # %%
 torch.set_num_threads(1)  # the fastest for models as small as ours
-from autograder import check
 from course_lib import figures
 from course_lib.lessons import small_language_model as messages
 

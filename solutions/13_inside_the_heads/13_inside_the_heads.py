@@ -11,10 +11,12 @@
 # - in *Going further*: say what attention weights explain, run a published model on your
 #   own functions, and take heads out.
 #
-# **About 65 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11,
-# and the data: `make data` prepares it.
+# **About 65 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11, and the
+# data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
+from autograder import check
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,7 +37,6 @@ from course_lib.nn.functional import layer_norm
 
 # %%
 torch.set_num_threads(1)  # the same numbers on each machine
-from autograder import check
 from course_lib import figures
 from course_lib.nn.pretrained import SentenceEncoder
 

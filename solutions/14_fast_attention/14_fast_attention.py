@@ -12,10 +12,12 @@
 #   convolution cost, read a program for a GPU, choose how PyTorch computes attention, and
 #   say what a cache or a window saves.
 #
-# **About 70 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12
-# and, for the end, the data: `make data` prepares it.
+# **About 70 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12 and,
+# for the end, the data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
+from autograder import check
+
 import math
 
 import numpy as np
@@ -31,7 +33,6 @@ from torch.nn import functional
 
 # %%
 torch.set_num_threads(1)
-from autograder import check
 from course_lib import figures
 
 lengths, widths = [2**i for i in range(5, 18)], [64, 128, 256, 512, 1024, 4096]

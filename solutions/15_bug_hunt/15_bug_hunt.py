@@ -39,11 +39,11 @@ figures.judged_curves(
 # four?
 
 # %%
+from autograder import check
+
 import numpy as np
 import torch
 from torch import Tensor
-
-from autograder import check
 
 # %% [markdown]
 # ## A question to carry through the lesson

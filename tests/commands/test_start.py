@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 from autograder.commands import start
 from autograder.course import Course
 from autograder.workspace import installed
+from autograder.workspace.lab import EXTENSIONS
+from course_lib.corpora import download
 
 ROOT = Course.here().root
 # With the wheel alone, beside what this environment has: no clone, no PyTorch.
@@ -75,9 +78,33 @@ def test_inside_a_course_it_opens_that_one(opened, tmp_path, monkeypatch):
 
 def test_missing_torch_is_said_before_home_opens(opened, monkeypatch):
     assert "PyTorch" not in run().output
-    monkeypatch.setattr(start.importlib.util, "find_spec", lambda name: None)
-    assert "07 to 15 need PyTorch" in run().output
+    monkeypatch.setattr(start.pytorch, "is_here", lambda: False)
+    output = run().output
+    assert "PyTorch is not installed here" in output and "pip install" in output
     assert len(opened) == 2
+
+
+def test_torch_is_installed_by_a_command(monkeypatch):
+    monkeypatch.setattr(start.pytorch, "install", lambda: 3)
+    assert run("torch").exit_code == 3
+
+
+def test_data_goes_into_the_courses_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["attention-course", "data"])
+    with pytest.raises(SystemExit):
+        start.run()
+    assert [*tmp_path.iterdir()] == []
+    installed.open_folder(tmp_path / start.FOLDER)
+    monkeypatch.delenv("ATTENTION_COURSE_DATA", raising=False)
+    monkeypatch.setattr(download, "IN_A_CLONE", False)
+    got = []
+    monkeypatch.setattr(
+        "course_lib.corpora.__main__.prepare",
+        lambda console, datasets: got.append(download.folder()) or 0,
+    )
+    assert run("data").exit_code == 0
+    assert got == [tmp_path / start.FOLDER / "data"]
 
 
 def test_new_course_refuses_a_folder_that_is_there(tmp_path, monkeypatch, capsys):
@@ -110,6 +137,50 @@ def test_wheel_lists_every_lesson():
         assert files[prefix + lesson] == [f"notebooks/{lesson}/{lesson}.ipynb"]
 
 
+def copy_source(folder):
+    """Copy what packages are built of into a folder."""
+    listed = subprocess.run(
+        [
+            "git",
+            "-C",
+            ROOT,
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ],
+        capture_output=True,
+        check=True,
+    )
+    for name in listed.stdout.decode().split("\0"):
+        source, target = ROOT / name, folder / name
+        if source.is_file() and not name.startswith("tests/"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+
+
+def test_editable_install_has_the_buttons_and_not_the_lessons(tmp_path):
+    copy_source(tmp_path / "src")
+    code = "import sys; from setuptools import build_meta as b"
+    code += "; b.build_editable(sys.argv[1])"
+    subprocess.run(
+        [sys.executable, "-c", code, tmp_path],
+        cwd=tmp_path / "src",
+        capture_output=True,
+        check=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name.partition(".data/data/")[2] for name in archive.namelist()]
+    buttons = EXTENSIONS / "attention-course"
+    assert {*filter(None, names)} == {
+        f"share/jupyter/labextensions/{path.relative_to(EXTENSIONS).as_posix()}"
+        for path in buttons.rglob("*")
+        if path.is_file()
+    }
+
+
 @pytest.mark.thorough
 def test_wheel_alone_makes_a_folder_and_diagnoses_an_answer(tmp_path):
     wheels = tmp_path / "wheels"
@@ -120,14 +191,7 @@ def test_wheel_alone_makes_a_folder_and_diagnoses_an_answer(tmp_path):
         wheels,
         tmp_path / "src",
     ]
-    listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True
-    )
-    for name in listed.stdout.decode().split("\0"):
-        source, target = ROOT / name, tmp_path / "src" / name
-        if source.is_file() and not name.startswith("tests/"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
+    copy_source(tmp_path / "src")
     subprocess.run(built, check=True)
     (wheel,) = wheels.iterdir()
     venv.create(tmp_path / "v", system_site_packages=False, with_pip=True)

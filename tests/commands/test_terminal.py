@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import io
 import re
 import shutil
 import sys
@@ -139,3 +140,37 @@ def test_commands_about_a_class_print_through_the_terminal_only(module):
 
 def test_long_lines_are_cut():
     assert len(terminal.harmless("x" * 10**6)) == LONGEST
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_output_in_an_old_code_page_is_spelled_out(monkeypatch, encoding):
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    terminal.run(lambda: terminal.say("✓ softmax → −1 ≤ 語", flush=True))
+    assert written.getvalue().decode(encoding).rstrip() == "[ok] softmax -> -1 <= ?"
+
+
+@pytest.mark.parametrize(
+    ("module", "sentence"),
+    [
+        ("resource", "Grading needs Linux, since it shuts submissions in"),
+        ("nbgrader.apps", "pip install 'attention-course[grade]'"),
+    ],
+)
+def test_what_a_machine_lacks_is_one_sentence(monkeypatch, capsys, module, sentence):
+    def import_it():
+        raise ModuleNotFoundError(name=module)
+
+    with pytest.raises(SystemExit) as end:
+        terminal.run(import_it)
+    err = capsys.readouterr().err
+    assert end.value.code == 1 and sentence in err and err.count("\n") == 1
+    with pytest.raises(ModuleNotFoundError):
+        terminal.run(lambda: exec("import no_such_module"))
+
+
+def test_numbers_agree_with_their_nouns(root, call):
+    assert "the grades of 0 students have changed" in call("drop", EXERCISES[0])
+    (root / "one.csv").write_text("id\namara\n")
+    assert call("roster", "one.csv").startswith("1 student in one.csv")

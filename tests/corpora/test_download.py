@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from course_lib.corpora import download
+from course_lib.corpora.datasets import DATASETS
 from course_lib.corpora.download import DataError, prepare
 from tests.corpora.conftest import TEXT
 
@@ -300,3 +301,27 @@ def test_prepare_keeps_what_came_before_a_failure(folder, dataset, wheel, consol
     with pytest.raises(DataError, match="could not be downloaded"):
         prepare(console, [dataset, other], offline_for_other)
     assert download.is_cached(dataset) and not download.is_cached(other)
+
+
+def test_data_of_a_notebook_is_in_the_folder_of_its_course(tmp_path, monkeypatch):
+    monkeypatch.delenv("ATTENTION_COURSE_DATA")
+    monkeypatch.setattr(download, "IN_A_CLONE", False)
+    lesson = tmp_path / "work" / "06_byte_pair_encoding"
+    lesson.mkdir(parents=True)
+    monkeypatch.chdir(lesson)
+    assert download.folder() == lesson / "data"
+    (tmp_path / "nbgrader_config.py").touch()
+    assert download.folder() == tmp_path / "data"
+
+
+def test_environment_without_pip_takes_that_of_uv(monkeypatch):
+    dataset = DATASETS[0]
+    monkeypatch.setattr(download.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(download.shutil, "which", lambda name: "/bin/uv")
+    command = download.pip_command(dataset, Path("x"))
+    assert command[:5] == ["/bin/uv", "tool", "run", "pip", "download"]
+
+
+def test_certificate_of_a_proxy_is_told_with_what_to_do():
+    log = "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed"
+    assert "global.cert" in str(download.error_of_log(DATASETS[0], log))

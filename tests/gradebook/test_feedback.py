@@ -272,6 +272,12 @@ def test_late_penalty_is_shown_and_taken_off():
     assert f"{2 * len(EXERCISES) - 2.5:g} of {3 * len(EXERCISES)} points" in html.text
 
 
+def test_late_penalty_says_how_late_and_by_which_rule():
+    rule = "10 % a day; a day that has begun counts whole"
+    html = page(grades_of(late_penalty=2.5, seconds_late=90000.0, late_rule=rule))
+    assert f"handed in 1 day and 1 hour late. The rule: {rule}." in html.text
+
+
 def test_extension_is_shown():
     text = page(grades_of(extension_hours=48.0)).text
     assert "You had 2 days more than the due date." in text

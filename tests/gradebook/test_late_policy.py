@@ -163,6 +163,14 @@ def test_class_has_the_same_numbers_everywhere(root):
         assert hours[who] == ("48" if who in late else "")
 
 
+def test_students_read_how_late_and_the_rule(root):
+    configure(root)
+    Gradebook(Course(root)).enter(LESSON, [entry("s00", 2.5 * DAY), entry("s01")])
+    grades = Gradebook(Course(root)).settled_grades(LESSON)
+    assert (grades["s00"].seconds_late, grades["s01"].seconds_late) == (216000, 0)
+    assert grades["s00"].late_rule == f"{POLICY}; a day that has begun counts whole"
+
+
 def test_without_words_nbgrader_is_not_loaded(root, monkeypatch):
     monkeypatch.setattr("nbgrader.preprocessors.AssignLatePenalties", None)
     gradebook = Gradebook(Course(root))

@@ -124,6 +124,10 @@ def test_late_work_and_extension(course):
     assert "after the due date, for which 2.5 points are taken off." in text
     assert "You had 1 day more than the due date." in text
     assert "for which 1 point is taken off" in body(course, late_penalty=1.0)
+    known = {"seconds_late": 3 * 86400.0, "late_rule": "10 % a day"}
+    text = body(course, late_penalty=2.5, **known)
+    assert "It came in 3 days after the due date" in text
+    assert "taken off. The rule: 10 % a day." in text
 
 
 def test_points_before_a_persons_decision_are_not_final(course):
@@ -215,6 +219,8 @@ def test_student_without_an_address_is_named(course, email, sentence):
     assert [path.name for path in paths] == ["ben.eml"]
     assert len(left_out) == 1 and left_out[0].startswith(sentence)
     assert "\n" not in left_out[0]
+    assert left_out[0].endswith("; only the CSV file has the message until then")
+    assert [row["id"] for row in table(course)] == ["amara", "ben"]
 
 
 def test_submission_that_is_not_graded_is_named(course):

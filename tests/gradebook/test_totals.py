@@ -4,7 +4,6 @@ import csv
 
 import pytest
 
-from autograder.course import CourseError
 from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.sheets import export_file
 from autograder.gradebook.totals import course_total
@@ -127,9 +126,19 @@ def test_lesson_in_which_nothing_counts_is_none():
     assert student[-4:] == ["02_b", "18", "20", "90"]
 
 
-def test_one_lesson_must_be_left():
-    with pytest.raises(CourseError, match="3 of 3 lessons cannot be dropped"):
-        export_file("csv", a_class(**CLASS), n_drop=3)
+def test_one_lesson_is_left_however_many_are_to_go():
+    file = export_file("csv", a_class(**CLASS), n_drop=3)
+    assert file.text == export_file("csv", a_class(**CLASS), n_drop=2).text
+    without = "The totals are without the lowest 2 lessons, not 3: one must be left"
+    assert file.notes[0].startswith(without)
+    one = {"01_a": a_class(**CLASS)["01_a"]}
+    file = export_file("csv", one, n_drop=1)
+    assert rows(file)[1][-4:] == ["", "9", "10", "90"]
+    canvas = rows(export_file("canvas", one, n_drop=1))
+    assert canvas[0][-1] == "Total (%)"
+    assert file.notes == (
+        "No lesson is dropped until another one is graded: one must be left.",
+    )
 
 
 def test_student_who_is_left_out_has_no_total():

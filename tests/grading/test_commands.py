@@ -130,8 +130,21 @@ def test_rows_have_the_points_of_the_gradebook(root, fake, call):
         points = f" {each.points:g} of {each.max_points:g}  softmax: by hand; "
         assert points in rows[student]
     assert grades["amara"].points * 2 == grades["bjarne"].points
-    assert f"; late: −{grades['amara'].points:g}" in rows["amara"]
+    assert f"; late by 1 day: −{grades['amara'].points:g}" in rows["amara"]
     assert "late" not in rows["bjarne"]
+
+
+def test_row_says_that_a_grade_by_hand_is_older_than_the_answer(root, fake, call):
+    hand_in(root, "amara")
+    call("grade", "01")
+    with sqlite3.connect(root / "gradebook.db") as book:  # as formgrader enters it
+        book.execute("UPDATE grade SET manual_score = 2, needs_manual_grade = 0")
+    assert ": by hand" in call("grade", "01")[1]
+    with sqlite3.connect(root / "gradebook.db") as book:  # as if the answer was another
+        book.execute("UPDATE grade SET auto_score = 0.25")
+    _, out, _ = call("grade", "01", "--anew")
+    older = "2 by hand, older than the answer's 1: decide again in formgrader"
+    assert f"softmax: {older}" in out
 
 
 def test_folder_of_nobody_on_the_roster_is_named(root, fake, call):
@@ -182,7 +195,7 @@ def test_grading_one_student_replaces_only_that_line(root, fake, call):
     code, out, _ = call("grade", "01", "--student", "ben", "--anew")
     after = lines(root)
     assert code == 0
-    assert "1 submissions" in out
+    assert "1 submission in" in out
     assert (after[0], after[2]) == (before[0], before[2])
     assert after[1] != before[1]  # another worker's number
     assert students(root) == ["amara", "ben", "zoe"]
@@ -733,7 +746,7 @@ def test_ctrl_c_ends_within_seconds_and_keeps_verdicts(root):
     graded = students(root)
     assert first.split()[0] in graded
     assert 1 <= len(graded) < 8
-    assert f"{len(graded)} submissions in" in out
+    assert f"{len(graded)} submission" in out
     assert len(lines(root, TIMES)) == len(graded)
     assert [*(root.parent / "scratch").iterdir()] == []
     assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}

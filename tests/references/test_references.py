@@ -446,8 +446,8 @@ def test_old_python_is_named(monkeypatch):
     with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
-        "This is Python 3.10; the course needs 3.11 or newer. Install one and run "
-        "`make setup` again."
+        "This is Python 3.10; the course needs 3.11 or newer. Install one, and the "
+        "course in it."
     )
 
 
@@ -461,20 +461,27 @@ def test_missing_package_is_named(monkeypatch):
     with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
-        "matplotlib is not installed in this Python: run `make setup` in the course's "
-        "folder, then start the notebook with `make lab`."
+        f"matplotlib is not installed in this Python: {environment.MEND}. Then start "
+        "the notebook with `attention-course`."
     )
 
 
-@pytest.mark.parametrize("old", ["1.26.4", "2.2", "2.2.9+local"])
+@pytest.mark.parametrize("old", ["1.26.4", "1.9", "1.9.2+local"])
 def test_old_package_is_named(monkeypatch, old):
     versions = {"numpy": old}
     monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
     with pytest.raises(environment.NotReadyError) as caught:
         environment.check_environment()
     assert str(caught.value) == (
-        f"numpy is {old}; the course needs 2.3 or newer: run `make setup` in the "
-        "course's folder."
+        f"numpy is {old}; the course needs 2.0 or newer: {environment.MEND}."
+    )
+
+
+def test_older_pytorch_is_told_and_stops_nobody(monkeypatch):
+    versions = {"torch": "2.9.1+cu126"}
+    monkeypatch.setattr(environment, "version", lambda name: versions.get(name, "99.0"))
+    assert "torch is 2.9.1+cu126; the course needs 2.13" in (
+        environment.check_environment()
     )
 
 

@@ -13,6 +13,7 @@ import nbformat
 import numpy as np
 from bs4 import BeautifulSoup
 
+from autograder.book import documents
 from course_lib import figures
 from tests.browser import REPOSITORY
 
@@ -48,6 +49,14 @@ def small_course(root: Path) -> Path:
     drawing.outputs[0].execution_count = drawing.execution_count
     path.write_text(nbformat.writes(notebook).rstrip("\n") + "\n", encoding="utf-8")
     return root
+
+
+def add_documents(root: Path) -> None:
+    """Copy the documentation into a course folder."""
+    paths = [each.path for group in documents.GROUPS.values() for each in group]
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / path, root / path)
 
 
 def make_site(root: Path, *lessons: str) -> subprocess.CompletedProcess[str]:

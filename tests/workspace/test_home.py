@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from typer.testing import CliRunner
 
+from autograder import pytorch
 from autograder.checking.registry import exercises_of
 from autograder.commands.app import app
 from autograder.course import Course
@@ -397,7 +398,7 @@ def test_progress_command_prints_lessons_and_where_to_go_on(learner, monkeypatch
     done = CliRunner().invoke(app, ["progress"])
     assert done.exit_code == 0
     assert re.search(r"01 Dot products +1 of 2 +60", done.output)
-    assert "Continue with scaled_scores: make lab LESSON=01" in done.output
+    assert "Continue with scaled_scores: attention-course open 01" in done.output
     assert "✓ softmax (solved)" in done.output and "points" not in done.output
     monkeypatch.setenv("JUPYTERHUB_USER", "amara")
     done = CliRunner().invoke(app, ["progress"])
@@ -429,3 +430,10 @@ def test_progress_as_json_has_each_exercise(learner, monkeypatch):
     assert (softmax["state"], softmax["attempts"]) == ("solved", 1)
     assert "points" not in softmax
     assert data["lessons"][0]["minutes_left"] == 60
+
+
+def test_missing_pytorch_is_said_below_the_lessons(learner, monkeypatch):
+    text = Home.of(learner.course).markdown()
+    monkeypatch.setattr(pytorch, "is_here", lambda: False)
+    without = Home.of(learner.course).markdown()
+    assert "PyTorch" not in text and "PyTorch, which is not installed" in without

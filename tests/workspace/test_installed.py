@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,62 @@ def test_stopped_update_leaves_the_older_lessons(tmp_path, lessons, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         open_folder(tmp_path / "a")
     assert contents(tmp_path / "a") == before
+
+
+# Bad input: one sentence with what to do, and nothing half made.
+
+
+def test_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    def read_only(self, *arguments, **options):
+        raise OSError(30, os.strerror(30), str(self))
+
+    monkeypatch.setattr(Path, "mkdir", read_only)
+    with pytest.raises(CourseError, match=r"Read-only.*nothing is half made.*--folder"):
+        open_folder(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_disk_full_at_the_last_file_leaves_nothing(tmp_path, monkeypatch, lessons):
+    write = installed.write_atomically
+
+    def full(path, text):
+        if path.name == installed.SETTINGS:
+            raise OSError(28, os.strerror(28), str(path))
+        write(path, text)
+
+    monkeypatch.setattr(installed, "write_atomically", full)
+    with pytest.raises(CourseError, match="No space left"):
+        open_folder(tmp_path / "a")
+    assert contents(tmp_path / "a") == {}
+    monkeypatch.setattr(installed, "write_atomically", write)
+    made = open_folder(tmp_path / "a")
+    assert contents(tmp_path / "a") == contents(lessons) | {MARK: b"1.2.0\n"}
+    assert made.course.built_lessons
+
+
+def test_folder_left_by_ctrl_c_is_made_at_the_next_call(tmp_path, monkeypatch, lessons):
+    copy = installed.shutil.copyfile
+    calls = []
+
+    def stopped(source, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        copy(source, target)
+
+    monkeypatch.setattr(installed.shutil, "copyfile", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        open_folder(tmp_path / "a")
+    assert contents(tmp_path / "a") == {}
+    open_folder(tmp_path / "a")
+    assert contents(tmp_path / "a") == contents(lessons) | {MARK: b"1.2.0\n"}
+
+
+def test_folder_of_a_killed_process_is_made_whole(tmp_path, lessons):
+    half = tmp_path / "a" / f"{MARK}-x" / "new"
+    half.mkdir(parents=True)
+    (tmp_path / "a" / MARK).write_text("1.2.0\n")
+    shutil.copytree(lessons / NOTEBOOKS / LESSON, tmp_path / "a" / NOTEBOOKS / LESSON)
+    made = open_folder(tmp_path / "a")
+    assert contents(tmp_path / "a") == contents(lessons) | {MARK: b"1.2.0\n"}
+    assert len(made.course.built_lessons) == 2

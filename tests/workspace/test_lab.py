@@ -25,9 +25,12 @@ from autograder.course import Course, CourseError
 from autograder.workspace import lab
 from autograder.workspace.copies import older_copies, open_workspace
 from autograder.workspace.lab import (
+    EXTENSIONS,
     SETTINGS,
     close_old_tabs,
     close_sidebars,
+    leave_home,
+    refresh_buttons,
     server_arguments,
 )
 
@@ -261,3 +264,26 @@ def test_server_shows_lessons_and_hides_formgrader(server, course):
 def get(address):
     with urllib.request.urlopen(address, timeout=20) as answer:
         return answer.read().decode()
+
+
+def test_buttons_of_an_editable_install_are_brought_up_to_date(tmp_path):
+    copy = tmp_path / "share" / "jupyter" / "labextensions" / "attention-course"
+    refresh_buttons(tmp_path)
+    assert not (tmp_path / "share").exists()
+    copy.mkdir(parents=True)
+    (copy / "package.json").write_text("{}")
+    refresh_buttons(tmp_path)
+    for path in (EXTENSIONS / "attention-course").rglob("*.js*"):
+        own = copy / path.relative_to(EXTENSIONS / "attention-course")
+        assert own.read_bytes() == path.read_bytes()
+
+
+def test_home_that_cannot_be_written_is_done_without(course, monkeypatch):
+    assert leave_home(course) is None
+    for name in lab.OF_HOME:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(lab.os, "access", lambda path, mode: False)
+    folder = leave_home(course)
+    assert folder.is_relative_to(course.root / "work")
+    assert {Path(os.environ[name]).parent for name in lab.OF_HOME} == {folder}

@@ -137,7 +137,10 @@ export async function refreshHome(lab) {
 export async function openHome(lab) {
   if (!(await entryOf(lab))) throw new Error(`There is no ${HOME} here: autograder lab writes it.`);
   const [tab] = tabsOfHome(lab);
+  const page = JSON.parse(document.getElementById("jupyter-config-data")?.textContent || "{}");
   if (tab) lab.app.shell.activateById(tab.id);
+  // Notebook 7 has one document a page, and shows Markdown as its text only.
+  else if (page.notebookPage) window.open(`${page.baseUrl}edit/${HOME}`, "_blank");
   else await lab.app.commands.execute("docmanager:open", { path: HOME, factory: "Markdown Preview" });
   return "";
 }

@@ -11,6 +11,7 @@ import { makeRoom, NARROW, NARROW_STYLE } from "./narrow.js";
 import { passCovered, PREDICTIONS_STYLE, watch } from "./predictions.js";
 import { REPORTS_STYLE, watchReports } from "./reports.js";
 import { nameTab, tabOf } from "./tabs.js";
+import { askForTorch, TORCH_STYLE } from "./torch.js";
 
 // Each path is drawn for 16 × 16; jp-icon3 gives it the theme's colour.
 const BUTTONS = [
@@ -132,6 +133,7 @@ function activate(lab, tracker, palette, tell) {
     HOME_STYLE,
     LOOK_STYLE,
     FIGURES_STYLE,
+    TORCH_STYLE,
     NARROW_STYLE,
   ].join("");
   const status = document.createElement("div");
@@ -187,6 +189,8 @@ function activate(lab, tracker, palette, tell) {
         const use = (exercise) => commands.execute(commandOf(COURSE_VERSION), { panel: panel.id, exercise });
         watchReports(panel, actions.cellsOf, use, tell);
         watchFigures(lab, panel, tell);
+        const code = actions.cellsOf(panel).filter((cell) => cell.type === "code");
+        askForTorch(lab, panel, code.map((cell) => cell.source)).catch(tell);
         panel.content.activeCellChanged.connect(changed);
         changed();
       })
