@@ -1,8 +1,8 @@
 """Find the misconceptions behind an answer: replay its recorded calls on each of them.
 
 A misconception matches if its whole results (values, exceptions, changed arguments)
-equal the learner's on every call. If none does, two at once are tried: two options of
-``Exercise.variants``, or a family on top of any other. Several matches, or none, give
+equal the learner's on every call. If none does, two at once are tried: two edits of one
+right answer, or a family on top of any other. Several matches, or none, give
 no diagnosis: a wrong one is worse than none. If several match, the calls that ended
 cases have left out are made, and may tell which it is; if not, what all pairs share
 is the diagnosis. Calls with small whole numbers (uint8, …)
@@ -13,7 +13,6 @@ What is computed in float32 is compared to float32's digits.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -191,9 +190,6 @@ def pairs(exercise: Exercise) -> Iterator[Explanation]:
             one, other = other, one
         if together := one.together(other):
             yield Explanation((one, other), together)
-        elif one.options and other.options and not one.options.keys() & other.options:
-            both = {**one.options, **other.options}
-            yield Explanation((one, other), partial(exercise.variants_function, **both))
 
 
 def has_small_whole_numbers(call: Call) -> bool:

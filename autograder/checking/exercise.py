@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,7 +28,6 @@ from autograder.checking.points import UNITS, apportion, worth
 
 Function = Callable[..., Any]
 MOST_OF_FINE_POINTS = Fraction(1, 10)  # of an exercise's points, all of them together
-WRITTEN_OUT = inspect.Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,6 @@ class Misconception:
     question : a question that leads on without giving the answer away
     why : why people do it, or where it was seen
     function : the wrong implementation
-    options : of ``Exercise.variants``, where it is one of them
     code, edits : the right answer that it is an edit of, and how, where it is one
     wrap : makes of a function the same one with this error, where that can be done
         to any (``families``)
@@ -85,19 +82,16 @@ class Misconception:
     question: str
     why: str
     function: Function
-    options: Mapping[str, Any] = field(default_factory=dict)
     code: Edited | None = None
     edits: Edits = ()
     wrap: Callable[[Function], Function] | None = None
 
     @property
-    def kind(self) -> Literal["edit", "option", "family", "function"]:
+    def kind(self) -> Literal["edit", "family", "function"]:
         """Which it is: an edit of a right answer, a family's, or code of its own."""
         if self.wrap is not None:
             return "family"
-        if self.code:
-            return "edit"
-        return "option" if self.options else "function"
+        return "edit" if self.code else "function"
 
     def together(self, other: "Misconception") -> Function | None:
         """Return the function that has both errors; None if they exclude each other."""
@@ -163,7 +157,6 @@ class Exercise:
         self.cases: list[Case] = []
         self.misconceptions: list[Misconception] = []
         self._spec: Function | None = None
-        self._variants: Function | None = None
         self._usual: Callable[[np.random.Generator], tuple[Any, ...]] | None = None
         self._right: dict[Function, Edited] = {}
 
@@ -341,56 +334,15 @@ class Exercise:
             self._right[self.reference] = Edited(self.reference, source=as_answer(self))
         return self._right[self.reference]
 
-    def variants(self, function: Function) -> Function:
-        """Set the reference once more, with its decisions as keyword options.
-
-        Their defaults are the right ones, as in
-        ``def variants(q, k, v, *, scale="sqrt_d_k")``.
-        """
-        self._variants = function
-        return function
-
-    def option(
-        self, name: str, diagnosis: str, question: str, *, why: str, **wrong: Any
-    ) -> None:
-        """Add a misconception: ``variants`` with one decision that is wrong.
-
-        wrong : that decision and its value, such as ``scale="none"``
-        """
-        options = inspect.signature(self.variants_function).parameters
-        (decision,) = wrong
-        if decision not in options or options[decision].kind is not WRITTEN_OUT:
-            raise TypeError(f"exercise {self.name}: variants has no option {decision}")
-        function = partial(self.variants_function, **wrong)
-        self._add(Misconception(name, diagnosis, question, why, function, wrong))
-
-    def options_of(self, other: "Exercise", *names: str) -> None:
-        """Add options of another exercise that are options of these variants, too."""
-        bank = {each.name: each for each in other.misconceptions}
-        for name in names:
-            if name not in bank or not bank[name].options:
-                raise LookupError(f"exercise {other.name} has no option {name}")
-            each = bank[name]
-            words = each.diagnosis, each.question
-            self.option(name, *words, why=each.why, **each.options)
-
     def family(self, *families: "Family") -> None:
         """Add misconceptions that can be made of any function (``families``)."""
         for each in families:
             self._add(each(self))
 
     @property
-    def variants_function(self) -> Function:
-        """The reference with options; raises ``TypeError`` if there is none."""
-        if self._variants is None:
-            raise TypeError(f"exercise {self.name} has no variants")
-        return self._variants
-
-    @property
     def functions_that_are_right(self) -> dict[str, Function]:
-        """The reference, the spec, and ``variants`` with the defaults, if any."""
+        """The reference, the spec, and the other right answers of the bank."""
         functions = {"reference": self.reference, "spec": self.expected_function}
-        functions |= {"variants": self._variants} if self._variants else {}
         return functions | {
             f"right answer {function.__name__}": code.function(())
             for function, code in self._right.items()

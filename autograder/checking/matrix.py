@@ -184,7 +184,7 @@ def print_matrix(rows: list[ExerciseMatrix]) -> None:
     kinds = Counter(each.kind for each in wrong)
     console.print(
         f"{len(rows)} exercises, {sum(len(row.cases) for row in rows)} cases (* hidden)"
-        f", {len(wrong)} misconceptions ({kinds['option']} options, {kinds['family']} "
+        f", {len(wrong)} misconceptions ({kinds['edit']} edits, {kinds['family']} "
         f"of families, {kinds['function']} functions, and "
         f"{sum(row.pairs for row in rows)} pairs): "
         f"{sum(bool(w.caught_by) for w in wrong)} caught"

@@ -26,7 +26,6 @@ from autograder.checking.exercise import Exercise, Misconception
 from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercise_names, exercises_of, load
 from autograder.course import Course, CourseError
-from autograder.demo.decided_options import with_options_decided
 
 LESSON = "01_dot_product_attention"
 IN_THE_LESSON = {"np"}  # names that the lesson's set-up cell defines
@@ -119,8 +118,6 @@ def wrong_answer(name: str, misconception: str) -> str:
         function = plain_function(wrong.function)
         modules = [function.__module__]
         answer = _definitions(modules)[0][function.__name__]
-        if wrong.options:
-            answer = with_options_decided(answer, wrong.options)
     functions, imports = _definitions(modules)
     needed = _dependencies(answer, functions | imports)
     parts = [imports[each] for each in sorted(needed & {*imports})]
@@ -129,7 +126,7 @@ def wrong_answer(name: str, misconception: str) -> str:
 
 
 def written_misconceptions(exercise: Exercise) -> list[Misconception]:
-    """Return the misconceptions of a bank that are code of their own, or options."""
+    """Return the misconceptions of a bank that are code of their own, or edits."""
     return [each for each in exercise.misconceptions if each.wrap is None]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.nn.sequence_to_sequence import additive_attention
 
 exercise = Exercise(
@@ -484,9 +485,7 @@ exercise.family(
 exercise.edits(
     """
 exponentials_not_divided: weights = scores.exp()
-  Your weights are powers of e that are not divided by their sum.
-  ? What should a row of weights sum to?
-  # Half of the softmax is written out, and the division is forgotten.
 """,
+    words=attention_exercise.words,
     of=one_mask,
 )

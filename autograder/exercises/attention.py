@@ -5,6 +5,9 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.similarity_attention import (
+    exercise as similarity_attention_exercise,
+)
 from course_lib.attention import attention
 
 exercise = Exercise(
@@ -328,8 +331,6 @@ exponentials_not_divided:
   | weights = … ->
   :     scores = scaled_scores(q, k)
   :     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-  Your weights are powers of e that are not divided by their sum.
-  ? What should a row of weights sum to?
-  # Half of the softmax is written out, and the division is forgotten.
 """,
+    words=similarity_attention_exercise.words,
 )

@@ -5,6 +5,7 @@ import math
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.nn.decoding import cached_step
 
 exercise = Exercise(
@@ -360,8 +361,6 @@ exercise.family(families.as_numpy())
 exercise.edits(
     """
 keys_mixed: unsqueeze(0), keys, values -> unsqueeze(0), keys, keys
-  Your output is a mix of the keys.
-  ? Keys are for being found: what does a query take home?
-  # Words such as 'the weighted sum of the inputs' do not say which inputs.
 """,
+    words=attention_exercise.words,
 )

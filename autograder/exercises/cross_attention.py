@@ -5,6 +5,9 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
+from autograder.exercises.project import exercise as project_exercise
+from autograder.exercises.self_attention import exercise as self_attention_exercise
 from course_lib.self_attention import cross_attention
 
 exercise = Exercise(
@@ -290,79 +293,38 @@ exercise.family(
 exercise.edits(
     """
 exponentials_overflow: powers = np.exp(scores)
-  Your weights are NaN for large scores.
-  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
-    round it?
-  # exp(scores) / sum is written out again, without subtracting the maximum.
 one_maximum_for_everything: scores.max(axis=-1, keepdims=True) -> scores.max()
-  In rows whose scores are all far below the largest of all, each of your powers of e
-    is 0: their sum, by which you divide, is 0 as well.
-  ? What is e to the power of −1000 in floating point, and whose largest score is
-    subtracted from a row?
-  # scores.max() without an axis: enough against overflow, not against 0 / 0.
 softmax_missing: weights = scores
-  Your weights are the scores themselves: they can be negative.
-  ? What makes positive weights that sum to 1 out of scores?
-  # Scores are taken for weights: 'multiply the values by the scores'.
 exponentials_not_divided: weights = powers
-  Your weights are powers of e that are not divided by their sum.
-  ? What should a row of weights sum to?
-  # Half of the softmax is written out, and the division is forgotten.
 shares_of_scores: weights = scores / scores.sum(axis=-1, keepdims=True)
-  Your weights are the scores divided by their sum: they can be negative.
-  ? What is done to the scores first, so that every share is positive?
-  # 'Weights that sum to 1' suggests a division by the sum at once.
 weights_transposed: weights @ v -> np.swapaxes(weights, -1, -2) @ v
-  Your output is weightsᵀ v: row i is mixed with column i of the weights; where n and
-    m differ, this can raise an error.
-  ? Whose weights are in row i of the table, and whose in column i?
-  # The ᵀ of QKᵀ is applied once more; with n = m nothing complains.
+""",
+    words=attention_exercise.words,
+    of=in_steps,
+)
+exercise.edits(
+    """
 softmax_over_axis_one: axis=-1 => axis=1
-  Your weights sum to 1 along axis 1, which holds the keys only if there is no batch.
-  ? Which axis holds the keys, whatever axes come before it?
-  # softmax(..., axis=1) and nn.Softmax(dim=1) are right until a batch comes.
 softmax_over_everything: axis=-1, keepdims=True =>
-  All your weights together sum to 1, not each row.
-  ? How much weight has one token to share out?
-  # Without an axis, max() and sum() take in the whole array.
 maximum_of_the_column: scores.max(axis=-1 -> scores.max(axis=-2
-  Your weights belong to scores from which the largest of each column is taken.
-  ? Does a row of weights stay the same if each of its scores loses another number?
-  # scores.max(axis=0) or axis=-2 is taken for 'along the rows'.
 divided_by_root_of_d_v: q.shape[-1] -> v.shape[-1]
-  Your dot products are divided by √d_v, the root of the length of a value.
-  ? Which two vectors are multiplied to give a score, and how long are they?
-  # The size is read off w_v: d_k and d_v are equal in most models.
 no_scale: / q.shape[-1] ** 0.5 ->
-  Your weights come from the plain dot products.
-  ? What happens to the dot products before the softmax?
-  # Many write-ups have softmax(QKᵀ)V, without the square root.
 scaled_twice: q.shape[-1] ** 0.5 -> q.shape[-1]
-  Your dot products are divided by d_k.
-  ? Which of the functions that you call divides as well?
-  # q is divided by √d_k and then handed to attention, which divides again.
 scale_inverted: / q.shape[-1] -> * q.shape[-1]
-  Your dot products are multiplied by √d_k, not divided.
-  ? A dot product of many numbers is large already: should it grow or shrink?
-  # A scale kept as d_k ** -0.5 is divided by (esceptico/perceiver-io, issue 9).
 scaled_after_softmax:
   | / q.shape[-1] ** 0.5 ->
   | weights = powers / powers.sum(axis=-1, keepdims=True) / q.shape[-1] ** 0.5
-  Your weights come from the plain dot products, and are divided by √d_k afterwards.
-  ? What does a division do to a sum of 1, and what does it do to a score?
-  # The brackets of softmax(QKᵀ/√d_k) are closed too early.
 values_times_weights: weights @ v -> v @ weights
-  Your output is v @ weights; where that does not stop, each number of a value is used
-    as the weight of a row of weights.
-  ? Row i of a product A @ B mixes the rows of one of the two: of which, and what
-    should be mixed here?
-  # 'v times weights' sounds the same as 'weights times v'.
+""",
+    words=self_attention_exercise.words,
+    of=in_steps,
+)
+exercise.edits(
+    """
 parameters_scaled_in_place:
   | w_q /= np.sqrt(w_q.shape[-1])
   | / q.shape[-1] ** 0.5 ->
-  Your call divides w_q by √d_k in place: the caller's array stays so.
-  ? What does `w_q /= …` do to the array that the caller holds?
-  # The scale is folded into the parameters, with an operator that works in place.
 """,
+    words=project_exercise.words,
     of=in_steps,
 )

@@ -1,6 +1,8 @@
 """Cases and misconceptions of ``decode_bytes``."""
 
 from autograder import Exercise
+from autograder.exercises.encode_bytes import exercise as encode_bytes_exercise
+from autograder.exercises.encode_word import exercise as encode_word_exercise
 from course_lib.byte_bpe import ALPHABET, decode_bytes
 
 exercise = Exercise(
@@ -298,23 +300,25 @@ numbers_used_up:
   Your call leaves the caller's list of token ids empty.
   ? Whose list do you take the token ids from?
   # `token_ids.pop(0)` is a handy way to take one token id after the other.
+""",
+)
+exercise.edits(
+    """
 special_tokens_before_pairs:
   | tokens = [*ALPHABET, *special_tokens, *byte_vocabulary(merges)[256:]]
   | token_id < first_special -> not 256 <= token_id < 256 + len(special_tokens)
-  The ids of your special tokens come before those of the pairs.
-  ? In which order does `byte_vocabulary` list bytes, pairs and special tokens?
-  # Hugging Face's trainer numbers special tokens first.
 special_tokens_before_bytes:
   | tokens = [*special_tokens, *byte_vocabulary(merges)]
   | token_id < first_special -> token_id >= len(special_tokens)
-  The ids of your special tokens come before those of the bytes.
-  # Vocabularies of words begin with <pad> and <unk>.
+""",
+    words=encode_bytes_exercise.words,
+)
+exercise.edits(
+    """
 merges_used_up:
   | return joined. … ->
   :     merges.clear()
   :     return joined.decode(errors='replace')
-  Your call leaves the caller's list of pairs empty.
-  ? Whom else does the list of pairs belong to?
-  # `merges.pop(0)` is a handy way to take one pair after the other.
 """,
+    words=encode_word_exercise.words,
 )

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
 from course_lib.nn.attention import attention, for_all_heads, merge_heads, split_heads
 from course_lib.nn.functional import (
     decoder_layer,
@@ -650,21 +651,14 @@ exercise.family(families.squeezed())
 exercise.edits(
     """
 norm_always_after: norm_first = False
-  Your norms stand after the sums whatever `norm_first` says.
-  ? Where is `norm_first` used in your code?
-  # The paper knows one order only, and its figure is what is copied.
 norm_always_before: norm_first = True
-  Your norms stand before the parts whatever `norm_first` says.
-  # The Annotated Transformer norms first 'for code simplicity':
-    harvardnlp/annotated-transformer, issue 100.
 """,
+    words=encoder_layer_exercise.words,
 )
 exercise.edits(
     """
 feed_forward_not_normed: apply_feed_forward(norm(b, 3)) -> apply_feed_forward(b)
-  With the norm before, your feed-forward part reads rows that are not normed.
-  ? How many norms are there, and where does each stand?
-  # Norms are thought to belong to attention.
 """,
+    words=encoder_layer_exercise.words,
     of=in_steps,
 )

@@ -6,6 +6,9 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.additive_attention import (
+    exercise as additive_attention_exercise,
+)
 from course_lib.nn.sequence_to_sequence import (
     decoder_step,
 )
@@ -349,10 +352,6 @@ exercise.family(families.squeezed(), families.as_numpy())
 exercise.edits(
     """
 mask_inverted: v, may_attend) -> v, None if may_attend is None else ~may_attend)
-  Your mask works the other way round: what is False in `may_attend` counts as True.
-  ? Does True in `may_attend` mean that a token may be attended to, or that it is
-    blocked?
-  # In PyTorch's key_padding_mask True means blocked.
 divided_again_after_the_mask:
   | context, … ->
   :     _, weights = additive_attention(state, keys, values, w_q, w_k, v)
@@ -360,10 +359,6 @@ divided_again_after_the_mask:
   :         weights = weights * may_attend
   :         weights = weights / weights.sum(dim=-1, keepdim=True)
   :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
-    afterwards: next to a blocked token that scores far higher, that is 0 / 0.
-  ? Which token has the largest score in your softmax, if a blocked one may have it?
-  # weights * mask / sum is equal on paper, and right for scores that are close.
 divided_again_with_a_little_added:
   | context, … ->
   :     _, weights = additive_attention(state, keys, values, w_q, w_k, v)
@@ -371,14 +366,7 @@ divided_again_with_a_little_added:
   :         weights = weights * may_attend
   :         weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
   :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
-    and a little more: next to a blocked token that scores far higher, weights become
-    too small.
-  ? What do your weights sum to, if a blocked token has by far the largest score?
-  # AllenNLP's masked_softmax does so, with 1e-13.
 keys_mixed: state, keys, values -> state, keys, keys
-  Your context is a mix of the keys.
-  ? Keys are for being found: what does the decoder take home?
-  # In most models one tensor, the encoder's outputs, plays both parts.
 """,
+    words=additive_attention_exercise.words,
 )

@@ -3,6 +3,7 @@
 import re
 
 from autograder import Exercise
+from autograder.exercises.encode_word import exercise as encode_word_exercise
 from course_lib.bpe import encode_word
 from course_lib.byte_bpe import (
     ALPHABET,
@@ -453,12 +454,14 @@ none_without_text: return token_ids or None
   Your result is None where there are no token ids.
   ? What are the token ids of an empty text?
   # `if not text: return` leaves out what to return.
+""",
+)
+exercise.edits(
+    """
 merges_used_up:
   | return token_ids ->
   :     merges.clear()
   :     return token_ids
-  Your call leaves the caller's list of pairs empty.
-  ? Whom else does the list of pairs belong to?
-  # `merges.pop(0)` is a handy way to take one pair after the other.
 """,
+    words=encode_word_exercise.words,
 )

@@ -450,10 +450,8 @@ in_billions:
 exercise.edits(
     """
 k_refused_elsewhere:
-  | needs_k = … ->
-  :     needs_k = kind in ('window', 'convolution')
-  :     if k is not None and (not needs_k):
-  :         raise ValueError(f'{kind} has no k')
+  | if k is not None and kind in ('attention', 'recurrence'):
+  :     raise ValueError(f'{kind} has no k')
   Your function refuses a k for attention and recurrence.
   ? What do the kinds that need no k do with it, by the docstring?
   # An argument without effect looks like an error of the caller.

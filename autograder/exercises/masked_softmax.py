@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.masks import masked_softmax
 
 exercise = Exercise(
@@ -527,8 +528,6 @@ exercise.edits(
 softmax_over_everything:
   | allowed.max(axis=-1 -> allowed.max(axis=None
   | powers.sum(axis=-1 -> powers.sum(axis=None
-  All your weights together sum to 1, not each row.
-  ? How much weight has one query to share out?
-  # Without an axis, max() and sum() take in the whole array.
 """,
+    words=attention_exercise.words,
 )

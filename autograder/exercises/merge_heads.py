@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.split_heads import exercise as split_heads_exercise
 from course_lib.heads import merge_heads
 
 exercise = Exercise(
@@ -198,8 +199,6 @@ shape_of_x_set:
   :     merged = parts.reshape(*leading, n, n_heads * d)
   :     x.shape = merged.shape
   :     return merged
-  Your x has another shape after the call.
-  ? What does `x.shape = …` do to the array that the caller holds?
-  # Setting the shape is the short way to write a reshape.
 """,
+    words=split_heads_exercise.words,
 )

@@ -310,16 +310,22 @@ softmax_over_axis_zero:
   Your weights sum to 1 along axis 0: the blocks are blocks of rows.
   ? Which axis does x[a : b] cut?
   # x[start : start + block] is right for a vector, and is copied from there.
+""",
+)
+exercise.edits(
+    """
 keepdims_missing:
   | , keepdims=True =>
   | (*x.shape[:-1], 1) => x.shape[:-1]
-  Your largest scores and your sums have lost the axis they were taken along:
-    broadcasting lays them along the wrong axis.
-  ? Which shape must they have, so that there is one for each row?
-  # max and sum drop their axis unless they are told to keep it.
+""",
+    words=softmax_exercise.words,
+)
+exercise.edits(
+    """
 keepdims_missing_at_the_end: return np.exp(x - largest[..., 0]) / total[..., 0]
   Your weights are computed from maxima and sums that have no axis of length 1 for the
     scores: broadcasting lays them along the wrong axis.
+  ? Which shape must they have, so that there is one for each row?
   # In the loop the axis is put in where it is needed, and behind the loop it is
     forgotten.
 maximum_not_stored:

@@ -5,6 +5,8 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.attention import exercise as attention_exercise
+from autograder.exercises.project import exercise as project_exercise
 from course_lib.self_attention import project, self_attention
 
 exercise = Exercise(
@@ -312,30 +314,19 @@ exercise.family(
 exercise.edits(
     """
 exponentials_overflow: powers = np.exp(scores)
-  Your weights are NaN for large scores.
-  ? How large is e to the power of 1000 in floating point, and how does `softmax` get
-    round it?
-  # exp(scores) / sum is written out again, without subtracting the maximum.
 one_maximum_for_everything: scores.max(axis=-1, keepdims=True) -> scores.max()
-  In rows whose scores are all far below the largest of all, each of your powers of e
-    is 0: their sum, by which you divide, is 0 as well.
-  ? What is e to the power of −1000 in floating point, and whose largest score is
-    subtracted from a row?
-  # scores.max() without an axis: enough against overflow, not against 0 / 0.
 exponentials_not_divided: weights = powers
-  Your weights are powers of e that are not divided by their sum.
-  ? What should a row of weights sum to?
-  # Half of the softmax is written out, and the division is forgotten.
 shares_of_scores: weights = scores / scores.sum(axis=-1, keepdims=True)
-  Your weights are the scores divided by their sum: they can be negative.
-  ? What is done to the scores first, so that every share is positive?
-  # 'Weights that sum to 1' suggests a division by the sum at once.
+""",
+    words=attention_exercise.words,
+    of=in_steps,
+)
+exercise.edits(
+    """
 parameters_scaled_in_place:
   | w_q /= np.sqrt(w_q.shape[-1])
   | / q.shape[-1] ** 0.5 ->
-  Your call divides w_q by √d_k in place: the caller's array stays so.
-  ? What does `w_q /= …` do to the array that the caller holds?
-  # The scale is folded into the parameters, with an operator that works in place.
 """,
+    words=project_exercise.words,
     of=in_steps,
 )

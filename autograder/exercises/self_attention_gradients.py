@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.project import exercise as project_exercise
 from course_lib.attention import scaled_scores, softmax, softmax_jacobian
 from course_lib.self_attention import self_attention_gradients
 
@@ -383,9 +384,7 @@ parameters_scaled_in_place:
   | _, weights = … -> weights = softmax(q @ k.T)
   | grad_products = grad_scores
   | x.T @ grad_q -> x.T @ grad_q / w_q.shape[-1] ** 0.5
-  Your call divides w_q by √d_k in place: the caller's array stays so.
-  ? What does `w_q /= …` do to the array that the caller holds?
-  # The scale is folded into the parameters, with an operator that works in place.
 """,
+    words=project_exercise.words,
     softmax=softmax,
 )

@@ -5,6 +5,9 @@ import math
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.sinusoidal_encoding import (
+    exercise as sinusoidal_encoding_exercise,
+)
 from course_lib.positions import shift_matrix
 
 exercise = Exercise(
@@ -271,12 +274,7 @@ exercise.family(families.as_list())
 exercise.edits(
     """
 degrees: angle = np.radians(k * base ** (-column / d_model))
-  Your angles count as degrees.
-  ? In which unit do np.sin and np.cos take an angle?
-  # Angles are thought of in degrees, and converted.
 base_ignored: base ** -> 10000.0 **
-  Your numbers are those of base 10000, whatever base is given.
-  ? Which argument sets the frequencies?
-  # The paper's 10000 is copied as a constant.
 """,
+    words=sinusoidal_encoding_exercise.words,
 )

@@ -4,7 +4,6 @@ import numpy as np
 
 from autograder.checking.learners_tests import (
     LearnersTest,
-    say,
 )
 from autograder.exercises.attention import exercise as attention_exercise
 from course_lib import tests_of_parts
@@ -48,6 +47,7 @@ exercise = LearnersTest(
         "with the keys from last to first": in_column_order,
     },
 )
+
 exercise.catches_of(
     attention_exercise,
     {
@@ -59,6 +59,7 @@ exercise.catches_of(
         "exponentials_overflow": "Weights that are NaN for large scores are caught",
     },
 )
+
 exercise.catches_of(
     attention_exercise,
     {
@@ -71,6 +72,7 @@ exercise.catches_of(
     },
     visible=False,
 )
+
 exercise.catches(
     "in_half_precision",
     "Results that are right to three digits only are caught",
@@ -98,112 +100,91 @@ def spec(attention):
             np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
 
 
-@exercise.variants
-def variants(
-    attention,
-    *,
-    compared="values",
-    numbers="drawn",
-    sizes="all differ",
-    batch="yes",
-    single_query="yes",
-    large_scores="yes",
-    tolerance=1e-9,
-    says_no="by an assertion",
-):
-    rng = np.random.default_rng(2)
-    n, m, d_k, d_v = (4, 4, 4, 4) if sizes == "all alike" else (5, 7, 4, 6)
-    d_v = d_k if sizes == "d_v is d_k" else d_v
-    calls = [((), n, 1.0)]
-    calls += [((2, 3), n, 1.0)] if batch == "yes" else []
-    calls += [((), 1, 1.0)] if single_query == "yes" else []
-    calls += [((), n, 4000.0)] if large_scores == "yes" else []
-    wrong = False
-    for leading, rows, size in calls:
+@exercise.right_answer
+def one_assertion_at_the_end(attention):
+    rng = np.random.default_rng(15)
+    n, m, d_k, d_v = 5, 7, 4, 6
+    is_right = True
+    for leading, rows, size in [((), n, 1), ((2, 3), n, 1), ((), 1, 1), ((), n, 4000)]:
         q = size * rng.normal(size=(*leading, rows, d_k))
-        k, v = rng.normal(size=(*leading, m, d_k)), rng.normal(size=(*leading, m, d_v))
-        if numbers == "ones":
-            q, k, v = np.ones_like(q), np.ones_like(k), np.ones_like(v)
+        k = rng.normal(size=(*leading, m, d_k))
+        v = rng.normal(size=(*leading, m, d_v))
         scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k)
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights = powers / powers.sum(axis=-1, keepdims=True)
-        expected = weights @ v, weights
-        actual = attention(q, k, v)
-        if compared == "sums of rows":
-            wrong |= not np.allclose(actual[1].sum(axis=-1), 1.0)
-            continue
-        for which, result, right in zip(
-            ("output", "weights"), actual, expected, strict=True
-        ):
-            if compared in ("output", "weights") and which != compared:
-                continue
-            same = result.shape == right.shape or compared == "values only"
-            if compared != "shapes":
-                if tolerance == "==":
-                    right = attention_exercise.reference(q, k, v)[which == "weights"]
-                    same = same and np.array_equal(result, right)
-                else:
-                    same = same and np.allclose(result, right, tolerance, tolerance)
-            wrong |= not same
-    return say(wrong, says_no)
+        expected = powers / powers.sum(axis=-1, keepdims=True)
+        output, weights = attention(q, k, v)
+        for result, right in [(output, expected @ v), (weights, expected)]:
+            is_right &= result.shape == right.shape and np.allclose(
+                result, right, rtol=1e-9, atol=1e-9
+            )
+    assert is_right, "the output or the weights are wrong"
 
 
-exercise.weak_at_saying_no("the attention that you wrote in lesson 01")
-exercise.weak_at_comparing()
-exercise.weak(
-    "sums_of_rows_alone",
-    "that only sums each row of the weights",
-    "How many tables of weights have rows that sum to 1?",
-    why="It is the one property of a softmax that everybody knows.",
-    compared="sums of rows",
+exercise.weak_at_saying_no(
+    "the attention that you wrote in lesson 01",
+    """
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: result.shape == right.shape -> result.shape == v.shape
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the attention is wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "weights_alone",
-    "that compares the weights alone",
-    "Which error does the second result not show?",
-    why="The weights are what a lesson draws; the output is a product away.",
-    compared="weights",
+exercise.weak_at_comparing(
+    """
+shapes_alone:  and np.allclose(result, right, rtol=1e-09, atol=1e-09) ->
+rounding_is_an_error:
+  | np.allclose(result, right, rtol=1e-09, atol=1e-09) -> np.array_equal(result, right)
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "tries_ones",
-    "that tries inputs of ones only",
-    "What do all tables of weights look like if all keys are equal?",
-    why="np.ones is the shortest array to write; d2l's first check of shapes has it.",
-    numbers="ones",
-)
-exercise.weak(
-    "sizes_all_alike",
-    "that tries one size for n, m, d_k and d_v",
-    "Which sizes can be exchanged for one another without anything to see?",
-    why="Square tables are quick to write, and nothing ever stops.",
-    sizes="all alike",
-)
-exercise.weak(
-    "no_batch",
-    "that tries no batch",
-    "What may stand in front of n and d_k?",
-    why="The formula has matrices; the docstring has `(..., n, d_k)`.",
-    batch="no",
-)
-exercise.weak(
-    "no_single_query",
-    "that tries no single query",
-    "Which is the smallest n that the docstring allows?",
-    why="Sizes of 1 look like no test at all.",
-    single_query="no",
-)
-exercise.weak(
-    "no_large_scores",
-    "that tries small scores only",
-    "For which scores does a softmax go wrong that is right for 0, 1 and 2?",
-    why="Numbers drawn from a standard normal are never large.",
-    large_scores="no",
-)
-exercise.weak(
-    "tolerance_too_wide",
-    "that forgives differences of a twentieth",
-    "How far apart are two right versions, and how far apart are a weight of 0.2 and "
-    "one of 0.25?",
-    why="A tolerance is widened until the test passes.",
-    tolerance=0.05,
+exercise.edits(
+    """
+sums_of_rows_alone:
+  | for result, right in …
+  :     is_right &= … -> is_right &= np.allclose(weights.sum(axis=-1), 1)
+  Your test catches what a test catches that only sums each row of the weights.
+  ? How many tables of weights have rows that sum to 1?
+  # It is the one property of a softmax that everybody knows.
+weights_alone: (output, expected @ v), ->
+  Your test catches what a test catches that compares the weights alone.
+  ? Which error does the second result not show?
+  # The weights are what a lesson draws; the output is a product away.
+tries_ones:
+  | q = np.ones((*leading, rows, d_k))
+  | k = np.ones((*leading, m, d_k))
+  | v = np.ones((*leading, m, d_v))
+  Your test catches what a test catches that tries inputs of ones only.
+  ? What do all tables of weights look like if all keys are equal?
+  # np.ones is the shortest array to write; d2l's first check of shapes has it.
+sizes_all_alike: n, m, d_k, d_v = (4, 4, 4, 4)
+  Your test catches what a test catches that tries one size for n, m, d_k and d_v.
+  ? Which sizes can be exchanged for one another without anything to see?
+  # Square tables are quick to write, and nothing ever stops.
+no_batch: , ((2, 3), n, 1) ->
+  Your test catches what a test catches that tries no batch.
+  ? What may stand in front of n and d_k?
+  # The formula has matrices; the docstring has `(..., n, d_k)`.
+no_single_query: , ((), 1, 1) ->
+  Your test catches what a test catches that tries no single query.
+  ? Which is the smallest n that the docstring allows?
+  # Sizes of 1 look like no test at all.
+no_large_scores: , ((), n, 4000) ->
+  Your test catches what a test catches that tries small scores only.
+  ? For which scores does a softmax go wrong that is right for 0, 1 and 2?
+  # Numbers drawn from a standard normal are never large.
+tolerance_too_wide: rtol=1e-09, atol=1e-09 -> rtol=0.05, atol=0.05
+  Your test catches what a test catches that forgives differences of a twentieth.
+  ? How far apart are two right versions, and how far apart are a weight of 0.2 and
+    one of 0.25?
+  # A tolerance is widened until the test passes.
+""",
+    of=one_assertion_at_the_end,
 )

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from autograder.checking.learners_tests import LearnersTest, say
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.train_bpe import exercise as train_bpe_exercise
 from course_lib import tests_of_parts
 
@@ -63,6 +63,7 @@ exercise = LearnersTest(
         "with each word as often as it occurs": occurrence_by_occurrence,
     },
 )
+
 exercise.catches_of(
     train_bpe_exercise,
     {
@@ -74,6 +75,7 @@ exercise.catches_of(
         "last_learned_first": "Merges in the opposite order are caught",
     },
 )
+
 exercise.catches_of(
     train_bpe_exercise,
     {
@@ -108,107 +110,98 @@ def spec(train_bpe):
         assert merges == expected and {tuple} >= {type(pair) for pair in merges}
 
 
-@exercise.variants
-def variants(
-    train_bpe,
-    *,
-    compared="values",
-    words_are="drawn",
-    frequencies="differ",
-    n_merges_are="all",
-    says_no="by an assertion",
-):
-    rng, wrong = np.random.default_rng(2), False
-    sizes = [(12, 6)] * 5 + [(3, 50)] * 5 + [(5, 0)]
-    sizes = {
-        "one": [(12, 1)] * 5 + [(5, 0)],
-        "few": [(12, 3)] * 5 + [(5, 0)],
-        "one at least": sizes[:-1],
-    }.get(n_merges_are, sizes)
-    for n_words, n_merges in sizes:
-        words = drawn(rng, n_words, longest=2 if words_are == "pairs" else 8)
-        if words_are == "without repeats":
-            words = {}
-            for _ in range(n_words):
-                length = rng.integers(1, 6)
-                word = tuple("abcde"[i] for i in rng.permutation(5)[:length])
-                words[word] = int(rng.integers(1, 5))
-        if words_are == "the docstring's":
-            words, n_merges = {("e", "a", "t"): 2, ("a", "t"): 3}, min(n_merges, 5)
-        if frequencies == "alike":
-            words = dict.fromkeys(words, 1)
-        expected = train_bpe_exercise.expected_function(words, n_merges)
+@exercise.right_answer
+def one_assertion_at_the_end(train_bpe):
+    rng = np.random.default_rng(17)
+    is_right = True
+    for n_words, n_merges in [(12, 6)] * 5 + [(3, 50)] * 5 + [(5, 0)]:
+        words = {}
+        for _ in range(n_words):
+            length = rng.integers(1, 9)
+            word = tuple("abc"[i] for i in rng.integers(3, size=length))
+            words[word] = int(rng.integers(1, 5))
         merges = train_bpe(words, n_merges)
-        if compared == "sets":
-            wrong |= {*map(tuple, merges)} != {*expected}
-        elif compared == "any pairs":
-            wrong |= [*map(tuple, merges)] != expected
-        else:
-            wrong |= merges != expected
-    return say(wrong, says_no)
+        texts, expected = [(list(word), count) for word, count in words.items()], []
+        while len(expected) < n_merges:
+            counts = Counter()
+            for symbols, count in texts:
+                for pair in itertools.pairwise(symbols):
+                    counts[pair] += count
+            best = max(counts, key=lambda pair: (counts[pair], pair), default=None)
+            if counts[best] < 2:
+                break
+            expected.append(best)
+            for symbols, _ in texts:
+                for i in range(len(symbols)):
+                    if tuple(symbols[i : i + 2]) == best:
+                        symbols[i : i + 2] = [best[0] + best[1]]
+        is_right &= merges == expected
+    assert is_right, "the merges are wrong"
 
 
-exercise.weak_at_saying_no("the training that you wrote in lesson 06")
-exercise.weak(
-    "sets_alone",
-    "that ignores the order of the merges",
-    "What does the position of a pair in the list decide?",
-    why="set(merges) == set(expected) is a habit from unordered results.",
-    compared="sets",
+exercise.weak_at_saying_no(
+    "the training that you wrote in lesson 06",
+    """
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: merges == expected -> len(merges) == n_merges
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the merges are wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "any_kind_of_pairs",
-    "that takes any two symbols for a pair",
-    "Which type does the docstring promise?",
-    why="tuple(pair) makes a pair of whatever comes.",
-    compared="any pairs",
-)
-exercise.weak(
-    "words_of_two_symbols",
-    "whose words have two symbols at most",
-    "What can go wrong in a word of three symbols or more?",
-    why="Short words are easy to follow by hand.",
-    words_are="pairs",
-)
-exercise.weak(
-    "words_without_repeats",
-    "in whose words no symbol comes twice",
-    "What becomes of aaa if (a, a) is joined?",
-    why="Real words seldom have runs, and the errors with runs are seldom seen.",
-    words_are="without repeats",
-)
-exercise.weak(
-    "docstrings_example_alone",
-    "that tries the docstring's words alone",
-    "Which errors give the same merges for eat and at?",
-    why="The example stands there already, with its merges.",
-    words_are="the docstring's",
-)
-exercise.weak(
-    "frequencies_all_alike",
-    "whose words are all equally frequent",
-    "What are the numbers in the dictionary for?",
-    why="A list of words becomes a dictionary with one number for all.",
-    frequencies="alike",
-)
-exercise.weak(
-    "one_merge_alone",
-    "that learns one merge at most",
-    "What has to be counted again after a merge?",
-    why="The first merge can be worked out by hand.",
-    n_merges_are="one",
-)
-exercise.weak(
-    "never_ends_early",
-    "that learns a few merges of many words",
-    "When does training end before n_merges?",
-    why="There are always enough pairs in a text of usual length.",
-    n_merges_are="few",
-)
-exercise.weak(
-    "n_merges_never_zero",
-    "that asks for one merge at least",
-    "Which is the smallest n_merges that the docstring allows?",
-    why="Nobody trains for nothing, but a loop over sizes does.",
-    n_merges_are="one at least",
+exercise.edits(
+    """
+sets_alone: merges == expected -> set(map(tuple, merges)) == set(expected)
+  Your test catches what a test catches that ignores the order of the merges.
+  ? What does the position of a pair in the list decide?
+  # set(merges) == set(expected) is a habit from unordered results.
+any_kind_of_pairs: merges == expected -> [tuple(pair) for pair in merges] == expected
+  Your test catches what a test catches that takes any two symbols for a pair.
+  ? Which type does the docstring promise?
+  # tuple(pair) makes a pair of whatever comes.
+words_of_two_symbols: rng.integers(1, 9) -> rng.integers(1, 3)
+  Your test catches what a test catches whose words have two symbols at most.
+  ? What can go wrong in a word of three symbols or more?
+  # Short words are easy to follow by hand.
+words_without_repeats:
+  | 'abc'[i] for i in rng.integers(3, size=length) ->
+  :     'abcde'[i] for i in rng.permutation(5)[:length]
+  Your test catches what a test catches in whose words no symbol comes twice.
+  ? What becomes of aaa if (a, a) is joined?
+  # Real words seldom have runs, and the errors with runs are seldom seen.
+docstrings_example_alone:
+  | [(12, 6)] * 5 + [(3, 50)] * 5 + [(5, 0)] -> [(2, 5), (2, 0)]
+  | words = {}
+  : for _ in range(n_words):
+  :     length = …
+  :     word = …
+  :     words[word] = … -> words = {('e', 'a', 't'): 2, ('a', 't'): 3}
+  Your test catches what a test catches that tries the docstring's words alone.
+  ? Which errors give the same merges for eat and at?
+  # The example stands there already, with its merges.
+frequencies_all_alike: words[word] = 1
+  Your test catches what a test catches whose words are all equally frequent.
+  ? What are the numbers in the dictionary for?
+  # A list of words becomes a dictionary with one number for all.
+one_merge_alone: [(12, 6)] * 5 + [(3, 50)] * 5 + [(5, 0)] -> [(12, 1)] * 5 + [(5, 0)]
+  Your test catches what a test catches that learns one merge at most.
+  ? What has to be counted again after a merge?
+  # The first merge can be worked out by hand.
+never_ends_early: [(12, 6)] * 5 + [(3, 50)] * 5 + [(5, 0)] -> [(12, 3)] * 5 + [(5, 0)]
+  Your test catches what a test catches that learns a few merges of many words.
+  ? When does training end before n_merges?
+  # There are always enough pairs in a text of usual length.
+n_merges_never_zero:  + [(5, 0)] ->
+  Your test catches what a test catches that asks for one merge at least.
+  ? Which is the smallest n_merges that the docstring allows?
+  # Nobody trains for nothing, but a loop over sizes does.
+""",
+    of=one_assertion_at_the_end,
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.learners_tests import LearnersTest, say
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.greedy_decode import exercise as greedy_decode_exercise
 from course_lib import tests_of_parts
 
@@ -53,10 +53,12 @@ exercise = LearnersTest(
         "run to max_length and cut at the end": cut_at_the_end,
     },
 )
+
 BANK = {
     each.name: on_logits(each.function)
     for each in greedy_decode_exercise.misconceptions
 }
+
 for name, claim in {
     "end_kept": "An end token in the result is caught",
     "start_kept": "A start token in front of the result is caught",
@@ -66,6 +68,7 @@ for name, claim in {
     "newest_token_alone": "A decoder that forgets all tokens but the newest is caught",
 }.items():
     exercise.catches(name, claim, BANK[name])
+
 for name, claim in {
     "start_removed_by_value": "A start token lost where it comes again is caught",
     "ends_at_start_too": "An end at a start token that comes again is caught",
@@ -91,133 +94,97 @@ def spec(greedy_decode):
         assert [*actual] == expected
 
 
-def logits_of(token_ids, steps, ties, below_zero, by_step):
-    """Make logits with which these token ids are chosen, then 1 again and again.
+@exercise.right_answer
+def one_assertion_at_the_end(greedy_decode):
+    is_right = True
+    for token_ids, end_id, max_length, high, ties in [
+        ([1, 3, 2, 4], 4, 7, 5, False),
+        ([1, 3, 2], 4, 3, 5, False),
+        ([1, 3, 2, 4], 4, 6, 5, True),
+        ([1, 3, 2, 4], 4, 6, -5, False),
+        ([1, 0, 2, 4], 4, 6, 5, False),
+        ([1, 3, 2, 0], 0, 6, 5, False),
+        ([4], 4, 6, 5, False),
+    ]:
+        logits = np.full((max_length, 5, 5), -10.0)
+        for t, token_id in enumerate(token_ids):
+            logits[t, :, token_id] = high
+            if ties:
+                logits[t, :, token_id:4] = high
+        expected = [token_id for token_id in token_ids if token_id != end_id]
+        result = list(greedy_decode(logits, 0, end_id, max_length))
+        is_right &= result == expected
+    assert is_right, "the token ids are wrong"
 
-    by_step : False makes them alike at each step: they depend on the newest token
+
+exercise.weak_at_saying_no(
+    "the decoder that you wrote in lesson 11",
     """
-    logits = np.full((steps, 5, 5), -1.0)
-    for t in range(steps):
-        token_id = token_ids[t] if t < len(token_ids) else 1
-        logits[t, :, token_id] = 5.0
-        if ties:
-            logits[t, :, token_id:4] = 5.0  # 4 is the end
-    if not by_step:
-        logits[:] = -1.0
-        for before, after in zip([0, *token_ids], [*token_ids, 1], strict=True):
-            logits[:, before] = -1.0
-            logits[:, before, after] = 5.0
-    return logits - 9.0 * below_zero
-
-
-@exercise.variants
-def variants(
-    greedy_decode,
-    *,
-    compared="values",
-    ties="yes",
-    below_zero="yes",
-    start_again="yes",
-    start_is_end="yes",
-    ends_at_once="yes",
-    max_length_reached="yes",
-    steps="differ",
-    says_no="by an assertion",
-):
-    by_step, wrong = steps == "differ", False
-    calls = [([1, 3, 2, 4], 0, 4, 7, False, False)]
-    calls += [([1, 3, 2], 0, 4, 3, False, False)] * (max_length_reached == "yes")
-    calls += [([1, 3, 2, 4], 0, 4, 6, True, False)] * (ties == "yes")
-    calls += [([1, 3, 2, 4], 0, 4, 6, False, True)] * (below_zero == "yes")
-    calls += [([1, 0, 2, 4], 0, 4, 6, False, False)] * (start_again == "yes")
-    calls += [([1, 3, 2, 0], 0, 0, 6, False, False)] * (start_is_end == "yes")
-    calls += [([4], 0, 4, 6, False, False)] * (ends_at_once == "yes")
-    for token_ids, start_id, end_id, length, *how in calls:
-        inputs = logits_of(token_ids, length, *how, by_step), start_id, end_id, length
-        expected = on_logits(greedy_decode_exercise.expected_function)(*inputs)
-        result = greedy_decode(*inputs)
-        if compared == "lengths":
-            wrong |= len(result) != len(expected)
-        elif compared == "sets":
-            wrong |= {*result} != {*expected}
-        elif compared == "last":
-            wrong |= [*result[-1:]] != expected[-1:]
-        else:
-            wrong |= [*result] != expected
-    return say(wrong, says_no)
-
-
-exercise.weak_at_saying_no("the decoder that you wrote in lesson 11")
-exercise.weak(
-    "lengths_alone",
-    "that compares lengths alone",
-    "Which of your assertions fails if all token ids are wrong?",
-    why="A length is quickly known, and a sequence has to be worked out.",
-    compared="lengths",
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: expected = [0] + token_ids
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the token ids are wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "sets_alone",
-    "that ignores how often tokens come, and in which order",
-    "When are two sequences equal?",
-    why="set(result) == set(expected) is a habit from unordered results.",
-    compared="sets",
-)
-exercise.weak(
-    "last_token_alone",
-    "that compares the last tokens alone",
-    "What may be wrong in front of a right last token?",
-    why="It is at the end that most errors of decoders are expected.",
-    compared="last",
-)
-for decision, name, what, question, why in (
-    (
-        "ties",
-        "no_equal_logits",
-        "that tries no equal logits",
-        "What does the docstring say of several tokens with the highest logit?",
-        "Drawn floats are never equal.",
-    ),
-    (
-        "below_zero",
-        "no_logits_below_zero",
-        "whose highest logits are all above 0",
-        "Which sign have log-probabilities?",
-        "Rows of zeros and ones are easy to write and to read.",
-    ),
-    (
-        "start_again",
-        "start_never_again",
-        "in which start_id does not come again",
-        "Which token ids may a sequence hold?",
-        "In a translation no sentence begins in its middle.",
-    ),
-    (
-        "start_is_end",
-        "start_never_the_end",
-        "in which start_id is never end_id",
-        "What does the docstring say of end_id and start_id?",
-        "Most vocabularies have two tokens for that; GPT-2's has one.",
-    ),
-    (
-        "ends_at_once",
-        "no_empty_sequence",
-        "in which no sequence is empty",
-        "Which is the shortest sequence?",
-        "An example is chosen so that there is something to see.",
-    ),
-    (
-        "max_length_reached",
-        "max_length_never_reached",
-        "in which each sequence ends by itself",
-        "What happens at max_length?",
-        "max_length is set to some large number and forgotten.",
-    ),
-):
-    exercise.weak(name, what, question, why=why, **{decision: "no"})
-exercise.weak(
-    "steps_all_alike",
-    "whose logits are the same at each step",
-    "How can one see that a decoder has forgotten all tokens but the newest?",
-    why="A table from one token to the next is the smallest model.",
-    steps="alike",
+exercise.edits(
+    """
+lengths_alone: result == expected -> len(result) == len(expected)
+  Your test catches what a test catches that compares lengths alone.
+  ? Which of your assertions fails if all token ids are wrong?
+  # A length is quickly known, and a sequence has to be worked out.
+sets_alone: result == expected -> set(result) == set(expected)
+  Your test catches what a test catches that ignores how often tokens come, and in
+    which order.
+  ? When are two sequences equal?
+  # set(result) == set(expected) is a habit from unordered results.
+last_token_alone: result == expected -> result[-1:] == expected[-1:]
+  Your test catches what a test catches that compares the last tokens alone.
+  ? What may be wrong in front of a right last token?
+  # It is at the end that most errors of decoders are expected.
+no_equal_logits: , ([1, 3, 2, 4], 4, 6, 5, True) ->
+  Your test catches what a test catches that tries no equal logits.
+  ? What does the docstring say of several tokens with the highest logit?
+  # Drawn floats are never equal.
+no_logits_below_zero: , ([1, 3, 2, 4], 4, 6, -5, False) ->
+  Your test catches what a test catches whose highest logits are all above 0.
+  ? Which sign have log-probabilities?
+  # Rows of zeros and ones are easy to write and to read.
+start_never_again: , ([1, 0, 2, 4], 4, 6, 5, False) ->
+  Your test catches what a test catches in which start_id does not come again.
+  ? Which token ids may a sequence hold?
+  # In a translation no sentence begins in its middle.
+start_never_the_end: , ([1, 3, 2, 0], 0, 6, 5, False) ->
+  Your test catches what a test catches in which start_id is never end_id.
+  ? What does the docstring say of end_id and start_id?
+  # Most vocabularies have two tokens for that; GPT-2's has one.
+no_empty_sequence: , ([4], 4, 6, 5, False) ->
+  Your test catches what a test catches in which no sequence is empty.
+  ? Which is the shortest sequence?
+  # An example is chosen so that there is something to see.
+max_length_never_reached: , ([1, 3, 2], 4, 3, 5, False) ->
+  Your test catches what a test catches in which each sequence ends by itself.
+  ? What happens at max_length?
+  # max_length is set to some large number and forgotten.
+steps_all_alike:
+  | for t, token_id in enumerate(token_ids) ->
+  :     for before, token_id in zip([0] + token_ids, token_ids)
+  | logits[t, :, token_id] = high
+  : if ties:
+  :     logits[t, … ->
+  :     logits[:, before] = -10.0
+  :     logits[:, before, token_id] = high
+  | , ([1, 0, 2, 4], 4, 6, 5, False) ->
+  Your test catches what a test catches whose logits are the same at each step.
+  ? How can one see that a decoder has forgotten all tokens but the newest?
+  # A table from one token to the next is the smallest model.
+""",
+    of=one_assertion_at_the_end,
 )

@@ -1,10 +1,12 @@
 """Broken encoder layers, and weak tests that let some of them pass."""
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from autograder.checking.learners_tests import LearnersTest, differ, say
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.encoder_layer import drawn, some_blocked, tokens
 from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
 from course_lib.nn import tests_of_layers
@@ -65,6 +67,47 @@ def head_by_head(x, parameters, n_heads, may_attend=None, norm_first=False):
     return x
 
 
+def attended(x, w, n_heads, may_attend):
+    """Return what the rows of x get from each other, in NumPy: this runs often."""
+    q, k, v = (
+        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
+        for each in w[:3]
+    )
+    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
+    if may_attend is not None:
+        scores = np.where(may_attend[..., None, :, :], scores, -math.inf)
+    # The largest of those that are not blocked; 0 in a row without any.
+    largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
+    powers = np.exp(scores - largest)
+    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+    output = np.swapaxes(output, -3, -2)
+    return output.reshape(*output.shape[:-2], -1) @ w[3]
+
+
+def in_numpy(x, parameters, n_heads, may_attend=None, norm_first=False):
+    p = {name: part.numpy() for name, part in parameters.items()}
+    mask = None if may_attend is None else may_attend.numpy()
+
+    def norm(rows, i):
+        centred = rows - rows.mean(axis=-1, keepdims=True)
+        variance = (centred**2).mean(axis=-1, keepdims=True)
+        return centred / np.sqrt(variance + 1e-5) * p[f"gain_{i}"] + p[f"bias_{i}"]
+
+    def attend(rows):
+        return attended(rows, [p[f"w_{letter}"] for letter in "qkvo"], n_heads, mask)
+
+    def feed(rows):
+        return np.maximum(rows @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
+
+    rows = x.numpy().astype(float)
+    for i, sublayer in ((1, attend), (2, feed)):
+        if norm_first:
+            rows = rows + sublayer(norm(rows, i))
+        else:
+            rows = norm(rows + sublayer(rows), i)
+    return torch.from_numpy(rows).to(x.dtype)
+
+
 def in_half_precision(x, parameters, n_heads, may_attend=None, norm_first=False):
     result = encoder_layer_exercise.reference(
         x, parameters, n_heads, may_attend, norm_first
@@ -80,10 +123,11 @@ exercise = LearnersTest(
     right={
         "as in lesson 09": encoder_layer_exercise.reference,
         "computed head by head": head_by_head,
-        "computed in NumPy": encoder_layer_exercise.variants_function,
+        "computed in NumPy": in_numpy,
         "with PyTorch's own functions": with_torch,
     },
 )
+
 exercise.catches_of(
     encoder_layer_exercise,
     {
@@ -95,6 +139,7 @@ exercise.catches_of(
         "may_attend_ignored": "A mask that is ignored is caught",
     },
 )
+
 exercise.catches_of(
     encoder_layer_exercise,
     {
@@ -106,6 +151,7 @@ exercise.catches_of(
     },
     visible=False,
 )
+
 exercise.catches(
     "in_half_precision",
     "Results that are right to three digits only are caught",
@@ -127,100 +173,124 @@ def spec(encoder_layer):
             np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
 
 
-@exercise.variants
-def variants(
-    encoder_layer,
-    *,
-    compared="values",
-    parameters="drawn",
-    norm_first="both",
-    masks="drawn",
-    n_heads=3,
-    single_token="yes",
-    tolerance=1e-9,
-    says_no="by an assertion",
-):
-    rng, wrong = np.random.default_rng(2), False
-    chosen = {"both": (False, True), "after": (False,), "before": (True,)}[norm_first]
-    for n in (5, 1) if single_token == "yes" else (5,):
-        for first in chosen:
-            p = drawn(rng, dtype=np.float64)
-            for number in (1, 2) if parameters == "as at the start" else ():
-                p[f"gain_{number}"] = torch.ones(12, dtype=torch.float64)
-                p[f"bias_{number}"] = torch.zeros(12, dtype=torch.float64)
-            x = tokens(rng, 2, n, 12, dtype=np.float64)
-            mask = some_blocked(rng, 2, n, n) if n > 1 else None
-            if masks == "symmetric" and n > 1:
-                mask = torch.eye(n, dtype=torch.bool).expand(2, n, n).clone()
-                mask[:, 0, -1] = mask[:, -1, 0] = True
-            mask = None if masks == "none" else mask
-            inputs = x, p, n_heads, mask, first
-            result = encoder_layer(*inputs)
-            expected = encoder_layer_exercise.reference(*inputs)
-            if compared == "shapes":
-                wrong |= result.shape != x.shape
-            elif tolerance == "==":
-                wrong |= not torch.equal(result, expected)
-            else:
-                wrong |= differ(result, expected, tolerance)
-    return say(wrong, says_no)
+@exercise.right_answer
+def one_assertion_at_the_end(encoder_layer):
+    rng = np.random.default_rng(17)
+    n_heads, d_k = 3, 4
+    p = {f"w_{letter}": rng.normal(size=(12, 12)) for letter in "qkvo"}
+    p |= {"w_1": rng.normal(size=(12, 8)), "w_2": rng.normal(size=(8, 12))}
+    p |= {"b_1": rng.normal(size=8), "b_2": rng.normal(size=12)}
+    for i in (1, 2):
+        p[f"gain_{i}"] = rng.normal(size=12)
+        p[f"bias_{i}"] = rng.normal(size=12)
+
+    def attend(x, may_attend):
+        output = np.zeros(x.shape)
+        for h in range(n_heads):
+            own = slice(h * d_k, (h + 1) * d_k)
+            q, k, v = (x @ p[name][:, own] for name in ("w_q", "w_k", "w_v"))
+            scores = np.where(
+                may_attend, q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k), -np.inf
+            )
+            powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            output[..., own] = powers / powers.sum(axis=-1, keepdims=True) @ v
+        return output @ p["w_o"]
+
+    def norm(x, i):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        root = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+        return centred / root * p[f"gain_{i}"] + p[f"bias_{i}"]
+
+    def feed(x):
+        return np.maximum(x @ p["w_1"] + p["b_1"], 0) @ p["w_2"] + p["b_2"]
+
+    tensors = {name: torch.from_numpy(part) for name, part in p.items()}
+    is_right = True
+    for n, norm_first in [(5, False), (5, True), (1, False), (1, True)]:
+        x = rng.normal(size=(2, n, 12))
+        may_attend = (rng.random((2, n, n)) < 0.5) | np.eye(n, dtype=bool)
+        mask = torch.from_numpy(may_attend) if n > 1 else None
+        if norm_first:
+            h = x + attend(norm(x, 1), may_attend)
+            expected = h + feed(norm(h, 2))
+        else:
+            h = norm(x + attend(x, may_attend), 1)
+            expected = norm(h + feed(h), 2)
+        result = encoder_layer(torch.from_numpy(x), tensors, n_heads, mask, norm_first)
+        is_right &= result.shape == x.shape and np.allclose(
+            result, expected, rtol=1e-9, atol=1e-9
+        )
+    assert is_right, "the result is wrong"
 
 
-exercise.weak_at_saying_no("the layer that you wrote in lesson 09")
-exercise.weak_at_comparing()
-exercise.weak(
-    "gains_as_at_the_start",
-    "whose gains are all 1 and biases all 0",
-    "Which errors show only if the two norms have different parameters?",
-    why="A layer that has just been made has such gains and biases.",
-    parameters="as at the start",
+exercise.weak_at_saying_no(
+    "the layer that you wrote in lesson 09",
+    """
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: result.shape == x.shape -> result.shape == x.shape[1:]
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the result is wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "post_norm_alone",
-    "that never asks for pre-norm",
-    "Which values may norm_first have?",
-    why="norm_first has a default, and is easily overlooked.",
-    norm_first="after",
+exercise.weak_at_comparing(
+    """
+shapes_alone:  and np.allclose(result, expected, rtol=1e-09, atol=1e-09) ->
+rounding_is_an_error:
+  | np.allclose(result, expected, rtol=1e-09, atol=1e-09) ->
+  :     np.array_equal(result, expected)
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "pre_norm_alone",
-    "that never asks for post-norm",
-    "Which values may norm_first have?",
-    why="Today's models have pre-norm, and tests are written for them.",
-    norm_first="before",
-)
-exercise.weak(
-    "no_mask",
-    "that tries no mask",
-    "What is may_attend for?",
-    why="The mask has a default, and masks have been tested elsewhere.",
-    masks="none",
-)
-exercise.weak(
-    "symmetric_masks",
-    "whose masks are the same if rows and columns are exchanged",
-    "How can one tell row i of a mask from column i?",
-    why="np.eye and np.ones are quickly written.",
-    masks="symmetric",
-)
-exercise.weak(
-    "one_head_alone",
-    "that asks for one head only",
-    "What changes with n_heads, if all parameters stay?",
-    why="The smallest example has one head.",
-    n_heads=1,
-)
-exercise.weak(
-    "no_single_token",
-    "that tries no single token",
-    "Which is the smallest n that a sequence has?",
-    why="Sizes of 1 look like no test at all.",
-    single_token="no",
-)
-exercise.weak(
-    "tolerance_too_wide",
-    "that forgives differences of a hundredth",
-    "How far apart are two right versions in float64, and in float32?",
-    why="A tolerance is widened until the test passes.",
-    tolerance=0.01,
+exercise.edits(
+    """
+gains_as_at_the_start:
+  | p[f'gain_{i}'] = np.ones(12)
+  | p[f'bias_{i}'] = np.zeros(12)
+  Your test catches what a test catches whose gains are all 1 and biases all 0.
+  ? Which errors show only if the two norms have different parameters?
+  # A layer that has just been made has such gains and biases.
+post_norm_alone:
+  | [(5, False), (5, True), (1, False), (1, True)] -> [(5, False), (1, False)]
+  Your test catches what a test catches that never asks for pre-norm.
+  ? Which values may norm_first have?
+  # norm_first has a default, and is easily overlooked.
+pre_norm_alone: [(5, False), (5, True), (1, False), (1, True)] -> [(5, True), (1, True)]
+  Your test catches what a test catches that never asks for post-norm.
+  # Today's models have pre-norm, and tests are written for them.
+no_mask:
+  | may_attend = np.ones((2, n, n), dtype=bool)
+  | mask = None
+  Your test catches what a test catches that tries no mask.
+  ? What is may_attend for?
+  # The mask has a default, and masks have been tested elsewhere.
+symmetric_masks:
+  | mask = torch. … ->
+  :     may_attend |= np.swapaxes(may_attend, -1, -2)
+  :     mask = torch.from_numpy(may_attend) if n > 1 else None
+  Your test catches what a test catches whose masks are the same if rows and columns
+    are exchanged.
+  ? How can one tell row i of a mask from column i?
+  # np.eye and np.ones are quickly written.
+one_head_alone: n_heads, d_k = (1, 12)
+  Your test catches what a test catches that asks for one head only.
+  ? What changes with n_heads, if all parameters stay?
+  # The smallest example has one head.
+no_single_token: , (1, False), (1, True) ->
+  Your test catches what a test catches that tries no single token.
+  ? Which is the smallest n that a sequence has?
+  # Sizes of 1 look like no test at all.
+tolerance_too_wide: rtol=1e-09, atol=1e-09 -> rtol=0.01, atol=0.01
+  Your test catches what a test catches that forgives differences of a hundredth.
+  ? How far apart are two right versions in float64, and in float32?
+  # A tolerance is widened until the test passes.
+""",
+    of=one_assertion_at_the_end,
 )

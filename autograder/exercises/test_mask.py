@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.learners_tests import LearnersTest, differ, say
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.masked_softmax import exercise as masked_softmax_exercise
 from course_lib import tests_of_parts
 
@@ -57,6 +57,7 @@ exercise = LearnersTest(
         "key by key, from the last to the first": key_by_key,
     },
 )
+
 exercise.catches_of(
     masked_softmax_exercise,
     {
@@ -68,6 +69,7 @@ exercise.catches_of(
         "mask_of_the_first_query": "One row of the mask for all queries is caught",
     },
 )
+
 exercise.catches_of(
     masked_softmax_exercise,
     {
@@ -83,17 +85,20 @@ exercise.catches_of(
     },
     visible=False,
 )
+
 exercise.catches_of(
     masked_softmax_exercise,
     {"smallest_first": "The largest weight for the smallest score is caught"},
     weight=2,
 )
+
 exercise.catches(
     "powers_of_two",
     "Powers of 2 in place of e are caught",
     with_powers_of_two,
     weight=2,
 )
+
 exercise.catches(
     "equal_shares",
     "Equal weights for all keys that are not blocked are caught",
@@ -101,6 +106,7 @@ exercise.catches(
     weight=2,
     visible=False,
 )
+
 exercise.catches(
     "leaks_a_thousandth",
     "A leak of a thousandth to each blocked key is caught",
@@ -120,104 +126,97 @@ def spec(masked_softmax):
         np.testing.assert_allclose(weights, expected, rtol=1e-9, atol=1e-9)
 
 
-@exercise.variants
-def variants(
-    masked_softmax,
-    *,
-    compared="values",
-    rows_without_keys="yes",
-    one_mask="no",
-    batch="yes",
-    single_query="yes",
-    large_scores="yes",
-    tolerance=1e-9,
-    says_no="by an assertion",
-):
-    rng, wrong = np.random.default_rng(2), False
-    calls = [((5, 7), 1.0)]
-    calls += [((2, 3, 5, 7), 1.0)] if batch == "yes" else []
-    calls += [((1, 7), 1.0)] if single_query == "yes" else []
-    calls += [((30, 7), 50_000.0)] if large_scores == "yes" else []
-    for shape, size in calls:
-        scores, may_attend = size * rng.normal(size=shape), rng.random(shape) < 0.5
-        may_attend[..., 0] = True
-        if one_mask == "yes":
-            may_attend = np.broadcast_to(may_attend[..., :1, :], shape).copy()
-        if rows_without_keys == "yes" and len(shape) > 2:
+@exercise.right_answer
+def one_assertion_at_the_end(masked_softmax):
+    rng = np.random.default_rng(16)
+    is_right = True
+    for shape, size in [((5, 7), 1), ((2, 3, 5, 7), 1), ((1, 7), 1), ((30, 7), 50000)]:
+        scores = size * rng.normal(size=shape)
+        may_attend = rng.random(size=shape) < 0.5
+        may_attend[..., -1, :] = False
+        if len(shape) > 2:
             may_attend[0] = False
-        if rows_without_keys == "yes" and shape[-2] > 1 and one_mask == "no":
-            may_attend[..., -1, :] = False
         weights = masked_softmax(scores, may_attend)
-        expected = masked_softmax_exercise.reference(scores, may_attend)
-        if compared == "shapes":
-            wrong |= weights.shape != shape
-        elif compared == "sums of rows":
-            sums = weights.sum(axis=-1)
-            wrong |= not np.allclose(sums[may_attend.any(axis=-1)], 1)
-        elif compared == "blocked keys":
-            wrong |= bool(np.any(weights * ~may_attend != 0))
-        elif tolerance == "==":
-            wrong |= not np.array_equal(weights, expected)
-        else:
-            wrong |= differ(weights, expected, tolerance)
-    return say(wrong, says_no)
+        allowed = np.where(may_attend, scores, -np.inf)
+        largest = np.maximum(allowed.max(axis=-1, keepdims=True), -1e6)
+        powers = np.exp(allowed - largest)
+        expected = powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1)
+        is_right &= np.shape(weights) == shape and np.allclose(
+            weights, expected, rtol=1e-9, atol=1e-9
+        )
+    assert is_right, "the weights are wrong"
 
 
-exercise.weak_at_saying_no("the masked softmax that you wrote in lesson 04")
-exercise.weak_at_comparing()
-exercise.weak(
-    "sums_of_rows_alone",
-    "that only asks whether rows sum to 1",
-    "How many tables of weights have rows that sum to 1?",
-    why="It is the one property of a softmax that everybody knows.",
-    compared="sums of rows",
+exercise.weak_at_saying_no(
+    "the masked softmax that you wrote in lesson 04",
+    """
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: np.shape(weights) == shape -> np.shape(weights) == shape[:-1]
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the weights are wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "blocked_keys_alone",
-    "that only asks whether blocked keys have weight",
-    "What of the weights that the other keys get?",
-    why="A mask is there to block, so a test of it asks what is blocked.",
-    compared="blocked keys",
+exercise.weak_at_comparing(
+    """
+shapes_alone:  and np.allclose(weights, expected, rtol=1e-09, atol=1e-09) ->
+rounding_is_an_error:
+  | np.allclose(weights, expected, rtol=1e-09, atol=1e-09) ->
+  :     np.array_equal(weights, expected)
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "no_row_without_keys",
-    "that leaves each query a key",
-    "What does the docstring promise to a row in which all keys are blocked?",
-    why="A causal mask, the usual example, leaves each query its own position.",
-    rows_without_keys="no",
-)
-exercise.weak(
-    "one_mask_for_all_queries",
-    "whose masks have the same row for each query",
-    "Which mask tells whether row i is used for query i?",
-    why="A padding mask is like that, and comes first in many tutorials.",
-    one_mask="yes",
-)
-exercise.weak(
-    "no_batch",
-    "that tries no batch",
-    "What may stand in front of n and m?",
-    why="A table by hand has two axes.",
-    batch="no",
-)
-exercise.weak(
-    "no_single_query",
-    "that tries no single query",
-    "Which is the smallest n that the docstring allows?",
-    why="Sizes of 1 look like no test at all.",
-    single_query="no",
-)
-exercise.weak(
-    "no_large_scores",
-    "that tries small scores only",
-    "Which scores does the docstring allow?",
-    why="Numbers drawn from a standard normal are never large.",
-    large_scores="no",
-)
-exercise.weak(
-    "tolerance_too_wide",
-    "that forgives differences of a hundredth",
-    "How far apart are two right versions, and how much may leak to the future?",
-    why="A tolerance is widened until the test passes.",
-    tolerance=0.01,
+exercise.edits(
+    """
+sums_of_rows_alone:
+  | is_right &= … ->
+  :     sums = weights.sum(axis=-1)
+  :     is_right &= np.allclose(sums[may_attend.any(axis=-1)], 1)
+  Your test catches what a test catches that only asks whether rows sum to 1.
+  ? How many tables of weights have rows that sum to 1?
+  # It is the one property of a softmax that everybody knows.
+blocked_keys_alone: is_right &= not np.any(weights * ~may_attend)
+  Your test catches what a test catches that only asks whether blocked keys have
+    weight.
+  ? What of the weights that the other keys get?
+  # A mask is there to block, so a test of it asks what is blocked.
+no_row_without_keys:
+  | may_attend[. … -> may_attend[..., 0] = True
+  | if len(shape) > 2:
+  :     may_attend[0] = False ->
+  Your test catches what a test catches that leaves each query a key.
+  ? What does the docstring promise to a row in which all keys are blocked?
+  # A causal mask, the usual example, leaves each query its own position.
+one_mask_for_all_queries:
+  | weights = … ->
+  :     may_attend[:] = may_attend[..., :1, :]
+  :     weights = masked_softmax(scores, may_attend)
+  Your test catches what a test catches whose masks have the same row for each query.
+  ? Which mask tells whether row i is used for query i?
+  # A padding mask is like that, and comes first in many tutorials.
+no_batch: , ((2, 3, 5, 7), 1) ->
+  Your test catches what a test catches that tries no batch.
+  ? What may stand in front of n and m?
+  # A table by hand has two axes.
+no_single_query: , ((1, 7), 1) ->
+  Your test catches what a test catches that tries no single query.
+  ? Which is the smallest n that the docstring allows?
+  # Sizes of 1 look like no test at all.
+no_large_scores: , ((30, 7), 50000) ->
+  Your test catches what a test catches that tries small scores only.
+  ? Which scores does the docstring allow?
+  # Numbers drawn from a standard normal are never large.
+tolerance_too_wide: rtol=1e-09, atol=1e-09 -> rtol=0.01, atol=0.01
+  Your test catches what a test catches that forgives differences of a hundredth.
+  ? How far apart are two right versions, and how much may leak to the future?
+  # A tolerance is widened until the test passes.
+""",
+    of=one_assertion_at_the_end,
 )

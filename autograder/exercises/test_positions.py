@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.learners_tests import LearnersTest, differ, say
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.sinusoidal_encoding import (
     exercise as sinusoidal_encoding_exercise,
 )
@@ -35,6 +35,7 @@ exercise = LearnersTest(
         "with sines alone": all_sines,
     },
 )
+
 exercise.catches_of(
     sinusoidal_encoding_exercise,
     {
@@ -46,6 +47,7 @@ exercise.catches_of(
         "odd_column_left_empty": "A last column of zeros if d_model is odd is caught",
     },
 )
+
 exercise.catches_of(
     sinusoidal_encoding_exercise,
     {
@@ -68,94 +70,89 @@ def spec(sinusoidal_encoding):
         np.testing.assert_allclose(encoding, right, rtol=1e-9, atol=1e-9)
 
 
-@exercise.variants
-def variants(
-    sinusoidal_encoding,
-    *,
-    compared="values",
-    sizes="all",
-    odd_size="yes",
-    other_base="yes",
-    single_position="yes",
-    tolerance=1e-9,
-    says_no="by an assertion",
-):
-    calls, wrong = [(30, 10)], False
-    calls += [(6, 7)] if odd_size == "yes" else []
-    calls += [(7, 6, 100.0)] if other_base == "yes" else []
-    calls += [(1, 6)] if single_position == "yes" else []
-    calls = {"one pair": [(30, 2), (7, 2, 100.0), (6, 1), (1, 2)]}.get(sizes, calls)
-    calls = [(2, 4)] if sizes == "the docstring's" else calls
-    for call in calls:
-        encoding = sinusoidal_encoding(*call)
-        expected = sinusoidal_encoding_exercise.reference(*call)
-        if compared == "shapes":
-            wrong |= encoding.shape != expected.shape
-        elif compared == "range":
-            wrong |= bool(np.any(np.abs(encoding) > 1))
-        elif compared == "first row":
-            wrong |= differ(encoding[0], expected[0])
-        elif compared == "lengths":
-            lengths = (encoding**2).sum(axis=-1)
-            wrong |= call[1] % 2 == 0 and not np.allclose(lengths, call[1] / 2)
-        elif compared == "different":
-            rows = {tuple(np.ravel(row).round(6)) for row in encoding}
-            wrong |= len(rows) != len(encoding)
-        elif tolerance == "==":
-            wrong |= not np.array_equal(encoding, expected)
-        else:
-            wrong |= differ(encoding, expected, tolerance)
-    return say(wrong, says_no)
+@exercise.right_answer
+def one_assertion_at_the_end(sinusoidal_encoding):
+    is_right = True
+    for n, d_model, base in [(30, 10, 1e4), (6, 7, 1e4), (7, 6, 100.0), (1, 6, 1e4)]:
+        encoding = sinusoidal_encoding(n, d_model, base)
+        angles = np.arange(n)[:, np.newaxis] * base ** (
+            -np.arange(0, d_model, 2) / d_model
+        )
+        expected = np.zeros((n, d_model))
+        expected[:, 0::2] = np.sin(angles)
+        expected[:, 1::2] = np.cos(angles[:, : d_model // 2])
+        is_right &= encoding.shape == (n, d_model) and np.allclose(
+            encoding, expected, rtol=1e-9, atol=1e-9
+        )
+    assert is_right, "the encoding is wrong"
 
 
-exercise.weak_at_saying_no("the encoding that you wrote in lesson 05")
-exercise.weak_at_comparing()
-exercise.weak(
-    "first_row_alone",
-    "that compares the first position alone",
-    "What are the angles at position 0, whatever the frequencies?",
-    why="Position 0 is the one that can be computed without a calculator.",
-    compared="first row",
+exercise.weak_at_saying_no(
+    "the encoding that you wrote in lesson 05",
+    """
+lets_everything_pass: is_right &= -> is_right |=
+rejects_everything: encoding.shape == (n, d_model) -> encoding.shape == (d_model, n)
+returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
+returns_true_or_false: assert is_right… -> return is_right
+raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the encoding is wrong')
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "lengths_alone",
-    "that measures the lengths of the rows alone",
-    "How many frequencies give rows of the same length?",
-    why="sin² + cos² = 1 is the property of the encoding that everybody knows.",
-    compared="lengths",
+exercise.weak_at_comparing(
+    """
+shapes_alone:  and np.allclose(encoding, expected, rtol=1e-09, atol=1e-09) ->
+rounding_is_an_error:
+  | np.allclose(encoding, expected, rtol=1e-09, atol=1e-09) ->
+  :     np.array_equal(encoding, expected)
+""",
+    of=one_assertion_at_the_end,
 )
-exercise.weak(
-    "one_pair_of_columns",
-    "that tries no more than two columns",
-    "Which frequency has the second pair of columns?",
-    why="The smallest example has one sine and one cosine.",
-    sizes="one pair",
-)
-exercise.weak(
-    "docstrings_example_alone",
-    "that tries the docstring's example alone",
-    "Which errors give the same numbers for two positions and four columns?",
-    why="The example stands there already, with its numbers.",
-    sizes="the docstring's",
-)
-exercise.weak(
-    "no_odd_size",
-    "that tries even sizes only",
-    "What does the docstring say of an odd d_model?",
-    why="Sizes of models are even, most of them powers of two.",
-    odd_size="no",
-)
-exercise.weak(
-    "no_other_base",
-    "that tries the base 10,000 only",
-    "How many arguments does the function have?",
-    why="An argument with a default is easily overlooked.",
-    other_base="no",
-)
-exercise.weak(
-    "no_single_position",
-    "that tries no single position",
-    "Which is the smallest n that has a row?",
-    why="Sizes of 1 look like no test at all.",
-    single_position="no",
+exercise.edits(
+    """
+first_row_alone:
+  | np.allclose(encoding, expected, -> np.allclose(encoding[0], expected[0],
+  Your test catches what a test catches that compares the first position alone.
+  ? What are the angles at position 0, whatever the frequencies?
+  # Position 0 is the one that can be computed without a calculator.
+lengths_alone:
+  | is_right &= … ->
+  :     if d_model % 2 == 0:
+  :         is_right &= np.allclose((encoding ** 2).sum(axis=-1), d_model / 2)
+  Your test catches what a test catches that measures the lengths of the rows alone.
+  ? How many frequencies give rows of the same length?
+  # sin² + cos² = 1 is the property of the encoding that everybody knows.
+one_pair_of_columns:
+  | (30, 10, 10000.0) -> (30, 2, 10000.0)
+  | (6, 7, 10000.0) -> (6, 1, 10000.0)
+  | (7, 6, 100.0) -> (7, 2, 100.0)
+  | (1, 6, 10000.0) -> (1, 2, 10000.0)
+  Your test catches what a test catches that tries no more than two columns.
+  ? Which frequency has the second pair of columns?
+  # The smallest example has one sine and one cosine.
+docstrings_example_alone:
+  | (30, 10, 10000.0), (6, 7, 10000.0), (7, 6, 100.0), (1, 6, 10000.0) ->
+  :     (2, 4, 10000.0)
+  Your test catches what a test catches that tries the docstring's example alone.
+  ? Which errors give the same numbers for two positions and four columns?
+  # The example stands there already, with its numbers.
+no_odd_size: , (6, 7, 10000.0) ->
+  Your test catches what a test catches that tries even sizes only.
+  ? What does the docstring say of an odd d_model?
+  # Sizes of models are even, most of them powers of two.
+no_other_base: , (7, 6, 100.0) ->
+  Your test catches what a test catches that tries the base 10,000 only.
+  ? How many arguments does the function have?
+  # An argument with a default is easily overlooked.
+no_single_position: , (1, 6, 10000.0) ->
+  Your test catches what a test catches that tries no single position.
+  ? Which is the smallest n that has a row?
+  # Sizes of 1 look like no test at all.
+""",
+    of=one_assertion_at_the_end,
 )
