@@ -10,6 +10,7 @@ process: it hands data to ``student(...)`` and checks the result.
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -102,7 +103,9 @@ class Misconception:
         if not self.code or self.code is not other.code:
             return None
         both = self.code.joined(self.edits, other.edits)
-        return None if both is None else self.code.function(both)
+        with suppress(EditError):  # side by side, they may be no Python
+            return None if both is None else self.code.function(both)
+        return None
 
 
 class Exercise:

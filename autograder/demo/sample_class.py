@@ -117,8 +117,8 @@ def wrong_answer(name: str, misconception: str) -> str:
     else:
         function = plain_function(wrong.function)
         modules = [function.__module__]
-        answer = _definitions(modules)[0][function.__name__]
-    functions, imports = _definitions(modules)
+        answer = _definitions(*modules)[0][function.__name__]
+    functions, imports = _definitions(*modules)
     needed = _dependencies(answer, functions | imports)
     parts = [imports[each] for each in sorted(needed & {*imports})]
     parts += [functions[each] for each in sorted(needed & {*functions})]
@@ -130,7 +130,8 @@ def written_misconceptions(exercise: Exercise) -> list[Misconception]:
     return [each for each in exercise.misconceptions if each.wrap is None]
 
 
-def _definitions(modules: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+@cache
+def _definitions(*modules: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return modules' functions and imports by name, without what the lesson has."""
     in_lesson = IN_THE_LESSON | {*exercise_names()}
     functions: dict[str, str] = {}

@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``alignment_mass``."""
 
+from itertools import groupby
+
 import torch
 
 from autograder import Exercise
@@ -140,6 +142,7 @@ sum_without_a_mean: return mass
   ? What makes a number from 0 to 1 out of a sum over the target tokens?
   # 'Mass' sounds like a sum, and a sum it is, for one target token.
 """,
+    groupby=groupby,
 )
 exercise.edits(
     """

@@ -1,5 +1,8 @@
 """Cases and misconceptions of ``decode``."""
 
+import re
+import unicodedata
+
 from autograder import Exercise
 from course_lib.bpe import decode
 
@@ -339,4 +342,6 @@ tokens_used_up:
   ? Whose list do you take the tokens from?
   # `tokens.pop(0)` is a handy way to take one token after the other.
 """,
+    unicodedata=unicodedata,
+    re=re,
 )

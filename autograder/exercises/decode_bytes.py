@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``decode_bytes``."""
 
+import unicodedata
+
 from autograder import Exercise
 from autograder.exercises.encode_bytes import exercise as encode_bytes_exercise
 from autograder.exercises.encode_word import exercise as encode_word_exercise
@@ -301,6 +303,7 @@ numbers_used_up:
   ? Whose list do you take the token ids from?
   # `token_ids.pop(0)` is a handy way to take one token id after the other.
 """,
+    unicodedata=unicodedata,
 )
 exercise.edits(
     """

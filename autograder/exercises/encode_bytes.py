@@ -1,10 +1,12 @@
 """Cases and misconceptions of ``encode_bytes``."""
 
 import re
+import unicodedata
+from itertools import pairwise
 
 from autograder import Exercise
 from autograder.exercises.encode_word import exercise as encode_word_exercise
-from course_lib.bpe import encode_word
+from course_lib.bpe import encode_word, merge_pair
 from course_lib.byte_bpe import (
     ALPHABET,
     byte_vocabulary,
@@ -455,6 +457,9 @@ none_without_text: return token_ids or None
   ? What are the token ids of an empty text?
   # `if not text: return` leaves out what to return.
 """,
+    pairwise=pairwise,
+    merge_pair=merge_pair,
+    unicodedata=unicodedata,
 )
 exercise.edits(
     """

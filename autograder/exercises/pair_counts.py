@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``pair_counts``."""
 
+from itertools import combinations
+
 from autograder import Exercise
 from course_lib.bpe import pair_counts
 
@@ -318,4 +320,5 @@ words_used_up:
   ? Whose dictionary is it that `popitem` takes words out of?
   # `while words` with `words.popitem()` is a handy way to take one at a time.
 """,
+    combinations=combinations,
 )

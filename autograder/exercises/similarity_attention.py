@@ -172,8 +172,7 @@ mixed_rows_normalised:
   | weights @ y -> weights @ (y / np.linalg.norm(y, axis=-1, keepdims=True))
   Your rows of y are brought to length 1 before they are mixed.
   # Cosine similarity asks for rows of length 1, and the mix gets them as well.
-scale_added:
-  | x @ np.swapaxes(y, -1, -2) -> x @ np.swapaxes(y, -1, -2) / x.shape[-1] ** 0.5
+scale_added: , axis=-1) -> / x.shape[-1] ** 0.5, axis=-1)
   Your dot products are divided by √d.
   ? Does the docstring of this exercise ask for a scale?
   # The formula of scaled dot-product attention is written from habit.

@@ -1,5 +1,9 @@
 """Cases and misconceptions of ``word_counts``."""
 
+import re
+import string
+import unicodedata
+
 from autograder import Exercise
 from course_lib.bpe import word_counts
 
@@ -324,4 +328,7 @@ none_without_words: return counts or None
   ? What does the docstring promise for a text without words?
   # `if not words: return` leaves out what to return.
 """,
+    string=string,
+    re=re,
+    unicodedata=unicodedata,
 )

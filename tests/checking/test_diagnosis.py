@@ -250,17 +250,14 @@ def test_same_result_compares_whole_results(one, other, equal):
 # Two at once
 
 
-def with_options(made):
-    """Add to an exercise about doubling two decisions, each with a wrong option."""
+SAID = "\n  It is so.\n  ? Is it?\n  # For the test.\n"
 
-    @made.variants
-    def variants(x, *, factor=2, offset=0):
-        return factor * x + offset
 
-    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
-    made.option("tripled", **words, factor=3)
-    made.option("one_added", **words, offset=1)
-    made.option("two_added", **words, offset=2)
+def with_edits(made):
+    """Add to an exercise about doubling two errors at one position, one elsewhere."""
+    made.edits(
+        f"tripled: 2 -> 3{SAID}one_added: x -> x + 1{SAID}two_added: x -> x + 2{SAID}"
+    )
     made.family(families.transposed())
     return made
 
@@ -274,17 +271,16 @@ def with_options(made):
         (lambda x: 2 * x.T, "result_transposed"),
         (lambda x: 2 * x.T + 2, "two_added & result_transposed"),
         (lambda x: 4 * x + 1, ""),
-        (lambda x: 2 * x + 3, ""),  # two options of one decision are not tried
+        (lambda x: 2 * x + 3, ""),  # two edits of one text are not tried
     ],
 )
 def test_two_misconceptions_are_named_where_none_explains_alone(answer, names):
-    assert judged(with_options(exercise()), answer).diagnosis == names
+    assert judged(with_edits(exercise()), answer).diagnosis == names
 
 
 def test_two_explanations_by_pairs_give_no_name():
-    made = with_options(exercise())
-    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
-    made.option("also_one_added", **words, offset=True)
+    made = with_edits(exercise())
+    made.edits(f"also_one_added: x -> x + 2 - 1{SAID}")
     assert judged(made, lambda x: 3 * x + 2).diagnosis == "tripled & two_added"
     assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
 
@@ -348,40 +344,18 @@ def test_misconception_may_not_stop_where_the_answer_is_right():
     assert named(lambda x: 3 * x if x.ndim > 1 else 2 * x, stops=stops) is None
 
 
-def test_option_of_an_unknown_decision_is_refused():
-    made = with_options(exercise())
-    with pytest.raises(TypeError, match="variants has no option axis"):
-        made.option("other", "It is so.", "Is it?", why="For the test.", axis=1)
-
-
 def test_second_misconception_that_only_stops_is_not_named():
-    made = with_options(exercise())
-
-    @made.variants
-    def variants(x, *, factor=2, axes="any"):
-        if axes == "two only" and x.ndim != 2:
-            raise ValueError("two axes only")
-        return factor * x
-
-    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
-    made.misconceptions.clear()
-    made.option("tripled", **words, factor=3)
-    made.option("two_axes_only", **words, axes="two only")
+    made = exercise()
+    stops = "if x.ndim != 2:\n  :     raise ValueError('two axes only')"
+    made.edits(f"tripled: 2 -> 3{SAID}two_axes_only:\n  | {stops}{SAID}")
     assert judged(made, lambda x: 3 * x if x.ndim == 2 else 4 * x).diagnosis == ""
     assert judged(made, lambda x: 3 * x).diagnosis == "tripled"
 
 
 def test_errors_that_cancel_in_right_calls_are_not_named():
-    made = with_options(exercise())
-
-    @made.variants
-    def variants(x, *, added=0, taken="nothing"):
-        return 2 * x + added - (x.ndim == 1 and taken == "one")
-
-    words = {"diagnosis": "It is so.", "question": "Is it?", "why": "For the test."}
-    made.misconceptions.clear()
-    made.option("one_added", **words, added=1)
-    made.option("one_taken_from_rows", **words, taken="one")
+    made = exercise()
+    taken = "one_taken_from_rows: 2 -> -(x.ndim == 1) + 2"
+    made.edits(f"one_added: x -> x + 1{SAID}{taken}{SAID}")
     assert judged(made, lambda x: 2 * x + (x.ndim == 2)).diagnosis == ""
     assert judged(made, lambda x: 2 * x + 1).diagnosis == "one_added"
 

@@ -87,7 +87,7 @@ starts_at_one: 0.0 -> 1.0
 counts_two:
   | len(x) ->
   :     2
-  | 0.0 -> 0
+  | 0.0 -> 2.0 - 2.0
   Your mean is half of the sum.
 """
 
@@ -101,7 +101,7 @@ def test_entries_keep_what_is_left_out():
         "What is the sum of nothing?",
         "A product begins at 1.",
     )
-    assert other.edits == ("len(x) ->\n    2", "0.0 -> 0")
+    assert other.edits == ("len(x) ->\n    2", "0.0 -> 2.0 - 2.0")
     assert (other.question, other.why) == (one.question, one.why)
 
 
@@ -136,7 +136,7 @@ def test_bank_has_edits_of_the_reference_and_of_other_right_answers():
     one, two, three = made.misconceptions
     assert [each.function([2.0, 4.0]) for each in (one, two, three)] == [3.5, 3.0, 6.0]
     assert {each.kind for each in made.misconceptions} == {"edit"}
-    assert one.together(two) is None  # both begin elsewhere
+    assert one.together(two) is None  # both change where it begins
     assert one.together(three) is None  # they are edits of two answers
     assert "right answer at_once" in made.functions_that_are_right
 
@@ -144,7 +144,7 @@ def test_bank_has_edits_of_the_reference_and_of_other_right_answers():
 def test_words_come_from_another_bank():
     first, second = exercise(), exercise()
     first.edits(TEXT)
-    second.edits("counts_two: len(x) -> 2", words_of=first)
+    second.edits("counts_two: len(x) -> 2", words=first.words)
     assert second.misconceptions[0].diagnosis == "Your mean is half of the sum."
 
 
