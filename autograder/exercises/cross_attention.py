@@ -8,7 +8,7 @@ from autograder import Exercise, families
 from autograder.exercises.attention import exercise as attention_exercise
 from autograder.exercises.project import exercise as project_exercise
 from autograder.exercises.self_attention import exercise as self_attention_exercise
-from course_lib.self_attention import cross_attention
+from course_lib.self_attention import cross_attention, project
 
 exercise = Exercise(
     cross_attention,
@@ -281,6 +281,7 @@ scores_returned: @ v, weights -> @ v, scores
   # Both tables have the shape (n, m), and names such as 'attention' mean either.
 """,
     of=in_steps,
+    project=project,
 )
 
 exercise.family(

@@ -184,25 +184,24 @@ def joining(word, merges):
     return list(word)
 
 
-@exercise.misconception(
-    "Your tokens are the longest known ones that fit, cut off from the left.",
-    "Of two pairs that could be joined, which one did training join first?",
-    why="WordPiece encodes like this; on short words it mostly gives the same tokens.",
-)
-def longest_match(word, merges):
-    tokens = {left + right for left, right in merges}
-    encoded = []
-    while word:
-        end = len(word)
-        while end > 1 and "".join(word[:end]) not in tokens:
-            end -= 1
-        encoded.append("".join(word[:end]))
-        word = word[end:]
-    return encoded
-
-
 exercise.edits(
     """
+longest_match:
+  | ranks = …
+  : while (known …
+  :     word = … ->
+  :     tokens = {left + right for left, right in merges}
+  :     encoded = []
+  :     while word:
+  :         end = len(word)
+  :         while end > 1 and ''.join(word[:end]) not in tokens:
+  :             end -= 1
+  :         encoded.append(''.join(word[:end]))
+  :         word = word[end:]
+  | return encoded
+  Your tokens are the longest known ones that fit, cut off from the left.
+  ? Of two pairs that could be joined, which one did training join first?
+  # WordPiece encodes like this; on short words it mostly gives the same tokens.
 passes_from_left_to_right:
   | word = merge_pair( … ->
   :     joined = []

@@ -109,16 +109,6 @@ def one_list_of_tokens(hypotheses, references, max_n=4):
     return counters([one], [two], max_n)
 
 
-@answers.also("references_used_up")
-def struck_out(hypotheses, references, max_n=4):
-    result = counters(hypotheses, references, max_n)
-    for hypothesis, reference in zip(hypotheses, references, strict=True):
-        for token in hypothesis:
-            if token in reference:
-                reference.remove(token)
-    return result
-
-
 @answers.also("roles_exchanged")
 def references_first(hypotheses, references, max_n=4):
     return counters(references, hypotheses, max_n)

@@ -142,11 +142,6 @@ def most_probable_token_up_to_u(probabilities, u):
     return probabilities.masked_fill(probabilities > u.unsqueeze(-1), -1).argmax(-1)
 
 
-@answers.also("all_stretches_equally_long")
-def share_of_the_vocabulary(probabilities, u):
-    return (u * probabilities.shape[-1]).long()
-
-
 @answers.also("closest_sum")
 def closest_sum(probabilities, u):
     return (probabilities.cumsum(-1) - u.unsqueeze(-1)).abs().argmin(-1)

@@ -138,31 +138,6 @@ def sorted_on_one_side(parameters, gradients, learning_rate):
     return {name: p - learning_rate * g for (name, p), (_, g) in pairs}
 
 
-@answers.also("rows_one_by_one")
-def stacked_rows(parameters, gradients, learning_rate):
-    return {
-        name: torch.stack(
-            [p[i] - learning_rate * gradients[name][i] for i in range(len(p))]
-        )
-        for name, p in parameters.items()
-    }
-
-
-@answers.also("parameters_overwritten")
-def subtracted_in_place(parameters, gradients, learning_rate):
-    for name, parameter in parameters.items():
-        parameter -= learning_rate * gradients[name]
-    return parameters
-
-
-@answers.also("weight_decay_as_well")
-def moving_average(parameters, gradients, learning_rate):
-    return {
-        name: (1 - learning_rate) * parameter - learning_rate * gradients[name]
-        for name, parameter in parameters.items()
-    }
-
-
 @answers.also("biases_left_behind")
 def matrices_only(parameters, gradients, learning_rate):
     stepped = loop_over_names(parameters, gradients, learning_rate)
