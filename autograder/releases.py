@@ -126,15 +126,15 @@ def former_names(course: Course) -> dict[str, tuple[str, ...]]:
 
 def kept_releases(course: Course) -> dict[str, dict[str, Points]]:
     """Return what is kept: lesson to name to points; raises ``CourseError``."""
-    return _kept(course)[0]
+    return _read_kept(course)[0]
 
 
 def kept_cells(course: Course) -> frozenset[str]:
     """Return the digests of all releases' cells; raises ``CourseError``."""
-    return frozenset(_kept(course)[1])
+    return frozenset(_read_kept(course)[1])
 
 
-def _kept(course: Course) -> tuple[dict[str, dict[str, Points]], list[str]]:
+def _read_kept(course: Course) -> tuple[dict[str, dict[str, Points]], list[str]]:
     """Read what is kept: releases by lesson, and digests of cells."""
     try:
         by_lesson = json.loads((course.root / FILE).read_text(encoding="utf-8"))
@@ -227,7 +227,7 @@ def with_release(
 
     texts : of its cells, without the answers' and the checks'
     """
-    by_lesson, digests = _kept(course)
+    by_lesson, digests = _read_kept(course)
     own = Points(points, optional_of(points))
     by_lesson.setdefault(lesson, {}).setdefault(release_name(own), own)
     entries: dict[str, Any] = {

@@ -199,7 +199,7 @@ class Edited:
 def _dedented(rows: str) -> str:
     """Return rows with the first one's indentation taken off all of them.
 
-    What stands beside the arrow has none, whatever the next rows have.
+    A row right after the arrow has none, whatever the next rows have.
     """
     if not rows.startswith("\n"):
         return rows.strip(" ")
@@ -246,7 +246,7 @@ def _alike(one: ast.stmt, other: ast.stmt) -> bool:
 
 
 class Entry(NamedTuple):
-    """One misconception of a text: its edits, and what is said of it."""
+    """One misconception of a text: its edits, and what is words of it."""
 
     name: str
     edits: tuple[str, ...]
@@ -274,13 +274,13 @@ def read_entries(text: str) -> Iterator[Entry]:
     >>> entry.edits, entry.question[-16:]
     (('axis=-1 -> axis=-2',), 'ong the queries?')
     """
-    said = {"": "", "?": "", "#": ""}
+    words = {"": "", "?": "", "#": ""}
     for block in re.split(r"\n(?=\w)", text.strip("\n")):
         head, *rows = block.split("\n")
         match = HEAD.fullmatch(head.rstrip())
         if not match:
             raise EditError(f"{head!r} is no name with its edit: `name: old -> new`")
-        edits, sign, said[""] = [match["edit"]] if match["edit"] else [], "", ""
+        edits, sign, words[""] = [match["edit"]] if match["edit"] else [], "", ""
         for row in rows:
             if row[:2].strip() or not row.strip():
                 raise EditError(f"{match['name']}: {row!r} is not indented by two")
@@ -290,7 +290,7 @@ def read_entries(text: str) -> Iterator[Entry]:
             elif begins == ":" and edits:
                 edits[-1] += f"\n{rest}"
             elif begins in ("?", "#"):
-                sign, said[begins] = begins, rest
+                sign, words[begins] = begins, rest
             else:
-                said[sign] = f"{said[sign]} {row.strip()}".strip()
-        yield Entry(match["name"], tuple(edits), *said.values())
+                words[sign] = f"{words[sign]} {row.strip()}".strip()
+        yield Entry(match["name"], tuple(edits), *words.values())

@@ -306,7 +306,7 @@ class Exercise:
         code = self._right[of] if of else self.code
         code.names |= names
         for entry in read_entries(text):
-            said = words[entry.name] if words else entry
+            sentences = words[entry.name] if words else entry
             try:
                 edits = code.read(entry.edits)
             except EditError as error:
@@ -316,9 +316,9 @@ class Exercise:
             self._add(
                 Misconception(
                     entry.name,
-                    said.diagnosis,
-                    said.question,
-                    said.why,
+                    sentences.diagnosis,
+                    sentences.question,
+                    sentences.why,
                     code.function(edits),
                     code=code,
                     edits=edits,

@@ -250,13 +250,13 @@ def test_same_result_compares_whole_results(one, other, equal):
 # Two at once
 
 
-SAID = "\n  It is so.\n  ? Is it?\n  # For the test.\n"
+WORDS = "\n  It is so.\n  ? Is it?\n  # For the test.\n"
 
 
 def with_edits(made):
     """Add to an exercise about doubling two errors at one position, one elsewhere."""
     made.edits(
-        f"tripled: 2 -> 3{SAID}one_added: x -> x + 1{SAID}two_added: x -> x + 2{SAID}"
+        f"tripled: 2 -> 3{WORDS}one_added: x -> x + 1{WORDS}two_added: x -> x + 2{WORDS}"
     )
     made.family(families.transposed())
     return made
@@ -280,7 +280,7 @@ def test_two_misconceptions_are_named_where_none_explains_alone(answer, names):
 
 def test_two_explanations_by_pairs_give_no_name():
     made = with_edits(exercise())
-    made.edits(f"also_one_added: x -> x + 2 - 1{SAID}")
+    made.edits(f"also_one_added: x -> x + 2 - 1{WORDS}")
     assert judged(made, lambda x: 3 * x + 2).diagnosis == "tripled & two_added"
     assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
 
@@ -347,7 +347,7 @@ def test_misconception_may_not_stop_where_the_answer_is_right():
 def test_second_misconception_that_only_stops_is_not_named():
     made = exercise()
     stops = "if x.ndim != 2:\n  :     raise ValueError('two axes only')"
-    made.edits(f"tripled: 2 -> 3{SAID}two_axes_only:\n  | {stops}{SAID}")
+    made.edits(f"tripled: 2 -> 3{WORDS}two_axes_only:\n  | {stops}{WORDS}")
     assert judged(made, lambda x: 3 * x if x.ndim == 2 else 4 * x).diagnosis == ""
     assert judged(made, lambda x: 3 * x).diagnosis == "tripled"
 
@@ -355,7 +355,7 @@ def test_second_misconception_that_only_stops_is_not_named():
 def test_errors_that_cancel_in_right_calls_are_not_named():
     made = exercise()
     taken = "one_taken_from_rows: 2 -> -(x.ndim == 1) + 2"
-    made.edits(f"one_added: x -> x + 1{SAID}{taken}{SAID}")
+    made.edits(f"one_added: x -> x + 1{WORDS}{taken}{WORDS}")
     assert judged(made, lambda x: 2 * x + (x.ndim == 2)).diagnosis == ""
     assert judged(made, lambda x: 2 * x + 1).diagnosis == "one_added"
 

@@ -70,7 +70,7 @@ def test_code_that_is_no_python_says_so():
         CODE.function(CODE.read(["0.0 -> ("]))
 
 
-def test_misconceptions_go_together_where_they_change_different_text():
+def test_misconceptions_that_change_different_text_go_together():
     one, other = CODE.read(["0.0 -> 1.0"]), CODE.read(["len(x) -> 2"])
     both = CODE.joined(one, other)
     assert CODE.function(both)([2.0, 4.0]) == 3.5
@@ -124,7 +124,7 @@ def exercise():
     return made
 
 
-def test_bank_has_edits_of_the_reference_and_of_other_right_answers():
+def test_bank_has_edits_of_its_other_right_answers_too():
     made = exercise()
 
     @made.right_answer
