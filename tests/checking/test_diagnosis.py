@@ -255,9 +255,8 @@ WORDS = "\n  It is so.\n  ? Is it?\n  # For the test.\n"
 
 def with_edits(made):
     """Add to an exercise about doubling two errors at one position, one elsewhere."""
-    made.edits(
-        f"tripled: 2 -> 3{WORDS}one_added: x -> x + 1{WORDS}two_added: x -> x + 2{WORDS}"
-    )
+    for edit in ("tripled: 2 -> 3", "one_added: x -> x + 1", "two_added: x -> x + 2"):
+        made.edits(f"{edit}{WORDS}")
     made.family(families.transposed())
     return made
 
