@@ -173,6 +173,9 @@ def spec(encoder_layer):
             np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
 
 
+layer_of_lesson_09 = encoder_layer_exercise.reference  # as a test may know it
+
+
 @exercise.right_answer
 def one_assertion_at_the_end(encoder_layer):
     rng = np.random.default_rng(17)
@@ -245,7 +248,8 @@ exercise.weak_at_comparing(
 shapes_alone:  and np.allclose(result, expected, rtol=1e-09, atol=1e-09) ->
 rounding_is_an_error:
   | np.allclose(result, expected, rtol=1e-09, atol=1e-09) ->
-  :     np.array_equal(result, expected)
+  :     np.array_equal(result, layer_of_lesson_09(torch.from_numpy(x), tensors,
+  :     n_heads, mask, norm_first))
 """,
     of=one_assertion_at_the_end,
 )
