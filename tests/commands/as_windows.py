@@ -33,12 +33,19 @@ MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "pty")
 OF_OS = ("geteuid", "getuid", "getegid", "getgid", "fork", "killpg", "setsid", "mkfifo")
 OF_SIGNAL = ("setitimer", "getitimer", "alarm", "SIGALRM", "SIGKILL", "ITIMER_REAL")
 
-for name in MODULES:
-    sys.modules[name] = None
-for module, names in ((os, OF_OS), (signal, OF_SIGNAL)):
-    for name in names:
-        delattr(module, name)
-sys.platform = "win32"
-command = importlib.import_module(sys.argv[1])
-sys.argv = ["course", *sys.argv[2:]]
-command.run()
+
+def main() -> None:
+    """Take away what Windows lacks, then call the command."""
+    for name in MODULES:
+        sys.modules[name] = None
+    for module, names in ((os, OF_OS), (signal, OF_SIGNAL)):
+        for name in names:
+            delattr(module, name)
+    sys.platform = "win32"
+    command = importlib.import_module(sys.argv[1])
+    sys.argv = ["course", *sys.argv[2:]]
+    command.run()
+
+
+if __name__ == "__main__":  # the docstrings' examples import every module
+    main()
