@@ -17,13 +17,14 @@ Lines of an edit have the indentation that they have to each other.
 """
 
 import ast
-import inspect
 import itertools
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+from autograder.checking.own_answer import source_of
 
 ONCE, EVERYWHERE = "->", "=>"
 ARROW = re.compile(rf"\s+({ONCE}|{EVERYWHERE})(?=\s|$)")
@@ -69,7 +70,7 @@ class Edited:
         """
         self.name, self.module = function.__name__, function.__module__
         self.names: dict[str, Any] = dict(function.__globals__)
-        text = textwrap.dedent(source or inspect.getsource(function))
+        text = textwrap.dedent(source or source_of(function))
         (tree,) = ast.parse(text).body
         assert isinstance(tree, ast.FunctionDef)
         tree.decorator_list = []

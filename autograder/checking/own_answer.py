@@ -20,7 +20,7 @@ def as_answer(exercise: "Exercise") -> str:
     So ``arguments.whole("m ≥ 0", m)`` becomes m, its value, and what then does nothing
     is left out, such as ``m = m``.
     """
-    text = textwrap.dedent(inspect.getsource(exercise.reference)).rstrip("\n")
+    text = textwrap.dedent(source_of(exercise.reference)).rstrip("\n")
     text = _without(text, _is_refusal)
     while checks := [node for node in ast.walk(ast.parse(text)) if _values(node)]:
         check, values = checks[-1], _values(checks[-1])  # no other one is within it
@@ -29,6 +29,20 @@ def as_answer(exercise: "Exercise") -> str:
         is_name = isinstance(values[0], ast.Name) and len(values) == 1
         text = text.replace(written, value if is_name else f"({value})")
     return _without(text, _assigns_to_itself)
+
+
+def source_of(function: Callable[..., object]) -> str:
+    """Return a function's source, also in a class's edition, where it is packed."""
+    packed = function.__globals__.get("packed")
+    if not isinstance(packed, bytes):
+        return inspect.getsource(function)
+    text = packed.decode()
+    (node,) = (
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__
+    )
+    return ast.get_source_segment(text, node) or ""
 
 
 def as_stub(exercise: "Exercise") -> str:

@@ -62,11 +62,12 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # a zip file's first day: no file says when it w
 PACKED = '''"""{first}"""
 
 # Packed in a class's edition, since a lesson that asks for such code is open.
+packed = __import__("zlib").decompress(__import__("base64").b85decode(
+{text}
+))
 exec(
     compile(
-        __import__("zlib").decompress(__import__("base64").b85decode(
-{text}
-        )),
+        packed,
         "<{name}, packed>",
         "exec",
         dont_inherit=True,
@@ -306,7 +307,7 @@ def packed(path: str, content: bytes) -> bytes:
     first = (ast.get_docstring(ast.parse(content)) or "").partition("\n")[0]
     code = base64.b85encode(zlib.compress(content, 9)).decode()
     rows = textwrap.wrap(code, 76, break_on_hyphens=False)
-    text = "\n".join(f'            b"{row}"' for row in rows)
+    text = "\n".join(f'    b"{row}"' for row in rows)
     name = path.removesuffix(".py").replace("/", ".")
     first = first.replace("\\", "").replace('"', "'")
     return PACKED.format(first=first, text=text, name=name).encode()

@@ -241,6 +241,7 @@ each_part_as_a_whole: axis = tuple(range(1, x.ndim))
   ? What does a loop over x give you when x has one axis, and when it has three?
   # `for row in x` walks along the first axis, whatever that is.
 row_max_and_one_sum:
+  | shifted = … -> shifted = x - np.max(x, axis=axis, keepdims=True)
   | np.sum(exponentials, axis=axis, keepdims=True) -> np.sum(exponentials)
   Your exponentials are divided by one sum over the whole array.
   ? How many sums does a table of two rows need?

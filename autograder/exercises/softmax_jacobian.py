@@ -117,14 +117,20 @@ def two_cases(p):
 
 exercise.edits(
     """
-diagonal_only: return diagonal * (1 - p[..., np.newaxis])
+diagonal_only: -p_i * p_j -> 0.0
   Your entries off the diagonal are 0.
   ? If score j grows, do the other weights stay, when all must sum to 1?
   # Softmax is taken for a function that treats each score by itself.
+""",
+    of=two_cases,
+)
+exercise.edits(
+    """
 diagonal_by_np_diag:
   | diagonal = …
   : return diagonal … -> return np.diag(p * (1 - p))
   Your result is np.diag of p (1 − p): 0 off the diagonal, for one row of weights.
+  ? If score j grows, do the other weights stay, when all must sum to 1?
   # Softmax is taken for a function that treats each score by itself, and np.diag
     makes the table.
 weights_by_np_diag:

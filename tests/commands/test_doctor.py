@@ -151,7 +151,7 @@ def test_only_the_control_group_can_be_done_without():
 def test_page_on_grading_has_these_lines(monkeypatch):
     monkeypatch.setattr(doctor.platform, "machine", lambda: "x86_64")
     lines = doctor.isolation_lines(SOUND, Limits())
-    page = (COURSE.root / "docs" / "grading.md").read_text(encoding="utf-8")
+    page = (COURSE.root / "docs" / "safety.md").read_text(encoding="utf-8")
     assert "\n".join(map(str, lines)) in page
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     ours = replace(SOUND, users=frozenset({1000}))

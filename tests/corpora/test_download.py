@@ -304,7 +304,7 @@ def test_prepare_keeps_what_came_before_a_failure(folder, dataset, wheel, consol
 
 
 def test_data_of_a_notebook_is_in_the_folder_of_its_course(tmp_path, monkeypatch):
-    monkeypatch.delenv("ATTENTION_COURSE_DATA")
+    monkeypatch.delenv("ATTENTION_COURSE_DATA", raising=False)
     monkeypatch.setattr(download, "IN_A_CLONE", False)
     lesson = tmp_path / "work" / "06_byte_pair_encoding"
     lesson.mkdir(parents=True)

@@ -21,7 +21,6 @@ from autograder.course import Course
 from autograder.demo.sample_class import (
     _definitions,
     _dependencies,
-    _lines,
 )
 
 COURSE = Course.here()
@@ -46,24 +45,23 @@ def spellings(exercise: str) -> tuple[str, ...]:
     """Return ways to answer an exercise, without docstrings: the right ones first."""
     texts = [as_answer(load(exercise))]
     module = importlib.import_module(f"tests.answers.{exercise}")
-    source = inspect.getsource(module)
-    functions, imports = _definitions(source)
+    functions, imports = _definitions(module.__name__)
     # Not the bank's options: they are spelled alike, as no two students' answers are.
     answers = module.answers
     written = answers.right | answers.spellings | answers.others
     for function in written.values():
         name = getattr(function, "__name__", "")
         if inspect.isfunction(function) and name in functions:
-            texts.append(_alone(exercise, source, functions, imports, name))
+            texts.append(_alone(exercise, functions, imports, name))
     bare = [ast.unparse(_Bare().visit(ast.parse(text))) for text in texts]
     return tuple(dict.fromkeys(bare))
 
 
-def _alone(exercise, source, functions, imports, name):
-    needed = _dependencies(functions[name], {**functions, **imports}) - {name}
-    parts = [_lines(source, imports[each]) for each in sorted(needed & {*imports})]
-    parts += [_lines(source, functions[each]) for each in sorted(needed & {*functions})]
-    answer = _lines(source, functions[name]).replace(f"def {name}(", f"def {exercise}(")
+def _alone(exercise, functions, imports, name):
+    needed = _dependencies(functions[name], {**functions, **imports})
+    parts = [imports[each] for each in sorted(needed & {*imports})]
+    parts += [functions[each] for each in sorted(needed & {*functions})]
+    answer = functions[name].replace(f"def {name}(", f"def {exercise}(")
     return "\n\n\n".join([*parts, answer])
 
 
