@@ -246,11 +246,15 @@ row_max_and_one_sum:
   Your exponentials are divided by one sum over the whole array.
   ? How many sums does a table of two rows need?
   # The axis is given to max, and forgotten in sum.
-row_max_and_column_sums: exponentials, axis=axis -> exponentials, axis=0
+row_max_and_column_sums:
+  | shifted = … -> shifted = x - np.max(x, axis=axis, keepdims=True)
+  | exponentials, axis=axis -> exponentials, axis=0
   Your exponentials are divided by sums along the first axis.
   ? Which sum does a weight of a table need: its row's, or its column's?
   # Python's sum(e) adds up along the first axis.
-row_max_and_sums_of_the_last_axis: exponentials, axis=axis -> exponentials, axis=-1
+row_max_and_sums_of_the_last_axis:
+  | shifted = … -> shifted = x - np.max(x, axis=axis, keepdims=True)
+  | exponentials, axis=axis -> exponentials, axis=-1
   Your exponentials are divided by sums along the last axis, whatever axis is asked
     for.
   ? Where do your sums use the argument axis?
