@@ -167,15 +167,6 @@ min_subtracted: np.max -> np.min
     above it.
   ? Which number must you subtract, so that no score is left far above 0?
   # Shifting numbers so that they begin at 0 takes the smallest one off.
-mean_subtracted: np.max -> np.mean
-  Your exp is inf where a score lies far above the mean of its row, which is
-    subtracted.
-  # Subtracting the mean is how data are usually centred.
-mean_of_everything_subtracted: np.max(x, axis=axis, keepdims=True) -> np.mean(x)
-  Your numbers are NaN where a row lies far from the mean of the whole array, which is
-    subtracted.
-  ? How far above or below that mean can all the scores of one row lie?
-  # x - x.mean() is how data are usually centred.
 clipped_scores: shifted = np.clip(x, -500, 500)
   Your very large scores all get the same weight, and so do your very negative ones:
     they are cut off at a limit.
@@ -381,6 +372,21 @@ divided_by_the_largest_score: x - np.max -> x / np.max
 """,
 )
 
+exercise.edits(
+    """
+mean_subtracted: np.max -> np.mean
+  Your exp is inf where a score lies far above the mean of its row, which is
+    subtracted.
+  ? Which number must you subtract, so that no score is left far above 0?
+  # Subtracting the mean is how data are usually centred.
+mean_of_everything_subtracted: np.max(x, axis=axis, keepdims=True) -> np.mean(x)
+  Your numbers are NaN where a row lies far from the mean of the whole array, which is
+    subtracted.
+  ? How far above or below that mean can all the scores of one row lie?
+  # x - x.mean() is how data are usually centred.
+""",
+    of=with_default,
+)
 exercise.family(
     families.squeezed(),
     families.transposed(),
