@@ -157,11 +157,8 @@ one_column_too_many: (*targets.shape, vocab_size) -> (*targets.shape, vocab_size
   ? How many token ids are there from 0 to vocab_size − 1?
   # vocab_size is taken for the largest token id.
 token_zero_gets_nothing:
-  | return even. … ->
-  :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)
-  :     smoothed[..., 0] = 0.0
-  :     smoothed[targets == 0] = 0.0
-  :     return smoothed
+  | , right) ->
+  :     , right) * (torch.arange(vocab_size) > 0) * (targets != 0).unsqueeze(-1)
   Your token 0 gets nothing, and where it is the right one the whole row is 0.
   ? Does the docstring treat any token differently?
   # The Annotated Transformer smooths so, with 0 for padding;

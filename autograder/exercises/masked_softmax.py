@@ -479,9 +479,9 @@ whole_numbers_refused:
   ? Which dtype can hold −∞?
   # A copy of integers is an array of integers: −∞ does not fit in.
 scores_filled_in_place:
-  | allowed = … ->
-  :     allowed = np.asarray(scores, float)
-  :     allowed[np.broadcast_to(~may_attend, scores.shape)] = -np.inf
+  | nothing = … ->
+  :     np.asarray(scores, float)[...] = allowed
+  :     nothing = ~may_attend.any(axis=-1, keepdims=True)
   Your call writes over the caller's blocked scores.
   ? Does scores[...] = … make a new array, or write into the caller's?
   # masked_fill_ and scores[~mask] = -inf write in place.
