@@ -9,8 +9,9 @@ import builtins
 import functools
 import itertools
 import linecache
+import re
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.values import is_array, is_one_of, is_tensor
@@ -212,3 +213,12 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
     except (SyntaxError, ValueError):  # a line of IPython's, say
         return ast.Module([], [])
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital at its beginning, where its first sign has one."""
+    return text[:1].upper() + text[1:]
+
+
+# Returns what a message means that fits its pattern, "" where that is not certain.
+Explain = Callable[[re.Match[str], FailingCode], str]

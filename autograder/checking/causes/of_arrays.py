@@ -2,13 +2,17 @@
 
 import ast
 import re
-from collections.abc import Callable
 from typing import Any
 
-from autograder.checking.causes.failing_code import UNKNOWN, FailingCode, kind_of
+from autograder.checking.causes.failing_code import (
+    UNKNOWN,
+    Explain,
+    FailingCode,
+    capital,
+    kind_of,
+)
 from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
 
-Explain = Callable[[re.Match[str], FailingCode], str]
 NUMBER_BY_NUMBER = {"maximum", "minimum", "add", "subtract", "multiply", "divide"}
 REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
 
@@ -29,7 +33,7 @@ def _product(match: re.Match[str], code: FailingCode) -> str:
     axes = _n_axes(code.value(left)), _n_axes(code.value(right))
     if 0 in axes:
         which = one if axes[0] == 0 else other
-        return f"{_capital(which)} is a single number, and a matrix product needs rows."
+        return f"{capital(which)} is a single number, and a matrix product needs rows."
     of_left = "the only axis" if axes[0] == 1 else "the last axis"
     of_right = "the only axis" if axes[1] == 1 else "the last axis but one"
     pairs = f"{of_left} of {one} with {of_right} of {other}"
@@ -50,7 +54,7 @@ def _no_axes_to_multiply(match: re.Match[str], code: FailingCode) -> str:
     if not sides:
         return ""
     which = code.code(sides[int(match[1])], "one side")
-    return f"{_capital(which)} is a single number, and a matrix product needs an array."
+    return f"{capital(which)} is a single number, and a matrix product needs an array."
 
 
 def _n_axes(value: Any) -> int | None:
@@ -202,7 +206,7 @@ def _axis(match: re.Match[str], code: FailingCode) -> str:
         )
         what = code.code(function.value if is_method else first)  # type: ignore[attr-defined]
     return (
-        f"{_capital(what or 'the array')} has fewer axes here: axes count from 0, and "
+        f"{capital(what or 'the array')} has fewer axes here: axes count from 0, and "
         "−1 is the last one, however many there are."
     )
 
@@ -211,7 +215,7 @@ def _no_axis(match: re.Match[str], code: FailingCode) -> str:
     what = ""
     if isinstance(code.node, ast.Call):
         what = code.code(next(iter(code.node.args), None))
-    return f"{_capital(what or 'this')} is a single number here, and has no axis."
+    return f"{capital(what or 'this')} is a single number here, and has no axis."
 
 
 def _transposed(match: re.Match[str], code: FailingCode) -> str:
@@ -227,7 +231,7 @@ def _transposed(match: re.Match[str], code: FailingCode) -> str:
 def _too_many_indices(match: re.Match[str], code: FailingCode) -> str:
     what = code.code(code.node.value) if isinstance(code.node, ast.Subscript) else ""
     return (
-        f"{_capital(what or 'the array')} has fewer axes here than stand in the square "
+        f"{capital(what or 'the array')} has fewer axes here than stand in the square "
         "brackets."
     )
 
@@ -251,11 +255,11 @@ def _not_an_index(match: re.Match[str], code: FailingCode) -> str:
         return ""
     value = code.value(node.slice)
     if kind_of(value) in ("a float", "a text (a str)"):
-        what = f"{_capital(code.code(node.slice, 'the index'))} is {kind_of(value)}"
+        what = f"{capital(code.code(node.slice, 'the index'))} is {kind_of(value)}"
         more = ": `/` gives a float, `//` an integer" if type(value) is float else ""
         return f"{what}, and positions are integers{more}."
     if (is_array(value) or is_tensor(value)) and as_array(value).dtype.kind == "f":
-        what = _capital(code.code(node.slice, "the index"))
+        what = capital(code.code(node.slice, "the index"))
         return f"{what} holds floats, and positions are integers."
     return ""
 
@@ -265,7 +269,7 @@ def _not_cast(match: re.Match[str], code: FailingCode) -> str:
         return ""
     what = code.code(code.node.target, "the array")
     return (
-        f"{_capital(what)} holds integers, and `{_symbol(code.node)}=` would write "
+        f"{capital(what)} holds integers, and `{_symbol(code.node)}=` would write "
         "floats into that same array; without the `=` there is a new one."
     )
 
@@ -291,7 +295,7 @@ def _sequence_for_number(match: re.Match[str], code: FailingCode) -> str:
 def _no_length(match: re.Match[str], code: FailingCode) -> str:
     node = code.node
     first = next(iter(node.args), None) if isinstance(node, ast.Call) else node
-    what = _capital(code.code(first, "what it is asked of"))
+    what = capital(code.code(first, "what it is asked of"))
     return f"{what} is a single number here: it has neither length nor entries."
 
 
@@ -472,10 +476,6 @@ def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
                     "another slice for each of them."
                 )
     return ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _known(value: Any) -> bool:

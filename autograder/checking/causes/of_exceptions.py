@@ -13,7 +13,8 @@ from autograder.checking.causes.failing_code import FailingCode
 from autograder.checking.causes.of_arrays import CAUSES as OF_ARRAYS
 from autograder.checking.causes.of_calls import inside_a_call
 from autograder.checking.causes.of_dictionaries import going_through_keys
-from autograder.checking.causes.of_python import CAUSES as OF_PYTHON
+from autograder.checking.causes.of_names import CAUSES as OF_NAMES
+from autograder.checking.causes.of_values import CAUSES as OF_VALUES
 
 MAX_CAUSE = 400  # characters
 
@@ -41,7 +42,7 @@ def cause_of(
 def _cause(kinds: tuple[str, ...], message: str, code: FailingCode) -> str:
     if sentence := going_through_keys(message, code):
         return sentence[:MAX_CAUSE]
-    for kind, pattern, explain in (*OF_ARRAYS, *OF_PYTHON):
+    for kind, pattern, explain in (*OF_ARRAYS, *OF_NAMES, *OF_VALUES):
         if kind not in kinds:
             continue
         if match := re.search(pattern, message):
