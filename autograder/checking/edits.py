@@ -247,7 +247,7 @@ def _alike(one: ast.stmt, other: ast.stmt) -> bool:
 
 
 class Entry(NamedTuple):
-    """One misconception of a text: its edits, and what is words of it."""
+    """One misconception of a text: its edits, and what is said of it."""
 
     name: str
     edits: tuple[str, ...]

@@ -48,24 +48,31 @@ Way = Literal["passes", "rejects", "breaks", "answers", "stops", "ends"]
 CAUGHT = ("rejects", "breaks")
 
 
+# A strong test ends in `assert is_right, …`, which the broken function makes False.
 SAYING_NO = """
-lets_everything_pass:
+lets_everything_pass: is_right &= -> is_right |=
   Your test lets every function pass that it gets, broken ones too.
   ? Which of your lines can raise AssertionError, and what has to happen for it?
   # No assertion, one that cannot fail, results compared with themselves, or an `except`
     around it that swallows it.
-rejects_everything:
+rejects_everything: {rejects}
   Your test rejects every function that it gets, right ones too.
   ? What does your test say of {own}?
   # An expected shape or number is wrong, and no right version was tried.
 returns_false:
+  | assert is_right… ->
+  :     if not is_right:
+  :         return False
   Your test returns False for a broken function, and raises nothing.
   ? What does `assert` do that `return False` does not?
   # `return False` says what is wrong, and nobody listens.
-returns_true_or_false:
+returns_true_or_false: assert is_right… -> return is_right
   Your test returns True or False, and raises nothing.
   # np.allclose returns a bool, and `return np.allclose(…)` reads like a test.
 raises_another_error:
+  | assert is_right… ->
+  :     if not is_right:
+  :         raise ValueError('the result is wrong')
   Your test stops at broken functions with an error that is no AssertionError.
   ? Which exception does `assert` raise?
   # `raise ValueError(…)` is how functions refuse arguments.
@@ -158,21 +165,22 @@ class LearnersTest(Exercise):
         for name, claim in names.items():
             self.catches(name, claim, known[name], weight=weight, visible=visible)
 
-    def weak_at_saying_no(self, own: str, text: str, of: Function) -> None:
-        """Add five weak tests, whose words are here.
+    def weak_at_saying_no(self, own: str, rejects: str, of: Function) -> None:
+        """Add five weak tests, which differ from a strong one in its last line alone.
 
         own : the learner's own function of that kind, as in "the attention that you
             wrote in lesson 01"
-        text : the edits, by the names of ``SAYING_NO``
-        of : the test that is edited
+        rejects : the edit that makes it reject everything
+        of : the strong test: its assertion is ``assert is_right, …``, and it has
+            ``is_right &= …`` once
         """
-        words = {each.name: each for each in read_entries(SAYING_NO.format(own=own))}
-        self.edits(text, of=of, words=words)
+        self.edits(SAYING_NO.format(own=own, rejects=rejects), of=of)
 
     def weak_at_comparing(self, text: str, of: Function) -> None:
         """Add two weak tests: of shapes alone, and of floats to the last digit.
 
-        text, of : as above, by the names of ``COMPARING``
+        text : the edits, by the names of ``COMPARING``
+        of : the test that is edited
         """
         words = {each.name: each for each in read_entries(COMPARING)}
         self.edits(text, of=of, words=words)

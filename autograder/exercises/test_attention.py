@@ -122,19 +122,7 @@ def one_assertion_at_the_end(attention):
 
 exercise.weak_at_saying_no(
     "the attention that you wrote in lesson 01",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: result.shape == right.shape -> result.shape == v.shape
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the attention is wrong')
-""",
+    rejects="result.shape == right.shape -> result.shape == v.shape",
     of=one_assertion_at_the_end,
 )
 exercise.weak_at_comparing(

@@ -141,19 +141,7 @@ def one_assertion_at_the_end(train_bpe):
 
 exercise.weak_at_saying_no(
     "the training that you wrote in lesson 06",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: merges == expected -> len(merges) == n_merges
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the merges are wrong')
-""",
+    rejects="merges == expected -> len(merges) == n_merges",
     of=one_assertion_at_the_end,
 )
 exercise.edits(

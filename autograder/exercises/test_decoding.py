@@ -119,19 +119,7 @@ def one_assertion_at_the_end(greedy_decode):
 
 exercise.weak_at_saying_no(
     "the decoder that you wrote in lesson 11",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: expected = [0] + token_ids
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the token ids are wrong')
-""",
+    rejects="expected = [0] + token_ids",
     of=one_assertion_at_the_end,
 )
 exercise.edits(

@@ -228,19 +228,7 @@ def one_assertion_at_the_end(encoder_layer):
 
 exercise.weak_at_saying_no(
     "the layer that you wrote in lesson 09",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: result.shape == x.shape -> result.shape == x.shape[1:]
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the result is wrong')
-""",
+    rejects="result.shape == x.shape -> result.shape == x.shape[1:]",
     of=one_assertion_at_the_end,
 )
 exercise.weak_at_comparing(

@@ -149,19 +149,7 @@ def one_assertion_at_the_end(masked_softmax):
 
 exercise.weak_at_saying_no(
     "the masked softmax that you wrote in lesson 04",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: np.shape(weights) == shape -> np.shape(weights) == shape[:-1]
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the weights are wrong')
-""",
+    rejects="np.shape(weights) == shape -> np.shape(weights) == shape[:-1]",
     of=one_assertion_at_the_end,
 )
 exercise.weak_at_comparing(

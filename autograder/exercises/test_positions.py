@@ -89,19 +89,7 @@ def one_assertion_at_the_end(sinusoidal_encoding):
 
 exercise.weak_at_saying_no(
     "the encoding that you wrote in lesson 05",
-    """
-lets_everything_pass: is_right &= -> is_right |=
-rejects_everything: encoding.shape == (n, d_model) -> encoding.shape == (d_model, n)
-returns_false:
-  | assert is_right… ->
-  :     if not is_right:
-  :         return False
-returns_true_or_false: assert is_right… -> return is_right
-raises_another_error:
-  | assert is_right… ->
-  :     if not is_right:
-  :         raise ValueError('the encoding is wrong')
-""",
+    rejects="encoding.shape == (n, d_model) -> encoding.shape == (d_model, n)",
     of=one_assertion_at_the_end,
 )
 exercise.weak_at_comparing(
