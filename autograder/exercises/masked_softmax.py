@@ -167,91 +167,59 @@ def softmax(x):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-exercise.edits(
-    """
-filled_with_minus_a_hundred:
-  | -np.inf -> -100.0
+FILLED = """
+filled_with_minus_{name}:
+  | -np.inf -> {number}
   | return softmax(allowed)
-  A blocked key counts as one with the score −100: where the allowed ones are lower,
+  A blocked key counts as one with the score {text}: where the allowed ones are lower,
     it takes their weight.
   ? Is there a number that is smaller than every score?
   # Scores of a fresh model lie near 0, so any number that is far below looks like
     plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
     rows without keys may be mended.
-filled_with_minus_a_hundred_beside_keys:
-  | -np.inf -> -100.0
+filled_with_minus_{name}_beside_keys:
+  | -np.inf -> {number}
   | return np.where(nothing, 0.0, softmax(allowed))
-  A blocked key counts as one with the score −100: where the allowed ones are lower,
+  A blocked key counts as one with the score {text}: where the allowed ones are lower,
     it takes their weight.
-filled_with_minus_ten_thousand:
-  | -np.inf -> -10000.0
-  | return softmax(allowed)
-  A blocked key counts as one with the score −10000: where the allowed ones are lower,
-    it takes their weight.
-filled_with_minus_ten_thousand_beside_keys:
-  | -np.inf -> -10000.0
-  | return np.where(nothing, 0.0, softmax(allowed))
-  A blocked key counts as one with the score −10000: where the allowed ones are lower,
-    it takes their weight.
-filled_with_minus_ten_thousand_then_zeros: -np.inf -> -10000.0
-  A blocked key counts as one with the score −10000 until the sum is taken, and has
+"""
+FILLED_THEN_ZEROS = """
+filled_with_minus_{name}_then_zeros: -np.inf -> {number}
+  A blocked key counts as one with the score {text} until the sum is taken, and has
     the weight 0 in the end: where the allowed ones are lower, weight is lost.
+  ? Is there a number that is smaller than every score?
   # The same, with the weights times the mask for rows without keys.
-filled_with_minus_a_million:
-  | -np.inf -> -1000000.0
+"""
+TAKEN_OFF = """
+{name}_taken_off:
+  | -np.inf -> scores - {number}
   | return softmax(allowed)
-  A blocked key counts as one with the score −10⁶: where the allowed ones are lower,
-    it takes their weight.
-  # Scores of a fresh model lie near 0, so any number that is far below looks like
-    plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
-    rows without keys may be mended.
-filled_with_minus_a_million_beside_keys:
-  | -np.inf -> -1000000.0
-  | return np.where(nothing, 0.0, softmax(allowed))
-  A blocked key counts as one with the score −10⁶: where the allowed ones are lower,
-    it takes their weight.
-filled_with_minus_a_million_then_zeros: -np.inf -> -1000000.0
-  A blocked key counts as one with the score −10⁶ until the sum is taken, and has the
-    weight 0 in the end: where the allowed ones are lower, weight is lost.
-  # The same, with the weights times the mask for rows without keys.
-filled_with_minus_a_billion:
-  | -np.inf -> -1000000000.0
-  | return softmax(allowed)
-  A blocked key counts as one with the score −10⁹: where the allowed ones are lower,
-    it takes their weight.
-  # Scores of a fresh model lie near 0, so any number that is far below looks like
-    plenty: −1e9 is in The Annotated Transformer, −1e6 in Dive into Deep Learning;
-    rows without keys may be mended.
-filled_with_minus_a_billion_beside_keys:
-  | -np.inf -> -1000000000.0
-  | return np.where(nothing, 0.0, softmax(allowed))
-  A blocked key counts as one with the score −10⁹: where the allowed ones are lower,
-    it takes their weight.
-filled_with_minus_a_billion_then_zeros: -np.inf -> -1000000000.0
-  A blocked key counts as one with the score −10⁹ until the sum is taken, and has the
-    weight 0 in the end: where the allowed ones are lower, weight is lost.
-  # The same, with the weights times the mask for rows without keys.
-ten_thousand_taken_off:
-  | -np.inf -> scores - 10000
-  | return softmax(allowed)
-  A blocked key counts with its own score less 10000: where that is still the largest,
+  A blocked key counts with its own score less {text}: where that is still the largest,
     it takes the weight.
   ? If a blocked key's score is far above the others, what is it afterwards?
   # (1 - mask) * -10000.0 is added to the scores in BERT's code.
-ten_thousand_taken_off_then_zeros: -np.inf -> scores - 10000
-  A blocked key counts with its own score less 10000 until the sum is taken, and has
+{name}_taken_off_then_zeros: -np.inf -> scores - {number}
+  A blocked key counts with its own score less {text} until the sum is taken, and has
     the weight 0 in the end.
   # The same, with the weights times the mask for rows without keys.
-a_billion_taken_off:
-  | -np.inf -> scores - 1000000000
-  | return softmax(allowed)
-  A blocked key counts with its own score less 10⁹: where that is still the largest,
-    it takes the weight.
-  # (1 - mask) * -10000.0 is added to the scores in BERT's code.
-a_billion_taken_off_then_zeros: -np.inf -> scores - 1000000000
-  A blocked key counts with its own score less 10⁹ until the sum is taken, and has the
-    weight 0 in the end.
-  # The same, with the weights times the mask for rows without keys.
+"""
+for name, number, text in (
+    ("a_hundred", "-100.0", "−100"),
+    ("ten_thousand", "-1e4", "−10000"),
+    ("a_million", "-1e6", "−10⁶"),
+    ("a_billion", "-1e9", "−10⁹"),
+):
+    values = {"name": name, "number": number, "text": text}
+    exercise.edits(FILLED.format(**values), softmax=softmax)
+    if name != "a_hundred":
+        exercise.edits(FILLED_THEN_ZEROS.format(**values))
+for name, number, text in (
+    ("ten_thousand", "10000", "10000"),
+    ("a_billion", "1000000000", "10⁹"),
+):
+    exercise.edits(TAKEN_OFF.format(name=name, number=number, text=text))
+exercise.edits(
+    """
 rows_without_keys_shared_out:
   | return np.where(nothing, 1 / scores.shape[-1], powers / totals)
   Your row in which all keys are blocked shares its weight out equally.
