@@ -33,7 +33,7 @@ def as_answer(exercise: "Exercise") -> str:
 
 def source_of(function: Callable[..., object]) -> str:
     """Return a function's source, also in a class's edition, where it is packed."""
-    packed = function.__globals__.get("packed")
+    packed = getattr(function, "__globals__", {}).get("packed")  # builtins have none
     if not isinstance(packed, bytes):
         return inspect.getsource(function)
     text = packed.decode()

@@ -1,6 +1,5 @@
-"""Building the notebooks: what they hold, and what an interrupted build leaves."""
+"""Building the notebooks: what changes them, and what an interrupted build leaves."""
 
-import ast
 import errno
 import json
 import logging
@@ -14,7 +13,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from autograder import course
@@ -23,73 +21,23 @@ from autograder.course import Course, CourseError, write_together
 from autograder.notebooks import build as builder
 from autograder.notebooks import execute
 from autograder.notebooks.assemble import teacher_notebook
-from autograder.notebooks.build import as_text, build, differences, learner_text, strays
+from autograder.notebooks.build import as_text, build, differences, learner_text
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.pictures import texts_path
 from autograder.notebooks.source import LessonSource
-from autograder.shown_code import without_assertions
-from course_lib.figures.alternatives import alternative_text, digest
+from course_lib.figures.alternatives import digest
+from tests.notebooks.one_lesson import HERE, TEXT, cell, files, notebooks
 from tests.processes import InterruptibleProcess
 from tests.synthetic import (
     DOUBLE,
     LESSON,
     TOP,
     TWICE_DOUBLE,
-    Registry,
     exercise_cells,
     write_lesson,
 )
 
-HERE = Course.here()
-STUB = "raise NotImplementedError  # replace this line with your answer"
-TEXT = TOP + "\nfrom stub import check\n" + exercise_cells("double")
-DEFINITIONS = ast.FunctionDef | ast.ClassDef
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Make a course folder with one lesson whose exercises exist only here."""
-    root = tmp_path / "course"
-    root.mkdir()
-    shutil.copy(HERE.root / "nbgrader_config.py", root)
-    (root / "stub.py").write_text("def check(f):\n    print(f.__name__, 'checked')\n")
-    write_lesson(root, TEXT)
-    return Course(root)
-
-
-@pytest.fixture
-def registry(tmp_path, monkeypatch):
-    registry = Registry(tmp_path, monkeypatch)
-    registry.add(DOUBLE, "double")
-    return registry
-
-
-@pytest.fixture
-def unexecuted(monkeypatch):
-    """Leave the cells unexecuted where a test is about something else."""
-    monkeypatch.setattr(builder, "execute", lambda notebook, source, root: None)
-
-
-@pytest.fixture
-def built(folder, registry, unexecuted):
-    build(folder, LESSON)
-    return folder
-
-
-def files(root):
-    """Return all files of a folder with their bytes."""
-    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def notebooks(folder):
-    paths = folder.teacher(LESSON), folder.learner(LESSON)
-    return [nbformat.read(path, as_version=4) for path in paths]
-
-
-def cell(notebook, name):
-    (cell,) = [cell for cell in notebook.cells if cell.id == name]
-    return cell
 
 
 def call(monkeypatch, capsys, *arguments):
@@ -99,110 +47,6 @@ def call(monkeypatch, capsys, *arguments):
         cli.run()
     code = caught.value.code
     return (code or 0, *capsys.readouterr())
-
-
-# What the learner's notebook holds
-
-
-@pytest.fixture(params=HERE.lessons)
-def released(request):
-    source = LessonSource(HERE.source(request.param))
-    teacher = teacher_notebook(source)
-    text = learner_text(HERE.root, request.param, teacher)
-    return source, teacher, nbformat.reads(text, as_version=4)
-
-
-def test_learner_gets_a_stub_for_each_solution(released):
-    source, teacher, learner = released
-    for exercise in source.exercises:
-        text = cell(teacher, exercise.name).source
-        contract = text.split("    ### BEGIN SOLUTION\n")[0]
-        assert cell(learner, exercise.name).source == f"{contract}    {STUB}"
-
-
-def test_answers_of_the_learner_alone_keep_their_stub(built):
-    teacher, learner = notebooks(built)
-    for cell in learner.cells:
-        is_answer = cell.metadata.get("nbgrader", {}).get("solution", False)
-        assert ("attention" in cell.metadata) is is_answer
-        if is_answer:
-            course_version = "from course_lib.synthetic import double"
-            expected = {"stub": cell.source, "course_version": course_version}
-            assert cell.metadata["attention"] == expected
-            assert STUB in cell.source
-    answers = [cell for cell in teacher.cells if "attention" in cell.metadata]
-    assert [[*cell.metadata["attention"]] for cell in answers] == [["course_version"]]
-
-
-# Rows of two weak tests that lesson 15 shows; any test of that function has them.
-COMMON_ROWS = {
-    "rng = np.random.default_rng(0)",
-    "output, weights = attention(q, k, v)",
-    # Lesson 09's first layer calls the learner's own network, as later layers do.
-    'return feed_forward(x, p["w_1"], p["b_1"], p["w_2"], p["b_2"])',
-}
-
-
-def test_learner_notebook_holds_no_solution(released):
-    source, teacher, learner = released
-    assert "SOLUTION" not in as_text(learner)
-    written = {row.strip() for c in learner.cells for row in c.source.splitlines()}
-    for exercise in source.exercises:
-        text = cell(teacher, exercise.name).source
-        body = text.split("### BEGIN SOLUTION\n")[1].splitlines()[:-1]
-        assert any(row.strip().startswith(("return ", "assert ")) for row in body)
-        rows = {row.strip() for row in body if len(row.strip()) > 3}
-        assert not (written & rows) - COMMON_ROWS
-
-
-def test_learner_notebook_holds_no_outputs(released):
-    for cell_ in released[2].cells:
-        if cell_.cell_type == "code":
-            assert (cell_.outputs, cell_.execution_count) == ([], None)
-
-
-def test_learner_checks_are_locked_and_have_the_points(released):
-    source, _, learner = released
-    for exercise in source.exercises:
-        about = cell(learner, f"check-{exercise.name}").metadata
-        assert about.nbgrader.points == exercise.points > 0
-        assert about.nbgrader.locked and about.nbgrader.grade
-        assert about.deletable is about.editable is False
-        answer = cell(learner, exercise.name).metadata
-        assert not answer.nbgrader.locked and answer.nbgrader.solution
-        assert answer.get("editable", True)
-
-
-def test_learner_notebook_has_the_teachers_other_cells(released):
-    _, teacher, learner = released
-    by_id = {c.id: c for c in learner.cells}
-    alone = {c.id for c in teacher.cells if not without_assertions(c.source)}
-    assert [*by_id] == [c.id for c in teacher.cells if c.id not in alone]
-    for theirs in (c for c in teacher.cells if c.id in by_id):
-        mine = by_id[theirs.id]
-        if broken := theirs.metadata.get("attention", {}).get("mend"):
-            assert mine.source == broken != theirs.source
-        elif theirs.cell_type == "code" and "nbgrader" not in theirs.metadata:
-            assert mine.source == without_assertions(theirs.source)
-        elif not theirs.metadata.get("nbgrader", {}).get("solution"):
-            assert mine.source == theirs.source
-
-
-def test_learner_reads_no_assertion_and_no_alternative_text(released):
-    source, _, learner = released
-    for each in learner.cells:
-        if each.cell_type == "code":
-            tree = ast.parse(each.source)
-            blocks = [s for s in tree.body if not isinstance(s, DEFINITIONS)]
-            for node in (node for block in blocks for node in ast.walk(block)):
-                assert not isinstance(node, ast.Assert)
-                if isinstance(node, ast.keyword) and node.arg == "alt":
-                    assert alternative_text(node.value.value) in source.texts.values()
-
-
-def test_learner_notebook_is_deterministic(released):
-    source, teacher, learner = released
-    assert learner_text(HERE.root, source.lesson, teacher) == as_text(learner)
 
 
 # Alternative texts
@@ -534,150 +378,6 @@ def test_nbgrader_leaves_nothing_behind(folder, registry, tmp_path, monkeypatch)
     learner_text(folder.root, LESSON, teacher)
     assert files(tmp_path) == before
     assert Path.cwd() == scratch and [*scratch.iterdir()] == []
-
-
-# autograder build --check
-
-
-def test_fresh_build_has_no_differences(built):
-    assert differences(built, LESSON) == []
-
-
-def test_outputs_of_the_teacher_are_left_to_nbval(built):
-    teacher = notebooks(built)[0]
-    code = cell(teacher, "a-lesson-2")
-    code.execution_count = 9
-    code.outputs = [nbformat.v4.new_output("stream", text="7\n")]
-    built.teacher(LESSON).write_text(as_text(teacher))
-    assert differences(built, LESSON) == []
-
-
-def _edit(path, change):
-    notebook = nbformat.read(path, as_version=4)
-    change(notebook)
-    path.write_text(as_text(notebook))
-
-
-CHANGES = {
-    "in cell a-lesson-1": lambda n: n.cells[0].update(source="changed"),
-    "in cell check-double": lambda n: n.cells[4].metadata.nbgrader.update(points=99),
-    "in cell a-lesson-2": lambda n: n.cells[1].metadata.update(tags=["new"]),
-    "in length: 4, not 5 cells": lambda n: n.cells.pop(),
-    "in length: 6, not 5 cells": lambda n: n.cells.append(
-        nbformat.v4.new_raw_cell("x", id="extra")
-    ),
-    "in its metadata": lambda n: n.metadata.kernelspec.update(name="other"),
-}
-
-
-@pytest.mark.parametrize("where", CHANGES)
-@pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_check_finds_the_cell_changed_by_hand(built, whose, where):
-    path = getattr(built, whose)(LESSON)
-    _edit(path, CHANGES[where])
-    before = files(built.root)
-    name = built.relative(path)
-    assert differences(built, LESSON) == [
-        f"{name} differs from its source, first {where}"
-    ]
-    assert files(built.root) == before
-
-
-def test_check_finds_an_output_in_the_learners_notebook(built):
-    def run(notebook):
-        notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="7\n")]
-
-    _edit(built.learner(LESSON), run)
-    (sentence,) = differences(built, LESSON)
-    assert sentence.endswith("first in cell a-lesson-2")
-
-
-@pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_check_finds_another_formatting(built, whose):
-    path = getattr(built, whose)(LESSON)
-    path.write_text(json.dumps(json.loads(path.read_text())))
-    (sentence,) = differences(built, LESSON)
-    assert sentence.endswith("first in how it is written")
-
-
-@pytest.mark.parametrize("whose", ["teacher", "learner"])
-def test_missing_notebook_is_named(built, whose):
-    path = getattr(built, whose)(LESSON)
-    path.unlink()
-    assert differences(built, LESSON) == [f"{built.relative(path)} is missing"]
-
-
-@pytest.mark.parametrize("whose", ["teacher", "learner"])
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{}", b"[]", b"null", b'{"cells": [', b"\xff\xfe", b"<<<<<<< HEAD\n"],
-    ids=repr,
-)
-def test_broken_notebook_is_named(built, whose, content):
-    path = getattr(built, whose)(LESSON)
-    path.write_bytes(content)
-    (sentence,) = differences(built, LESSON)
-    assert sentence.startswith(f"{built.relative(path)} cannot be read: ")
-
-
-def test_notebook_without_its_source_is_named(built):
-    for top in ("solutions", "notebooks"):
-        stray = built.root / top / "91_gone" / "91_gone.ipynb"
-        stray.parent.mkdir()
-        stray.write_text("{}")
-    assert strays(built) == [
-        f"{top}/91_gone holds a notebook, but there is no source "
-        "solutions/91_gone/91_gone.py: remove it"
-        for top in ("notebooks", "solutions")
-    ]
-
-
-def test_course_has_no_strays():
-    assert strays(HERE) == []
-
-
-@pytest.mark.thorough
-def test_check_finds_a_changed_word_of_a_docstring(tmp_path):
-    root = tmp_path / "copy"
-    for name in ("autograder", "course_lib", "solutions"):
-        shutil.copytree(
-            HERE.root / name, root / name, ignore=shutil.ignore_patterns("*.ipynb")
-        )
-    for name in ("nbgrader_config.py", "releases.json"):
-        shutil.copy(HERE.root / name, root)
-    copy = Course(root)
-    for lesson in copy.lessons:
-        teacher = teacher_notebook(LessonSource(copy.source(lesson)))
-        learner = learner_text(root, lesson, teacher)
-        write_together(
-            {copy.teacher(lesson): as_text(teacher), copy.learner(lesson): learner}
-        )
-        assert differences(copy, lesson) == []
-    library = root / "course_lib" / "attention.py"
-    text = library.read_text()
-    assert text.count("Score how well each query") == 1
-    library.write_text(text.replace("Score how well each", "Score how badly each"))
-    before = _without_caches(root)
-    done = subprocess.run(
-        [sys.executable, "-m", "autograder", "build", "--check"],
-        cwd=root / "solutions",
-        env={**os.environ, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lesson = "01_dot_product_attention"
-    assert done.stderr.splitlines() == [
-        f"{top}/{lesson}/{lesson}.ipynb differs from its source, first in cell "
-        "scaled_scores"
-        for top in ("solutions", "notebooks")
-    ] + ["Run `autograder build` and commit what it makes."]
-    assert (done.returncode, done.stdout) == (1, "")
-    assert _without_caches(root) == before
-
-
-def _without_caches(root):
-    return {p: b for p, b in files(root).items() if "__pycache__" not in p.parts}
 
 
 # The command
