@@ -17,7 +17,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLBAR = "attention-course"
 STAMP = Path(".venv", ".stamp")
 SIZE = re.compile(r"^\s*Downloading .*\(([\d.]+) (kB|MB|GB)\)")
 MEGABYTES = {"kB": 0.001, "MB": 1.0, "GB": 1000.0}
@@ -56,7 +55,6 @@ def set_up(root: Path) -> None:
     )
     _pip(root, "--requirement", "requirements.lock", progress=Progress(pins))
     _pip(root, "--no-deps", "--no-build-isolation", "--editable", ".")
-    _install_toolbar(root)
     _compile(root)
     (root / STAMP).write_text(json.dumps(expected))
 
@@ -155,20 +153,6 @@ def _pip(root: Path, *arguments: str, progress: Progress | None = None) -> None:
     options += ["--progress-bar=off"] if progress else ["--quiet"]
     command = [str(_python(root)), "-m", "pip", "install", *options, *arguments]
     _run(root, command, progress)
-
-
-def _install_toolbar(root: Path) -> None:
-    """Put the toolbar where any JupyterLab of ``.venv`` looks: pip leaves that out.
-
-    An editable installation has no data files.
-    """
-    source = root / "autograder" / "workspace" / "labextensions" / TOOLBAR
-    target = root / ".venv" / "share" / "jupyter" / "labextensions" / TOOLBAR
-    if target.is_dir() and not target.is_symlink():
-        shutil.rmtree(target)
-    target.unlink(missing_ok=True)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to(source, target_is_directory=True)
 
 
 def _compile(root: Path) -> None:

@@ -266,17 +266,6 @@ def test_first_set_up_makes_an_environment_and_installs(folder, commands):
     assert system.is_ready(folder)
 
 
-def test_any_jupyterlab_of_the_environment_has_the_toolbar(folder, commands):
-    extension = "labextensions/attention-course"
-    source = folder / "autograder" / "workspace" / extension / "package.json"
-    source.parent.mkdir(parents=True)
-    source.write_text("{}")
-    for _ in range(2):
-        system.set_up(folder)
-        placed = folder / ".venv" / "share" / "jupyter" / extension / "package.json"
-        assert placed.read_text() == "{}"
-
-
 def test_unfinished_environment_is_made_anew(folder, commands, capsys):
     (folder / ".venv" / "lib").mkdir(parents=True)
     (folder / ".venv" / "lib" / "half a package").write_text("")

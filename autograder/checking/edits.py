@@ -86,6 +86,8 @@ class Edited:
         for one, other in itertools.pairwise(spans):
             if other.start < one.end:
                 raise EditError(f"two edits of {self.name} change the same text")
+        if spans and self.source(tuple(spans)) == self.code:
+            raise EditError(f"{self.name} stays as it is")
         return tuple(spans)
 
     def source(self, edits: Edits) -> str:
@@ -231,19 +233,22 @@ def _without_needless_pass(source: str) -> str:
 
 def _alike(one: ast.stmt, other: ast.stmt) -> bool:
     """Return whether two statements assign the same, or both return or raise."""
-    if isinstance(one, ast.Return) or isinstance(one, ast.Raise):
-        return type(one) is type(other)
-    targets = [
-        [ast.unparse(target) for target in each.targets]
-        if isinstance(each, ast.Assign)
-        else [ast.unparse(each.target)]
-        if isinstance(each, ast.AugAssign | ast.AnnAssign)
-        else None
-        for each in (one, other)
-    ]
-    return (
-        type(one) is type(other) and targets[0] is not None and targets[0] == targets[1]
-    )
+    if type(one) is not type(other):
+        return False
+    match one, other:
+        case (ast.Return(), _) | (ast.Raise(), _):
+            return True
+        case ast.Assign(), ast.Assign():
+            return [*map(ast.unparse, one.targets)] == [
+                *map(ast.unparse, other.targets)
+            ]
+        case (ast.AugAssign() | ast.AnnAssign(), ast.AugAssign() | ast.AnnAssign()):
+            return _texts([one.target]) == _texts([other.target])
+    return False
+
+
+def _texts(nodes: Sequence[ast.expr]) -> list[str]:
+    return [ast.unparse(node) for node in nodes]
 
 
 class Entry(NamedTuple):

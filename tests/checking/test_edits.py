@@ -50,6 +50,7 @@ def test_code_without_edits_is_the_function():
         ("total -> sum", "'total' 5 times: say more of its line, or =>"),
         ("0.0 => 1.0", "'0.0' once: say ->"),
         ("return 0", "2 statements like 'return 0'"),
+        ("0.0 -> 0.0", "mean stays as it is"),
         ("total plus value", "neither old -> new nor a statement"),
         ("for value in x:\n  return … -> pass", "mean has no"),
     ],
