@@ -36,6 +36,7 @@ from autograder.checking.values import (
 Match = Literal["all", "but errors"]
 Key = tuple[int, ...]
 MOST_NUMBERS = 1000  # in a call whose results are remembered
+REPLAY_SECONDS = 10.0  # two errors together may run without end: no call takes a second
 MIN_TELLING = 2  # calls that have to show an error where others end in exceptions
 ABOUT_EXCEPTIONS = re.compile(  # not "this can raise an error"
     r"(?<!can )(?<!can raise an )(?<!not )(?<!never )(?<!often )"
@@ -251,7 +252,9 @@ class _Row:
         """Return what an explanation's function gives; small results stay here."""
         result = self._results.get(each.key)
         if result is None:
-            runner = local_runner(each.function, memory=False, causes=False)
+            runner = local_runner(
+                each.function, seconds=REPLAY_SECONDS, memory=False, causes=False
+            )
             result = runner(self.call.arguments, self.call.keywords)
             if self.size <= MOST_NUMBERS:
                 self._results[each.key] = result

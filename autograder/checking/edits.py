@@ -13,7 +13,8 @@ An edit is text, read against the code of a right answer without its docstring, 
     Replaces the one statement that assigns this name, or returns; where there is none,
     it comes first. So does any other statement.
 
-Lines of an edit have the indentation that they have to each other.
+Lines of an edit have the indentation that they have to each other. What an edit says
+again as it is, no other misconception changes beside it.
 """
 
 import ast

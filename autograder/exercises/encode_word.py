@@ -203,13 +203,15 @@ longest_match:
   ? Of two pairs that could be joined, which one did training join first?
   # WordPiece encodes like this; on short words it mostly gives the same tokens.
 passes_from_left_to_right:
-  | word = merge_pair( … ->
-  :     joined = []
-  :     while word:
-  :         end = 2 if word[:2] in ranks else 1
-  :         joined.append(''.join(word[:end]))
-  :         word = word[end:]
-  :     word = tuple(joined)
+  | while (known …
+  :     word = … ->
+  :     while set(pairwise(word)) & ranks.keys():
+  :         joined = []
+  :         while word:
+  :             end = 2 if word[:2] in ranks else 1
+  :             joined.append(''.join(word[:end]))
+  :             word = word[end:]
+  :         word = tuple(joined)
   Your known pairs are joined from left to right, whatever their ranks, in pass after
     pass.
   ? When two known pairs share a symbol, what decides which of them is joined?

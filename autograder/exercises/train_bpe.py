@@ -432,6 +432,7 @@ runs_joined_whole:
   ? How many symbols does one joining use up?
   # What has been joined is joined to the next symbol again.
 nothing_joined:
+  | while len(merges) < n_merges: -> while len(merges) < n_merges:
   | merges.append(best)
   : merged: …
   : for symbols, …

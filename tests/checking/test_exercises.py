@@ -12,7 +12,8 @@ import pytest
 
 from autograder.check import local_runner_factory
 from autograder.checking import bank
-from autograder.checking.call import CallResult, Raised
+from autograder.checking.call import CallResult, Raised, copied, local_runner
+from autograder.checking.diagnosis import pairs
 from autograder.checking.judging import judge
 from autograder.checking.matrix import GRADING_SEED, judge_function
 from autograder.checking.matrix import matrix as matrix_of
@@ -61,7 +62,30 @@ def test_bank_has_no_hole(exercise):
 
 
 @pytest.mark.thorough
-def test_options_and_families_are_named_in_any_rounding(exercise):
+def test_two_misconceptions_together_come_to_an_end(exercise):
+    """Look at those that loop until something is so, on the calls of all cases."""
+    calls = []
+
+    def recorded(_):
+        run = local_runner(exercise.reference)
+
+        def called(arguments, keywords):
+            calls.append((copied(arguments), copied(keywords)))
+            return run(arguments, keywords)
+
+        return called
+
+    judge(exercise, recorded, cases=exercise.cases, seed=1)
+    for pair in pairs(exercise):
+        both = [each for each in pair.misconceptions if each.code]
+        if any("while " in each.code.source(each.edits) for each in both):
+            run = local_runner(pair.function, seconds=20)
+            names = [each.name for each in pair.misconceptions]
+            assert {run(*call).kind for call in calls} <= {"value", "raised"}, names
+
+
+@pytest.mark.thorough
+def test_edits_and_families_are_named_in_any_rounding(exercise):
     faults = []
     for turn, each in enumerate(exercise.misconceptions):
         for seed in () if each.kind == "function" else bank.seeds_of_turn(turn, ALL):
