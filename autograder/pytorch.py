@@ -7,6 +7,7 @@ gigabytes) and on the environment (one of uv's has no pip).
 Nothing here imports PyTorch, or more than the standard library.
 """
 
+import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -150,7 +151,10 @@ def fits_cpu() -> bool:
 
 def has_pip() -> bool:
     """Return whether pip can install into this environment."""
-    return importlib.util.find_spec("pip") is not None
+    try:  # to look for its module, setuptools would first replace distutils
+        return bool(importlib.metadata.version("pip"))
+    except importlib.metadata.PackageNotFoundError:
+        return False
 
 
 def not_writable() -> str:

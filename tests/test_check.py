@@ -604,10 +604,10 @@ def test_unknown_exercise_lists_the_known_ones():
         load("x")
 
 
-# --- time and imports ---------------------------------------------------------------
+# --- imports ------------------------------------------------------------------------
 
 FIRST = """
-import sys, time
+import sys
 import autograder
 assert "torch" not in sys.modules, "import autograder imports torch"
 def {name}(*arguments, **keywords):
@@ -617,7 +617,6 @@ try:
 except autograder.CheckFailed:
     pass
 assert "torch" not in sys.modules, "check imports torch"
-print(time.process_time())
 """
 
 
@@ -675,7 +674,7 @@ QUICK = {"softmax", "attention", "train_bpe"}
 @pytest.mark.parametrize(
     "name", all_but(QUICK, sorted({*exercise_names()} - TAKES_TENSORS))
 )
-def test_first_check_takes_under_a_second_without_torch(name):
+def test_first_check_needs_no_torch(name):
     ran = subprocess.run(
         [sys.executable, "-c", FIRST.format(name=name)],
         capture_output=True,
@@ -683,7 +682,6 @@ def test_first_check_takes_under_a_second_without_torch(name):
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert float(ran.stdout.splitlines()[-1]) < 1.0  # seconds, of Python's start too
 
 
 USES_NP = "def scaled_scores(q, k):\n    return np.einsum('id,jd->ij', q, k)"

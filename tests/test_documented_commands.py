@@ -63,7 +63,6 @@ CONTAINER = "needs Docker's daemon; tests/test_environment.py reads the files"
 # What is not run, by how its line begins, and the test that runs it elsewhere.
 NOT_RUN = {
     "uvx ": f"{INDEX}; tests/commands/test_start.py starts it from the wheel",
-    "pip install ": INDEX,
     "docker build ": CONTAINER,
     "docker run ": CONTAINER,
     "make demo": "minutes; tests/demo/test_demo.py",

@@ -167,7 +167,7 @@ def softmax(x):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-FILLED = """
+LARGE_NUMBER = """
 filled_with_minus_{name}:
   | -np.inf -> {number}
   | return softmax(allowed)
@@ -183,7 +183,7 @@ filled_with_minus_{name}_beside_keys:
   A blocked key counts as one with the score {text}: where the allowed ones are lower,
     it takes their weight.
 """
-FILLED_THEN_ZEROS = """
+LARGE_NUMBER_THEN_ZEROS = """
 filled_with_minus_{name}_then_zeros: -np.inf -> {number}
   A blocked key counts as one with the score {text} until the sum is taken, and has
     the weight 0 in the end: where the allowed ones are lower, weight is lost.
@@ -210,9 +210,9 @@ for name, number, text in (
     ("a_billion", "-1e9", "−10⁹"),
 ):
     values = {"name": name, "number": number, "text": text}
-    exercise.edits(FILLED.format(**values), softmax=softmax)
+    exercise.edits(LARGE_NUMBER.format(**values), softmax=softmax)
     if name != "a_hundred":
-        exercise.edits(FILLED_THEN_ZEROS.format(**values))
+        exercise.edits(LARGE_NUMBER_THEN_ZEROS.format(**values))
 for name, number, text in (
     ("ten_thousand", "10000", "10000"),
     ("a_billion", "1000000000", "10⁹"),

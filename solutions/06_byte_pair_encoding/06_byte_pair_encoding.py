@@ -13,9 +13,8 @@
 # **About 70 minutes, and 105 more in *Going further*.** You need Python's dictionaries,
 # tuples and loops, and from lesson 04 that n tokens have n² scores.
 #
-# **Data:** run `attention-course data` (in a clone, `make data`) once in the course's folder,
-# while you are online. Without it, only the cells about German and the plays do not work; the
-# first one says what to run.
+# **Data:** run `attention-course data` (in a clone, `make data`) once while you are online.
+# Without it, only the cells about German and the plays do not work.
 
 # %%
 from itertools import pairwise

@@ -9,8 +9,7 @@
 # - compute attention exactly, but without its n × n matrix, as FlashAttention does;
 # - say what that saves, in memory and on a GPU;
 # - in *Going further*: compute a softmax in blocks, count what attention, recurrence and
-#   convolution cost, read a program for a GPU, choose how PyTorch computes attention, and
-#   say what a cache or a window saves.
+#   convolution cost, read a program for a GPU, and say what a cache or a window saves.
 #
 # **About 70 minutes, and 95 more in *Going further*.** You need lessons 01, 04, 09 and 12 and,
 # for the end, the data: `attention-course data` gets it (in a clone, `make data`).

@@ -35,7 +35,7 @@ OF_SIGNAL = ("setitimer", "getitimer", "alarm", "SIGALRM", "SIGKILL", "ITIMER_RE
 
 
 def main() -> None:
-    """Take away what Windows lacks, then call the command."""
+    """Remove what Windows lacks, then call the command."""
     for name in MODULES:
         sys.modules[name] = None
     for module, names in ((os, OF_OS), (signal, OF_SIGNAL)):

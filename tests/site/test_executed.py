@@ -121,9 +121,9 @@ def test_link_that_leads_nowhere_stops_the_build(tmp_path):
     folders = pages, tmp_path / "site", tmp_path / "doctrees"
     for _ in range(2):  # the next build says it again
         with pytest.raises(ValueError, match=r"index\.md:3: WARNING: .*nowhere\.md"):
-            build.run_sphinx(*folders)
+            build.run_sphinx(*folders, {})
     (pages / "index.md").write_text("# Title\n\n[a](#title)\n")
-    build.run_sphinx(*folders)
+    build.run_sphinx(*folders, {})
     assert (tmp_path / "site" / "index.html").is_file()
 
 

@@ -97,7 +97,7 @@ def test_imports_of_what_a_page_has_not_are_left_out():
     source = """
 import torch, math
 from course_lib import attention, figures
-from course_lib.lessons import decoder_variants, token_statistics
+from course_lib.lessons import decoder_variants, patients
 from course_lib.attention import softmax as s
 from autograder import check
 """
@@ -108,7 +108,7 @@ from autograder import check
     assert [*imports_above(notebook, "leak")] == [
         "import math",
         "from course_lib import attention",
-        "from course_lib.lessons import token_statistics",
+        "from course_lib.lessons import patients",
         "from course_lib.attention import softmax as s",
     ]
 

@@ -398,7 +398,7 @@ def test_progress_command_prints_lessons_and_where_to_go_on(learner, monkeypatch
     done = CliRunner().invoke(app, ["progress"])
     assert done.exit_code == 0
     assert re.search(r"01 Dot products +1 of 2 +60", done.output)
-    assert "Continue with scaled_scores: attention-course open 01" in done.output
+    assert "Continue with scaled_scores: make lab LESSON=01" in done.output
     assert "✓ softmax (solved)" in done.output and "points" not in done.output
     monkeypatch.setenv("JUPYTERHUB_USER", "amara")
     done = CliRunner().invoke(app, ["progress"])
