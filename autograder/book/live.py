@@ -349,8 +349,33 @@ def write_live(
     }
     archive = write_cells(folder, pages.values())
     lock = json.dumps(release.lock).encode()
-    config = {
-        "pyodide": OWN if pyodide else NETWORK,
+    config = _config(release, NETWORK if pyodide is None else OWN, data, archive, lock)
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    (folder / wheel_name()).write_bytes(data)
+    (folder / LOCK_FILE).write_bytes(lock)
+    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    shutil.copyfile(HERE / "worker.js", folder / "worker.js")
+    shutil.rmtree(folder / OWN, ignore_errors=True)
+    if pyodide:
+        copy_pyodide(pyodide, folder / OWN, release.digests())
+    for path, text in pages.items():
+        if EDITOR in text or KEEPING in text:
+            html = with_policy(text, "" if pyodide else NETWORK)
+            path.write_text(html, encoding="utf-8")
+    write_service(site)
+
+
+def _config(
+    release: PyodideRelease, pyodide: str, data: bytes, archive: bytes, lock: bytes
+) -> dict[str, Any]:
+    """Return where a page finds what it loads, and the digests of all that.
+
+    pyodide : the address of its files
+    data, archive, lock : the course's wheel, what cells need, and the list of packages
+    """
+    return {
+        "pyodide": pyodide,
         "files": _of_release(release.files),
         "lock": _versioned(LOCK_FILE, lock),
         "lockIntegrity": _integrity(hashlib.sha256(lock).digest()),
@@ -369,20 +394,6 @@ def write_live(
             **{name: _as_extra(name, each) for name, each in release.extras.items()},
         },
     }
-    for old in folder.glob("*.whl"):
-        old.unlink()
-    (folder / wheel_name()).write_bytes(data)
-    (folder / LOCK_FILE).write_bytes(lock)
-    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    shutil.copyfile(HERE / "worker.js", folder / "worker.js")
-    shutil.rmtree(folder / OWN, ignore_errors=True)
-    if pyodide:
-        copy_pyodide(pyodide, folder / OWN, release.digests())
-    for path, text in pages.items():
-        if EDITOR in text or KEEPING in text:
-            html = with_policy(text, "" if pyodide else NETWORK)
-            path.write_text(html, encoding="utf-8")
-    write_service(site)
 
 
 def write_service(site: Path) -> None:

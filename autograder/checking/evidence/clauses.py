@@ -272,18 +272,29 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared], weak: bool) -> 
     if clause:
         return clause
     names = _part_names(exercise, values)
-    if not names:
-        subject = Subject("your result")
-        predicate = _predicate(exercise, group, values, ())
-        return (
-            subject.clause(predicate) if predicate else _changed_clause(exercise, group)
-        )
+    if names:
+        clause = _clause_of_parts(exercise, group, values, names, weak)
+    elif predicate := _predicate(exercise, group, values, ()):
+        clause = Subject("your result").clause(predicate)
+    return clause or _changed_clause(exercise, group)
+
+
+Name = tuple[Any, str]  # the step to a part of a result, and its name
+
+
+def _clause_of_parts(
+    exercise: Exercise,
+    group: Sequence[Compared],
+    values: Sequence[Values],
+    names: Sequence[Name],
+    weak: bool,
+) -> str:
+    """Return what is known of the wrong parts of a result, or of which are right."""
     wrong = [name for name in names if any(not _agrees(each, name) for each in values)]
     right = [name for name in names if name not in wrong]
     rest = ""
     if right:
-        one = len(right) == 1 and not right[0][1].endswith("s")
-        rest = f"; {_listed(right)} {'is' if one else 'are'} right"
+        rest = f"; {_listed(right)} {'are' if _is_many(right) else 'is'} right"
         if set(right) != set(names) and len(right) > 3:
             rest = "; all others are right"
     # A part by itself is told of only where it is wrong in every call.
@@ -297,24 +308,21 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared], weak: bool) -> 
                 if not _agrees(each, name):
                     pairs.append(_part(each, name))
                     members.append(compared)
-        subject = Subject(
-            f"your {_listed(chosen)}", len(chosen) > 1 or chosen[0][1].endswith("s")
-        )
         predicate = _predicate(exercise, members, pairs, tuple(chosen))
         if predicate:
+            subject = Subject(f"your {_listed(chosen)}", _is_many(chosen))
             return subject.clause(predicate) + (rest if chosen == wrong else "")
     if right and len(right) <= 3 and weak:
-        subject = Subject(
-            f"your {_listed(right)}", len(right) > 1 or right[0][1].endswith("s")
-        )
-        many = len(wrong) > 1 or wrong[0][1].endswith("s")
-        verb = "are" if many else "is"
+        subject = Subject(f"your {_listed(right)}", _is_many(right))
         others = _listed(wrong) if len(wrong) <= 3 else "all others"
+        verb = "are" if _is_many(wrong) else "is"
         return subject.clause(f"{{is}} right, but {others} {verb} not")
-    return _changed_clause(exercise, group)
+    return ""
 
 
-Name = tuple[Any, str]  # the step to a part of a result, and its name
+def _is_many(names: Sequence[Name]) -> bool:
+    """Decide whether a sentence about these parts says “are”."""
+    return len(names) > 1 or names[0][1].endswith("s")
 
 
 def _listed(names: Sequence[Name]) -> str:
