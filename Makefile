@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make lab      open Home and the lessons in JupyterLab (LESSON=01 to open that one)"
-	@echo "make data     get the real data of lessons 06 to 11, once (about 150 MB)"
+	@echo "make data     get the real data of lessons from 06 on, once (about 150 MB)"
 	@echo "make demo     grade a class of 32, three lessons: table, reports, feedback, messages, LMS files"
 	@echo "make test     check the repository: style, types, notebooks, tests"
 	@echo "make test-all run the thorough tests that make test leaves out (half an hour)"

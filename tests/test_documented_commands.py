@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+import typer
 from nbgrader.apps.nbgraderapp import NbGraderApp
 from typer.main import get_command
 
@@ -125,7 +126,8 @@ def parse(line: str) -> bool:
     if program == "autograder":
         _parse_part(app, arguments)
     elif program == "attention-course":
-        get_command(start.app).make_context(program, arguments)
+        with contextlib.suppress(typer.Exit):  # --version says it at once
+            get_command(start.app).make_context(program, arguments)
     elif program == "make":
         targets = {each for each in arguments if "=" not in each}
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
