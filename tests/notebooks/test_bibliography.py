@@ -91,7 +91,7 @@ def test_a_repeated_field_is_refused(read):
         read(entry("ba", Title="Another"))
 
 
-def test_two_papers_that_a_citation_cannot_tell_apart_are_refused(read):
+def test_two_papers_with_one_citation_are_refused(read):
     words = r"^some\.bib: second: first is by Ba \(2016\) too"
     with pytest.raises(BibliographyError, match=words):
         read(entry("first"), entry("second", title="Another", eprint="1.2"))
