@@ -19,7 +19,7 @@ OURS = {"autograder", "course_lib"}
 OF_UNIX = {"fcntl", "grp", "pwd", "resource", "termios"}
 OF_GRADING = {
     *("jinja2", "jupytext", "markupsafe", "msgpack", "nbclient", "nbconvert"),
-    *("nbgrader", "sqlalchemy"),
+    *("nbgrader", "pybtex", "sqlalchemy"),
 }
 
 
