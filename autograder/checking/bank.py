@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder.checking.call import Call, copied, local_runner
+from autograder.checking.diagnosis import replay, same_result
 from autograder.checking.exercise import Case, Exercise, Function, Misconception
 from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
@@ -191,10 +192,10 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
     faults = [
         *matrix.faults,
         *(
-            f"{exercise.name}: {name} is caught but not named: another misconception "
-            "gives the same results, or no call shows it"
-            for name in unnamed
+            f"{exercise.name}: {name} is caught but not named: {reason}"
+            for name, reason in _why_unnamed(exercise, unnamed).items()
         ),
+        *_name_faults(exercise),
     ]
     faults += [
         f"{exercise.name}: {row.name} is wrong on the usual inputs and keeps "
@@ -210,6 +211,43 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
             f"{exercise.name}: most misconceptions are right on the usual inputs: draw "
             "inputs that show them"
         )
+    return faults
+
+
+def _why_unnamed(exercise: Exercise, unnamed: list[str]) -> dict[str, str]:
+    """Return why each of these misconceptions is not named, and what mends it."""
+    if not unnamed:
+        return {}
+    calls = judge_function(exercise, exercise.reference, exercise.cases, SEEDS[0]).calls
+    results = {m.name: replay(m.function, calls) for m in exercise.misconceptions}
+    reasons = {}
+    for name in unnamed:
+        same = [
+            other
+            for other, theirs in results.items()
+            if other != name and all(map(same_result, results[name], theirs))
+        ]
+        reasons[name] = (
+            f"the same results in every call come from {', '.join(same)}: add a call "
+            "that tells them apart, or keep one of them"
+            if same
+            else "too few calls show it: add one"
+        )
+    return reasons
+
+
+def _name_faults(exercise: Exercise) -> list[str]:
+    """Return which edits use a name that is not there, or not yet."""
+    faults = []
+    for each in exercise.misconceptions:
+        inputs = exercise.usual_inputs(np.random.default_rng(0))
+        (result,) = replay(each.function, [Call(inputs)]) if each.code else (None,)
+        if result and result.raised and "NameError" in result.raised.types:
+            faults.append(
+                f"{exercise.name}: {each.name} stops at a name that is not there "
+                f"({result.raised.message}): `--code {each.name}` prints it, and a "
+                "helper is handed over by edits(…, helper=helper)"
+            )
     return faults
 
 
@@ -310,10 +348,14 @@ def mechanical_faults(
         diagnosis = judge_function(exercise, answer, exercise.cases, seed).diagnosis
         if diagnosis != misconception.name:
             faults.append(
-                f"{exercise.name}: {misconception.name} {how} is named "
-                f"{diagnosis or 'nothing'} (seed {seed})"
+                f"{exercise.name}: {misconception.name} {how} is "
+                f"{_as_named(diagnosis)} (seed {seed})"
             )
     return faults
+
+
+def _as_named(diagnosis: str) -> str:
+    return f"named {diagnosis}" if diagnosis else "not named"
 
 
 def mechanical_variants(function: Function) -> dict[str, Function]:
@@ -385,10 +427,9 @@ def spelling_fault(exercise: Exercise, name: str, answer: Function, seed: int) -
     if result.passed:
         return f"{exercise.name}: {name}, spelled another way, passes (seed {seed})"
     if result.diagnosis != name:
-        diagnosis = result.diagnosis or "nothing"
         return (
-            f"{exercise.name}: {name}, spelled another way, is named {diagnosis} "
-            f"(seed {seed})"
+            f"{exercise.name}: {name}, spelled another way, is "
+            f"{_as_named(result.diagnosis)} (seed {seed})"
         )
     return ""
 

@@ -34,7 +34,14 @@ INDENT = 4 * " "
 
 
 class EditError(ValueError):
-    """An edit that cannot be made."""
+    """An edit that cannot be made.
+
+    row : what its misconception's first row begins with, where that is known
+    """
+
+    def __init__(self, fault: str, row: str = "") -> None:
+        super().__init__(fault)
+        self.row = row
 
 
 class Span(NamedTuple):
@@ -83,11 +90,15 @@ class Edited:
 
     def read(self, edits: Sequence[str]) -> Edits:
         """Return where edits change the code; raises ``EditError``."""
+        if not edits:
+            raise EditError(
+                "no edit: write `name: old -> new`, or rows beginning with |"
+            )
         spans = sorted(span for edit in edits for span in self._spans(edit.strip()))
         for one, other in itertools.pairwise(spans):
             if other.start < one.end:
                 raise EditError(f"two edits of {self.name} change the same text")
-        if spans and self.source(tuple(spans)) == self.code:
+        if self.source(tuple(spans)) == self.code:
             raise EditError(f"{self.name} stays as it is")
         return tuple(spans)
 
@@ -128,7 +139,10 @@ class Edited:
 
     def _require(self, old: str, count: int, arrow: str) -> None:
         if count == 0:
-            raise EditError(f"{self.name} has no {old.strip()!r}")
+            ends = " (the rest of a row is one character, …)" if "..." in old else ""
+            raise EditError(
+                f"{self.name} has no {old.strip()!r}{ends}; its code is\n{self.code}"
+            )
         if arrow == ONCE and count > 1:
             raise EditError(
                 f"{self.name} has {old.strip()!r} {count} times: say more of its "
@@ -178,7 +192,10 @@ class Edited:
         try:
             (new,) = ast.parse(edit).body
         except (SyntaxError, ValueError):
-            raise EditError(f"{edit!r} is neither old -> new nor a statement") from None
+            raise EditError(
+                f"{edit!r} is neither old -> new, with a space on each side of the "
+                "arrow, nor one statement"
+            ) from None
         likes = [each for each in self._statements() if _alike(each[0], new)]
         if len(likes) > 1:
             raise EditError(
@@ -263,6 +280,7 @@ class Entry(NamedTuple):
 
 
 HEAD = re.compile(r"(?P<name>\w+):(?: (?P<edit>.+))?")
+SIGNS = "|:?#"
 
 
 def read_entries(text: str) -> Iterator[Entry]:
@@ -286,18 +304,38 @@ def read_entries(text: str) -> Iterator[Entry]:
         head, *rows = block.split("\n")
         match = HEAD.fullmatch(head.rstrip())
         if not match:
-            raise EditError(f"{head!r} is no name with its edit: `name: old -> new`")
+            raise EditError(
+                f"{head!r} is no name with its edit: `name: old -> new`, the name of "
+                "letters, digits and _",
+                head,
+            )
         edits, sign, words[""] = [match["edit"]] if match["edit"] else [], "", ""
         for row in rows:
-            if row[:2].strip() or not row.strip():
-                raise EditError(f"{match['name']}: {row!r} is not indented by two")
+            if fault := _fault(row, bool(edits)):
+                raise EditError(f"{match['name']}: {fault}", f"{match['name']}:")
             begins, rest = row[2], row[4:]
             if begins == "|":
                 edits.append(rest)
-            elif begins == ":" and edits:
+            elif begins == ":":
                 edits[-1] += f"\n{rest}"
             elif begins in ("?", "#"):
                 sign, words[begins] = begins, rest
             else:
                 words[sign] = f"{words[sign]} {row.strip()}".strip()
         yield Entry(match["name"], tuple(edits), *words.values())
+
+
+def _fault(row: str, has_edit: bool) -> str:
+    """Return what a row of a misconception lacks to be read as it looks; or ""."""
+    text = row.strip()
+    if not text:
+        return "a blank row: leave it out, the next row or name follows at once"
+    if row[:2].strip(" ") or row[2] == "\t":
+        return f"{row!r} is not indented by two"
+    if row[2] == " " and text[0] in SIGNS and text[1:2] == " ":
+        return f"{text!r} is indented by more than two: {text[0]} is read there alone"
+    if row[2] in SIGNS and row[3:4].strip():
+        return f"{text!r} lacks a space after {row[2]}"
+    if row[2] == ":" and not has_edit:
+        return f"{text!r} goes on with an edit: the one that begins with | is missing"
+    return ""

@@ -305,13 +305,18 @@ class Exercise:
         """
         code = self._right[of] if of else self.code
         code.names |= names
-        for entry in read_entries(text):
+        try:
+            entries = [*read_entries(text)]
+        except EditError as error:
+            raise EditError(f"exercise {self.name}, {error}", error.row) from None
+        for entry in entries:
             sentences = words[entry.name] if words else entry
             try:
                 edits = code.read(entry.edits)
+                function = code.function(edits)
             except EditError as error:
                 raise EditError(
-                    f"exercise {self.name}, {entry.name}: {error}"
+                    f"exercise {self.name}, {entry.name}: {error}", f"{entry.name}:"
                 ) from None
             self._add(
                 Misconception(
@@ -319,7 +324,7 @@ class Exercise:
                     sentences.diagnosis,
                     sentences.question,
                     sentences.why,
-                    code.function(edits),
+                    function,
                     code=code,
                     edits=edits,
                 )

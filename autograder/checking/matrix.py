@@ -168,7 +168,7 @@ def print_matrix(rows: list[ExerciseMatrix]) -> None:
         table = Table(
             title=f"{row.name} · {row.lesson} · {format_number(row.points)} points"
         )
-        table.add_column("misconception")
+        table.add_column("misconception", overflow="fold")
         for number in numbers:
             table.add_column(number, justify="center")
         table.add_column("named")

@@ -6,6 +6,7 @@ with file and line, and what needs it is not judged.
 
 import importlib
 import inspect
+import linecache
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from rich.table import Table
 from autograder.checking import bank
 from autograder.checking.bank import SEEDS, TODO, AnswersToTry
 from autograder.checking.call import plain_function
+from autograder.checking.edits import EditError
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.matrix import matrix, print_matrix
 from autograder.checking.points import format_number
@@ -249,7 +251,12 @@ def _import_fault(file: str, error: Exception) -> CourseError:
     """Return the error that a file cannot be imported, with the line that stops it."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename.endswith(file)]
-    line = getattr(error, "lineno", None) or (lines[-1] if lines else 1)
+    line: int = getattr(error, "lineno", None) or (lines[-1] if lines else 1) or 1
+    if isinstance(error, EditError) and error.row and lines:
+        path = next(each.filename for each in frames if each.filename.endswith(file))
+        rows = linecache.getlines(path)
+        below = (n for n, row in enumerate(rows, 1) if row.startswith(error.row))
+        line = next((n for n in below if n > line), line)
     what = f"{type(error).__name__}: {error}"
     return CourseError(f"{file}:{line}: cannot be imported: {what}")
 

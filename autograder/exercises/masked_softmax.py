@@ -84,6 +84,8 @@ def row_without_keys(student, rng):
 @exercise.case("A mask that allows everything leaves the softmax", weight=0.25)
 def everything_allowed(student, rng):
     student.agrees(rng.normal(size=(3, 4)), np.ones((3, 4), bool))
+    # Where all scores are far below 0, a maximum that starts from 0 takes off nothing.
+    student.agrees(rng.normal(size=(3, 4)) - 1e4, np.ones((3, 4), bool))
 
 
 @exercise.case("A mask that blocks everything gives zeros only", weight=0.25)
@@ -481,6 +483,45 @@ rows_opened_in_place:
   Your call opens the rows without keys in the caller's mask.
   ? Does may_attend[...] = True make a new array, or write into the caller's?
   # may_attend[nothing] = True keeps NaN out, and changes the argument.
+zero_scores_blocked: may_attend = may_attend & (scores != 0)
+  Your allowed keys whose score is exactly 0 get no weight.
+  ? Which keys does `scores * may_attend == 0` find besides the blocked ones?
+  # Blocked scores are made 0 by a product, and then every 0 is replaced by −∞.
+largest_at_least_zero:
+  | allowed.max(axis=-1, -> allowed.max(axis=-1, initial=0,
+  | return np.where(nothing, 0.0, powers / totals)
+  Your weights are NaN where all allowed scores are far below 0: what is subtracted
+    from a row is never less than 0.
+  ? Which number is no larger than any score, so that the search may start from it?
+  # NumPy asks for initial where max has a where, and 0 looks like a harmless start.
+largest_at_least_zero_then_zeros:
+  | allowed.max(axis=-1, -> allowed.max(axis=-1, initial=0,
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  Your weights are all 0 where all allowed scores are far below 0: what is subtracted
+    from a row is never less than 0.
+  # The same, with zeros wherever a sum is 0.
+softmax_taken_twice:
+  | allowed = np.where(may_attend, softmax(scores), -np.inf)
+  Your weights are a softmax of weights: the softmax is taken of the scores, and then
+    of its own result.
+  ? All weights lie between 0 and 1: how much larger than another can one be after a
+    softmax of them?
+  # Weights are computed, masked with −∞ like scores, and divided anew by a softmax.
+rows_with_a_blocked_key_emptied:
+  | return np.where(~may_attend.all(axis=-1, keepdims=True), 0.0, softmax(allowed))
+  Your rows are all zeros as soon as one of their keys is blocked.
+  ? Is a row without keys one in which some key is blocked, or every key?
+  # may_attend.all(axis=-1) is written for may_attend.any(axis=-1).
+filled_with_the_smallest_score:
+  | -np.inf -> scores.min()
+  | return softmax(allowed)
+  A blocked key counts as one with the smallest of all scores.
+  ? How much weight does the key with the smallest score get?
+  # −∞ made NaN, and the smallest score looks as if it were small enough.
+filled_with_the_smallest_score_then_zeros: -np.inf -> scores.min()
+  A blocked key counts as one with the smallest of all scores until the sum is taken,
+    and has the weight 0 in the end.
+  # The same, with the weights times the mask afterwards.
 """,
     softmax=softmax,
 )

@@ -73,7 +73,7 @@ def test_spelling_that_passes_is_a_fault():
 def test_spelling_of_something_else_is_a_fault():
     changed = spelled(tripled_where_positive=lambda x: 5 * x)
     (fault,) = checks.answer_faults(bank(), changed)
-    assert "tripled_where_positive, spelled another way, is named nothing" in fault
+    assert "tripled_where_positive, spelled another way, is not named" in fault
 
 
 def test_same_code_is_no_second_spelling():
@@ -161,9 +161,29 @@ def test_equal_misconceptions_are_faults():
         return np.where(x > 0, x + x + x, 2 * x)
 
     faults = checks.matrix_faults(exercise, matrix(exercise))
-    names = [fault.split()[1] for fault in faults]
-    assert names == ["tripled_where_positive", "tripled_once_more"]
-    assert all("is caught but not named" in fault for fault in faults)
+    one, other = "tripled_where_positive", "tripled_once_more"
+    assert faults == [
+        f"double: {name} is caught but not named: the same results in every call come "
+        f"from {same}: add a call that tells them apart, or keep one of them"
+        for name, same in ((one, other), (other, one))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edit", "names", "message"),
+    [
+        ("return helper(x)", {}, "(name 'helper' is not defined)"),
+        ("twice += x", {}, "(cannot access local variable 'twice'"),
+        ("return helper(x)", {"helper": np.negative}, ""),
+    ],
+)
+def test_edit_that_stops_at_a_missing_name_is_a_fault(edit, names, message):
+    exercise = bank()
+    exercise.edits(f"slip: {edit}\n  You.\n  ? What?\n  # For the test.", **names)
+    faults = checks.matrix_faults(exercise, matrix(exercise))
+    missing = [each for each in faults if "stops at a name that is not there" in each]
+    assert len(missing) == bool(message)
+    assert all(message in each and "slip" in each for each in missing)
 
 
 def test_error_that_costs_little_is_a_fault():

@@ -1,5 +1,7 @@
 """Misconceptions as edits of a right answer, and what the loader refuses."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,9 @@ def test_code_without_edits_is_the_function():
         ("0.0 => 1.0", "'0.0' once: say ->"),
         ("return 0", "2 statements like 'return 0'"),
         ("0.0 -> 0.0", "mean stays as it is"),
-        ("total plus value", "neither old -> new nor a statement"),
+        ("total plus value", "neither old -> new, with a space on each side"),
+        ("total->sum", "neither old -> new, with a space on each side of the arrow"),
+        ("total = ... -> total = 1", "one character, …); its code is\ndef mean("),
         ("for value in x:\n  return … -> pass", "mean has no"),
     ],
 )
@@ -109,9 +113,17 @@ def test_entries_keep_what_is_left_out():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("two words: a -> b", "is no name with its edit"),
-        ("name: a -> b\n Your.", "is not indented by two"),
-        ("name: a -> b\n\n  Your.", "is not indented by two"),
+        ("two words: a -> b", "^'two words: a -> b' is no name with its edit"),
+        ("name: a -> b\n Your.", "^name: ' Your.' is not indented by two"),
+        ("name: a -> b\n  \tYour.", "is not indented by two"),
+        ("name: a -> b\n  Your.\n\nother: b -> c", "^name: a blank row: leave it out"),
+        (
+            "name: a -> b\n  Your.\n    ? Why?",
+            r"'\? Why\?' is indented by more",
+        ),
+        ("name:\n    | a -> b", r"'\| a -> b' is indented by more than two"),
+        ("name: a -> b\n  Your.\n  ?Why?", r"'\?Why\?' lacks a space after \?"),
+        ("name:\n  : a -> b", "': a -> b' goes on with an edit"),
     ],
 )
 def test_text_that_is_no_list_says_where(text, reason):
@@ -149,6 +161,16 @@ def test_words_come_from_another_bank():
     assert second.misconceptions[0].diagnosis == "Your mean is half of the sum."
 
 
-def test_edit_of_a_bank_names_its_exercise():
-    with pytest.raises(EditError, match="exercise mean, wrong: mean has no 'median'"):
-        exercise().edits("wrong: median -> mean\n  Your.\n  ? What?\n  # Why.")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("wrong: median -> mean", "exercise mean, wrong: mean has no 'median'"),
+        ("wrong: 0.0 -> (", "exercise mean, wrong: mean with its edits is no Python"),
+        ("wrong:\n  0.0 -> 1.0", "exercise mean, wrong: no edit: write `name: old"),
+        ("wrong:\n  : 0.0 -> 1.0", "exercise mean, wrong: ': 0.0 -> 1.0' goes on"),
+        ("a name", "exercise mean, 'a name' is no name with its edit"),
+    ],
+)
+def test_fault_of_a_bank_names_its_exercise_and_misconception(text, reason):
+    with pytest.raises(EditError, match=f"^{re.escape(reason)}"):
+        exercise().edits(f"{text}\n  Your.\n  ? What?\n  # Why.")

@@ -6,7 +6,12 @@ import numpy as np
 from typer.testing import CliRunner
 
 from autograder.checking.exercise import Exercise
-from autograder.checking.matrix import MisconceptionRow, as_data, matrix
+from autograder.checking.matrix import (
+    MisconceptionRow,
+    as_data,
+    matrix,
+    print_matrix,
+)
 from autograder.checking.registry import load
 from autograder.commands import authors
 from autograder.commands.app import app
@@ -50,6 +55,14 @@ def test_bank_without_holes_has_no_faults():
         ("positive", True, 1.5),
         ("negative", False, 1.5),
     ]
+
+
+def test_printed_names_are_whole_in_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    print_matrix([matrix(bank())])
+    rows = [row for row in capsys.readouterr().out.split("\n") if row.startswith("│")]
+    names = "".join(row.split("│")[1].strip() for row in rows)
+    assert names == "tripled_where_positivesquared_list_where_negative"
 
 
 def test_row_has_catching_cases_and_diagnoses():

@@ -4,12 +4,15 @@ import ast
 import errno
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+from autograder.checking.edits import EditError
+from autograder.commands.check_bank import _import_fault
 from autograder.commands.new_exercise import new_exercise
 from autograder.course import Course, CourseError
 from autograder.notebooks.cells import read_cells
@@ -354,6 +357,34 @@ def test_check_bank_names_the_fault(written, folder, old, new, sentence):
     assert result.returncode == 1
     assert sentence in result.stdout + result.stderr
     assert "Traceback" not in result.stderr
+
+
+BANK = """
+from autograder.checking.exercise import Exercise
+
+def double(x):
+    return 2 * x
+
+exercise = Exercise(double, lesson="99", minutes=5, difficulty=1)
+exercise.edits('''
+tripled: 2 -> 3
+  Your number is tripled.
+halved: 2 * -> 0.5 +
+  Your number is halved.
+''')
+"""
+
+
+def test_fault_of_an_edit_has_the_line_of_its_misconception(tmp_path):
+    for name, broken in {"tripled": "2 -> ->", "halved": "2 + -> 0.5 *"}.items():
+        text = re.sub(rf"(?<={name}: ).*", broken, BANK)
+        path = tmp_path / f"{name}.py"
+        path.write_text(text)
+        with pytest.raises(EditError) as raised:
+            runpy.run_path(str(path))
+        line = text.split("\n").index(f"{name}: {broken}") + 1
+        start = f"{path.name}:{line}: cannot be imported: EditError: exercise double, "
+        assert str(_import_fault(path.name, raised.value)).startswith(start + name)
 
 
 def test_check_bank_of_an_unknown_exercise_is_one_sentence(written):
