@@ -2,17 +2,17 @@
 
 A misconception matches if its whole results (values, exceptions, changed arguments)
 equal the learner's on every call. If none does, two at once are tried: two edits of one
-right answer, or a family on top of any other. Several matches, or none, give
-no diagnosis: a wrong one is worse than none. If several match, the calls that ended
-cases have left out are made, and may tell which it is; if not, what all pairs share
-is the diagnosis. Calls with small whole numbers (uint8, …)
+right answer, or a family on top of any other; then three, of a short list that the bank
+may have. Several matches, or none, give no diagnosis: a wrong one is worse than none.
+If several match, the calls that ended cases have left out are made, and may tell which
+it is. Calls with small whole numbers (uint8, …)
 may be left out: there the same wrong formula wraps around in one spelling and not in
 the other. So may those of fine points, which others get wrong beside their own error.
 What is computed in float32 is compared to float32's digits.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
 
@@ -20,7 +20,12 @@ import numpy as np
 
 from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
 from autograder.checking.comparison import first_difference
-from autograder.checking.exercise import Exercise, Function, Misconception
+from autograder.checking.exercise import (
+    Exercise,
+    Function,
+    Misconception,
+    together,
+)
 from autograder.checking.learners_tests import without_repetitions
 from autograder.checking.student import SINGLE, compare_result, least_precise
 from autograder.checking.values import (
@@ -45,7 +50,7 @@ ABOUT_EXCEPTIONS = re.compile(  # not "this can raise an error"
 
 
 class Explanation(NamedTuple):
-    """Misconceptions that give a learner's results together, one or two, as code."""
+    """Misconceptions that give a learner's results together, up to three, as code."""
 
     misconceptions: tuple[Misconception, ...]
     function: Function
@@ -74,7 +79,7 @@ def diagnose(
     calls: Sequence[Call],
     calls_left: Callable[[], Sequence[Call]] = list,
 ) -> tuple[Misconception, ...]:
-    """Return the one misconception that explains all calls, or the two, or ().
+    """Return the misconception that explains all calls, or two, or three, or ().
 
     calls_left : makes the calls that cases ended before; only if several explain all
     """
@@ -157,7 +162,9 @@ def explanations_of(
 
 def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
-    for possible in (singles, _pairs_of_possible(exercise, replayed)):
+    is_possible = replayed.is_right_too
+    several = (pairs(exercise, is_possible), threes(exercise, is_possible))
+    for possible in (singles, *several):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
         for each in possible:
             match = replayed.match(each)
@@ -168,29 +175,32 @@ def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanat
     return []
 
 
-def _pairs_of_possible(
-    exercise: Exercise, replayed: "_Replayed"
+Decide = Callable[[Misconception], bool]
+
+
+def pairs(
+    exercise: Exercise, is_possible: Decide = lambda _: True
 ) -> Iterator[Explanation]:
-    right = {
-        each.name for each in exercise.misconceptions if replayed.is_right_too(each)
-    }
-    for pair in pairs(exercise):
-        if all(each.name in right for each in pair.misconceptions):
-            yield pair
-
-
-def pairs(exercise: Exercise) -> Iterator[Explanation]:
     """Yield what two misconceptions give together, where two can be put together.
 
     Of tests none: a weak one's diagnosis is of all that it catches.
     """
-    if exercise.is_test:
-        return
-    for one, other in combinations(exercise.misconceptions, 2):
-        if one.wrap and not other.wrap:
-            one, other = other, one
-        if together := one.together(other):
-            yield Explanation((one, other), together)
+    if not exercise.is_test:
+        yield from _at_once(filter(is_possible, exercise.misconceptions), 2)
+
+
+def threes(
+    exercise: Exercise, is_possible: Decide = lambda _: True
+) -> Iterator[Explanation]:
+    """Yield what three of those give that are often made together."""
+    yield from _at_once(filter(is_possible, exercise.often_together), 3)
+
+
+def _at_once(errors: Iterable[Misconception], count: int) -> Iterator[Explanation]:
+    for chosen in combinations(errors, count):
+        chosen = tuple(sorted(chosen, key=lambda each: each.wrap is not None))
+        if function := together(chosen):
+            yield Explanation(chosen, function)
 
 
 def has_small_whole_numbers(call: Call) -> bool:
@@ -289,6 +299,7 @@ class _Replayed:
     def __init__(self, exercise: Exercise, rows: Sequence[_Row]) -> None:
         self._is_test = exercise.is_test  # there an exception is what it answers
         self._rows = sorted(rows, key=lambda row: (row.learner_is_right, row.size))
+        self._right_too: dict[int, bool] = {}
 
     def match(self, each: Explanation) -> Match | None:
         """Decide whether a wrong function gives the learner's results, and its error.
@@ -333,21 +344,28 @@ class _Replayed:
 
     def is_right_too(self, one: Misconception) -> bool:
         """Decide whether a misconception is right on all calls where the learner is."""
-        single = Explanation((one,), one.function)
-        return all(row.is_right(single) for row in self._rows if row.learner_is_right)
+        if id(one) not in self._right_too:
+            single = Explanation((one,), one.function)
+            self._right_too[id(one)] = all(
+                row.is_right(single) for row in self._rows if row.learner_is_right
+            )
+        return self._right_too[id(one)]
 
-    def needs_all_of(self, pair: Explanation) -> bool:
-        """Decide whether no one of two explains by itself the calls that they end.
+    def needs_all_of(self, several: Explanation) -> bool:
+        """Decide whether no fewer of these errors explain the calls that they end.
 
         A misconception that stops on most calls would explain much together with any.
         """
-        if len(pair.misconceptions) == 1:
+        errors = several.misconceptions
+        if len(errors) == 1:
             return True
-        ended = [row for row in self._rows if not row.result(pair).raised]
-        singles = (Explanation((one,), one.function) for one in pair.misconceptions)
-        return not any(
-            all(row.as_learner(single) for row in ended) for single in singles
-        )
+        ended = [row for row in self._rows if not row.result(several).raised]
+        for fewer in combinations(errors, len(errors) - 1):
+            if function := together(fewer):
+                each = Explanation(fewer, function)
+                if all(row.as_learner(each) for row in ended):
+                    return False
+        return True
 
 
 def _same_message(one: Raised | None, other: Raised | None) -> bool:

@@ -110,11 +110,11 @@ class Edited:
         text = re.sub(r" +$", "", text, flags=re.MULTILINE)
         return _without_needless_pass(text) if "pass" in text else text
 
-    def joined(self, one: Edits, other: Edits) -> Edits | None:
-        """Return two misconceptions' edits together; None if they change the same."""
-        spans = sorted({*one, *other})
+    def joined(self, *parts: Edits) -> Edits | None:
+        """Return misconceptions' edits together; None if two change the same."""
+        spans = sorted({span for edits in parts for span in edits})
         apart = all(a.end <= b.start for a, b in itertools.pairwise(spans))
-        return tuple(spans) if apart and len(spans) == len(one) + len(other) else None
+        return tuple(spans) if apart and len(spans) == sum(map(len, parts)) else None
 
     def _function(self, edits: Edits) -> Callable[..., Any]:
         names = dict(self.names)

@@ -9,8 +9,7 @@ process: it hands data to ``student(...)`` and checks the result.
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -28,6 +27,7 @@ from autograder.checking.own_answer import as_answer
 from autograder.checking.points import UNITS, apportion, worth
 
 Function = Callable[..., Any]
+MOST_OF_THREES = 8  # misconceptions in a list of those made three at a time: 56 threes
 MOST_OF_FINE_POINTS = Fraction(1, 10)  # of an exercise's points, all of them together
 
 
@@ -94,18 +94,27 @@ class Misconception:
             return "family"
         return "edit" if self.code else "function"
 
-    def together(self, other: "Misconception") -> Function | None:
-        """Return the function that has both errors; None if they exclude each other."""
-        if other.wrap:
-            return other.wrap(self.function)
-        if self.wrap:
-            return self.wrap(other.function)
-        if not self.code or self.code is not other.code:
+
+def together(errors: Sequence[Misconception]) -> Function | None:
+    """Return the function that has all these errors; None if they exclude each other.
+
+    Of edits one function is made; what families make comes on top of it.
+    """
+    made = [each for each in errors if each.wrap is None] or [*errors[:1]]
+    wraps = [each.wrap for each in errors if each.wrap and each not in made]
+    function: Function | None = made[0].function
+    if len(made) > 1:
+        code = made[0].code
+        if not code or any(each.code is not code for each in made):
             return None
-        both = self.code.joined(self.edits, other.edits)
-        with suppress(EditError):  # side by side, they may be no Python
-            return None if both is None else self.code.function(both)
-        return None
+        edits = code.joined(*(each.edits for each in made))
+        try:
+            function = None if edits is None else code.function(edits)
+        except EditError:  # side by side, they may be no Python
+            return None
+    for wrap in wraps:
+        function = function and wrap(function)
+    return function
 
 
 class Exercise:
@@ -162,6 +171,7 @@ class Exercise:
         self._spec: Function | None = None
         self._usual: Callable[[np.random.Generator], tuple[Any, ...]] | None = None
         self._right: dict[Function, Edited] = {}
+        self.often_together: tuple[Misconception, ...] = ()
 
     @property
     def points(self) -> float:
@@ -329,6 +339,23 @@ class Exercise:
                     edits=edits,
                 )
             )
+
+    def threes_of(self, *names: str) -> None:
+        """Say which misconceptions are often made three at a time: a short list.
+
+        Any two are tried together as they are; of three, only those of the list.
+
+        Raises ``ValueError`` where one is not there, or the list is not short.
+        """
+        bank = {each.name: each for each in self.misconceptions}
+        if unknown := [name for name in names if name not in bank]:
+            raise ValueError(f"exercise {self.name} has no {', '.join(unknown)}")
+        if not 3 <= len(names) <= MOST_OF_THREES:
+            raise ValueError(
+                f"exercise {self.name}: threes of {len(names)} misconceptions, not of "
+                f"3 to {MOST_OF_THREES}"
+            )
+        self.often_together = tuple(bank[name] for name in names)
 
     @property
     def words(self) -> "dict[str, Misconception | Entry]":

@@ -477,3 +477,12 @@ exercise.family(
     families.one_result_only("parameter"),
     families.as_numpy(),
 )
+
+exercise.threes_of(
+    "no_bias_correction",
+    "steps_counted_from_zero",
+    "eps_under_the_root",
+    "weight_decay_in_the_gradient",
+    "weight_decay_left_out",
+    "averages_overwritten",
+)

@@ -524,3 +524,12 @@ references_used_up:
   # To strike out what has matched is the shortest way to clip.
 """,
 )
+
+exercise.threes_of(
+    "mean_of_sentence_bleus",
+    "counts_not_clipped",
+    "brevity_penalty_missing",
+    "one_added_to_the_counts",
+    "arithmetic_mean",
+    "from_0_to_1",
+)

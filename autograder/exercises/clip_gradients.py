@@ -325,3 +325,12 @@ exercise.family(
     families.one_result_only("gradients"),
     families.as_numpy(),
 )
+
+exercise.threes_of(
+    "a_little_added_to_the_norm",
+    "gradients_overwritten",
+    "none_left_out",
+    "scaled_up_too",
+    "norm_as_a_tensor",
+    "squared_norm_returned",
+)

@@ -502,3 +502,12 @@ summed_in_place:
 )
 
 exercise.family(families.squeezed())
+
+exercise.threes_of(
+    "nothing_carried_over",
+    "norm_always_after",
+    "norm_always_before",
+    "one_norm_for_both",
+    "may_attend_ignored",
+    "one_head",
+)

@@ -318,3 +318,12 @@ length_returned_too: return (token_ids[1:], len(token_ids) - 1)
   # Programs that pad their results return the lengths as well.
 """,
 )
+
+exercise.threes_of(
+    "start_kept",
+    "end_kept",
+    "never_stops",
+    "one_token_too_many",
+    "one_token_too_few",
+    "last_of_equals",
+)

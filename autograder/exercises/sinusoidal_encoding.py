@@ -269,3 +269,7 @@ odd_column_too_many:
 )
 
 exercise.family(families.squeezed(), families.as_list())
+
+exercise.threes_of(
+    "odd_size_stops", "exponent_doubled", "counted_from_one", "base_ignored"
+)

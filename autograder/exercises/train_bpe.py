@@ -582,3 +582,12 @@ words_changed:
   # Each word is replaced in the dictionary itself, and the caller's is the same.
 """,
 )
+
+exercise.threes_of(
+    "first_seen_wins",
+    "last_seen_wins",
+    "pairs_that_occur_once",
+    "one_rare_pair",
+    "error_without_pairs",
+    "equal_words_overwritten",
+)

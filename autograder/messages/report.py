@@ -447,13 +447,16 @@ class CheckReport:
         """Return what the misconceptions are, each with its question."""
         bank = {each.name: each for each in self.exercise.misconceptions}
         known = [bank[name] for name in self.result.misconceptions if name in bank]
-        sentences = [f"{each.diagnosis} {each.question}" for each in known]
-        if len(sentences) != 2:
+        sentences = []
+        for each, below in zip(known, [*known[1:], None], strict=False):
+            is_asked_below = below and below.question == each.question
+            question = "" if is_asked_below else f" {each.question}"
+            sentences.append(f"{each.diagnosis}{question}")
+        if len(sentences) < 2:
             return " ".join(sentences)
-        one, other = sentences
-        if known[0].question == known[1].question:
-            one = known[0].diagnosis
-        return f"Two things at once. (1) {one} (2) {other}"
+        count = {2: "Two", 3: "Three"}[len(sentences)]
+        numbered = (f"({number}) {each}" for number, each in enumerate(sentences, 1))
+        return f"{count} things at once. {' '.join(numbered)}"
 
     def _without_points(self) -> str:
         """Return why claims that hold pay nothing yet, and what changes that, or "".

@@ -12,7 +12,7 @@ from autograder.checking.diagnosis import (
     pairs,
     same_result,
 )
-from autograder.checking.exercise import Exercise
+from autograder.checking.exercise import Exercise, together
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.messages.report import CheckReport
@@ -316,6 +316,54 @@ def test_transpose_of_a_batch_is_named_beside_a_second_error(name, names):
     result = judge(bank, page_runner_factory(pair.function), cases=visible)
     assert {*result.misconceptions} == {*names}
     assert "Two things at once. (1)" in str(CheckReport(bank, result))
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (lambda x: 3 * x.T + 1, "tripled & one_added & result_transposed"),
+        (lambda x: 3 * x + 1, "tripled & one_added"),  # no third one where two do
+        (lambda x: 3 * x.T + 2, ""),  # two_added is not on the list
+    ],
+)
+def test_three_are_named_of_those_that_are_often_made_together(answer, names):
+    made = with_edits(exercise())
+    assert judged(made, answer).diagnosis.count("&") < 2
+    made.threes_of("result_transposed", "tripled", "one_added")
+    assert judged(made, answer).diagnosis == names
+
+
+THREES = {
+    "adam_step": ("no_bias_correction", "eps_under_the_root", "averages_overwritten"),
+    "bleu": ("mean_of_sentence_bleus", "brevity_penalty_missing", "from_0_to_1"),
+    "clip_gradients": ("a_little_added_to_the_norm", "none_left_out", "scaled_up_too"),
+    "encoder_layer": ("nothing_carried_over", "one_norm_for_both", "one_head"),
+    "greedy_decode": ("start_kept", "one_token_too_few", "last_of_equals"),
+    "sinusoidal_encoding": ("odd_size_stops", "exponent_doubled", "counted_from_one"),
+    "train_bpe": (
+        "first_seen_wins",
+        "pairs_that_occur_once",
+        "equal_words_overwritten",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", THREES)
+def test_three_of_a_bank_are_named_with_their_questions(name):
+    bank = load(name)
+    errors = [each for each in bank.misconceptions if each.name in THREES[name]]
+    result = judge(bank, page_runner_factory(together(errors)))
+    assert {*result.misconceptions} == {*THREES[name]}
+    assert "Three things at once. (1)" in str(CheckReport(bank, result))
+
+
+def test_list_of_threes_is_short_and_of_the_bank():
+    made = with_edits(exercise())
+    with pytest.raises(ValueError, match="exercise double has no quadrupled"):
+        made.threes_of("tripled", "one_added", "quadrupled")
+    with pytest.raises(ValueError, match="threes of 2 misconceptions, not of 3 to 8"):
+        made.threes_of("tripled", "one_added")
+    assert made.often_together == ()
 
 
 def test_misconception_may_stop_where_the_answer_goes_on():

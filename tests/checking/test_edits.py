@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.checking.edits import Edited, EditError, read_entries
-from autograder.checking.exercise import Exercise
+from autograder.checking.exercise import Exercise, together
 
 
 def mean(x, weights=None):
@@ -149,8 +149,8 @@ def test_bank_has_edits_of_its_other_right_answers_too():
     one, two, three = made.misconceptions
     assert [each.function([2.0, 4.0]) for each in (one, two, three)] == [3.5, 3.0, 6.0]
     assert {each.kind for each in made.misconceptions} == {"edit"}
-    assert one.together(two) is None  # both change where it begins
-    assert one.together(three) is None  # they are edits of two answers
+    assert together([one, two]) is None  # both change where it begins
+    assert together([one, three]) is None  # they are edits of two answers
     assert "right answer at_once" in made.functions_that_are_right
 
 
