@@ -97,7 +97,11 @@ class Edited:
         spans = sorted(span for edit in edits for span in self._spans(edit.strip()))
         for one, other in itertools.pairwise(spans):
             if other.start < one.end:
-                raise EditError(f"two edits of {self.name} change the same text")
+                text = self.code[other.start : min(one.end, other.end)].strip()
+                raise EditError(
+                    f"two edits of {self.name} change the same text, {text!r}: write "
+                    "them as one"
+                )
         if self.source(tuple(spans)) == self.code:
             raise EditError(f"{self.name} stays as it is")
         return tuple(spans)
@@ -191,10 +195,11 @@ class Edited:
         """Return the span of a statement that replaces its like, or comes first."""
         try:
             (new,) = ast.parse(edit).body
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError) as error:
+            reason = f" ({error.msg})" if isinstance(error, SyntaxError) else ""
             raise EditError(
                 f"{edit!r} is neither old -> new, with a space on each side of the "
-                "arrow, nor one statement"
+                f"arrow, nor one statement{reason}"
             ) from None
         likes = [each for each in self._statements() if _alike(each[0], new)]
         if len(likes) > 1:

@@ -506,7 +506,7 @@ softmax_taken_twice:
     of its own result.
   ? All weights lie between 0 and 1: how much larger than another can one be after a
     softmax of them?
-  # Weights are computed, masked with −∞ like scores, and divided anew by a softmax.
+  # Weights are computed, masked with −∞ like scores, and shared out by a softmax again.
 rows_with_a_blocked_key_emptied:
   | return np.where(~may_attend.all(axis=-1, keepdims=True), 0.0, softmax(allowed))
   Your rows are all zeros as soon as one of their keys is blocked.

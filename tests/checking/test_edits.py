@@ -55,6 +55,8 @@ def test_code_without_edits_is_the_function():
         ("0.0 -> 0.0", "mean stays as it is"),
         ("total plus value", "neither old -> new, with a space on each side"),
         ("total->sum", "neither old -> new, with a space on each side of the arrow"),
+        ("return sum((x)", "nor one statement ('(' was never closed)"),
+        ("a = 1\nb = 2", "nor one statement"),
         ("total = ... -> total = 1", "one character, …); its code is\ndef mean("),
         ("for value in x:\n  return … -> pass", "mean has no"),
     ],
@@ -66,8 +68,10 @@ def test_edit_that_cannot_be_made_says_why(edit, reason):
 
 
 def test_two_edits_of_the_same_text_are_refused():
-    with pytest.raises(EditError, match="two edits of mean change the same text"):
-        CODE.read(["0.0 -> 2.0", "0.0 -> 1.0"])
+    reason = "two edits of mean change the same text, '0.0': write them as one"
+    for other in ("0.0 -> 1.0", "total = 0.0 ->"):
+        with pytest.raises(EditError, match=reason):
+            CODE.read(["0.0 -> 2.0", other])
 
 
 def test_code_that_is_no_python_says_so():
