@@ -18,6 +18,7 @@ from autograder.notebooks.source import ID, LessonSource, bound_names
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 CLOSING = "# ## In three lines"
+SECTION = re.compile(r"^# %% \[markdown\]\n# ## (?P<name>.+?)[ \t]*$", re.MULTILINE)
 LIBRARY = "course_lib"
 # How a module or a lesson's set-up cells call an array, by a name that they bind.
 ARRAYS = {"np": "np.ndarray", "Tensor": "Tensor"}
@@ -150,7 +151,12 @@ NAME = "TODO: what it makes possible, such as: You can now …"
 
 
 def new_exercise(
-    course: Course, name: str, lesson: str, module: str, parameters: Sequence[str]
+    course: Course,
+    name: str,
+    lesson: str,
+    module: str,
+    parameters: Sequence[str],
+    section: str = "",
 ) -> list[Path]:
     """Write the skeletons of an exercise, all of them or none; return their files.
 
@@ -158,6 +164,8 @@ def new_exercise(
     module : of ``course_lib``, for the reference, made if there is none; "" for the
         one that most exercises of the lesson are in
     parameters : names of the function's arguments
+    section : the heading of the lesson's section that gets the cells, as its last; ""
+        for before the closing section
 
     Raises ``CourseError`` if a name cannot be used, or is used already.
     """
@@ -185,7 +193,7 @@ def new_exercise(
             BANK + MISCONCEPTION + _numbered(EDIT, MIN_MISCONCEPTIONS - 1) + END, words
         ),
         answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
-        source.path: _with_cells(source, _with_words(CELLS, words)),
+        source.path: _with_cells(source, _with_words(CELLS, words), section),
     }
     sentences = bank.with_name(SENTENCES)
     if sentences.is_file():
@@ -302,12 +310,24 @@ def _with_words(skeleton: str, words: Mapping[str, str]) -> str:
     return re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[1]], skeleton)
 
 
-def _with_cells(source: LessonSource, cells: str) -> str:
-    """Return a lesson's text with new cells before its closing section."""
+def _with_cells(source: LessonSource, cells: str, section: str) -> str:
+    """Return a lesson's text with new cells at the end of a section."""
     text = source.path.read_text(encoding="utf-8")
-    end = text.rfind(CLOSING)
-    start = text.rfind("# %%", 0, end if end >= 0 else len(text))
-    return text[:start] + cells + text[start:]
+    if not section:
+        end = text.rfind(CLOSING)
+        start = text.rfind("# %%", 0, end if end >= 0 else len(text))
+        return text[:start] + cells + text[start:]
+    headings = [*SECTION.finditer(text)]
+    names = [each["name"] for each in headings]
+    if section not in names:
+        raise CourseError(
+            f"{source.lesson} has no section {section!r}: name one of "
+            + ", ".join(repr(each) for each in names)
+        )
+    following = [each.start() for each in headings[names.index(section) + 1 :]]
+    if following:
+        return text[: following[0]] + cells + text[following[0] :]
+    return f"{text.rstrip()}\n\n{cells.rstrip()}\n"
 
 
 def _with_count(readme: Path, lesson: str, count: int) -> str:

@@ -73,6 +73,28 @@ def test_new_cells_stand_before_the_closing_section(course):
     assert check == f"check({NAME})"
 
 
+@pytest.mark.parametrize(
+    "section", ["Other ways to give positions", "The same in PyTorch"]
+)
+def test_new_cells_come_last_in_the_section_named(course, section):
+    path = course.source("05_positional_encoding")
+    before = [cell.text for cell in read_cells(path)]
+    new_exercise(course, NAME, path.stem, "", ["q"], section)
+    cells = [cell.text for cell in read_cells(path)]
+    (check,) = (i for i, cell in enumerate(cells) if cell == f"check({NAME})")
+    assert cells[: check - 2] + cells[check + 1 :] == before
+    headings = [cell.partition("\n")[0] for cell in cells[: check - 2]]
+    assert [each for each in headings if each.startswith("## ")][-1] == f"## {section}"
+    assert all(each.startswith("## ") for each in cells[check + 1 : check + 2])
+
+
+def test_unknown_section_is_refused_with_those_that_there_are(course):
+    before = texts(course)
+    with pytest.raises(CourseError, match=r"no section 'Masks': .*'In three lines'"):
+        new_exercise(course, NAME, LESSON, "", ["q"], "Masks")
+    assert texts(course) == before
+
+
 @pytest.mark.parametrize("lesson", HERE.lessons)
 def test_skeletons_of_every_lesson_compile(course, lesson):
     paths = new_exercise(course, NAME, lesson, "", ["x"])
@@ -182,6 +204,7 @@ def begun(checkout):
 def test_new_command_names_files_and_next_commands(begun):
     _, output = begun
     assert output.count("Written: ") == 6
+    assert "cells stand before the closing section" in output
     for command in (
         f"autograder check-bank {NAME}",
         "autograder build 01",
