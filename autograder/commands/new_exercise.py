@@ -18,6 +18,7 @@ from autograder.notebooks.source import ID, LessonSource, bound_names
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 CLOSING = "# ## In three lines"
+FURTHER_ROW = "# ## Going further\n"
 SECTION = re.compile(r"^# %% \[markdown\]\n# ## (?P<name>.+?)[ \t]*$", re.MULTILINE)
 LIBRARY = "course_lib"
 # How a module or a lesson's set-up cells call an array, by a name that they bind.
@@ -201,7 +202,8 @@ def new_exercise(
         texts[sentences] = text + _with_words(SENTENCE, words)
     readme = course.root / "README.md"
     if readme.is_file():
-        texts[readme] = _with_count(readme, lesson, len(source.exercises) + 1)
+        further = f"# ## {section}\n" in _further(source)
+        texts[readme] = _with_counts(readme, lesson, len(source.exercises) + 1, further)
     write_together(texts)
     return list(texts)
 
@@ -330,8 +332,19 @@ def _with_cells(source: LessonSource, cells: str, section: str) -> str:
     return f"{text.rstrip()}\n\n{cells.rstrip()}\n"
 
 
-def _with_count(readme: Path, lesson: str, count: int) -> str:
-    """Return the README with another number of exercises in the lesson's row."""
+def _further(source: LessonSource) -> str:
+    """Return the part of a lesson's text that can be skipped."""
+    text = source.path.read_text(encoding="utf-8")
+    return text[text.index(FURTHER_ROW) :] if FURTHER_ROW in text else ""
+
+
+def _with_counts(readme: Path, lesson: str, count: int, further: bool) -> str:
+    """Return the README with another number of exercises in the lesson's row.
+
+    further : whether the sum of those that go further grows, not that of the cores
+    """
     text = readme.read_text(encoding="utf-8")
     row = rf"^(\| `{lesson}` \|.*\| )\d+( \|)$"
-    return re.sub(row, rf"\g<1>{count}\g<2>", text, flags=re.MULTILINE)
+    text = re.sub(row, rf"\g<1>{count}\g<2>", text, flags=re.MULTILINE)
+    total = r"\d+(?= more exercises, about)" if further else r"\d+(?= exercises, about)"
+    return re.sub(total, lambda match: str(int(match[0]) + 1), text, count=1)

@@ -54,9 +54,24 @@ def test_new_exercise_adds_to_four_homes_and_the_count(course):
     rows = zip(
         *(t[paths[4]].decode().splitlines() for t in (before, after)), strict=True
     )
-    (changed,) = [(old, new) for old, new in rows if old != new]
+    (total, changed) = [(old, new) for old, new in rows if old != new]
     counts = [int(re.search(r"(\d+) \|$", row)[1]) for row in changed]
     assert counts[1] == counts[0] + 1 and LESSON in changed[0]
+    assert sums(total[1]) == [sums(total[0])[0] + 1, sums(total[0])[1]]
+
+
+def sums(text):
+    """Return the README's numbers of exercises: of the cores, and further ones."""
+    pattern = r"lessons with (\d+) exercises, .*; (\d+) more exercises"
+    return [int(each) for each in re.search(pattern, text).groups()]
+
+
+@pytest.mark.parametrize("section", ["Going further", "Two clocks"])
+def test_exercise_below_going_further_counts_there(course, section):
+    readme = course.root / "README.md"
+    core, further = sums(readme.read_text(encoding="utf-8"))
+    new_exercise(course, NAME, "05_positional_encoding", "", ["q"], section)
+    assert sums(readme.read_text(encoding="utf-8")) == [core, further + 1]
 
 
 def test_new_cells_stand_before_the_closing_section(course):
