@@ -77,17 +77,6 @@ def small_example_by_hand(student, rng):
 @exercise.case("TODO: what else must hold", visible=False)
 def usual_inputs(student, rng):
     student.agrees(*usual(rng))  # TODO: inputs that show what the case claims
-'''
-MISCONCEPTION = '''
-
-# TODO: only what is another algorithm altogether; remove it if there is none
-@exercise.misconception(
-    "TODO: what the learner's numbers are, one sentence.",
-    "TODO: a question that does not give the answer away?",
-    why="TODO: why people do it, or where it was seen",
-)
-def misconception(PARAMETERS):  # TODO: a name that says what is wrong
-    raise NotImplementedError("TODO: the wrong version")
 
 
 exercise.edits(
@@ -109,12 +98,6 @@ answers = Answers("NAME")
 @answers.correct
 def another_formula(PARAMETERS):
     raise NotImplementedError("TODO: a right answer, another way")
-"""
-SPELLING = """
-
-@answers.also("misconception")
-def spelling(PARAMETERS):
-    raise NotImplementedError("TODO: the misconception by another algorithm")
 """
 OTHER = """
 
@@ -190,10 +173,8 @@ def new_exercise(
     words = _words(name, lesson, module, parameters, array)
     texts = {
         reference: library + _with_words(REFERENCE, words),
-        bank: _with_words(
-            BANK + MISCONCEPTION + _numbered(EDIT, MIN_MISCONCEPTIONS - 1) + END, words
-        ),
-        answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
+        bank: _with_words(BANK + _numbered(EDIT, MIN_MISCONCEPTIONS) + END, words),
+        answers: _with_words(ANSWERS + _numbered(OTHER, MIN_OTHERS), words),
         source.path: _with_cells(source, _with_words(CELLS, words), section),
     }
     sentences = bank.with_name(SENTENCES)

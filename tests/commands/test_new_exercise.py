@@ -272,14 +272,12 @@ def scores_of_a_test(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k = k / np.linalg.norm(k, axis=-1, keepdims=True)
     return q @ np.swapaxes(k, -1, -2)
 '''
-# The misconception, as the bank has it, then spelled another way.
-WRONG = "q @ k.swapaxes(-1, -2)"
-SPELLED = "np.einsum('...nd,...md->...nm', q, k)"
 EDITS = [
     "return q -> return 2 * q",
     "return q -> return -q",
     "swapaxes(k, -1, -2) -> swapaxes(k, -1, -2) + 1",
     "q = q / np.linalg.norm(q, axis=-1)[..., np.newaxis] ** 2",
+    "return … -> return np.einsum('...nd,...md->...nm', 2 * q, k) - 1",
 ]
 OTHERS = [
     "3 * scores_of_a_test(q, k)",
@@ -307,16 +305,13 @@ def write_exercise(root):
         "q, k = np.array([[3.0, 0.0]]), np.array([[0.0, 2.0], [-3.0, 4.0]])\n"
         "    student.expect(student(q, k), np.array([[0.0, -0.6]]))",
     )
-    text = text.replace(
-        'raise NotImplementedError("TODO: the wrong version")', f"return {WRONG}"
-    )
     for number, edit in enumerate(EDITS, start=1):
         text = re.sub(rf"(?<=edit_{number}: )raise .*", edit, text)
     bank.write_text(text.replace("TODO: ", "A "))
     answers = root / "tests" / "answers" / f"{NAME}.py"
     text = f"import numpy as np\n\nfrom course_lib.attention import {NAME}\n"
     text += answers.read_text()
-    bodies = [f"1.0 * {NAME}(q, k)", SPELLED, *OTHERS]
+    bodies = [f"1.0 * {NAME}(q, k)", *OTHERS]
     for body in bodies:
         text = re.sub(
             r"raise NotImplementedError\(.*\)", f"return {body}", text, count=1
@@ -339,7 +334,7 @@ def test_check_bank_passes_a_written_exercise(written):
     result = call(written, "check-bank", NAME)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     assert "5 of 5 caught, 5 named" in result.stdout
-    assert "1 right, 1 spellings of misconceptions, 3 others" in result.stdout
+    assert "1 right, 0 spellings of misconceptions, 3 others" in result.stdout
     assert re.search(r"exercise \d of 9", result.stdout)
 
 
