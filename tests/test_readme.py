@@ -121,7 +121,8 @@ def test_sums_count_what_goes_further_apart():
 
 
 def test_number_of_exercises_that_pages_check_is_right():
-    assert f"the pages of {len(exercises_that_run())} exercises check" in README
+    line = f"the pages of {len(exercises_that_run())} exercises check"
+    assert line in README, f"README.md: write in the table below Start: {line}"
 
 
 def test_named_make_targets_exist():

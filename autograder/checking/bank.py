@@ -286,8 +286,9 @@ def points_faults(exercise: Exercise, cases: list[Case], seed: int = 1) -> list[
         passing = trivial_answers_that_pass(exercise, case, seed) if computed else []
         if case.pays_alone and passing:
             faults.append(
-                f"{case.name} pays for an answer that computes nothing, {passing[0]}: "
-                "draw inputs that tell it from a right one, or add pays_alone=False"
+                f"{case.name} pays for an answer that computes nothing "
+                f"({passing[0]}): make such an answer fail, by drawing all inputs and "
+                "comparing numbers, or add pays_alone=False"
             )
         if not (case.pays_alone or case.fine_point or passing):
             faults.append(f"{case.name} does not need pays_alone=False")

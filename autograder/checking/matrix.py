@@ -190,5 +190,6 @@ def print_matrix(rows: list[ExerciseMatrix]) -> None:
         f"{sum(bool(w.caught_by) for w in wrong)} caught"
         f", {sum(w.diagnosed_visible for w in wrong)} named from the visible cases, "
         f"{sum(w.diagnosed for w in wrong)} from all, "
-        f"{sum(w.usual_form for w in wrong)} of the usual form"
+        f"{sum(w.usual_form for w in wrong)} of the right type and shape, and finite, "
+        "on the usual inputs"
     )

@@ -122,6 +122,13 @@ def new_command(
     parameters: Annotated[
         str, typer.Option(help="Names of the function's arguments")
     ] = "x",
+    section: Annotated[
+        str,
+        typer.Option(
+            help="A heading of the lesson, of its core or below Going further: the "
+            "cells come last there; otherwise before the closing section"
+        ),
+    ] = "",
 ) -> None:
     """Begin an exercise: reference, bank, answers and cells, to be filled in."""
     from autograder.commands.new_exercise import new_exercise  # jupytext: half a second
@@ -129,12 +136,13 @@ def new_command(
     course = Course.here()
     folder = course.find_lesson(lesson)
     arguments = parameters.replace(",", " ").split()
-    for path in new_exercise(course, name, folder, module, arguments):
+    for path in new_exercise(course, name, folder, module, arguments, section):
         print(f"Written: {course.relative(path)}")
+    where = f"at the end of {section!r}" if section else "before the closing section"
     print(
-        f"What is marked TODO is to be filled in. `autograder check-bank {name}` lists "
-        f"it, and says when it is right; then `autograder build {folder[:2]}` and "
-        "`make test`."
+        f"The lesson's cells stand {where}. What is marked TODO is to be filled in: "
+        f"`autograder check-bank {name}` lists it, and says when it is right; then "
+        f"`autograder build {folder[:2]}` and `make test`."
     )
 
 

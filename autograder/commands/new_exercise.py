@@ -18,6 +18,8 @@ from autograder.notebooks.source import ID, LessonSource, bound_names
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 CLOSING = "# ## In three lines"
+FURTHER_ROW = "# ## Going further\n"
+SECTION = re.compile(r"^# %% \[markdown\]\n# ## (?P<name>.+?)[ \t]*$", re.MULTILINE)
 LIBRARY = "course_lib"
 # How a module or a lesson's set-up cells call an array, by a name that they bind.
 ARRAYS = {"np": "np.ndarray", "Tensor": "Tensor"}
@@ -75,17 +77,6 @@ def small_example_by_hand(student, rng):
 @exercise.case("TODO: what else must hold", visible=False)
 def usual_inputs(student, rng):
     student.agrees(*usual(rng))  # TODO: inputs that show what the case claims
-'''
-MISCONCEPTION = '''
-
-# TODO: only what is another algorithm altogether; remove it if there is none
-@exercise.misconception(
-    "TODO: what the learner's numbers are, one sentence.",
-    "TODO: a question that does not give the answer away?",
-    why="TODO: why people do it, or where it was seen",
-)
-def misconception(PARAMETERS):  # TODO: a name that says what is wrong
-    raise NotImplementedError("TODO: the wrong version")
 
 
 exercise.edits(
@@ -107,12 +98,6 @@ answers = Answers("NAME")
 @answers.correct
 def another_formula(PARAMETERS):
     raise NotImplementedError("TODO: a right answer, another way")
-"""
-SPELLING = """
-
-@answers.also("misconception")
-def spelling(PARAMETERS):
-    raise NotImplementedError("TODO: the misconception by another algorithm")
 """
 OTHER = """
 
@@ -150,7 +135,12 @@ NAME = "TODO: what it makes possible, such as: You can now …"
 
 
 def new_exercise(
-    course: Course, name: str, lesson: str, module: str, parameters: Sequence[str]
+    course: Course,
+    name: str,
+    lesson: str,
+    module: str,
+    parameters: Sequence[str],
+    section: str = "",
 ) -> list[Path]:
     """Write the skeletons of an exercise, all of them or none; return their files.
 
@@ -158,6 +148,8 @@ def new_exercise(
     module : of ``course_lib``, for the reference, made if there is none; "" for the
         one that most exercises of the lesson are in
     parameters : names of the function's arguments
+    section : the heading of the lesson's section that gets the cells, as its last; ""
+        for before the closing section
 
     Raises ``CourseError`` if a name cannot be used, or is used already.
     """
@@ -181,11 +173,9 @@ def new_exercise(
     words = _words(name, lesson, module, parameters, array)
     texts = {
         reference: library + _with_words(REFERENCE, words),
-        bank: _with_words(
-            BANK + MISCONCEPTION + _numbered(EDIT, MIN_MISCONCEPTIONS - 1) + END, words
-        ),
-        answers: _with_words(ANSWERS + SPELLING + _numbered(OTHER, MIN_OTHERS), words),
-        source.path: _with_cells(source, _with_words(CELLS, words)),
+        bank: _with_words(BANK + _numbered(EDIT, MIN_MISCONCEPTIONS) + END, words),
+        answers: _with_words(ANSWERS + _numbered(OTHER, MIN_OTHERS), words),
+        source.path: _with_cells(source, _with_words(CELLS, words), section),
     }
     sentences = bank.with_name(SENTENCES)
     if sentences.is_file():
@@ -193,7 +183,8 @@ def new_exercise(
         texts[sentences] = text + _with_words(SENTENCE, words)
     readme = course.root / "README.md"
     if readme.is_file():
-        texts[readme] = _with_count(readme, lesson, len(source.exercises) + 1)
+        further = f"# ## {section}\n" in _further(source)
+        texts[readme] = _with_counts(readme, lesson, len(source.exercises) + 1, further)
     write_together(texts)
     return list(texts)
 
@@ -302,16 +293,39 @@ def _with_words(skeleton: str, words: Mapping[str, str]) -> str:
     return re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[1]], skeleton)
 
 
-def _with_cells(source: LessonSource, cells: str) -> str:
-    """Return a lesson's text with new cells before its closing section."""
+def _with_cells(source: LessonSource, cells: str, section: str) -> str:
+    """Return a lesson's text with new cells at the end of a section."""
     text = source.path.read_text(encoding="utf-8")
-    end = text.rfind(CLOSING)
-    start = text.rfind("# %%", 0, end if end >= 0 else len(text))
-    return text[:start] + cells + text[start:]
+    if not section:
+        end = text.rfind(CLOSING)
+        start = text.rfind("# %%", 0, end if end >= 0 else len(text))
+        return text[:start] + cells + text[start:]
+    headings = [*SECTION.finditer(text)]
+    names = [each["name"] for each in headings]
+    if section not in names:
+        raise CourseError(
+            f"{source.lesson} has no section {section!r}: name one of "
+            + ", ".join(repr(each) for each in names)
+        )
+    following = [each.start() for each in headings[names.index(section) + 1 :]]
+    if following:
+        return text[: following[0]] + cells + text[following[0] :]
+    return f"{text.rstrip()}\n\n{cells.rstrip()}\n"
 
 
-def _with_count(readme: Path, lesson: str, count: int) -> str:
-    """Return the README with another number of exercises in the lesson's row."""
+def _further(source: LessonSource) -> str:
+    """Return the part of a lesson's text that can be skipped."""
+    text = source.path.read_text(encoding="utf-8")
+    return text[text.index(FURTHER_ROW) :] if FURTHER_ROW in text else ""
+
+
+def _with_counts(readme: Path, lesson: str, count: int, further: bool) -> str:
+    """Return the README with another number of exercises in the lesson's row.
+
+    further : whether the sum of those that go further grows, not that of the cores
+    """
     text = readme.read_text(encoding="utf-8")
     row = rf"^(\| `{lesson}` \|.*\| )\d+( \|)$"
-    return re.sub(row, rf"\g<1>{count}\g<2>", text, flags=re.MULTILINE)
+    text = re.sub(row, rf"\g<1>{count}\g<2>", text, flags=re.MULTILINE)
+    total = r"\d+(?= more exercises, about)" if further else r"\d+(?= exercises, about)"
+    return re.sub(total, lambda match: str(int(match[0]) + 1), text, count=1)

@@ -133,8 +133,8 @@ def test_case_that_pays_for_no_computing_is_a_fault():
         student.expect(bool((twice < 0).all()), True, "all are negative")
 
     (fault,) = checks.points_faults(exercise, exercise.cases)
-    start = "double: negative_sum pays for an answer that computes nothing, "
-    assert fault.startswith(start + "a constant −3: ")
+    start = "double: negative_sum pays for an answer that computes nothing "
+    assert fault.startswith(start + "(a constant −3): make such an answer fail, ")
     exercise.cases[-1] = replace(exercise.cases[-1], pays_alone=False)
     assert checks.points_faults(exercise, exercise.cases) == []
 

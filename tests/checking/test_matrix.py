@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.matrix import (
+    ExerciseMatrix,
     MisconceptionRow,
     as_data,
     matrix,
@@ -137,6 +138,14 @@ def test_usual_form_is_type_shape_and_finite_numbers():
         exercise.misconception("It is so.", "Is it?", why="For the test.")(function)
     usual = {row.name for row in matrix(exercise).misconceptions if row.usual_form}
     assert usual & set(forms) == {"other_numbers"}
+
+
+def test_last_line_says_what_the_counts_are(capsys):
+    print_matrix([ExerciseMatrix("double", "none", 3.0, [], [])])
+    line = " ".join(capsys.readouterr().out.split())
+    assert line.endswith(
+        "0 of the right type and shape, and finite, on the usual inputs"
+    )
 
 
 def test_command_prints_the_matrix_as_json(monkeypatch):

@@ -57,9 +57,24 @@ def test_new_exercise_adds_to_four_homes_and_the_count(course):
     rows = zip(
         *(t[paths[4]].decode().splitlines() for t in (before, after)), strict=True
     )
-    (changed,) = [(old, new) for old, new in rows if old != new]
+    (total, changed) = [(old, new) for old, new in rows if old != new]
     counts = [int(re.search(r"(\d+) \|$", row)[1]) for row in changed]
     assert counts[1] == counts[0] + 1 and LESSON in changed[0]
+    assert sums(total[1]) == [sums(total[0])[0] + 1, sums(total[0])[1]]
+
+
+def sums(text):
+    """Return the README's numbers of exercises: of the cores, and further ones."""
+    pattern = r"lessons with (\d+) exercises, .*; (\d+) more exercises"
+    return [int(each) for each in re.search(pattern, text).groups()]
+
+
+@pytest.mark.parametrize("section", ["Going further", "Two clocks"])
+def test_exercise_below_going_further_counts_there(course, section):
+    readme = course.root / "README.md"
+    core, further = sums(readme.read_text(encoding="utf-8"))
+    new_exercise(course, NAME, "05_positional_encoding", "", ["q"], section)
+    assert sums(readme.read_text(encoding="utf-8")) == [core, further + 1]
 
 
 def test_new_cells_stand_before_the_closing_section(course):
@@ -74,6 +89,28 @@ def test_new_cells_stand_before_the_closing_section(course):
     assert heading.count("<details>") == 2
     assert exercise == f"from course_lib.attention import {NAME}  # exercise"
     assert check == f"check({NAME})"
+
+
+@pytest.mark.parametrize(
+    "section", ["Other ways to give positions", "The same in PyTorch"]
+)
+def test_new_cells_come_last_in_the_section_named(course, section):
+    path = course.source("05_positional_encoding")
+    before = [cell.text for cell in read_cells(path)]
+    new_exercise(course, NAME, path.stem, "", ["q"], section)
+    cells = [cell.text for cell in read_cells(path)]
+    (check,) = (i for i, cell in enumerate(cells) if cell == f"check({NAME})")
+    assert cells[: check - 2] + cells[check + 1 :] == before
+    headings = [cell.partition("\n")[0] for cell in cells[: check - 2]]
+    assert [each for each in headings if each.startswith("## ")][-1] == f"## {section}"
+    assert all(each.startswith("## ") for each in cells[check + 1 : check + 2])
+
+
+def test_unknown_section_is_refused_with_those_that_there_are(course):
+    before = texts(course)
+    with pytest.raises(CourseError, match=r"no section 'Masks': .*'In three lines'"):
+        new_exercise(course, NAME, LESSON, "", ["q"], "Masks")
+    assert texts(course) == before
 
 
 @pytest.mark.parametrize("lesson", HERE.lessons)
@@ -185,6 +222,7 @@ def begun(checkout):
 def test_new_command_names_files_and_next_commands(begun):
     _, output = begun
     assert output.count("Written: ") == 6
+    assert "cells stand before the closing section" in output
     for command in (
         f"autograder check-bank {NAME}",
         "autograder build 01",
@@ -237,14 +275,12 @@ def scores_of_a_test(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     k = k / np.linalg.norm(k, axis=-1, keepdims=True)
     return q @ np.swapaxes(k, -1, -2)
 '''
-# The misconception, as the bank has it, then spelled another way.
-WRONG = "q @ k.swapaxes(-1, -2)"
-SPELLED = "np.einsum('...nd,...md->...nm', q, k)"
 EDITS = [
     "return q -> return 2 * q",
     "return q -> return -q",
     "swapaxes(k, -1, -2) -> swapaxes(k, -1, -2) + 1",
     "q = q / np.linalg.norm(q, axis=-1)[..., np.newaxis] ** 2",
+    "return … -> return np.einsum('...nd,...md->...nm', 2 * q, k) - 1",
 ]
 OTHERS = [
     "3 * scores_of_a_test(q, k)",
@@ -272,16 +308,13 @@ def write_exercise(root):
         "q, k = np.array([[3.0, 0.0]]), np.array([[0.0, 2.0], [-3.0, 4.0]])\n"
         "    student.expect(student(q, k), np.array([[0.0, -0.6]]))",
     )
-    text = text.replace(
-        'raise NotImplementedError("TODO: the wrong version")', f"return {WRONG}"
-    )
     for number, edit in enumerate(EDITS, start=1):
         text = re.sub(rf"(?<=edit_{number}: )raise .*", edit, text)
     bank.write_text(text.replace("TODO: ", "A "))
     answers = root / "tests" / "answers" / f"{NAME}.py"
     text = f"import numpy as np\n\nfrom course_lib.attention import {NAME}\n"
     text += answers.read_text()
-    bodies = [f"1.0 * {NAME}(q, k)", SPELLED, *OTHERS]
+    bodies = [f"1.0 * {NAME}(q, k)", *OTHERS]
     for body in bodies:
         text = re.sub(
             r"raise NotImplementedError\(.*\)", f"return {body}", text, count=1
@@ -304,7 +337,7 @@ def test_check_bank_passes_a_written_exercise(written):
     result = call(written, "check-bank", NAME)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     assert "5 of 5 caught, 5 named" in result.stdout
-    assert "1 right, 1 spellings of misconceptions, 3 others" in result.stdout
+    assert "1 right, 0 spellings of misconceptions, 3 others" in result.stdout
     assert re.search(r"exercise \d of 9", result.stdout)
 
 
