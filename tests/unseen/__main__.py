@@ -2,7 +2,7 @@
 
 Writes what each author reads into ``build/unseen.jsonl``, to be judged by people.
 ``--table`` prints the benchmark from what they have judged, and judges nothing;
-``--judge`` judges sets anew for it (``--judge sixth``; all, if none is named).
+``--judge`` judges sets again for it (``--judge sixth``; all, if none is named).
 """
 
 import argparse
@@ -102,7 +102,7 @@ if __name__ == "__main__":
     parser.add_argument("exercises", nargs="*")
     parser.add_argument("--table", action="store_true", help="print the benchmark")
     parser.add_argument(
-        "--judge", nargs="*", choices=[*read_sets(HERE)], help="judge sets anew first"
+        "--judge", nargs="*", choices=[*read_sets(HERE)], help="judge sets again first"
     )
     parser.add_argument("--jobs", type=int, default=1, help="processes that judge")
     options = parser.parse_args()

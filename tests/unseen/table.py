@@ -130,7 +130,7 @@ def judged_table(folder: Path = HERE) -> str:
     """Return the table of what becomes of the answers of each set now."""
     columns = (
         "set",
-        "judged anew",
+        "judged again",
         "wrong answers",
         "rejected",
         "named",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.course import Course
 from tests.unseen import interval
 from tests.unseen.table import judge_sets, judged_table, rated_table
 
@@ -94,10 +95,10 @@ def test_of_two_raters_the_worse_verdict_counts_and_agreement_is_said(small_sets
 
 
 def test_judged_table_has_what_becomes_of_answers_now(small_sets):
-    assert cells(judged_table(small_sets))["later"]["judged anew"] == "not yet"
+    assert cells(judged_table(small_sets))["later"]["judged again"] == "not yet"
     judge_sets(["later"], folder=small_sets)
     rows = cells(judged_table(small_sets))
-    assert rows["earlier"]["judged anew"] == "not yet"
+    assert rows["earlier"]["judged again"] == "not yet"
     later = rows["later"]
     assert (later["wrong answers"], later["rejected"]) == ("3", "2")
     assert (later["named"], later["named as when it was read"]) == ("1", "1")
@@ -108,3 +109,9 @@ def test_interval_is_wilsons():
     # Of 0 in n, the upper bound is z² / (n + z²).
     assert interval(0, 10) == "0 % (0–28)"
     assert interval(10, 10) == "100 % (72–100)"
+
+
+def test_page_has_the_tables_that_the_command_prints():
+    page = (Course.here().root / "docs" / "diagnosis.md").read_text(encoding="utf-8")
+    assert rated_table() in page
+    assert judged_table() in page
