@@ -85,7 +85,7 @@ def test_rated_table_counts_verdicts_by_date(small_sets):
     }
 
 
-def test_of_two_raters_the_worse_verdict_counts_and_agreement_is_said(small_sets):
+def test_worse_verdict_counts_where_two_raters_differ(small_sets):
     row = cells(rated_table(small_sets))["earlier"]
     assert row["told something true and specific"] == "1"
     assert row["told something false"] == "1"
