@@ -54,6 +54,7 @@ GROUPS = {
     ),
     "About the course": (
         Document("docs/coverage.md", "topic by topic"),
+        Document("docs/diagnosis.md", "how often what is said of an error is true"),
         Document("docs/data-and-models.md", "real texts, trained models, their scores"),
         Document("docs/book.md", "how its pages answer, and what they load"),
     ),

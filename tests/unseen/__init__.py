@@ -11,6 +11,8 @@ and 13, the sixth of 14 and 15, the others of lessons 01 to 06 and 08 to 11. Whe
 answer is a test (``test_attention``, …), a wrong one is a weak or a bad test, and its
 remark begins with its points. ``messages`` has pictures of what JupyterLab shows of
 twenty answers of the third: on the left before banks had options, on the right now.
+``sets.toml`` says when each was judged, ``table`` counts; ``docs/diagnosis.md`` says
+how sets are made and what counts as what.
 """
 
 import re
@@ -94,6 +96,9 @@ def _names(exercise: Exercise) -> dict[str, Any]:
 def interval(n: int, of: int, z: float = 1.96) -> str:
     """Return a share in per cent with Wilson's 95 % interval.
 
+    E. B. Wilson, Journal of the American Statistical Association 22 (1927), 209–212:
+    the shares that lie within z standard errors, each with its own, of ``n / of``.
+
     >>> interval(9, 10)
     '90 % (60–98)'
     """
@@ -103,4 +108,5 @@ def interval(n: int, of: int, z: float = 1.96) -> str:
     low, high = (
         (share + z * z / of / 2 + s * spread) / (1 + z * z / of) for s in (-1, 1)
     )
-    return f"{100 * share:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
+    # The lower bound of 0 is 0, and rounding may leave it just below.
+    return f"{100 * share:.0f} % ({abs(100 * low):.0f}–{100 * high:.0f})"

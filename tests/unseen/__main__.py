@@ -1,8 +1,11 @@
 """What becomes of unseen answers: ``python -m tests.unseen FOLDER [exercise …]``.
 
 Writes what each author reads into ``build/unseen.jsonl``, to be judged by people.
+``--table`` prints the benchmark from what they have judged, and judges nothing;
+``--judge`` judges sets again for it (``--judge sixth``; all, if none is named).
 """
 
+import argparse
 import json
 import statistics
 import sys
@@ -18,6 +21,7 @@ from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.messages.report import CheckReport
 from tests.unseen import function_of, interval, read_answers
+from tests.unseen.table import HERE, judge_sets, judged_table, rated_table, read_sets
 
 WRITTEN = Path("build/unseen.jsonl")
 
@@ -93,4 +97,20 @@ def _times(times: dict[str, list[float]]) -> Table:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser("python -m tests.unseen")
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("exercises", nargs="*")
+    parser.add_argument("--table", action="store_true", help="print the benchmark")
+    parser.add_argument(
+        "--judge", nargs="*", choices=[*read_sets(HERE)], help="judge sets again first"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes that judge")
+    options = parser.parse_args()
+    if options.judge is not None:
+        judge_sets(options.judge or read_sets(HERE), options.jobs)
+    if options.table or options.judge is not None:
+        print(rated_table(), judged_table(), sep="\n\n")
+    elif options.folder:
+        main(options.folder, options.exercises)
+    else:
+        parser.error("name a folder of answers, or --table")

@@ -1,13 +1,11 @@
 """Answers that were written blind are read and judged as their authors wrote them."""
 
 import csv
-from pathlib import Path
 
 import pytest
 
 from tests.unseen import judged, read_answers
-
-HERE = Path(__file__).parent
+from tests.unseen.table import HERE, read_sets
 
 TEXT = """\
 # === wrong: the exponentials alone
@@ -52,7 +50,7 @@ def test_file_without_answers_is_refused(tmp_path):
         list(read_answers(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["second", "third", "fourth", "fifth", "sixth"])
+@pytest.mark.parametrize("name", read_sets(HERE))
 def test_each_wrong_answer_has_one_verdict(name):
     with (HERE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = [*csv.DictReader(file)]
