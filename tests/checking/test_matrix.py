@@ -7,7 +7,6 @@ from typer.testing import CliRunner
 
 from autograder.checking.exercise import Exercise
 from autograder.checking.matrix import (
-    ExerciseMatrix,
     MisconceptionRow,
     as_data,
     matrix,
@@ -141,10 +140,10 @@ def test_usual_form_is_type_shape_and_finite_numbers():
 
 
 def test_last_line_says_what_the_counts_are(capsys):
-    print_matrix([ExerciseMatrix("double", "none", 3.0, [], [])])
+    print_matrix([matrix(bank())])
     line = " ".join(capsys.readouterr().out.split())
     assert line.endswith(
-        "0 of the right type and shape, and finite, on the usual inputs"
+        "2 of the right type and shape, and finite, on the usual inputs"
     )
 
 
