@@ -341,7 +341,7 @@ class Exercise:
             )
 
     def threes_of(self, *names: str) -> None:
-        """Say which misconceptions are often made three at a time: a short list.
+        """Add the short list of misconceptions that are often made three at a time.
 
         Any two are tried together as they are; of three, only those of the list.
 
