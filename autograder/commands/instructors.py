@@ -154,6 +154,14 @@ def judge_command(
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
     ] = True,
+    separate_user: Annotated[
+        bool,
+        typer.Option(
+            "--separate-user",
+            help="Where a container has no namespaces to give: run submissions as a "
+            "user of their own, from root. docs/safety.md says what that lacks",
+        ),
+    ] = False,
     seconds_per_submission: Seconds = None,
 ) -> None:
     """Grade notebooks and say in words, or as JSON, why each gets its points.
@@ -167,7 +175,13 @@ def judge_command(
         raise typer.BadParameter("name notebooks, or a lesson with --recorded")
     if recorded:
         raise typer.Exit(judge.say_recorded(Course.here(), recorded, as_json=json))
-    options = judge.JudgeOptions(lesson, sandbox, seconds_per_submission, json, seed)
+    options = judge.JudgeOptions(
+        lesson,
+        "user" if separate_user else "namespaces" if sandbox else "none",
+        seconds_per_submission,
+        json,
+        seed,
+    )
     raise typer.Exit(judge.judge(files or [], options))
 
 

@@ -21,6 +21,7 @@ from autograder.gradebook.safe_html import AS_IN_SOLUTIONS
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed, fresh_seed, read_seed
+from autograder.grading.inside.isolation import Isolation
 from autograder.grading.journal import Journal
 from autograder.grading.reading import printable_name, spelled_out
 from autograder.grading.result import SubmissionResult
@@ -34,7 +35,7 @@ class JudgeOptions:
     """How notebooks are to be judged.
 
     lesson : theirs; "" if their names say it
-    isolated : False is ``--no-sandbox``
+    isolation : what keeps submissions apart; "none" is ``--no-sandbox``
     seconds : that all of a submission may take; None: as nbgrader's configuration says
     as_json : a document for each (``adapters.document``), a line each
     seed : the file with the seed of the cases' inputs; None: the course's own, or one
@@ -42,7 +43,7 @@ class JudgeOptions:
     """
 
     lesson: str = ""
-    isolated: bool = True
+    isolation: Isolation = "namespaces"
     seconds: float | None = None
     as_json: bool = False
     seed: Path | None = None
@@ -62,7 +63,7 @@ def judge(paths: Sequence[Path], options: JudgeOptions) -> int:
     for lesson, files in by_lesson.items():
         budget = budget_of(course, options.seconds)
         with Engine(
-            course, lesson, isolated=options.isolated, budget=budget, seed=seed
+            course, lesson, isolation=options.isolation, budget=budget, seed=seed
         ) as engine:
             for path in files:
                 student = _student_of(course, lesson, path) if is_own else ""
