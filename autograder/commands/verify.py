@@ -9,7 +9,12 @@ from autograder.course import Course, CourseError
 from autograder.grading.engine import Engine
 from autograder.grading.identity import fresh_seed
 from autograder.grading.result import SubmissionResult
-from autograder.workspace.record import SAYS, Record, RecordedLesson, read_record
+from autograder.workspace.record import (
+    SAYS,
+    CompletionRecord,
+    RecordedLesson,
+    read_record,
+)
 
 AS_IN_SOLUTIONS = "solved; the answer is the course's own up to names and layout"
 
@@ -37,7 +42,7 @@ def verify(path: Path) -> int:
     return int(n_solved < n_claimed)
 
 
-def _about(record: Record) -> str:
+def _about(record: CompletionRecord) -> str:
     whose = f"Record of {record.name}" if record.name else "A record"
     return (
         f"{whose}, made on {record.made[:10]} with version {record.by}: its answers "

@@ -133,7 +133,7 @@ class RecordedLesson:
 
 
 @dataclass(frozen=True)
-class Record:
+class CompletionRecord:
     """A record.
 
     name : whose it is, in their own words; "" for nobody's
@@ -204,7 +204,7 @@ def _sha256(text: str) -> str:
 # --- making one ---------------------------------------------------------------------
 
 
-def record_of(course: Course, name: str = "") -> Record:
+def record_of(course: Course, name: str = "") -> CompletionRecord:
     """Return the record of a learner's folder.
 
     An exercise is in it if a check has found it solved, its answer is there, and the
@@ -220,7 +220,7 @@ def record_of(course: Course, name: str = "") -> Record:
     solved = [lesson for lesson in lessons if lesson.solved]
     if not solved:
         raise CourseError(NOTHING)
-    return Record(solved, name.strip(), now(), version())
+    return CompletionRecord(solved, name.strip(), now(), version())
 
 
 def _lesson(
@@ -278,7 +278,7 @@ def _source(cell: Mapping[str, Any]) -> str:
     return source if isinstance(source, str) else "".join(source)
 
 
-def write_record(folder: Path, record: Record) -> None:
+def write_record(folder: Path, record: CompletionRecord) -> None:
     """Write page and JSON, both or none; raises ``CourseError``."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -297,7 +297,7 @@ def write_record(folder: Path, record: Record) -> None:
 # --- reading one, which may be anybody's --------------------------------------------
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path) -> CompletionRecord:
     """Return the record in a file that is not trusted.
 
     Raises ``CourseError`` if it is none, of a newer form, or its digests do not fit.
@@ -314,7 +314,7 @@ def read_record(path: Path) -> Record:
                 f"{PROJECT} reads form {FORMAT_VERSION}: install a newer one"
             )
         lessons = [_lesson_from(each) for each in data["lessons"]]
-        record = Record(
+        record = CompletionRecord(
             lessons, *(str(data[each]) for each in ("name", "made", "course_version"))
         )
         stated = {

@@ -12,7 +12,7 @@ from autograder.course import Course, CourseError
 from autograder.workspace import record as module
 from autograder.workspace.progress import keep_check, keep_put_off
 from autograder.workspace.record import (
-    Record,
+    CompletionRecord,
     RecordedLesson,
     read_record,
     record_of,
@@ -80,7 +80,7 @@ def recorded(*cells, lesson=LESSON, solved=("softmax",), name=""):
     """Return a record that is whole in itself, whatever the cells are."""
     times = dict.fromkeys(solved, "2026-11-29T10:00:00.000+00:00")
     part = RecordedLesson(lesson, "01 Lesson", "", times, cells)
-    return Record([part], name, "2026-11-29T10:00:00.000+00:00", "0.1.0")
+    return CompletionRecord([part], name, "2026-11-29T10:00:00.000+00:00", "0.1.0")
 
 
 @pytest.mark.sandbox
