@@ -53,6 +53,7 @@ caption {{ font-weight: 600; text-align: left; padding: .5rem 0; }}
 th, td {{ text-align: left; padding: .25rem .5rem; border-top: 1px solid #8888; }}
 td:last-child, th:last-child {{ text-align: right; white-space: nowrap; }}
 code {{ overflow-wrap: anywhere; }}
+pre {{ overflow-x: auto; }}
 </style>
 </head>
 <body>
@@ -168,14 +169,15 @@ class CompletionRecord:
     def page(self) -> str:
         """Return it as a page without scripts, which loads nothing."""
         n_solved = sum(len(each.solved) for each in self.lessons)
-        dates = sorted(day for each in self.lessons for day in each.solved.values())
+        times = (time for each in self.lessons for time in each.solved.values())
+        days = sorted({time[:10] for time in times})
+        when = f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
         title = "Exercises solved" + (f": {self.name}" if self.name else "")
         exercises = f"{n_solved} exercise{'' if n_solved == 1 else 's'}"
         return PAGE.format(
             title=escape(title),
             summary=escape(
-                f"{exercises} of a course on attention and Transformers, solved from "
-                f"{dates[0][:10]} to {dates[-1][:10]}."
+                f"{exercises} of a course on attention and Transformers, solved {when}."
             ),
             tables="\n".join(map(_table, self.lessons)),
             says=escape(SAYS),
