@@ -20,6 +20,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Limits
@@ -49,7 +50,7 @@ from autograder.grading.sandbox import (
     check_started,
     one_processor,
 )
-from autograder.grading.session import Budget, Session, TimedOutOnce
+from autograder.grading.session import Session
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line

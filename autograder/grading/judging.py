@@ -43,6 +43,7 @@ from autograder.checking.result import (
     Flag,
 )
 from autograder.checking.student import StudentFunction
+from autograder.grading.budget import TimedOutOnce
 from autograder.grading.child_client import (
     PlannedCall,
     When,
@@ -52,7 +53,7 @@ from autograder.grading.child_client import (
 )
 from autograder.grading.inside.form import forms_of
 from autograder.grading.inside.library import ALSO_RECORDED
-from autograder.grading.session import Session, TimedOutOnce
+from autograder.grading.session import Session
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 

@@ -9,11 +9,12 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from autograder.checking.call import CallResult, Raised, copied
 from autograder.checking.result import Flag
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import (
     BoundFunctions,
     CallReply,
@@ -33,39 +34,8 @@ from autograder.grading.sandbox import ChildProcess, SandboxClient
 NOT_WRITTEN = Raised(("NotImplementedError", "RuntimeError", "Exception"))
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How long a submission may take, and how often it may fail.
-
-    Seconds are of its own time (``own_time``): what else runs plays no part.
-
-    call : seconds of one call; once an exercise has used them up, its later calls get
-        a tenth
-    cell, cells : seconds of one cell, and of all of them
-    deadly : cells that may end the process before all of the learner's own are skipped
-    timeouts, crashes : of calls of one exercise, judged in one way, until its other
-        calls are not tried
-    submission : seconds of one try of everything, the judge's own work too, and running
-        the cells again so that a test remembers nothing
-    children : processes for one try of everything
-    """
-
-    call: float = 5.0
-    cell: float = 20.0
-    cells: float = 60.0
-    deadly: int = 4
-    timeouts: int = 4
-    crashes: int = 8
-    submission: float = 300.0
-    children: int = 200
-
-
 _Asked = tuple[str, When, tuple[str, ...]]  # exercise, moment, names that are bound
 MAX_HIDDEN_LINE = 200  # the lines of an answer that a hidden case may name
-
-
-class TimedOutOnce(BaseException):
-    """Something took too long while other submissions ran: it is tried once more."""
 
 
 class _CallKind(NamedTuple):

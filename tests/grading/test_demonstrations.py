@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.demo.sample_class import right_answer
+from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
-from autograder.grading.session import Budget
 from tests.grading.engines import SEED, process_number
 from tests.grading.sessions import session_of, solution
 from tests.grading.test_every_lesson import QUICK, lessons

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from autograder.grading import child_client
+from autograder.grading.budget import Budget
 from autograder.grading.child_client import ChildClient, planned_call
 from autograder.grading.inside import wire
-from autograder.grading.session import Budget
 from tests.grading.engines import SHORT, processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, solution, value
 

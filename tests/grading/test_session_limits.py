@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.grading.session import Budget, TimedOutOnce
+from autograder.grading.budget import Budget, TimedOutOnce
 from tests.grading.engines import processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, value
 
