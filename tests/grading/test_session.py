@@ -507,6 +507,15 @@ def test_functions_are_lent_to_planned_calls(sandbox):
         assert [value(session, "f", x, bound=bound) for x in (1, 2)] == [10, 20]
 
 
+def test_replies_that_have_been_read_outlive_the_child(sandbox, requests):
+    text = "import os\ndef f(x):\n    return os._exit(1) if x == 9 else x"
+    with session_of(sandbox, own(text), check("f")) as session:
+        session.plan(plan(1, 2, 3))
+        kinds = [call(session, "f", x).kind for x in (1, 9, 2, 3)]
+    assert kinds == ["value", "crashed", "value", "value"]
+    assert requests == [3, 1, 1]  # 9 is tried twice; 2 and 3 are not asked for again
+
+
 # --- hidden inputs ---------------------------------------------------------------
 
 REMEMBERS = """\
@@ -528,6 +537,17 @@ def test_child_that_has_seen_a_hidden_input_gets_no_visible_call(sandbox):
         assert value(session, "f", 5) == [4, 5]
 
 
+def test_fresh_child_has_seen_no_hidden_input(sandbox):
+    with session_of(sandbox, own(REMEMBERS), check("f")) as session:
+        session.hidden = True
+        assert value(session, "f", 1) == [1]
+        session.forget()
+        session.hidden = False
+        before = sandbox._forked
+        assert value(session, "f", 2) == [2]
+        assert sandbox._forked == before
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
@@ -542,3 +562,25 @@ def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number)
         assert call(session, "f", 1).raised.line_number > 0
         session.hidden = True
         assert call(session, "f", 1).raised.line_number == number
+
+
+# --- one exercise alone ----------------------------------------------------------
+
+
+def test_exercise_alone_has_a_child_without_what_stands_below_its_check(sandbox):
+    cells = (
+        own("import os; os._exit(1)"),
+        *(own("seen = []"), solution("f", "def f():\n    return seen"), check("f")),
+        *(own("seen.append('below')\ndef g():\n    return 2"), check("g")),
+    )
+    with session_of(sandbox, *cells) as session:
+        report, killed = session.report, dict(session.killed)
+        assert value(session, "f") == ["below"]
+        before = sandbox._forked
+        with session.alone("f"):
+            assert value(session, "f") == []
+            assert "g" not in session.report.answers
+            assert sandbox._forked == before + 1  # what ends it is known, and left out
+        assert session.report == report
+        assert session.killed == killed == {0: "crashed"}
+        assert (value(session, "f"), value(session, "g")) == (["below"], 2)
