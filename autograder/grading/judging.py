@@ -86,14 +86,14 @@ def judge_all(
     results: dict[str, ExerciseResult] = {}
     doubtful = []
     n_all = len(exercises)
-    session.reserve(n_all, n_all)
+    session.account.reserve(n_all, n_all)
     answers = [
         _Answer(session, each, seed, times, plans[each.name]) for each in exercises
     ]
     for answer in answers:
         answer.rehearse()
     for number, answer in enumerate(answers, 1):
-        session.reserve(n_all - number, n_all)
+        session.account.reserve(n_all - number, n_all)
         exercise, result = answer.exercise, answer.judged()
         touched = not all(before.solved for before in results.values())
         touched = touched or session.goes_on_below(exercise.name)
@@ -101,7 +101,7 @@ def judge_all(
             doubtful.append(answer)
         results[exercise.name] = replace(result, calls=())  # they may be large
     for number, answer in enumerate(doubtful, 1):
-        session.reserve(len(doubtful) - number, n_all)
+        session.account.reserve(len(doubtful) - number, n_all)
         with session.alone(answer.exercise.name):
             answer.rehearse()
             alone = answer.judged()

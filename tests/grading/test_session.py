@@ -329,14 +329,14 @@ def test_cell_that_ends_the_process_is_left_out(sandbox):
         check("g"),
     )
     with session_of(sandbox, *cells) as session:
-        assert session.killed == {1: "crashed"}
+        assert session.skipped.endings == {1: "crashed"}
         assert value(session, "f") + value(session, "g") == 3
 
 
 def test_cell_that_never_ends_is_left_out(sandbox):
     cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
-        assert session.killed == {0: "timeout"}
+        assert session.skipped.endings == {0: "timeout"}
         assert value(session, "f") == 1
 
 
@@ -352,7 +352,7 @@ def test_too_many_deadly_cells_leave_out_all_own_cells(sandbox):
     deadly = [own(f"import os; os._exit({status})") for status in range(9)]
     answers = solution("f", "def f():\n    return 1"), check("f")
     with session_of(sandbox, *deadly, *answers) as session:
-        assert len(session.killed) == SHORT.deadly
+        assert len(session.skipped.endings) == SHORT.deadly
         assert value(session, "f") == 1
 
 
@@ -372,7 +372,7 @@ def test_own_cell_that_ends_later_processes_costs_no_answer(sandbox):
         cells += [solution(name, answer), check(name)]
     with session_of(sandbox, *cells) as session:
         assert [value(session, name) for name in names] == [1] * len(names)
-        assert session.killed.keys() <= {0}
+        assert session.skipped.endings.keys() <= {0}
 
 
 def test_calls_after_a_crash_run_in_a_fresh_child(sandbox):
@@ -574,7 +574,7 @@ def test_exercise_alone_has_a_child_without_what_stands_below_its_check(sandbox)
         *(own("seen.append('below')\ndef g():\n    return 2"), check("g")),
     )
     with session_of(sandbox, *cells) as session:
-        report, killed = session.report, dict(session.killed)
+        report = session.report
         assert value(session, "f") == ["below"]
         before = sandbox._forked
         with session.alone("f"):
@@ -582,5 +582,5 @@ def test_exercise_alone_has_a_child_without_what_stands_below_its_check(sandbox)
             assert "g" not in session.report.answers
             assert sandbox._forked == before + 1  # what ends it is known, and left out
         assert session.report == report
-        assert session.killed == killed == {0: "crashed"}
+        assert session.skipped.endings == {0: "crashed"}
         assert (value(session, "f"), value(session, "g")) == (["below"], 2)
