@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from autograder.course import Course, CourseError
+from autograder.grading.budget import Budget
 from autograder.grading.result import OptionalExercises
-from autograder.grading.session import Budget
 
 if TYPE_CHECKING:
     from traitlets.config import Config
