@@ -90,6 +90,8 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
                 "length 1?"
             )
     operator = _symbol(code.node)
+    if operator == "@":
+        return _product_of_batches(match, code)
     product = " (the matrix product is `@`)" if operator == "*" else ""
     return (
         f"`{operator}` goes number by number{product}: the shapes of "

@@ -80,6 +80,8 @@ SENTENCES = {
     "def answer(x): return len('é'.encode)": "`'é'.encode()` would call it",
     "def answer(x): return np.maximum(x, x[:, 1:])": "the shapes of `x` and `x[:, 1:]`",
     "def answer(x): return x > x[:, 1:]": "`>` goes number by number",
+    "def answer(x): return torch.ones(2, 3, 4) @ torch.ones(5, 4, 3)": "have to agree "
+    "in the axes before the last two",
     "def answer(x): return (torch.tensor(x) > 1).argmax()": "`argmax` takes numbers",
     "def answer(x): return torch.searchsorted(torch.tensor(x), torch.ones(3))": ""
     "Which axis is missing",
