@@ -354,21 +354,45 @@ def test_language_of_area(area):
         pytest.fail(f"{first}\n{len(hits)} in all of {area}", pytrace=False)
 
 
+# An example in each kind of passage: a name on the first line, all else on the second.
+EXAMPLES = {
+    "name": "{} = 1\n",
+    "docstring": '\n"""{}"""\n',
+    "comment": "\n# {}\n",
+    "message": 'print(\n    "{}"\n)\n',
+    "prose": "\n{}\n",
+}
+
+
+@pytest.fixture(scope="module")
+def paths() -> list[str]:
+    """List the files of all areas, none of the tests' before all others."""
+    each = (path.relative_to(ROOT).as_posix() for area in AREAS for path in files(area))
+    return sorted(each, key=lambda path: path.startswith("tests/"))
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.wrong)
-def test_rule_finds_bad_and_leaves_good_example(rule):
-    def in_words(text: str) -> str:
-        return name_in_words(text) if text.isidentifier() else text
+def test_rule_refuses_bad_and_leaves_good_example(rule, paths, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
 
-    assert wrong_words(rule, in_words(rule.bad))
-    assert not wrong_words(rule, in_words(rule.good))
+    def lines(kind: str, example: str) -> set[int]:
+        """Return the lines in which the rule finds an example, said in that kind."""
+        words = name_in_words(example) if example.isidentifier() else example
+        name = re.sub(r"\W+", "_", example)
+        path = tmp_path / of_kind[kind]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(EXAMPLES[kind].format(name if kind == "name" else words))
+        return {hit.line for hit in hits_of(path) if hit.say == rule.say}
 
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.wrong)
-def test_rule_applies_to_existing_files(rule):
-    names = (
-        path.relative_to(ROOT).as_posix() for area in AREAS for path in files(area)
-    )
-    assert any(re.search(rule.files, name) for name in names)
+    of_kind = {}
+    for path in paths:
+        kinds = EXAMPLES.keys() - {"prose"} if path.endswith(".py") else {"prose"}
+        if re.search(rule.files, path):
+            of_kind |= {kind: path for kind in kinds & rule.where - of_kind.keys()}
+    assert of_kind, "the rule applies to no file of the course"
+    for kind in of_kind:
+        assert lines(kind, rule.bad) == {1 if kind == "name" else 2}, kind
+        assert not lines(kind, rule.good), kind
 
 
 def test_standard_verbs():
