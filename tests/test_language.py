@@ -205,8 +205,10 @@ def suspects(path: str, source: str) -> list[Rule]:
         code = BINDS_NONE.sub("", code)
         names = {Path(path).stem, *re.findall(r"[^\W\d]\w*", " ".join([code, *inside]))}
         texts = [*strings, *(each.text for each in blocks("comment", comments))]
-    text = re.sub(r"\\[nrt\n]", " ", "\0".join(texts)).replace("\\'", "'")
-    text = " ".join(text.split()).replace("\0", "\n")
+        # Strings may be raw, as in r"\text", or not, as in "\text".
+        escaped = [each.replace("\\'", "'") for each in strings if "\\" in each]
+        texts += [re.sub(r"\\[nrt\n]", " ", each) for each in escaped]
+    text = " ".join("\0".join(texts).split()).replace("\0", "\n")
     broken, lower = set(chain.from_iterable(map(rules_of_name, names))), text.lower()
 
     def is_broken(rule: Rule) -> bool:
