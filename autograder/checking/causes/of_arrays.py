@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from autograder.checking.causes.failing_code import (
-    UNKNOWN,
     Explain,
     FailingCode,
     capital,
@@ -478,10 +477,6 @@ def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
                     "another slice for each of them."
                 )
     return ""
-
-
-def _known(value: Any) -> bool:
-    return value is not UNKNOWN
 
 
 CAUSES: tuple[tuple[str, str, Explain], ...] = (

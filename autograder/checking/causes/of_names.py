@@ -159,7 +159,6 @@ TENSORS_ONLY = {
     "grad", "backward", "clone", "sub", "add", "mul", "div", "norm", "triu", "tril",
     "scatter", "topk", "cat", "stack", "unbind", "chunk", "contiguous", "square", "t",
 }  # fmt: skip
-ARRAYS_ONLY = {"astype", "copy", "tolist_", "ravel_", "dot_", "fill_", "items"}
 
 
 def _of_array(match: re.Match[str], code: FailingCode) -> str:
