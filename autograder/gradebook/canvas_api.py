@@ -5,8 +5,8 @@ the same pages are at canvas.instructure.com/doc/api):
 
 - ``basics/file.pagination``: a list comes in pages; the header ``Link`` has the address
   of the next one.
-- ``basics/file.throttling``: too many requests are answered 403 with the words "Rate
-  Limit Exceeded"; one request at a time is seldom too many.
+- ``basics/file.throttling``: too many requests are answered 403, whose text ends with
+  "Limit Exceeded)"; one request at a time is seldom too many.
 - ``oauth2/file.oauth``: the token goes into the header ``Authorization``. Of answers
   401, that of a token that is not valid has the header ``WWW-Authenticate``; without
   it, the user may not do what was asked.
@@ -74,7 +74,7 @@ class TemporaryError(Exception):
 
 
 @dataclass(frozen=True)
-class Submission:
+class CanvasGrade:
     """What Canvas has of a student's grade for an assignment.
 
     points : as entered, to two decimals; None: no grade
@@ -87,7 +87,7 @@ class Submission:
     excused: bool = False
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Submission":
+    def from_json(cls, data: dict[str, Any]) -> "CanvasGrade":
         """Read Canvas's Submission object."""
         deducted = float(data.get("points_deducted") or 0.0)
         points = data.get("entered_score")
@@ -151,18 +151,18 @@ class Canvas:
         """Return the Assignment objects of a course."""
         return self._get_all(f"courses/{course}/assignments", [PAGE])
 
-    def submissions(self, course: str, assignment: str) -> dict[str, Submission]:
+    def submissions(self, course: str, assignment: str) -> dict[str, CanvasGrade]:
         """Return what Canvas has of each student of an assignment, by the number."""
         path = f"courses/{course}/assignments/{assignment}/submissions"
         return {
-            str(each["user_id"]): Submission.from_json(each)
+            str(each["user_id"]): CanvasGrade.from_json(each)
             for each in self._get_all(path, [PAGE])
             if each.get("user_id") is not None
         }
 
-    def submission(self, course: str, assignment: str, student: str) -> Submission:
+    def submission(self, course: str, assignment: str, student: str) -> CanvasGrade:
         """Return what Canvas has of a student's grade for an assignment."""
-        return Submission.from_json(self._get(_path(course, assignment, student))[0])
+        return CanvasGrade.from_json(self._get(_path(course, assignment, student))[0])
 
     def grade(
         self,
@@ -170,9 +170,9 @@ class Canvas:
         assignment: str,
         student: str,
         points: str,
-        before: Submission,
-    ) -> Submission:
-        """Give a student points; return what Canvas has then.
+        before: CanvasGrade,
+    ) -> CanvasGrade:
+        """Set a student's points; return what Canvas has then.
 
         before : what Canvas is known to have
 
@@ -184,7 +184,7 @@ class Canvas:
         fields = [("submission[posted_grade]", points)]
         for wait in (*WAITS, None):
             try:
-                return Submission.from_json(self._ask("PUT", path, fields)[0])
+                return CanvasGrade.from_json(self._ask("PUT", path, fields)[0])
             except TemporaryError as fault:
                 self._pause(fault, wait)
                 if fault.untouched:
@@ -271,7 +271,7 @@ class Canvas:
             text = error.read(10_000).decode(errors="replace")
         except (OSError, http.client.HTTPException):
             text = ""
-        throttled = error.code == 403 and "rate limit exceeded" in text.lower()
+        throttled = error.code == 403 and "limit exceeded" in text.lower()
         if error.code in TEMPORARY or throttled:
             words = f"{error.code} {http.client.responses.get(error.code, '')}".strip()
             untouched = throttled or error.code in UNTOUCHED
@@ -293,8 +293,8 @@ class Canvas:
             403: "The token's user may not do that",
             404: "Canvas knows no such thing",
         }.get(error.code, f"Canvas answers {error.code}")
-        said = _said(text)
-        return RefusedError(f"{why} ({said})." if said else f"{why}.")
+        reason = _reason(text)
+        return RefusedError(f"{why} ({reason})." if reason else f"{why}.")
 
     def _broken(self, error: Exception) -> Exception:
         """Return what a connection that failed means."""
@@ -371,7 +371,7 @@ def _retry_after(headers: Message) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def _said(text: str) -> str:
+def _reason(text: str) -> str:
     """Return the words of Canvas's reason, in a line; "" where it gives none."""
     try:
         data = json.loads(text)

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.checking.points import format_number
 from autograder.course import Course, CourseError, write_atomically
-from autograder.gradebook.canvas_api import Canvas, RefusedError, Submission
+from autograder.gradebook.canvas_api import Canvas, RefusedError, CanvasGrade
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.sheets import (
     MAX_LISTED,
@@ -48,7 +48,7 @@ class Change:
     title: str
     assignment: str
     user: str
-    before: Submission
+    before: CanvasGrade
     points: str
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ class SentGrades:
 
     def ours(self, assignment: str, user: str) -> tuple[float | None, ...]:
         """Return what Canvas may have by us; None is no grade."""
-        grade = self._of(assignment, user)
+        grade = self._grades.get(assignment, {}).get(user, {})
         return (grade.get("sent"), grade.get("sending", grade.get("sent")))
 
     def begin(self, assignment: str, user: str, points: str) -> None:
@@ -172,8 +172,8 @@ class Sender:
                 if cells:
                     plan.left_out.append(fault)
                 continue
-            found = {s: numbers[s] for s in sorted(lesson_grades) if s in numbers}
-            self._compare(plan, column, str(of_title[0]["id"]), found, cells)
+            own = {s: numbers[s] for s in sorted(lesson_grades) if s in numbers}
+            self._compare(plan, column, str(of_title[0]["id"]), own, cells)
         plan.left_out += [faults[student] for student in sorted(unknown)]
         return plan
 
@@ -191,9 +191,9 @@ class Sender:
         cells : student to points; those without a grade are not in it
         """
         submissions = self._canvas.submissions(self._number, assignment)
-        kept, withdrawn, deducted = [], [], []
+        by_hand, withdrawn, deducted = [], [], []
         for student, user in numbers.items():
-            now = submissions.get(user, Submission())
+            now = submissions.get(user, CanvasGrade())
             ours = self._sent.ours(assignment, user)
             name = spelled_out(student)
             if student not in cells:
@@ -210,10 +210,10 @@ class Sender:
                 change = Change(student, column.title, assignment, user, now, points)
                 plan.changes.append(change)
             else:
-                kept.append(f"{name} ({_in_words(now)}, here {points})")
+                by_hand.append(f"{name} ({_in_words(now)}, here {points})")
         for students, sentence in (
             (
-                kept,
+                by_hand,
                 "Canvas has grades that were not sent from here, which are kept "
                 "(--overwrite replaces them)",
             ),
@@ -319,21 +319,23 @@ def one_sender(root: Path) -> Iterator[None]:
         yield
 
 
-def assignment_fault(column: LessonColumn, found: Sequence[Mapping[str, Any]]) -> str:
+def assignment_fault(
+    column: LessonColumn, of_title: Sequence[Mapping[str, Any]]
+) -> str:
     """Return why a column's grades cannot go into its assignment; "" if they can.
 
-    found : the assignments of its title, as Canvas describes them
+    of_title : the assignments of its title, as Canvas describes them
     """
     points = format_number(column.max_points)
     title = repr(column.title)
-    if not found:
+    if not of_title:
         return (
             f"Canvas has no assignment {title}: make one of exactly this title, out of "
             f"{points} points, graded by points"
         )
-    if len(found) > 1:
-        return f"Canvas has {len(found)} assignments {title}: rename all but one"
-    assignment = found[0]
+    if len(of_title) > 1:
+        return f"Canvas has {len(of_title)} assignments {title}: rename all but one"
+    assignment = of_title[0]
     possible = round(float(assignment.get("points_possible") or 0.0), 2)
     grading = assignment.get("grading_type", "points")
     if possible != column.max_points:
@@ -403,14 +405,14 @@ class CanvasUsers:
 
     def _find(self, lms_user_id: str, login: str) -> set[str]:
         """Return who it may be: of a number of one and a login of another, both."""
-        found = set[str]()
+        users = set[str]()
         for key, value in (
             ("id", lms_user_id),
             ("sis_user_id", lms_user_id),
             ("login_id", login),
         ):
-            found |= self._known[key].get(value.casefold(), set()) if value else set()
-        return found
+            users |= self._known[key].get(value.casefold(), set()) if value else set()
+        return users
 
     def _fault(self, person: StudentGrades, *, ambiguous: bool) -> str:
         name = spelled_out(person.student)
@@ -428,7 +430,7 @@ class CanvasUsers:
         )
 
 
-def _in_words(submission: Submission) -> str:
+def _in_words(submission: CanvasGrade) -> str:
     if submission.excused:
         return "excused"
     return "–" if submission.points is None else format_number(submission.points)

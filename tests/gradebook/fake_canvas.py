@@ -63,7 +63,7 @@ class FakeCanvas:
             daemon_threads = True
 
             def handle_error(self, *_):
-                """Say nothing of a client that has gone."""
+                """Print nothing of a client that has gone."""
 
         handler = type("Handler", (Handler,), {"canvas": self})
         server = Server(("127.0.0.1", 0), handler)

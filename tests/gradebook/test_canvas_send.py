@@ -290,9 +290,7 @@ def test_login_that_may_not_be_seen_is_said(course, canvas):
         ("twice", "Canvas has 2 assignments '01_first'"),
     ],
 )
-def test_assignment_that_does_not_fit_is_named_and_the_other_sent(
-    course, canvas, change, sentence
-):
+def test_assignment_that_does_not_fit_is_named(course, canvas, change, sentence):
     first = canvas.assignments[0]
     if change is None:
         first["name"] = "01 first"
@@ -313,7 +311,7 @@ def test_assignment_by_percent_takes_points(course, canvas):
     assert len(lines) == 13
 
 
-def test_students_of_fewer_exercises_go_into_an_assignment_of_their_own(course, canvas):
+def test_students_of_fewer_exercises_have_their_own_assignment(course, canvas):
     book = the_class()
     gil = grades("gil", 1.0, 1.0)
     book[FIRST]["gil"] = type(gil)("gil", gil.exercises[:1])
@@ -409,7 +407,7 @@ def test_calls_until_all_is_sent_write_every_grade_once(course, canvas, seed):
     assert written_once(canvas, book)
 
 
-def test_canvas_that_goes_down_stops_the_call_and_the_next_goes_on(course, canvas):
+def test_next_call_goes_on_after_canvas_went_down(course, canvas):
     sender, plan = plan_of(course, canvas, the_class())
     canvas.faults = itertools.chain([""] * 4, itertools.repeat("503"))
     with pytest.raises(CourseError, match=r"503 .* 4 of 13 grades are sent: the next"):
