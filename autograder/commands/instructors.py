@@ -185,6 +185,20 @@ def judge_command(
     raise typer.Exit(judge.judge(files or [], options))
 
 
+@commands.command("verify", rich_help_panel=PANEL)
+def verify_command(
+    file: Annotated[Path, typer.Argument(help="A record.json")],
+) -> None:
+    """Judge again what somebody's completion record says is solved.
+
+    Exit code 1 if an answer does not solve its exercise. It needs the sandbox, since
+    the answers are somebody's code.
+    """
+    from autograder.commands import verify
+
+    raise typer.Exit(verify.verify(file))
+
+
 @commands.command("extend", rich_help_panel=PANEL)
 def extend_command(
     student: Annotated[str, typer.Argument(help="The student's id")],

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.checking.points import format_number
 from autograder.course import Course, CourseError, write_atomically
-from autograder.gradebook.canvas_api import Canvas, RefusedError, CanvasGrade
+from autograder.gradebook.canvas_api import Canvas, CanvasGrade, RefusedError
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.sheets import (
     MAX_LISTED,
