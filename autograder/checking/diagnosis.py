@@ -78,10 +78,13 @@ def diagnose(
     exercise: Exercise,
     calls: Sequence[Call],
     calls_left: Callable[[], Sequence[Call]] = list,
+    *,
+    alone: bool = False,
 ) -> tuple[Misconception, ...]:
     """Return the misconception that explains all calls, or two, or three, or ().
 
     calls_left : makes the calls that cases ended before; only if several explain all
+    alone : whether to look for one only, which is much quicker
     """
     several: list[Explanation] = []
     if exercise.is_test:
@@ -96,13 +99,13 @@ def diagnose(
         }
         for chosen in _selections(calls):
             replayed = _Replayed(exercise, [rows[id(call)] for call in chosen])
-            explanations = _explanations_of(exercise, replayed)
+            explanations = _explanations_of(exercise, replayed, alone)
             explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
                 return explanations[0].misconceptions
             several = several or explanations
     if several and (more := calls_left()):
-        return diagnose(exercise, [*calls, *more])
+        return diagnose(exercise, [*calls, *more], alone=alone)
     return ()
 
 
@@ -160,11 +163,13 @@ def explanations_of(
     return _explanations_of(exercise, _Replayed(exercise, rows))
 
 
-def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
+def _explanations_of(
+    exercise: Exercise, replayed: "_Replayed", alone: bool = False
+) -> list[Explanation]:
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
     is_possible = replayed.is_right_too
     several = (pairs(exercise, is_possible), threes(exercise, is_possible))
-    for possible in (singles, *several):
+    for possible in (singles, *(() if alone else several)):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
         for each in possible:
             match = replayed.match(each)

@@ -93,14 +93,14 @@ class ExerciseMatrix:
 def matrix(exercise: Exercise, *, in_notebook: bool = True) -> ExerciseMatrix:
     """Judge every misconception of an exercise as if a learner had written it.
 
-    in_notebook : whether to judge it from the visible cases too; without them it takes
-        about half the time, and no row says ``diagnosed_visible``
+    in_notebook : whether to judge it from the visible cases too, and to count pairs;
+        without, it takes about half the time, and no row says ``diagnosed_visible``
     """
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     visible = [case for case in exercise.cases if case.visible and in_notebook]
     broken: list[str] = []
     rows = [_row(exercise, each, visible, broken) for each in exercise.misconceptions]
-    n_pairs = sum(1 for _ in pairs(exercise))
+    n_pairs = sum(1 for _ in pairs(exercise)) if in_notebook else 0
     return ExerciseMatrix(
         exercise.name, exercise.lesson, exercise.points, cases, rows, n_pairs, broken
     )
