@@ -27,6 +27,7 @@ from autograder.checking.exercise import (
     together,
 )
 from autograder.checking.learners_tests import without_repetitions
+from autograder.checking.remembered import key_of, remembered
 from autograder.checking.student import SINGLE, compare_result, least_precise
 from autograder.checking.values import (
     FLOATS,
@@ -219,7 +220,14 @@ def has_small_whole_numbers(call: Call) -> bool:
 def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
     """Return the results of a function of ours on recorded calls."""
     runner = local_runner(function, causes=False)
-    return [runner(call.arguments, call.keywords) for call in calls]
+    return [
+        remembered(
+            (function, "replay"),
+            key_of(call.arguments, call.keywords),
+            lambda call=call: runner(call.arguments, call.keywords),  # type: ignore[misc]
+        )
+        for call in calls
+    ]
 
 
 def same_result(
@@ -259,6 +267,7 @@ class _Row:
             call.result, right, self.least, exact_arguments=True
         )
         self.size = _size(call)
+        self._inputs = key_of(call.arguments, call.keywords)
         self._results: dict[Key, CallResult] = {}
         self._as_learner: dict[Key, bool] = {}
         self._is_right: dict[Key, bool] = {}
@@ -270,7 +279,12 @@ class _Row:
             runner = local_runner(
                 each.function, seconds=REPLAY_SECONDS, memory=False, causes=False
             )
-            result = runner(self.call.arguments, self.call.keywords)
+            is_kept = len(each.key) == 1 and self.size <= MOST_NUMBERS
+            result = remembered(
+                (each.function, "row"),
+                self._inputs if is_kept else None,
+                lambda: runner(self.call.arguments, self.call.keywords),
+            )
             if self.size <= MOST_NUMBERS:
                 self._results[each.key] = result
         return result

@@ -17,6 +17,7 @@ from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.points import format_number
+from autograder.checking.remembered import remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import compare
 
@@ -99,7 +100,10 @@ def matrix(exercise: Exercise, *, in_notebook: bool = True) -> ExerciseMatrix:
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     visible = [case for case in exercise.cases if case.visible and in_notebook]
     broken: list[str] = []
-    rows = [_row(exercise, each, visible, broken) for each in exercise.misconceptions]
+    with remembering():
+        rows = [
+            _row(exercise, each, visible, broken) for each in exercise.misconceptions
+        ]
     n_pairs = sum(1 for _ in pairs(exercise)) if in_notebook else 0
     return ExerciseMatrix(
         exercise.name, exercise.lesson, exercise.points, cases, rows, n_pairs, broken
