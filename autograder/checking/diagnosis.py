@@ -279,7 +279,7 @@ class _Row:
             runner = local_runner(
                 each.function, seconds=REPLAY_SECONDS, memory=False, causes=False
             )
-            is_kept = len(each.key) == 1 and self.size <= MOST_NUMBERS
+            is_kept = self.size <= MOST_NUMBERS
             result = remembered(
                 (each.function, "row"),
                 self._inputs if is_kept else None,
