@@ -156,6 +156,12 @@ def test_name_of_a_module_that_is_no_function_needs_the_module():
     )
 
 
+def test_module_that_is_not_imported_is_no_part_of_another_that_uses_it():
+    assert "math" in vars(torch)  # PyTorch imports it for itself
+    sentence = cause("def answer(a): return math.exp(a)", 1.0, torch=torch)
+    assert sentence.startswith("`math` is a usual name for what `import math` brings")
+
+
 def test_operator_in_place_has_no_room_for_more():
     text = "def answer(a):\n    a = a[:, None]\n    a += np.ones((4, 3))\n    return a"
     assert cause(text, X).startswith("`+=` writes into the array `a`, and what comes")
