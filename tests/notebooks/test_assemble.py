@@ -55,8 +55,8 @@ def teacher(lesson):
 
 
 def test_assembling_is_deterministic(lesson, teacher):
-    again = teacher_notebook(LessonSource(COURSE.source(lesson)))
-    assert as_text(again) == as_text(teacher)
+    repeated = teacher_notebook(LessonSource(COURSE.source(lesson)))
+    assert as_text(repeated) == as_text(teacher)
 
 
 def test_ids_of_a_lesson_are_unique_and_valid(teacher):
