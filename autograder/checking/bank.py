@@ -23,6 +23,7 @@ from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
 from autograder.checking.points import UNITS
+from autograder.checking.remembered import remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure, compare
 from autograder.checking.trivial_answers import (
@@ -481,13 +482,14 @@ def spelling_fault(exercise: Exercise, name: str, answer: Function, seed: int) -
 def other_answer_fault(exercise: Exercise, name: str, answer: Function) -> str:
     """Return whether a wrong answer outside the bank passes, or gets a name."""
     visible = [case for case in exercise.cases if case.visible]
-    for cases, which in ((visible, "the visible"), (exercise.cases, "all")):
-        result = judge_function(exercise, answer, cases, 1)
-        if result.passed:
-            return f"{exercise.name}: wrong answer {name} passes {which} cases"
-        if result.diagnosis:
-            return (
-                f"{exercise.name}: wrong answer {name} is named {result.diagnosis} "
-                f"from {which} cases, and is something else"
-            )
+    with remembering():
+        for cases, which in ((visible, "the visible"), (exercise.cases, "all")):
+            result = judge_function(exercise, answer, cases, 1)
+            if result.passed:
+                return f"{exercise.name}: wrong answer {name} passes {which} cases"
+            if result.diagnosis:
+                return (
+                    f"{exercise.name}: wrong answer {name} is named {result.diagnosis} "
+                    f"from {which} cases, and is something else"
+                )
     return ""

@@ -18,6 +18,7 @@ from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.points import format_number
+from autograder.checking.remembered import remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import compare
 
@@ -98,14 +99,18 @@ class ExerciseMatrix:
 def matrix(exercise: Exercise, *, in_notebook: bool = True) -> ExerciseMatrix:
     """Judge every misconception of an exercise as if a learner had written it.
 
-    in_notebook : whether to judge it from the visible cases too; without them it takes
-        about half the time, and no row says ``caught_visible``
+    in_notebook : whether to judge it from the visible cases too, and to count pairs;
+        without, it takes about half the time, and no row says ``caught_visible`` or
+        ``diagnosed_visible``
     """
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     visible = [case for case in exercise.cases if case.visible and in_notebook]
     broken: list[str] = []
-    rows = [_row(exercise, each, visible, broken) for each in exercise.misconceptions]
-    n_pairs = sum(1 for _ in pairs(exercise))
+    with remembering():
+        rows = [
+            _row(exercise, each, visible, broken) for each in exercise.misconceptions
+        ]
+    n_pairs = sum(1 for _ in pairs(exercise)) if in_notebook else 0
     return ExerciseMatrix(
         exercise.name, exercise.lesson, exercise.points, cases, rows, n_pairs, broken
     )
