@@ -147,3 +147,12 @@ def test_cells_out_of_a_reserved_time_run_in_the_next(sandbox):
         assert call(session, "f").kind == "untried"
         session.account.reserve(0, 1)
         assert value(session, "f") == 1
+
+
+def test_waiting_of_a_child_lost_in_its_cells_is_taken_off(sandbox, waiting):
+    budget = Budget(call=1, cell=0.3, submission=2)
+    cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
+    waiting[0] = 3.0
+    with session_of(sandbox, *cells, budget=budget) as session:
+        assert session.skipped.endings == {0: "timeout"}
+        assert value(session, "f") == 1
