@@ -23,7 +23,7 @@ from autograder.grading import course_copy
 from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
-from autograder.grading.inside.isolation import Limits
+from autograder.grading.inside.isolation import Isolation, Limits
 from autograder.grading.judging import (
     Plan,
     Times,
@@ -67,7 +67,7 @@ class Engine:
         course: Course,
         lesson: str,
         *,
-        isolated: bool = True,
+        isolation: Isolation = "namespaces",
         budget: Budget | None = None,
         limits: Limits | None = None,
         seed: int | None = None,
@@ -77,7 +77,7 @@ class Engine:
     ) -> None:
         """Read the lesson; raises ``CourseError`` if it has no built notebook.
 
-        isolated : False is ``--no-sandbox``
+        isolation : what keeps submissions apart; "none" is ``--no-sandbox``
         seed : of the cases' inputs; the course's own if not given
         worker : a number that differs between engines that run at the same time
         folder : a copy that ``course_copy`` made for the lesson; made if not given
@@ -105,7 +105,7 @@ class Engine:
             course,
             every,
             folder,
-            isolated=isolated,
+            isolation=isolation,
             limits=limits,
             worker=worker,
         )
@@ -210,7 +210,7 @@ def sandbox_of(
     release: Release,
     folder: Path,
     *,
-    isolated: bool = True,
+    isolation: Isolation = "namespaces",
     limits: Limits | None = None,
     worker: int = 0,
     children: int = 1,
@@ -227,7 +227,7 @@ def sandbox_of(
         sorted({*course_copy.modules_of(release.own_code), *graded}),
         course_copy.watched_functions(folder, exercises),
         [(c.role, c.source) for c in release.cells if c.is_code],
-        isolated=isolated,
+        isolation=isolation,
         limits=limits,
         worker=worker,
         private=private_files(course),

@@ -106,7 +106,7 @@ def _measure(root: Path, count: int) -> Stages:
     seed = course_seed(course)
     with (
         Engine(course, LESSON, seed=seed) as engine,
-        Engine(course, LESSON, seed=seed, isolated=False, worker=1) as bare,
+        Engine(course, LESSON, seed=seed, isolation="none", worker=1) as bare,
     ):
         for path in todo[:EARLY]:
             engine.grade(path, path.parents[1].name)
