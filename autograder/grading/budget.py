@@ -69,7 +69,7 @@ class Account:
         self._reserved = n_exercises / (2 * n_all)
 
     def begin_child(self, queue: ProcessorQueue) -> None:
-        """Take off from now on what the child waits in its queue."""
+        """Leave out from now on what the child waits in its queue."""
         self._child_queue = queue
 
     def end_child(self) -> None:

@@ -314,6 +314,7 @@ class Session:
         """Run the cells in a new child; if it ends, skip the cell that ended it."""
         client = self._client = ChildClient(self.sandbox.fork())
         self.account.n_children += 1
+        self.account.begin_child(client.queue)
         try:
             self.report = client.run(
                 self._cells_to_run,
@@ -329,7 +330,6 @@ class Session:
             self.skipped.blame(lost)
             return
         self.forms = self.report.forms if self.forms is None else self.forms
-        self.account.begin_child(client.queue)
 
     def _end_child(self) -> None:
         if self._client is not None:

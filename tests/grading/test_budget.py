@@ -32,7 +32,7 @@ def account_of(last_try=True, **limits):
     return Account(Budget(**limits), last_try=last_try)
 
 
-def test_waiting_of_children_is_taken_off_while_they_live_and_after(clock):
+def test_waiting_of_children_is_taken_off_and_stays_so(clock):
     account = account_of(submission=10)
     clock[0] += 12
     assert account.seconds_left == -2
@@ -63,7 +63,7 @@ def test_reserved_part_is_half_shared_out(clock):
     account.require(new_child=True)
 
 
-def test_used_up_time_ends_the_first_try_and_is_worded_on_the_last(clock):
+def test_used_up_time_is_worded_on_the_last_try(clock):
     first, last = account_of(last_try=False, submission=2), account_of(submission=2)
     clock[0] += 2
     with pytest.raises(TimedOutOnce):

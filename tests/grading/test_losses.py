@@ -27,7 +27,7 @@ def test_own_cells_are_skipped_where_no_cell_is_to_blame():
     assert skipped.no_child is None
 
 
-def test_no_child_lives_if_it_ends_without_own_cells_or_in_a_skipped_cell():
+def test_no_child_lives_where_no_cell_is_left_to_skip():
     assert skipped_after(("timeout", -1), ("crashed", -1)).no_child == "crashed"
     assert skipped_after(("crashed", 1), ("timeout", 1)).no_child == "timeout"
 

@@ -567,7 +567,7 @@ def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number)
 # --- one exercise alone ----------------------------------------------------------
 
 
-def test_exercise_alone_has_a_child_without_what_stands_below_its_check(sandbox):
+def test_alone_a_child_runs_nothing_below_the_check(sandbox):
     cells = (
         own("import os; os._exit(1)"),
         *(own("seen = []"), solution("f", "def f():\n    return seen"), check("f")),

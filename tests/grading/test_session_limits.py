@@ -138,7 +138,7 @@ def test_waiting_of_a_child_is_taken_off_and_after_its_end_too(sandbox, waiting)
             assert value(it, "f", 8) == 8
 
 
-def test_cells_that_end_with_a_part_of_the_time_run_in_the_next_part(sandbox):
+def test_cells_out_of_a_reserved_time_run_in_the_next(sandbox):
     budget = Budget(call=1, cell=2, submission=4)
     slow = own("import time\ntime.sleep(1)\ndef f():\n    return 1"), check("f")
     with session_of(sandbox, *slow, budget=budget) as session:
@@ -146,4 +146,13 @@ def test_cells_that_end_with_a_part_of_the_time_run_in_the_next_part(sandbox):
         session.forget()  # too late for all cells; none is to blame
         assert call(session, "f").kind == "untried"
         session.account.reserve(0, 1)
+        assert value(session, "f") == 1
+
+
+def test_waiting_of_a_child_lost_in_its_cells_is_taken_off(sandbox, waiting):
+    budget = Budget(call=1, cell=0.3, submission=2)
+    cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
+    waiting[0] = 3.0
+    with session_of(sandbox, *cells, budget=budget) as session:
+        assert session.skipped.endings == {0: "timeout"}
         assert value(session, "f") == 1
