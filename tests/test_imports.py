@@ -15,7 +15,7 @@ AUTOGRADER = (
     {"__main__"},
     {"commands"},
     {"demo"},
-    {"book", "dashboard", "similarity"},
+    {"adapters", "book", "dashboard", "similarity"},
     {"gradebook"},
     {"grading", "notebooks"},
     {"cells_in_page"},

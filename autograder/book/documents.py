@@ -48,6 +48,7 @@ GROUPS = {
         Document("docs/feedback-and-grades.md", "what students get, and the class"),
         Document("docs/late-days.md", "due dates, late penalties, extensions"),
         Document("docs/lms.md", "names and submissions in, grades out"),
+        Document("docs/judgement.md", "what `judge --json` says, field by field"),
         Document("docs/similarity.md", "pairs of submissions with much in common"),
         Document("docs/several-machines.md", "one class, graded by many"),
         Document("hub/README.md", "fetch, submit and feedback in JupyterLab"),

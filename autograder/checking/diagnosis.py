@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
+from autograder.checking.call import Call, CallResult, Raised, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import (
     Exercise,
@@ -145,22 +145,12 @@ def _fits(numbers: np.ndarray, dtype: type) -> bool:
     return np.array_equal(numbers.astype(dtype), numbers, equal_nan=True)
 
 
-def explanations_of(
-    exercise: Exercise, calls: Sequence[Call], digits: int = 8
-) -> list[Explanation]:
+def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
     """Return all that explains all calls and is not right on them.
-
-    digits : bytes per number of the dtype to whose digits results are compared
 
     Two at once only if no single one does, and only of those that are right wherever
     the learner is: two errors that cancel each other out are not looked for.
     """
-    right = replay(exercise.reference, calls)
-    rows = [_Row(*pair, digits) for pair in zip(calls, right, strict=True)]
-    return _explanations_of(exercise, _Replayed(exercise, rows))
-
-
-def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
     is_possible = replayed.is_right_too
     several = (pairs(exercise, is_possible), threes(exercise, is_possible))
@@ -370,10 +360,6 @@ class _Replayed:
 
 def _same_message(one: Raised | None, other: Raised | None) -> bool:
     return one is not None and other is not None and one.message == other.message != ""
-
-
-def _ends(run: Runner, call: Call) -> bool:
-    return run(call.arguments, call.keywords).kind == "value"
 
 
 def _size(call: Call) -> int:

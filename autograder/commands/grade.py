@@ -1,4 +1,4 @@
-"""``autograder grade`` and ``autograder judge``: a class, or one notebook in full.
+"""``autograder grade``: a class.
 
 Verdicts come from ``grading.verdicts``, and ``gradebook.service`` writes the grades;
 here a class's progress is printed, and Ctrl-C stops cleanly.
@@ -7,9 +7,9 @@ here a class's progress is printed, and Ctrl-C stops cleanly.
 import difflib
 import platform
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -17,26 +17,23 @@ from rich import progress as bars
 from rich.console import Console
 from rich.text import Text
 
-from autograder.checking.points import format_number, format_number_of
-from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
+from autograder.checking.points import format_number
+from autograder.checking.result import ExerciseResult
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.grades import Grade, StudentGrades
-from autograder.gradebook.safe_html import AS_IN_SOLUTIONS
 from autograder.gradebook.service import GradeRecords
 from autograder.gradebook.settings import optional_exercises, seconds_per_submission
 from autograder.gradebook.student_feedback import format_lateness
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
-from autograder.grading.engine import Engine
+from autograder.grading.budget import Budget
 from autograder.grading.identity import course_seed, renew_seed
 from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
 from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
-from autograder.grading.session import Budget
-from autograder.grading.submission import SUBMITTED
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import (
     GradingTask,
@@ -45,7 +42,6 @@ from autograder.grading.workers import (
     Workers,
     interrupts_ignored,
 )
-from autograder.messages.description import one_line
 from autograder.messages.report import solved_but
 
 INTERRUPTED = 130
@@ -121,7 +117,7 @@ def grade(course: Course, lesson: str, options: GradeOptions) -> int:
     return code or int(run.is_incomplete)
 
 
-def _budget(course: Course, seconds: float | None) -> Budget:
+def budget_of(course: Course, seconds: float | None) -> Budget:
     """Return what a submission may take."""
     return Budget(submission=seconds or seconds_per_submission(course))
 
@@ -150,7 +146,7 @@ class _Run:
             course_seed(course),
             options.jobs,
             options.isolated,
-            _budget(course, options.seconds),
+            budget_of(course, options.seconds),
         )
         gradebook = self._gradebook()
         self.records = GradeRecords(course, lesson, journal, gradebook)
@@ -345,7 +341,7 @@ def line(result: SubmissionResult, grades: StudentGrades | None = None) -> str:
     marks = []
     if grades and grades.submitted:
         points, max_points = grades.points, grades.max_points
-        marks += _changes_by_people(grades)
+        marks += changes_by_people(grades)
     who, worth = spelled_out(result.student), format_number(max_points)
     row = f"{who:20} {format_number(points):>5} of {worth}"
     if result.status == "invalid":
@@ -390,97 +386,7 @@ def _remarks(exercise: ExerciseResult) -> str:
     return ", ".join(remarks)
 
 
-def judge(
-    course: Course, path: Path, lesson: str, isolated: bool, seconds: float | None
-) -> int:
-    """Grade one notebook file and print each verdict in words; return the exit code.
-
-    0: it is graded. 1: it cannot be, and what is printed says why.
-
-    What counts, and for how much, is as the gradebook has it, which stays as it is.
-    """
-    if lesson:
-        lesson = course.find_lesson(lesson, built=True)
-    else:
-        lesson = _lesson_of(course, path)
-    budget = _budget(course, seconds)
-    recorded = _recorded(course, lesson, _student_of(course, lesson, path))
-    with Engine(course, lesson, isolated=isolated, budget=budget) as engine:
-        result, times = engine.grade(
-            path.absolute(),
-            path.parent.name,
-            dropped=recorded.dropped,
-            worth=recorded.worth,
-            excuse_missing=recorded.excuse_missing,
-            optional=optional_exercises(course),
-        )
-    terminal.say(result_in_words(result))
-    if difference := _otherwise_in_gradebook(result, recorded.grades):
-        terminal.say(difference)
-    if result.status == "invalid":
-        return 1
-    terminal.say(f"Graded in {times.get('all', 0.0):.2f} s.")
-    return 0
-
-
-def _student_of(course: Course, lesson: str, path: Path) -> str:
-    """Return whose submission a file is; "" if it lies elsewhere."""
-    above = (course.root / SUBMITTED).absolute()
-    try:
-        student, folder, _ = path.absolute().relative_to(above).parts
-    except ValueError:  # not below it, or not right there
-        return ""
-    return student if folder == lesson else ""
-
-
-@dataclass(frozen=True)
-class _Recorded:
-    """What the gradebook says of a lesson, and of a student's grades for it.
-
-    grades : None if it has none
-    """
-
-    dropped: Collection[str] = ()
-    worth: Mapping[str, float] = field(default_factory=dict)
-    excuse_missing: bool = False
-    grades: StudentGrades | None = None
-
-
-def _recorded(course: Course, lesson: str, student: str) -> _Recorded:
-    """Return what the gradebook says; where it cannot be used, that it says nothing."""
-    gradebook = Gradebook(course)
-    try:
-        worth = gradebook.worth(lesson)
-        grades = gradebook.grades(lesson, [student]) if worth else {}
-        return _Recorded(
-            gradebook.dropped(lesson),
-            worth,
-            student in gradebook.excused_students(lesson),
-            grades.get(student),
-        )
-    except CourseError as error:
-        terminal.warn(f"{error}; judged as if nothing were dropped or excused")
-        return _Recorded()
-
-
-def _otherwise_in_gradebook(
-    result: SubmissionResult, grades: StudentGrades | None
-) -> str:
-    """Return what the gradebook has in place of these points, and why; "" if nothing.
-
-    What was graded before something has changed, a new grading brings up to date.
-    """
-    if grades is None or not grades.is_graded:
-        return ""
-    own = format_number_of(grades.points, grades.max_points)
-    if own == format_number_of(result.points, result.max_points):
-        return ""
-    marks = _changes_by_people(grades)
-    command = f"`autograder grade {result.lesson[:2]}` brings it up to date"
-    return f"In the gradebook: {own} ({'; '.join(marks) or command})"
-
-
-def _changes_by_people(grades: StudentGrades) -> list[str]:
+def changes_by_people(grades: StudentGrades) -> list[str]:
     """Return why the points are not those of the verdicts, in a few words each."""
     marks = [_by_hand(each) for each in grades.exercises if each.by_hand]
     if grades.late_penalty:
@@ -500,61 +406,4 @@ def _by_hand(grade: Grade) -> str:
     return (
         f"{grade.exercise}: {format_number(grade.manual)} by hand, older than the "
         f"answer's {format_number(grade.auto)}: decide again in formgrader"
-    )
-
-
-def result_in_words(result: SubmissionResult) -> str:
-    """Return a whole result in words."""
-    points = format_number_of(result.points, result.max_points)
-    rows = [f"{result.lesson}: {points} points"]
-    if result.status == "invalid":
-        return f"{rows[0]}\nNothing could be graded: {result.reason}"
-    rows += [f"Put right: {repair}" for repair in result.repairs]
-    rows += [f"Cells: {trouble}" for trouble in result.troubles]
-    if result.excused:
-        rows.append(f"Not in its release: {', '.join(result.excused)}")
-    if result.dropped:
-        rows.append(f"Counts for nobody: {', '.join(result.dropped)}")
-    if result.left_out:
-        rows.append(f"Optional, and not counted: {', '.join(result.left_out)}")
-    if result.not_done:
-        rows.append(f"Optional, not done: {', '.join(result.not_done)}")
-    for exercise in result.counted:
-        if exercise.exercise in result.not_done:
-            continue
-        points = format_number_of(exercise.points, exercise.max_points)
-        if exercise.exercise in result.optional:
-            points = f"Optional, {points} on top"
-        rows += ["", f"{points}: {exercise.report}"]
-        rows += [
-            f"  [{_status(case)}] {case.case}: "
-            f"{format_number_of(case.points, case.max_points)}"
-            for case in exercise.cases
-        ]
-        rows += map(_flag_in_words, exercise.flags)
-        rows += [f"  For your eyes: {AS_IN_SOLUTIONS}"] * exercise.as_in_solutions
-    return "\n".join(rows)
-
-
-def _status(case: CaseVerdict) -> str:
-    is_open = case.fine_point and case.status != "ok"
-    return "fine point open" if is_open else case.status
-
-
-def _flag_in_words(flag: Flag) -> str:
-    line = f" in `{one_line(flag.line)}`" if flag.line else ""
-    return f"  For your review: {flag.subject} {flag.what}{line}"
-
-
-def _lesson_of(course: Course, path: Path) -> str:
-    """Find which lesson a notebook belongs to, by its name or its folder's."""
-    for name in (path.stem, path.parent.name):
-        if name in course.built_lessons:
-            return name
-    if not path.is_file():
-        fault = "is a folder: name its notebook" if path.is_dir() else "is not there"
-        raise CourseError(f"{path} {fault}")
-    raise CourseError(
-        f"{path.name} does not say which lesson it is: name it with --lesson; there "
-        f"are: {', '.join(course.built_lessons)}"
     )

@@ -131,20 +131,72 @@ def grade_command(
 
 @commands.command("judge", rich_help_panel=PANEL)
 def judge_command(
-    file: Annotated[Path, typer.Argument(help="A submitted notebook")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Submitted notebooks")
+    ] = None,
     lesson: Annotated[
-        str, typer.Option(help="Its lesson, if its name does not say")
+        str, typer.Option(help="Their lesson, if their names do not say")
     ] = "",
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="As data, a line of JSON each: docs/judgement.md"),
+    ] = False,
+    recorded: Annotated[
+        str,
+        typer.Option(
+            metavar="LESSON", help="Print what `grade` has found of a class, instead"
+        ),
+    ] = "",
+    seed: Annotated[
+        Path | None,
+        typer.Option(help="File with the seed of the inputs; the course's own"),
+    ] = None,
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
     ] = True,
+    separate_user: Annotated[
+        bool,
+        typer.Option(
+            "--separate-user",
+            help="Where a container has no namespaces to give: run submissions as a "
+            "user of their own, from root. docs/safety.md says what that lacks",
+        ),
+    ] = False,
     seconds_per_submission: Seconds = None,
 ) -> None:
-    """Grade one notebook and say in words why it gets its points."""
-    from autograder.commands import grade
+    """Grade notebooks and say in words, or as JSON, why each gets its points.
 
-    code = grade.judge(Course.here(), file, lesson, sandbox, seconds_per_submission)
-    raise typer.Exit(code)
+    Outside a course folder the installed lessons are used, and hidden inputs are drawn
+    for this call alone, unless --seed names a file. Exit code 1 if one file is invalid.
+    """
+    from autograder.commands import judge
+
+    if bool(files) == bool(recorded):
+        raise typer.BadParameter("name notebooks, or a lesson with --recorded")
+    if recorded:
+        raise typer.Exit(judge.say_recorded(Course.here(), recorded, as_json=json))
+    options = judge.JudgeOptions(
+        lesson,
+        "user" if separate_user else "namespaces" if sandbox else "none",
+        seconds_per_submission,
+        json,
+        seed,
+    )
+    raise typer.Exit(judge.judge(files or [], options))
+
+
+@commands.command("verify", rich_help_panel=PANEL)
+def verify_command(
+    file: Annotated[Path, typer.Argument(help="A record.json")],
+) -> None:
+    """Judge again what somebody's completion record says is solved.
+
+    Exit code 1 if an answer does not solve its exercise. It needs the sandbox, since
+    the answers are somebody's code.
+    """
+    from autograder.commands import verify
+
+    raise typer.Exit(verify.verify(file))
 
 
 @commands.command("extend", rich_help_panel=PANEL)
@@ -288,12 +340,56 @@ def export_command(
         typer.Option(min=0, help="Add a total without so many lessons, the lowest"),
     ] = 0,
     output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
+    send: Annotated[
+        bool,
+        typer.Option(
+            "--send",
+            help="With --to canvas: write no file, but say which grades would change "
+            "in Canvas. CANVAS_TOKEN in the environment is the access token",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --send: send those grades")
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", help="With --send: also over grades set by hand in Canvas"
+        ),
+    ] = False,
+    address: Annotated[
+        str,
+        typer.Option(help="Of Canvas; c.CanvasExportPlugin.address"),
+    ] = "",
+    canvas_course: Annotated[
+        str,
+        typer.Option(
+            "--course", help="Its number in Canvas; c.CanvasExportPlugin.course"
+        ),
+    ] = "",
 ) -> None:
-    """Write the grades as a spreadsheet or a learning management system reads them."""
+    """Write the grades as a spreadsheet or a learning management system reads them.
+
+    With --send they go to Canvas itself. Exit code 1 if something is left out, which
+    stderr says, 130 after Ctrl-C: the next call goes on.
+    """
     from autograder.commands import gradebook
     from autograder.gradebook.sheets import MissingAs
 
     missing: MissingAs = "zero" if missing_as_zero else "empty"
+    if send:
+        if to != "canvas" or output or drop_lowest:
+            raise typer.BadParameter(
+                "--send goes with --to canvas, without --output and --drop-lowest"
+            )
+        options = gradebook.CanvasOptions(address, canvas_course, yes, overwrite)
+        raise typer.Exit(
+            gradebook.send_to_canvas(Course.here(), lessons or [], missing, options)
+        )
+    if yes or overwrite or address or canvas_course:
+        raise typer.BadParameter(
+            "--yes, --overwrite, --address and --course go with --send"
+        )
     code = gradebook.export(
         Course.here(), lessons or [], to, missing, output, drop_lowest
     )

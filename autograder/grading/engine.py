@@ -20,9 +20,10 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
-from autograder.grading.inside.isolation import Limits
+from autograder.grading.inside.isolation import Isolation, Limits
 from autograder.grading.judging import (
     Plan,
     Times,
@@ -49,7 +50,7 @@ from autograder.grading.sandbox import (
     check_started,
     one_processor,
 )
-from autograder.grading.session import Budget, Session, TimedOutOnce
+from autograder.grading.session import Session
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
@@ -66,7 +67,7 @@ class Engine:
         course: Course,
         lesson: str,
         *,
-        isolated: bool = True,
+        isolation: Isolation = "namespaces",
         budget: Budget | None = None,
         limits: Limits | None = None,
         seed: int | None = None,
@@ -76,7 +77,7 @@ class Engine:
     ) -> None:
         """Read the lesson; raises ``CourseError`` if it has no built notebook.
 
-        isolated : False is ``--no-sandbox``
+        isolation : what keeps submissions apart; "none" is ``--no-sandbox``
         seed : of the cases' inputs; the course's own if not given
         worker : a number that differs between engines that run at the same time
         folder : a copy that ``course_copy`` made for the lesson; made if not given
@@ -104,7 +105,7 @@ class Engine:
             course,
             every,
             folder,
-            isolated=isolated,
+            isolation=isolation,
             limits=limits,
             worker=worker,
         )
@@ -209,7 +210,7 @@ def sandbox_of(
     release: Release,
     folder: Path,
     *,
-    isolated: bool = True,
+    isolation: Isolation = "namespaces",
     limits: Limits | None = None,
     worker: int = 0,
     children: int = 1,
@@ -226,7 +227,7 @@ def sandbox_of(
         sorted({*course_copy.modules_of(release.own_code), *graded}),
         course_copy.watched_functions(folder, exercises),
         [(c.role, c.source) for c in release.cells if c.is_code],
-        isolated=isolated,
+        isolation=isolation,
         limits=limits,
         worker=worker,
         private=private_files(course),
@@ -258,7 +259,7 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
         "timeout": "did not come to an end and was left out",
     }
     report = session.report
-    for index in sorted({*report.troubles} | {*session.killed}):
+    for index in sorted({*report.troubles} | {*session.skipped.endings}):
         if not 0 <= index < len(session.cells):
             continue
         cell = session.cells[index]
@@ -266,8 +267,8 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
         if cell.role != "solution":
             first_line = clean_text(one_line(cell.source.strip().split("\n")[0][:80]))
             name = f"the cell `{first_line}`"
-        if index in session.killed:
-            sentences.append(f"{name} {endings[session.killed[index]]}")
+        if index in session.skipped.endings:
+            sentences.append(f"{name} {endings[session.skipped.endings[index]]}")
         else:
             raised = report.troubles[index]
             parts = [*filter(None, map(one_line, (raised.types[0], raised.message)))]
@@ -278,10 +279,10 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
     if len(sentences) > MAX_TROUBLES:
         more = len(sentences) - MAX_TROUBLES
         sentences[MAX_TROUBLES:] = [f"{more} more cells did not come to their end"]
-    if session.used_up:
+    if used_up := session.account.used_up:
         sentences.append(
-            f"grading the whole notebook takes {session.used_up}: what was left by "
-            "then counts as a timeout"
+            f"grading the whole notebook takes {used_up}: what was left by then counts "
+            "as a timeout"
         )
     for each in exercises:
         kind, _ = report.answers.get(each.name, ("", ""))

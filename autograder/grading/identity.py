@@ -36,9 +36,9 @@ LOCK = PACKAGES[0].parent / "requirements.lock"
 # do figures and experiments: lessons import them, and what they import is shown.
 NOT_DECIDING = frozenset(
     {
-        *("autograder/book", "autograder/commands", "autograder/dashboard"),
-        *("autograder/demo", "autograder/gradebook", "autograder/notebooks"),
-        *("autograder/similarity", "autograder/workspace"),
+        *("autograder/adapters", "autograder/book", "autograder/commands"),
+        *("autograder/dashboard", "autograder/demo", "autograder/gradebook"),
+        *("autograder/notebooks", "autograder/similarity", "autograder/workspace"),
     }
 )
 SUFFIXES = ".py", ".json"  # of what a submission can import, or what it reads
@@ -52,19 +52,29 @@ def course_seed(course: Course) -> int:
     """
     path = course.root / SEED_FILE
     if not os.path.lexists(path):
-        _make_seed(path)
+        make_seed(path)
+    return read_seed(path)
+
+
+def read_seed(path: Path) -> int:
+    """Return the seed in a file; raises ``CourseError`` if there is none."""
     try:
         text = path.read_text(encoding="ascii").strip()
         if not SEED_TEXT.fullmatch(text):
             raise ValueError
         return int(text, 16)
     except OSError as error:
-        raise CourseError(f"{SEED_FILE} cannot be read ({error.strerror})") from None
+        raise CourseError(f"{path.name} cannot be read ({error.strerror})") from None
     except ValueError:
         raise CourseError(
-            f"{SEED_FILE} holds no seed: bring it back from a backup, or delete it to "
+            f"{path.name} holds no seed: bring it back from a backup, or delete it to "
             "start anew; grades may then differ from those given before"
         ) from None
+
+
+def fresh_seed() -> int:
+    """Return a seed that nobody can guess."""
+    return secrets.randbits(SEED_BITS)
 
 
 def renew_seed(course: Course) -> None:
@@ -73,19 +83,19 @@ def renew_seed(course: Course) -> None:
     Raises ``CourseError`` as ``course_seed`` does.
     """
     course_seed(course)  # a damaged one stays for somebody to look at
-    _make_seed(course.root / SEED_FILE, replace=True)
+    make_seed(course.root / SEED_FILE, replace=True)
 
 
-def _make_seed(path: Path, *, replace: bool = False) -> None:
+def make_seed(path: Path, *, replace: bool = False) -> None:
     """Write the file whole; where another process was quicker, its seed stands.
 
     replace : keeps the present one as ``SEED_BEFORE`` and takes its name
     """
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{SEED_FILE}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(f"{secrets.randbits(SEED_BITS):0{SEED_BITS // 4}x}\n")
+                file.write(f"{fresh_seed():0{SEED_BITS // 4}x}\n")
             if replace:
                 before = path.with_name(SEED_BEFORE)
                 before.unlink(missing_ok=True)
@@ -97,7 +107,7 @@ def _make_seed(path: Path, *, replace: bool = False) -> None:
         finally:
             Path(name).unlink(missing_ok=True)
     except OSError as error:
-        raise CourseError(f"{SEED_FILE} cannot be made ({error.strerror})") from None
+        raise CourseError(f"{path.name} cannot be made ({error.strerror})") from None
 
 
 def course_version(course: Course, lesson: str) -> str:

@@ -57,6 +57,7 @@ class SubmissionResult:
     dropped : exercises that count for nobody any more
     optional : exercises whose points are added on top
     left_out : optional exercises, where the instructor lets none count
+    release : name of the release that it was graded on; "" if that is not known
     """
 
     student: str
@@ -70,6 +71,7 @@ class SubmissionResult:
     dropped: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    release: str = ""
 
     @property
     def counted(self) -> tuple[ExerciseResult, ...]:
@@ -115,7 +117,7 @@ class SubmissionResult:
     def as_json(self) -> str:
         """Return the result as one line of JSON, the same bytes for the same result."""
         data = {**vars(self), "points": self.points, "max_points": self.max_points}
-        for name in MAY_BE_MISSING:
+        for name in (*MAY_BE_MISSING, "release"):
             if not data[name]:  # as it was before there were any
                 del data[name]
         return _line(data)

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -25,8 +26,8 @@ import msgpack
 from autograder.course import CourseError
 from autograder.grading import cgroup, visible
 from autograder.grading.identity import PACKAGES
-from autograder.grading.inside import wire
-from autograder.grading.inside.isolation import Limits
+from autograder.grading.inside import seccomp, wire
+from autograder.grading.inside.isolation import Isolation, Limits
 from autograder.grading.own_time import TimeLeft
 
 LIBC = ctypes.CDLL(None)
@@ -195,7 +196,7 @@ class Sandbox(SandboxClient):
         library: Mapping[str, list[str]],
         cells: Sequence[tuple[str, str]] = (),
         *,
-        isolated: bool = True,
+        isolation: Isolation = "namespaces",
         limits: Limits | None = None,
         worker: int = 0,
         private: Sequence[Path] = (),
@@ -206,21 +207,21 @@ class Sandbox(SandboxClient):
         folder : with ``engine`` and ``course``, made by ``course_copy``
         modules : what the parent imports before it forks
         cells : role and source of the lesson's own, parsed once before any fork
-        isolated : False runs submissions with the rights of this process
+        isolation : what keeps submissions apart; "none" gives them our rights
         private : files and folders of which no submission may see anything
         children : how many will run at the same time
         """
         super().__init__(None, library, worker=worker)
         self.folder = folder
         self.private = [*private, *PACKAGES]
-        self.isolated = isolated
+        self.isolation = isolation
         self.limits, self.children = limits or Limits(), children
         self.settings = {
             "modules": list(modules),
             "library": self.library,
             "cells": list(cells),
             "limits": asdict(self.limits),
-            "isolated": isolated,
+            "isolation": isolation,
         }
         self.group: cgroup.Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -240,8 +241,11 @@ class Sandbox(SandboxClient):
             arguments = [str(theirs.fileno()), json.dumps(self.settings)]
             self._log = tempfile.TemporaryFile()
             try:
-                start = command(self.folder, arguments, self.isolated, self.private)
-                if self.isolated:
+                in_namespaces = self.isolation == "namespaces"
+                if self.isolation == "user":
+                    check_closed(self.folder, self.private)
+                start = command(self.folder, arguments, in_namespaces, self.private)
+                if in_namespaces:
                     self.group = cgroup.Group(self.limits, self.children)
                     start = self.group.joined(start)
                 self._process = subprocess.Popen(
@@ -250,7 +254,7 @@ class Sandbox(SandboxClient):
                     stdout=self._log,
                     stderr=self._log,
                     pass_fds=[theirs.fileno()],
-                    env=None if self.isolated else environment(),
+                    env=None if in_namespaces else environment(),
                     start_new_session=True,  # Ctrl-C is for us: we end it in order
                 )
             except (OSError, CourseError) as error:
@@ -339,6 +343,40 @@ def check_started(child: ChildProcess) -> None:
         word, fields = "failed", [f"it ended at once ({error!r})"]
     if word == "failed":
         raise NoSandbox(refusal(str(fields[0])))
+
+
+def check_closed(folder: Path, private: Sequence[Path]) -> None:
+    """Open a lesson's copy to other users; raise ``NoSandbox`` if more is open.
+
+    Without a view of its own of the files, a submission sees what any user sees: what
+    would answer exercises, or says the inputs, must be closed to others.
+    """
+    if os.geteuid():
+        raise NoSandbox(
+            "submissions can become another user where root judges them, and this is "
+            f"{os.geteuid()}: call as root, in a container of their own"
+        )
+    if platform.machine() not in seccomp.MACHINES:
+        raise NoSandbox(
+            "without namespaces the network is closed by a filter of system calls, "
+            f"and there is none for {platform.machine()}"
+        )
+    if still_open := [path for path in private if _others_can_read(path)]:
+        paths = " ".join(map(str, still_open))
+        raise NoSandbox(
+            "other users can read what would tell a submission the answers or the "
+            f"inputs: call `chmod -R go-rwx {paths}`, then judge again"
+        )
+    folder.chmod(0o755)
+
+
+def _others_can_read(path: Path) -> bool:
+    """Return whether a user who owns nothing can reach a path and read it."""
+    try:
+        modes = [each.stat().st_mode for each in (path, *path.resolve().parents)]
+    except OSError:
+        return False
+    return bool(modes[0] & 0o004) and all(mode & 0o001 for mode in modes[1:])
 
 
 def refusal(reason: str) -> str:

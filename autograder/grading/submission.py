@@ -30,7 +30,7 @@ from autograder.grading.result import (
     OptionalExercises,
     SubmissionResult,
 )
-from autograder.releases import Points, last_points, own_release
+from autograder.releases import Points, last_points, own_release, release_name
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook
@@ -259,6 +259,7 @@ class Submission:
             self.excused(names, excuse_missing=excuse_missing),
             optional=self.optional(names, optional, "extra"),
             left_out=self.optional(names, optional, "left out"),
+            release=release_name(self._own_release or self.release.points),
         )
 
     def optional(

@@ -15,7 +15,8 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.checking.matrix import matrix
 from autograder.checking.result import ExerciseResult, as_data
-from autograder.commands.grade import _remarks, result_in_words
+from autograder.commands.grade import _remarks
+from autograder.commands.judge import result_in_words
 from autograder.dashboard import misconceptions
 from autograder.demo.diagnoses import in_words
 from autograder.gradebook.safe_html import verdicts_html, verdicts_of

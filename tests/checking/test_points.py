@@ -9,7 +9,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.points import apportion, format_number, worth
 from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import CaseVerdict, ExerciseResult
-from autograder.commands.grade import result_in_words
+from autograder.commands.judge import result_in_words
 from autograder.grading.result import SubmissionResult
 
 QUARTER = 0.25

@@ -9,7 +9,8 @@ from nbgrader.api import Gradebook as NbgraderGradebook
 
 from autograder.checking.registry import load
 from autograder.commands import gradebook as gradebook_commands
-from autograder.commands.grade import line, result_in_words
+from autograder.commands.grade import line
+from autograder.commands.judge import result_in_words
 from autograder.course import Course, CourseError
 from autograder.dashboard.class_results import make_roster
 from autograder.dashboard.overview import costly_exercises

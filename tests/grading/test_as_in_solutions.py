@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 from autograder.checking.result import as_data
-from autograder.commands.grade import line, result_in_words
+from autograder.commands.grade import line
+from autograder.commands.judge import result_in_words
 from autograder.dashboard import notices, overview, scores, wording
 from autograder.dashboard.page import render_page
 from autograder.gradebook.safe_html import verdicts_html, verdicts_of

@@ -16,6 +16,7 @@ import pytest
 
 from autograder.commands import app as cli
 from autograder.commands import grade as grade_module
+from autograder.commands import judge as judge_module
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook import database
@@ -637,7 +638,7 @@ def test_judge_with_unknown_lesson_is_one_sentence(root, call):
 def judged(call, engine, monkeypatch):
     """Call ``judge`` with an engine that has been started already."""
     ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
+    monkeypatch.setattr(judge_module, "Engine", lambda *_, **__: ready)
     return lambda path: call("judge", str(path))
 
 

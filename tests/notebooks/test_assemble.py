@@ -363,6 +363,7 @@ CHECKS = {
     "a statement": ("arguments.real(\n        0, 1, x=x\n    )\n", ""),
     "a value": ('x = arguments.floats("x (n, n_heads·d)", x)  # why\n', ""),
     "values": ('x, y = arguments.floats("x (n), y (n)", x, y, between=(0, 1))\n', ""),
+    "the shapes of the docstring": ("x, y = arguments.floats(double, x, y)\n", ""),
     "values in a tuple": (
         'x, y = arguments.floats(\n        "x (n), "\n        "y (n)",\n'
         "        *(x, y),\n        n=2,\n    )\n",
@@ -409,6 +410,7 @@ def test_solution_has_values_in_place_of_checks(tmp_path, form):
         'x = arguments.whole("x")',
         "x = arguments.whole(x)",
         "x = map(arguments.text, x)",
+        "x = arguments.floats(softmax, x)",  # another's docstring
     ],
 )
 def test_check_whose_value_is_unknown_is_refused(tmp_path, row):

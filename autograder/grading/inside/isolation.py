@@ -5,12 +5,17 @@ kernel refuses it; ``parent`` calls them in their order, and then filters what t
 process may ask the kernel for (``seccomp``). Linux only.
 """
 
+import contextlib
 import ctypes
 import os
 import platform
 import resource
+import shutil
+import signal
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC_WITH_GIL = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock
@@ -26,6 +31,9 @@ MS_RDONLY, MS_REMOUNT, MS_BIND = 1, 32, 4096
 SET_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38
 DROP_BOUND, SIGKILL = 24, 9
 HOME = "/tmp/home"
+# What keeps a submission apart: namespaces of its own; where a container has none to
+# give, a user of its own; or nothing (``--no-sandbox``).
+Isolation = Literal["namespaces", "user", "none"]
 DEVICES = (b"null", b"zero", b"full", b"random", b"urandom", b"tty")  # bubblewrap's
 
 
@@ -116,6 +124,34 @@ def hide_files(limits: Limits) -> None:
     _check(_mount(b"tmpfs", b"/proc", b"tmpfs", readonly, hidden), "mount")
     Path(HOME).mkdir(mode=0o700)
     os.chdir(HOME)
+
+
+def make_home(user: int) -> Path:
+    """Make a folder that is a user's alone; for a child without a disk of its own."""
+    home = Path(tempfile.mkdtemp(prefix=f"home-{user}-"))
+    os.chown(home, user, user)
+    return home
+
+
+def move_into(home: Path) -> None:
+    """Make it the current folder, the home and the place for temporary files."""
+    os.environ |= {"HOME": str(home), "TMPDIR": str(home), "IPYTHONDIR": str(home)}
+    tempfile.tempdir = None  # to be looked up again
+    os.chdir(home)
+
+
+def end_user(user: int, home: Path) -> None:
+    """End all processes of a user whose child has ended, and remove its folder."""
+    process = os.fork()
+    if process == 0:
+        try:
+            os.setresuid(user, user, user)
+            os.kill(-1, signal.SIGKILL)  # whatever this user may signal, but itself
+        finally:
+            os._exit(0)
+    os.waitpid(process, 0)
+    with contextlib.suppress(OSError):
+        shutil.rmtree(home)
 
 
 def give_up_privileges() -> None:

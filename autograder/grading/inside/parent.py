@@ -15,12 +15,15 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
 import msgpack
 
-from . import child, isolation, library, seccomp, shell, wire
+from . import child, library, seccomp, shell, wire
+from . import isolation as steps
+from .isolation import Isolation
 
 CONNECTION = 3  # the child's only open file descriptor besides /dev/null
 
@@ -34,17 +37,23 @@ def main(preloading: Thread) -> None:
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = json.loads(sys.argv[2])
-    limits = isolation.Limits(**settings["limits"])
+    limits = steps.Limits(**settings["limits"])
     shell.warm_up(settings["modules"], settings["cells"], preloading)
     library_calls = library.watch(settings["library"])
-    Parent(control, limits, settings["isolated"], library_calls).serve()
+    Parent(control, limits, settings["isolation"], library_calls).serve()
 
 
 class _Process(NamedTuple):
-    """A child's process: its id, and the file descriptor that reports its end."""
+    """A child's process.
+
+    descriptor : of the file that reports its end
+    user, home : whose it is and its folder, where no namespace ends and removes both
+    """
 
     id: int
     descriptor: int
+    user: int
+    home: Path | None
 
 
 @dataclass
@@ -63,22 +72,22 @@ class _Client:
 class Parent:
     """Forks children, ends them, and reports when they have ended.
 
-    isolated : False runs them without namespaces and limits (``--no-sandbox``)
+    isolation : what keeps them apart; "none" sets no limits either
     """
 
     def __init__(
         self,
         control: socket.socket,
-        limits: isolation.Limits,
-        isolated: bool,
+        limits: steps.Limits,
+        isolation: Isolation,
         library_calls: library.LibraryCalls,
     ) -> None:
         """Store the first connection, with which the parent ends; no child runs yet."""
         self.control = control
         self.limits = limits
-        self.isolated = isolated
+        self.isolation = isolation
         self.library_calls = library_calls
-        self.address_space = isolation.address_space() if isolated else 0
+        self.address_space = 0 if isolation == "none" else steps.address_space()
         self.filter = seccomp.program(platform.machine())
         self.selector = selectors.DefaultSelector()
 
@@ -141,21 +150,23 @@ class Parent:
         wait, go = os.pipe()
         root = os.geteuid() == 0  # each child gets a user of its own, else ours
         user_and_group = (user, user) if root else (os.geteuid(), os.getegid())
-        process_id = isolation.fork() if self.isolated else os.fork()
+        home = steps.make_home(user) if self.isolation == "user" else None
+        in_namespaces = self.isolation == "namespaces"
+        process_id = steps.fork() if in_namespaces else os.fork()
         if process_id == 0:
             os.close(go)
             if processor is not None:
                 with contextlib.suppress(OSError):  # taken away meanwhile
                     os.sched_setaffinity(0, {processor})
-            self._be_the_child(user_and_group, root, wait, connection)
+            self._be_the_child(user_and_group, root, home, wait, connection)
         os.close(wait)
         connection.close()
-        process = _Process(process_id, os.pidfd_open(process_id))
+        process = _Process(process_id, os.pidfd_open(process_id), user, home)
         client.children[number] = process
         data = client, number
         self.selector.register(process.descriptor, selectors.EVENT_READ, data)
-        if self.isolated:
-            isolation.map_user(process_id, *user_and_group)
+        if in_namespaces:
+            steps.map_user(process_id, *user_and_group)
         os.close(go)  # the child continues
 
     def _remove(self, client: _Client, number: int) -> None:
@@ -164,28 +175,34 @@ class Parent:
         self.selector.unregister(process.descriptor)
         os.close(process.descriptor)
         _, status = os.waitpid(process.id, 0)
+        if process.home:
+            steps.end_user(process.user, process.home)
         client.report("ended", number, os.waitstatus_to_exitcode(status))
 
     def _be_the_child(
         self,
         user_and_group: tuple[int, int],
         root: bool,
+        home: Path | None,
         wait: int,
         connection: socket.socket,
     ) -> None:
         """Isolate this process, then serve the submission; never returns."""
         try:
-            isolation.die_with_parent()
+            steps.die_with_parent()
             os.setsid()  # a signal to its group must not reach the parent
             self.selector.close()
             connection = _only_open_file(connection, wait)
-            if self.isolated:
-                isolation.die_first()
-                isolation.become(*user_and_group, drop_groups=root)
-                isolation.die_with_parent()  # a change of user forgets it
-                isolation.hide_files(self.limits)
-                isolation.set_limits(self.limits, self.address_space)
-                isolation.give_up_privileges()
+            if self.isolation != "none":
+                steps.die_first()
+                steps.become(*user_and_group, drop_groups=root)
+                steps.die_with_parent()  # a change of user forgets it
+                if home:
+                    steps.move_into(home)
+                else:
+                    steps.hide_files(self.limits)
+                steps.set_limits(self.limits, self.address_space)
+                steps.give_up_privileges()
                 if self.filter:  # else the namespaces alone have to do
                     seccomp.install(self.filter)
         except BaseException as error:

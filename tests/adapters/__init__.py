@@ -1,0 +1,1 @@
+"""Verdicts for other systems."""
