@@ -437,6 +437,21 @@ def test_bindings_and_text_are_flagged_but_not_uses(folder, tmp_path, monkeypatc
     assert [(hit.line, hit.word) for hit in hits_of(path)] == comment + bound + rest
 
 
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('def mean():\n    """Gives it."""\n', 1),
+        ('@property\ndef mean():\n    """The mean."""\n', 0),
+        (f"def {'test_'.ljust(LONGEST_TEST_NAME + 1, 'x')}(): pass\n", 1),
+    ],
+)
+def test_module_without_wrong_words_is_read(source, count, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert len(hits_of(path)) == count
+
+
 @pytest.mark.parametrize("lesson", INTRODUCTIONS)
 def test_introduction_occurs_once_in_lesson(lesson):
     phrase, reason = INTRODUCTIONS[lesson]
