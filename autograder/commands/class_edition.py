@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from autograder.checking.registry import exercises_of
-from autograder.commands.editions import (
+from autograder.course import Course, CourseError
+from autograder.editions import (
     PACKAGES,
     Files,
     about_wheel,
@@ -30,7 +31,6 @@ from autograder.commands.editions import (
     wheel_of,
     write_whole,
 )
-from autograder.course import Course, CourseError
 from autograder.gradebook.settings import course_id
 from autograder.in_class import OWN_ID
 from autograder.workspace.installed import (
@@ -47,7 +47,7 @@ BANKS = "autograder/exercises/"
 LEFT_OUT = re.compile(
     r"autograder/(?:adapters|book|dashboard|demo|grading|notebooks|similarity)/"
     r"|autograder/gradebook/(?!__init__\.py|safe_html\.py)"
-    r"|autograder/commands/(?:class_edition|editions)\.py"
+    r"|autograder/(?:commands/class_edition|editions)\.py"
 )
 # Whose text a lesson shows, or Triton reads: by the lesson that does.
 DISPLAYED = {
