@@ -53,15 +53,19 @@ LOST: dict[Isolation, str] = {
 class Row:
     """An exercise that counts.
 
+    number : among the lesson's exercises, from 1
+    open_fine_point : whether it is solved, and a fine point is open
     on_top : whether its points are above the maximum
     report : all of it as the learner reads it
     """
 
+    number: int
     name: str
     points: float
     max_points: float
     on_top: bool
     solved: bool
+    open_fine_point: bool
     report: str
 
 
@@ -69,6 +73,7 @@ class Row:
 class Verdict:
     """What has become of a submission.
 
+    out_of : points of what is required in the lesson
     problem : why nothing could be judged, in a sentence; "" if it was
     is_fault : whether that is no fault of the student's
     words : sentences to the student on the whole submission
@@ -76,6 +81,7 @@ class Verdict:
     """
 
     lesson: str
+    out_of: float = 0.0
     problem: str = ""
     is_fault: bool = False
     rows: tuple[Row, ...] = ()
@@ -90,8 +96,14 @@ class Verdict:
 
     @property
     def max_points(self) -> float:
-        """Points of what is required."""
+        """Points of what is required and counts for this submission."""
         return round(sum(r.max_points for r in self.rows if not r.on_top), 4)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether all that is required is solved."""
+        required = [row for row in self.rows if not row.on_top]
+        return bool(required) and all(row.solved for row in required)
 
     @property
     def required_points(self) -> float:
@@ -116,18 +128,18 @@ def judge(folder: Path, submitted: Path, results: Path, budget: Budget) -> Verdi
     results : the folder into which the result will be written
     """
     start = time.perf_counter()
-    lesson = ""
+    lesson, out_of = "", 0.0
     try:
         package = Package.read(folder)
-        lesson = package.lesson
+        lesson, out_of = package.lesson, package.points
         verdict = _judge(package, folder, submitted, results, budget)
     except NotJudged as reason:
-        verdict = Verdict(lesson, str(reason))
+        verdict = Verdict(lesson, out_of, str(reason))
     except CourseError as error:
-        verdict = Verdict(lesson, _sorry(str(error)), is_fault=True)
+        verdict = Verdict(lesson, out_of, _sorry(str(error)), is_fault=True)
     except Exception as error:  # the system shows a sentence, never a traceback
         known = f"{type(error).__name__}: {error}"
-        verdict = Verdict(lesson, _sorry(known), is_fault=True)
+        verdict = Verdict(lesson, out_of, _sorry(known), is_fault=True)
     return replace(verdict, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -153,9 +165,19 @@ def _judge(
     words += [f"Cells: {each}" for each in data["troubles"]]
     if result.not_done:
         words.append(f"Optional, not done: {', '.join(result.not_done)}")
-    rows = [_row(e) for e in data["exercises"] if _is_shown(e, result.not_done)]
+    rows = [
+        _row(number, each)
+        for number, each in enumerate(data["exercises"], 1)
+        if _is_shown(each, result.not_done)
+    ]
     notes = [*filter(None, [LOST[isolation]]), *_notes(data)]
-    return Verdict(package.lesson, "", False, tuple(rows), tuple(words), tuple(notes))
+    return Verdict(
+        package.lesson,
+        package.points,
+        rows=tuple(rows),
+        words=tuple(words),
+        notes=tuple(notes),
+    )
 
 
 def _is_shown(exercise: dict[str, Any], not_done: Sequence[str]) -> bool:
@@ -163,13 +185,15 @@ def _is_shown(exercise: dict[str, Any], not_done: Sequence[str]) -> bool:
     return counts in ("yes", "on_top") and name not in not_done
 
 
-def _row(exercise: dict[str, Any]) -> Row:
+def _row(number: int, exercise: dict[str, Any]) -> Row:
     return Row(
+        number,
         exercise["exercise"],
         exercise["points"],
         exercise["max_points"],
         exercise["counts"] == "on_top",
         exercise["status"] in ("solved", "fine_points_open"),
+        exercise["status"] == "fine_points_open",
         exercise["report"],
     )
 

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 
-from autograder.adapters import gradescope
+from autograder.adapters import classroom50, exercism, github, gradescope, prairielearn
 from autograder.adapters.package import System
 
 SYSTEMS: Mapping[str, System] = {
     "gradescope": gradescope,
+    "prairielearn": prairielearn,
+    "classroom50": classroom50,
+    "exercism": exercism,
+    "github": github,
 }

@@ -1,11 +1,14 @@
 """What the systems' modules share: results, pages, and a layout to try one in."""
 
 import json
+import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.judging import Verdict
 from autograder.adapters.package import Package
 from autograder.course import write_atomically
 from autograder.grading.result import OptionalExercises
@@ -50,18 +53,73 @@ def page_of(package: Package, **words: str) -> bytes:
 
 
 def write_result(path: Path, result: dict[str, Any]) -> int:
-    """Write a result, whole or not at all; return the exit code."""
+    """Write a result, whole or not at all; return the exit code.
+
+    It belongs to who has called the judge with ``sudo``, who may have to add to it.
+    """
     text = json.dumps(result, indent=1)
     try:
         write_atomically(path, f"{text}\n")
+        give_back(path)
     except OSError as error:
         print(f"{path} cannot be written: {error.strerror}")
         return 1
     return 0
 
 
+def give_back(path: Path) -> None:
+    """Give a file to the user who has called ``sudo``, if somebody has."""
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
+        group = os.environ.get("SUDO_GID", "")
+        os.chown(path, int(os.environ["SUDO_UID"]), int(group or -1))
+
+
+def in_markdown(verdict: Verdict) -> str:
+    """Return a verdict as a page; what quotes a student is fenced."""
+    rows = [
+        f"| {row.name} | {'✓' if row.solved else '✗'} | {row.points:g} of "
+        f"{row.max_points:g}{' (optional, not counted)' if row.on_top else ''} |"
+        for row in verdict.rows
+    ]
+    table = ["| exercise | solved | points |", "|---|---|---|", *rows, ""]
+    reports = [f"{fenced(row.report)}\n" for row in verdict.rows]
+    said = [fenced(verdict.text), ""] if verdict.text else []
+    points = f"{verdict.required_points:g} of {verdict.out_of:g} points"
+    return "\n".join(
+        [
+            f"### {verdict.lesson}: {points}",
+            "",
+            *said,
+            *(table if rows else []),
+            *reports,
+        ]
+    )
+
+
+def fenced(text: str) -> str:
+    """Return a text that Markdown shows as it is.
+
+    >>> print(fenced("a ```` b"))
+    `````text
+    a ```` b
+    `````
+    """
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text of so many characters at most.
+
+    >>> shortened("a long text", 6)
+    'a lon…'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def put(notebooks: Sequence[Path], folder: Path) -> None:
-    """Copy what is handed in into a new folder."""
+    """Copy what is handed in into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in notebooks:
         shutil.copyfile(path, folder / path.name)
