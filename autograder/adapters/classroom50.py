@@ -97,7 +97,7 @@ def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Judge a checkout. Return 0 if it was judged, 1 for a fault that is not its own."""
+    """Judge a checkout; return 1 for a fault that is not the student's."""
     parser = argparse.ArgumentParser("classroom50")
     parser.add_argument("--package", type=Path, required=True)
     parser.add_argument("--checkout", type=Path, default=Path())
@@ -111,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def result(verdict: Verdict, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return Classroom 50's result; optional exercises are listed, and worth nothing."""
+    """Return Classroom 50's result, where optional exercises are worth nothing."""
     tests = [*map(_test, verdict.rows)]
     if verdict.problem:
         most = round(verdict.out_of * UNITS)

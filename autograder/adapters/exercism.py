@@ -22,10 +22,8 @@ from autograder.grading.session import Budget
 KEEPS_SEED = False  # test runners are public
 HERE = Path("/opt/test-runner")
 RESULT, VERSION = "results.json", 3
-MAX_MESSAGE, MAX_OUTPUT = (
-    65_535,
-    500,
-)  # characters; of bytes, a fourth in the worst case
+MAX_MESSAGE = 65_535  # of bytes: a fourth of it, in characters, is always less
+MAX_OUTPUT = 500  # characters
 # Of the 20 seconds some 5 go to the start; the rest is enough to try twice.
 BUDGET = Budget(call=1.0, cell=2.0, cells=4.0, submission=6.0)
 

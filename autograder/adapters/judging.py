@@ -334,7 +334,7 @@ def engine_for(
             )
             engine.__enter__()
         except NoSandbox as error:
-            reasons.append(str(error).partition(":")[0])
+            reasons.append(str(error).partition("): ")[0])
             continue
         try:
             yield engine, isolation

@@ -18,12 +18,14 @@ from autograder.grading.result import OptionalExercises
 
 SETTINGS, SEED, REQUIREMENTS = "package.json", "seed", "requirements.txt"
 FORMAT, FORMAT_VERSION = "attention-course/package", 1
-# What judging imports; a lesson's own cells import the rest. From which lesson on.
+# What judging imports: PyTorch's profiler notices library calls in every lesson. A
+# lesson's own cells import the rest. From which lesson on.
 NEEDED = {
-    "00": ("ipython", "matplotlib", "msgpack", "numpy", "regex"),
+    "00": ("ipython", "matplotlib", "msgpack", "numpy", "regex", "torch"),
     "06": ("tokenizers",),
-    "07": ("torch", "babel", "num2words", "sacrebleu", "safetensors"),
+    "07": ("babel", "num2words", "sacrebleu", "safetensors"),
 }
+PYTORCH = "--extra-index-url https://download.pytorch.org/whl/cpu"  # without CUDA
 
 
 @dataclass(frozen=True)
@@ -112,15 +114,11 @@ class System(Protocol):
 
 
 def requirements(lesson: str) -> bytes:
-    """Return what a lesson's judge needs, in the versions that are installed here.
-
-    PyTorch's own index has builds without CUDA, a tenth as large.
-    """
+    """Return what a lesson's judge needs, in the versions that are installed here."""
     names = [n for first, some in NEEDED.items() if lesson[:2] >= first for n in some]
     versions = [metadata.version(name).partition("+")[0] for name in names]
     rows = (f"{n}=={v}\n" for n, v in zip(names, versions, strict=True))
-    index = "--extra-index-url https://download.pytorch.org/whl/cpu\n"
-    return "".join([*([index] if "torch" in names else []), *sorted(rows)]).encode()
+    return "".join([f"{PYTORCH}\n", *sorted(rows)]).encode()
 
 
 def installing(package: Package, environment: str, here: str) -> list[str]:

@@ -139,7 +139,7 @@ def _result(verdict: Verdict, limit: int | None) -> dict[str, Any]:
     share = verdict.required_points / verdict.max_points if verdict.max_points else 0.0
     tests: list[dict[str, Any]] = []
     for row in verdict.rows:
-        test = {"name": row.name, "output": text(row.report)}
+        test: dict[str, Any] = {"name": row.name, "output": text(row.report)}
         if row.on_top:
             worth = f"{row.points:g} of {row.max_points:g} points, not in the score"
             test |= {"description": f"Optional: {worth}"}

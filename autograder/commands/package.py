@@ -37,7 +37,7 @@ LEFT_OUT = re.compile(
     r"autograder/(?:book|commands|dashboard|demo|notebooks|similarity)/"
     r"|autograder/gradebook/(?!__init__\.py|safe_html\.py|settings\.py)"
     r"|autograder/workspace/(?!__init__\.py|installed\.py)"
-    r"|autograder/(?:grading/dask|adapters/pages)/|autograder/editions\.py$"
+    r"|autograder/(?:grading/dask|adapters/pages)/"
 )
 CONFIG = b'"""The lesson of a package for another grading system."""\n'
 
