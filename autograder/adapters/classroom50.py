@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Row, Verdict, judge
-from autograder.adapters.package import REQUIREMENTS, Package, Trial
+from autograder.adapters.judging import Judged, Row, judge
+from autograder.adapters.package import REQUIREMENTS, LaidOut, Package
 from autograder.adapters.writing import (
     give_back,
     in_markdown,
@@ -87,13 +87,13 @@ def files(package: Package, wheel: Files) -> Files:
     }
 
 
-def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
     """Put the bundle, and a checkout with a submission, side by side."""
     (bundle,) = (made / "autograders").iterdir()
     shutil.copytree(bundle, folder / "bundle")
     put(notebooks, folder / "checkout")
     paths = ["--package", f"{folder}/bundle", "--checkout", f"{folder}/checkout"]
-    return Trial(paths, folder / "checkout" / RESULT)
+    return LaidOut(paths, folder / "checkout" / RESULT)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
     return code or int(verdict.is_fault)
 
 
-def result(verdict: Verdict, environment: Mapping[str, str]) -> dict[str, Any]:
+def result(verdict: Judged, environment: Mapping[str, str]) -> dict[str, Any]:
     """Return Classroom 50's result, where optional exercises are worth nothing."""
     tests = [*map(_test, verdict.rows)]
     if verdict.problem:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Row, Verdict, judge
-from autograder.adapters.package import Package, Trial, installing
+from autograder.adapters.judging import Judged, Row, judge
+from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, shortened, write_result
 from autograder.course import CourseError
 from autograder.editions import Files
@@ -21,7 +21,7 @@ from autograder.grading.session import Budget
 
 KEEPS_SEED = False  # test runners are public
 HERE = Path("/opt/test-runner")
-RESULT, VERSION = "results.json", 3
+RESULT, VERSION, DOCS = "results.json", 3, ".docs"
 MAX_MESSAGE = 65_535  # of bytes: a fourth of it, in characters, is always less
 MAX_OUTPUT = 500  # characters
 # Of the 20 seconds some 5 go to the start; the rest is enough to try twice.
@@ -50,7 +50,7 @@ def files(package: Package, wheel: Files) -> Files:
     tasks = [f"## {n}. {name}" for n, name in enumerate(package.exercises, 1)]
     hand_in = f"Write these functions into `{package.lesson}.ipynb`, and hand it in."
     instructions = "\n\n".join(["# Instructions", hand_in, *tasks])
-    exercise = f"exercises/practice/{package.slug}/.docs/instructions.md"
+    exercise = f"exercises/practice/{package.slug}/{DOCS}/instructions.md"
     return {
         "test-runner/Dockerfile": dockerfile.encode(),
         "test-runner/bin/run.sh": RUN.format(here=here).encode(),
@@ -60,7 +60,7 @@ def files(package: Package, wheel: Files) -> Files:
     }
 
 
-def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
     """Put the test runner, a solution and an output folder side by side."""
     shutil.copytree(made / "test-runner", folder / "test-runner")
     put(notebooks, folder / "solution")
@@ -68,7 +68,7 @@ def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
     slug = Package.read(folder / "test-runner").slug
     paths = [f"{folder}/solution/", f"{folder}/output/"]
     package = ["--package", str(folder / "test-runner")]
-    return Trial([slug, *paths, *package], folder / "output" / RESULT)
+    return LaidOut([slug, *paths, *package], folder / "output" / RESULT)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -81,7 +81,7 @@ def run(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     given.output.mkdir(parents=True, exist_ok=True)
     if other := _other_exercise(given.package, given.slug):
-        verdict = Verdict("", problem=other, is_fault=True)
+        verdict = Judged("", problem=other, is_fault=True)
     else:
         verdict = judge(given.package, given.solution, given.output, BUDGET)
     return write_result(given.output / RESULT, result(verdict))
@@ -95,7 +95,7 @@ def _other_exercise(folder: Path, slug: str) -> str:
     return "" if slug == own else f"This test runner judges {own}, and not {slug[:80]}."
 
 
-def result(verdict: Verdict) -> dict[str, Any]:
+def result(verdict: Judged) -> dict[str, Any]:
     """Return Exercism's result. It knows no points: an exercise is solved or not.
 
     What is optional stands in it once it is solved, since one test that fails would

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Row, Verdict, judge
-from autograder.adapters.package import REQUIREMENTS, Package, Trial
+from autograder.adapters.judging import Judged, Row, judge
+from autograder.adapters.package import REQUIREMENTS, LaidOut, Package
 from autograder.adapters.writing import in_markdown, page_of, put, shortened
 from autograder.editions import Files
 from autograder.grading.session import Budget
@@ -83,13 +83,13 @@ def files(package: Package, wheel: Files) -> Files:
     }
 
 
-def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
     """Make a checkout of a repository with a submission."""
     shutil.copytree(made / "repository", folder / "checkout")
     put(notebooks, folder / "checkout")
     output = folder / "output"
     paths = ["--checkout", f"{folder}/checkout", "--output", str(output)]
-    return Trial(paths, output)
+    return LaidOut(paths, output)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -117,7 +117,7 @@ def _append(path: Path, text: str) -> None:
         file.write(text)
 
 
-def result(verdict: Verdict) -> dict[str, Any]:
+def result(verdict: Judged) -> dict[str, Any]:
     """Return the reporter's result; optional exercises are worth nothing in it."""
     if verdict.problem:
         said = shortened(verdict.text, MAX_REPORT)

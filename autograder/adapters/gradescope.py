@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Verdict, judge
-from autograder.adapters.package import Package, Trial, installing
+from autograder.adapters.judging import Judged, judge
+from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, write_result
 from autograder.editions import Files, zip_of
 from autograder.grading.session import Budget
@@ -65,12 +65,12 @@ def files(package: Package, wheel: Files) -> Files:
     return {ZIP: zip_of({**parts, **wheel}), "README.md": page_of(package, **words)}
 
 
-def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
     """Unpack the zip file into ``source``, as Gradescope does."""
     shutil.unpack_archive(made / ZIP, folder / SOURCE)
     put(notebooks, folder / SUBMISSION)
     (folder / RESULTS).mkdir()
-    return Trial(["--root", str(folder)], folder / RESULTS / RESULT)
+    return LaidOut(["--root", str(folder)], folder / RESULTS / RESULT)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -87,7 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def result(verdict: Verdict) -> dict[str, Any]:
+def result(verdict: Judged) -> dict[str, Any]:
     """Return Gradescope's result.
 
     Points on top are extra credit: the exercise's maximum is 0 then.
@@ -115,7 +115,7 @@ def result(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def about_points(path: Path, verdict: Verdict) -> list[str]:
+def about_points(path: Path, verdict: Judged) -> list[str]:
     """Return what the assignment's settings, which Gradescope hands over, should be."""
     try:
         if path.stat().st_size > MAX_METADATA_BYTES:

@@ -70,7 +70,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judged:
     """What has become of a submission.
 
     out_of : points of what is required in the lesson
@@ -120,7 +120,7 @@ class NotJudged(Exception):
     """A submission that cannot be judged; its text is a sentence to the student."""
 
 
-def judge(folder: Path, submitted: Path, results: Path, budget: Budget) -> Verdict:
+def judge(folder: Path, submitted: Path, results: Path, budget: Budget) -> Judged:
     """Judge what was handed in.
 
     folder : of the package
@@ -134,12 +134,12 @@ def judge(folder: Path, submitted: Path, results: Path, budget: Budget) -> Verdi
         lesson, out_of = package.lesson, package.points
         verdict = _judge(package, folder, submitted, results, budget)
     except NotJudged as reason:
-        verdict = Verdict(lesson, out_of, str(reason))
+        verdict = Judged(lesson, out_of, str(reason))
     except CourseError as error:
-        verdict = Verdict(lesson, out_of, _sorry(str(error)), is_fault=True)
+        verdict = Judged(lesson, out_of, _sorry(str(error)), is_fault=True)
     except Exception as error:  # the system shows a sentence, never a traceback
         known = f"{type(error).__name__}: {error}"
-        verdict = Verdict(lesson, out_of, _sorry(known), is_fault=True)
+        verdict = Judged(lesson, out_of, _sorry(known), is_fault=True)
     return replace(verdict, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -152,7 +152,7 @@ def _sorry(reason: str) -> str:
 
 def _judge(
     package: Package, folder: Path, submitted: Path, results: Path, budget: Budget
-) -> Verdict:
+) -> Judged:
     path, words = find_notebook(submitted, package.lesson)
     seed = read_seed(folder / SEED) if (folder / SEED).exists() else fresh_seed()
     with engine_for(package, folder, results, budget, seed) as (engine, isolation):
@@ -171,7 +171,7 @@ def _judge(
         if _is_shown(each, result.not_done)
     ]
     notes = [*filter(None, [LOST[isolation]]), *_notes(data)]
-    return Verdict(
+    return Judged(
         package.lesson,
         package.points,
         rows=tuple(rows),

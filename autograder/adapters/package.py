@@ -78,7 +78,7 @@ class Package:
             ) from None
 
 
-class Trial(NamedTuple):
+class LaidOut(NamedTuple):
     """A package as the system would lay it out, to be run here.
 
     arguments : of ``run``
@@ -89,7 +89,7 @@ class Trial(NamedTuple):
     result: Path
 
 
-class System(Protocol):
+class GradingSystem(Protocol):
     """A grading system: one module has all that is said of it.
 
     KEEPS_SEED : whether students cannot read the package
@@ -103,7 +103,7 @@ class System(Protocol):
         wheel : the files that judge: wheel, requirements, settings and seed
         """
 
-    def lay_out(self, folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+    def lay_out(self, folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
         """Put a package and a submission where the system would have them.
 
         made : the folder with what ``files`` has returned

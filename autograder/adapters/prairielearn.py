@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Verdict, judge
+from autograder.adapters.judging import Judged, judge
 from autograder.adapters.package import (
     REQUIREMENTS,
+    LaidOut,
     Package,
-    Trial,
     installing,
 )
 from autograder.adapters.writing import page_of, put, shortened, write_result
@@ -103,12 +103,12 @@ def image(package: Package) -> str:
     return f"attention-course-{package.lesson[:2]}"
 
 
-def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> Trial:
+def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
     """Put the question's tests and the student's files below the root."""
     (question,) = (made / "questions").iterdir()
     shutil.copytree(question / TESTS, folder / TESTS)
     put(notebooks, folder / STUDENT)
-    return Trial(["--root", str(folder)], folder / RESULTS / RESULT)
+    return LaidOut(["--root", str(folder)], folder / RESULTS / RESULT)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -122,14 +122,14 @@ def run(arguments: Sequence[str]) -> int:
     return write_result(results / RESULT, result(verdict))
 
 
-def result(verdict: Verdict) -> dict[str, Any]:
+def result(verdict: Judged) -> dict[str, Any]:
     """Return PrairieLearn's result, which is never too large for it."""
     whole = _result(verdict, None)
     is_small = len(json.dumps(whole, indent=1)) < MAX_RESULT_BYTES
     return whole if is_small else _result(verdict, MAX_TEXT)
 
 
-def _result(verdict: Verdict, limit: int | None) -> dict[str, Any]:
+def _result(verdict: Judged, limit: int | None) -> dict[str, Any]:
     def text(words: str) -> str:
         return words if limit is None else shortened(words, limit)
 

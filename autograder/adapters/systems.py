@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from autograder.adapters import classroom50, exercism, github, gradescope, prairielearn
-from autograder.adapters.package import System
+from autograder.adapters.package import GradingSystem
 
-SYSTEMS: Mapping[str, System] = {
+SYSTEMS: Mapping[str, GradingSystem] = {
     "gradescope": gradescope,
     "prairielearn": prairielearn,
     "classroom50": classroom50,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Verdict
+from autograder.adapters.judging import Judged
 from autograder.adapters.package import Package
 from autograder.course import write_atomically
 from autograder.grading.result import OptionalExercises
@@ -74,7 +74,7 @@ def give_back(path: Path) -> None:
         os.chown(path, int(os.environ["SUDO_UID"]), int(group or -1))
 
 
-def in_markdown(verdict: Verdict) -> str:
+def in_markdown(verdict: Judged) -> str:
     """Return a verdict as a page; what quotes a student is fenced."""
     rows = [
         f"| {row.name} | {'✓' if row.solved else '✗'} | {row.points:g} of "

@@ -11,8 +11,8 @@ from autograder.adapters.package import (
     REQUIREMENTS,
     SEED,
     SETTINGS,
+    GradingSystem,
     Package,
-    System,
     requirements,
 )
 from autograder.adapters.systems import SYSTEMS
@@ -76,7 +76,7 @@ def make_package(
 
 def try_package(folder: Path, system: str, notebooks: Sequence[Path]) -> str:
     """Judge notebooks in a system's layout of folders; return the result's text."""
-    adapter: System = SYSTEMS[system]
+    adapter: GradingSystem = SYSTEMS[system]
     with tempfile.TemporaryDirectory(prefix="package-") as name:
         Path(name).chmod(0o755)
         trial = adapter.lay_out(Path(name), folder, notebooks)

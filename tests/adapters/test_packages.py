@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 from autograder.adapters import classroom50, exercism, gradescope, judging, prairielearn
-from autograder.adapters.judging import NotJudged, Row, Verdict, find_notebook
+from autograder.adapters.judging import Judged, NotJudged, Row, find_notebook
 from autograder.adapters.package import Package
 from autograder.adapters.systems import SYSTEMS
 from autograder.commands.package import make_package, try_package
@@ -270,7 +270,7 @@ def test_what_is_for_instructors_is_in_no_students_part(made, graded, tmp_path, 
         printed = capsys.readouterr().out
         assert "torch.softmax" not in json.dumps(data)
         assert ("torch.softmax" in printed) == (system == "gradescope")
-    assert gradescope.result(Verdict(LESSON))["stdout_visibility"] == "hidden"
+    assert gradescope.result(Judged(LESSON))["stdout_visibility"] == "hidden"
 
 
 @pytest.mark.sandbox
@@ -289,7 +289,7 @@ def test_gradescope_compares_the_assignments_points(made, graded, tmp_path, caps
     result_of("gradescope", made, tmp_path, handed_in)
     assert "does not say how many points" in capsys.readouterr().out
     path = tmp_path / gradescope.METADATA
-    verdict = Verdict(LESSON, rows=(Row(1, "a", 1.0, 52.0, False, False, False, ""),))
+    verdict = Judged(LESSON, rows=(Row(1, "a", 1.0, 52.0, False, False, False, ""),))
     for total, said in (("20.0", "has 20 points, and the lesson 52"), ("52.0", None)):
         path.write_text(json.dumps({"assignment": {"total_points": total}}))
         notes = gradescope.about_points(path, verdict)
@@ -465,7 +465,7 @@ def test_exercise_of_another_slug_is_an_error(made, tmp_path):
 
 def long_verdict(text):
     rows = [Row(n, f"e{n}", 1.0, 2.0, n > 8, False, False, text) for n in range(1, 11)]
-    return Verdict(LESSON, 16.0, rows=tuple(rows))
+    return Judged(LESSON, 16.0, rows=tuple(rows))
 
 
 def test_prairielearn_stays_below_a_megabyte():
@@ -480,10 +480,10 @@ def test_prairielearn_score_is_never_above_one():
         Row(1, "a", 2.0, 2.0, False, True, False, ""),
         Row(2, "b", 3.0, 3.0, True, True, False, ""),
     )
-    data = prairielearn.result(Verdict(LESSON, 2.0, rows=rows))
+    data = prairielearn.result(Judged(LESSON, 2.0, rows=rows))
     assert data["score"] == 1.0 and "points" not in data["tests"][1]
     assert "3 of 3 points, not in the score" in data["tests"][1]["description"]
-    assert gradescope.result(Verdict(LESSON, 2.0, rows=rows))["score"] == 5.0
+    assert gradescope.result(Judged(LESSON, 2.0, rows=rows))["score"] == 5.0
 
 
 def test_exercism_texts_are_short_enough():
@@ -492,7 +492,7 @@ def test_exercism_texts_are_short_enough():
         assert len(test["message"].encode()) <= exercism.MAX_MESSAGE
     assert len(data["tests"]) == 8, "optional ones are not solved"
     solved = Row(1, "a", 2.0, 2.0, False, True, True, "○ " * 1000)
-    (test,) = exercism.result(Verdict(LESSON, 2.0, rows=(solved,)))["tests"]
+    (test,) = exercism.result(Judged(LESSON, 2.0, rows=(solved,)))["tests"]
     assert test["status"] == "pass" and len(test["output"]) == exercism.MAX_OUTPUT
 
 
