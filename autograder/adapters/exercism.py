@@ -78,13 +78,13 @@ def run(arguments: Sequence[str]) -> int:
     parser.add_argument("solution", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--package", type=Path, default=HERE)
-    given = parser.parse_args(arguments)
-    given.output.mkdir(parents=True, exist_ok=True)
-    if other := _other_exercise(given.package, given.slug):
+    options = parser.parse_args(arguments)
+    options.output.mkdir(parents=True, exist_ok=True)
+    if other := _other_exercise(options.package, options.slug):
         verdict = Judged("", problem=other, is_fault=True)
     else:
-        verdict = judge(given.package, given.solution, given.output, BUDGET)
-    return write_result(given.output / RESULT, result(verdict))
+        verdict = judge(options.package, options.solution, options.output, BUDGET)
+    return write_result(options.output / RESULT, result(verdict))
 
 
 def _other_exercise(folder: Path, slug: str) -> str:
@@ -102,8 +102,8 @@ def result(verdict: Judged) -> dict[str, Any]:
     fail all of them.
     """
     if verdict.problem:
-        said = shortened(verdict.text, MAX_MESSAGE // 4)
-        return {"version": VERSION, "status": "error", "message": said, "tests": []}
+        sentence = shortened(verdict.text, MAX_MESSAGE // 4)
+        return {"version": VERSION, "status": "error", "message": sentence, "tests": []}
     rows = [row for row in verdict.rows if row.solved or not row.on_top]
     failed = [index for index, row in enumerate(rows) if not row.solved]
     if failed and verdict.text:  # the first failure is what a student is shown

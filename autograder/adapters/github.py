@@ -97,18 +97,18 @@ def run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("github")
     parser.add_argument("--checkout", type=Path, default=Path())
     parser.add_argument("--output", default=os.environ.get("GITHUB_OUTPUT", ""))
-    given = parser.parse_args(arguments)
-    checkout = given.checkout
+    options = parser.parse_args(arguments)
+    checkout = options.checkout
     verdict = judge(checkout / HERE, checkout, checkout, BUDGET)
     page = in_markdown(verdict)
     print("\n".join(f"  {row}" for row in page.splitlines()))  # no row is a command
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         _append(Path(summary), page)
-    if not given.output:
+    if not options.output:
         print("GITHUB_OUTPUT names no file: the result is lost")
         return 1
     encoded = base64.b64encode(json.dumps(result(verdict)).encode()).decode()
-    _append(Path(given.output), f"result={encoded}\n")
+    _append(Path(options.output), f"result={encoded}\n")
     return 0
 
 
@@ -120,8 +120,13 @@ def _append(path: Path, text: str) -> None:
 def result(verdict: Judged) -> dict[str, Any]:
     """Return the reporter's result; optional exercises are worth nothing in it."""
     if verdict.problem:
-        said = shortened(verdict.text, MAX_REPORT)
-        test = {"name": "notebook", "status": "error", "score": 0.0, "message": said}
+        sentence = shortened(verdict.text, MAX_REPORT)
+        test = {
+            "name": "notebook",
+            "status": "error",
+            "score": 0.0,
+            "message": sentence,
+        }
         test |= {"test_code": "", "line_no": 0}
         return _document("error", verdict.out_of, [test])
     status = "pass" if verdict.is_solved else "fail"

@@ -77,7 +77,7 @@ class Judged:
     problem : why nothing could be judged, in a sentence; "" if it was
     is_fault : whether that is no fault of the student's
     words : sentences to the student on the whole submission
-    notes : for instructors alone, where the system has a place for them
+    notes : for instructors alone, where the system has room for them
     """
 
     lesson: str
@@ -223,9 +223,9 @@ def find_notebook(folder: Path, lesson: str) -> tuple[Path, list[str]]:
         named = [path for path in notebooks if lesson in _lessons_of(path)]
     chosen = named if len(named) == 1 else notebooks
     if not notebooks:
-        given = f": only {_names(others)}" if others else ""
+        only = f": only {_names(others)}" if others else ""
         raise NotJudged(
-            f"No notebook was handed in{given}. Hand in {lesson}.ipynb, the file that "
+            f"No notebook was handed in{only}. Hand in {lesson}.ipynb, the file that "
             "you have worked in."
         )
     if len(chosen) > 1:
@@ -234,10 +234,10 @@ def find_notebook(folder: Path, lesson: str) -> tuple[Path, list[str]]:
             f"judged: hand in one, {lesson}.ipynb."
         )
     (path,) = chosen
-    found = _lessons_of(path)
-    if found and lesson not in found:
+    lessons = _lessons_of(path)
+    if lessons and lesson not in lessons:
         raise NotJudged(
-            f"{printable_name(path.name)} is the notebook of {', '.join(found)}, and "
+            f"{printable_name(path.name)} is the notebook of {', '.join(lessons)}, and "
             f"this assignment is {lesson}: hand in {lesson}.ipynb."
         )
     if rest := [each for each in notebooks if each != path]:

@@ -134,8 +134,8 @@ def _result(verdict: Judged, limit: int | None) -> dict[str, Any]:
         return words if limit is None else shortened(words, limit)
 
     if verdict.problem:  # costs no attempt
-        said = text(verdict.text)
-        return {"gradable": False, "message": said, "format_errors": [said]}
+        sentence = text(verdict.text)
+        return {"gradable": False, "message": sentence, "format_errors": [sentence]}
     share = verdict.required_points / verdict.max_points if verdict.max_points else 0.0
     tests: list[dict[str, Any]] = []
     for row in verdict.rows:

@@ -68,7 +68,7 @@ def write_result(path: Path, result: dict[str, Any]) -> int:
 
 
 def give_back(path: Path) -> None:
-    """Give a file to the user who has called ``sudo``, if somebody has."""
+    """Return a file to the user who has called ``sudo``, if somebody has."""
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
         group = os.environ.get("SUDO_GID", "")
         os.chown(path, int(os.environ["SUDO_UID"]), int(group or -1))
@@ -83,13 +83,13 @@ def in_markdown(verdict: Judged) -> str:
     ]
     table = ["| exercise | solved | points |", "|---|---|---|", *rows, ""]
     reports = [f"{fenced(row.report)}\n" for row in verdict.rows]
-    said = [fenced(verdict.text), ""] if verdict.text else []
+    sentence = [fenced(verdict.text), ""] if verdict.text else []
     points = f"{verdict.required_points:g} of {verdict.out_of:g} points"
     return "\n".join(
         [
             f"### {verdict.lesson}: {points}",
             "",
-            *said,
+            *sentence,
             *(table if rows else []),
             *reports,
         ]

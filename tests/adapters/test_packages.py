@@ -221,20 +221,20 @@ def check_points(system, data, result):
 def check_problem(system, data, sentence):
     """Look for the sentence where the system shows one; nothing is earned."""
     if system == "gradescope":
-        said, points = data["output"], data["score"]
+        message, points = data["output"], data["score"]
     elif system == "prairielearn":
-        said, points = data["message"], data.get("score", 0)
-        assert data["gradable"] is False and data["format_errors"] == [said]
+        message, points = data["message"], data.get("score", 0)
+        assert data["gradable"] is False and data["format_errors"] == [message]
     elif system == "classroom50":
-        said, points = data["tests"][0]["report"], data["score"]
+        message, points = data["tests"][0]["report"], data["score"]
         assert data["max-score"] == 4 * REQUIRED_POINTS
     elif system == "exercism":
-        said, points = data["message"], 0
+        message, points = data["message"], 0
         assert data["status"] == "error"
     else:
-        said, points = data["tests"][0]["message"], data["tests"][0]["score"]
+        message, points = data["tests"][0]["message"], data["tests"][0]["score"]
         assert data["status"] == "error"
-    assert sentence in said and "Traceback" not in said
+    assert sentence in message and "Traceback" not in message
     assert points == 0
 
 
@@ -290,10 +290,13 @@ def test_gradescope_compares_the_assignments_points(made, graded, tmp_path, caps
     assert "does not say how many points" in capsys.readouterr().out
     path = tmp_path / gradescope.METADATA
     verdict = Judged(LESSON, rows=(Row(1, "a", 1.0, 52.0, False, False, False, ""),))
-    for total, said in (("20.0", "has 20 points, and the lesson 52"), ("52.0", None)):
+    for total, message in (
+        ("20.0", "has 20 points, and the lesson 52"),
+        ("52.0", None),
+    ):
         path.write_text(json.dumps({"assignment": {"total_points": total}}))
         notes = gradescope.about_points(path, verdict)
-        assert notes == [] if said is None else said in notes[0]
+        assert notes == [] if message is None else message in notes[0]
     path.write_text('{"assignment": []}')
     assert "does not say" in gradescope.about_points(path, verdict)[0]
 
