@@ -17,7 +17,7 @@ AUTOGRADER = (
     {"demo"},
     {"adapters", "book", "dashboard", "similarity"},
     {"gradebook"},
-    {"grading", "notebooks"},
+    {"editions", "grading", "notebooks"},
     {"cells_in_page"},
     {"browser"},
     {"check"},

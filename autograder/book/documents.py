@@ -49,6 +49,7 @@ GROUPS = {
         Document("docs/late-days.md", "due dates, late penalties, extensions"),
         Document("docs/lms.md", "names and submissions in, grades out"),
         Document("docs/judgement.md", "what `judge --json` says, field by field"),
+        Document("docs/other-systems.md", "Gradescope, PrairieLearn, Exercism, GitHub"),
         Document("docs/similarity.md", "pairs of submissions with much in common"),
         Document("docs/several-machines.md", "one class, graded by many"),
         Document("hub/README.md", "fetch, submit and feedback in JupyterLab"),

@@ -38,7 +38,7 @@ MIN_OTHERS = 3
 USUAL_DRAWS = 12
 MAX_POINTS_SHARE = 0.6  # of an answer with one error that usual inputs show
 TODO = "TODO"
-MISTAKES = ("TypeError", "AttributeError")  # more often an edit's than a learner's
+SLIPS = ("TypeError", "AttributeError")  # more often an edit's than a learner's
 
 
 class AnswersToTry(Protocol):
@@ -267,7 +267,7 @@ def _stop_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
 
     Exceptions about sizes may be all that some inputs show.
     """
-    said = {
+    about_stopping = {
         each.name
         for each in exercise.misconceptions
         if not each.code or ABOUT_EXCEPTIONS.search(each.diagnosis)
@@ -276,7 +276,7 @@ def _stop_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
         f"{exercise.name}: {row.name} stops in every call ({row.stops}), and its "
         f"sentence does not say that: `--code {row.name}` prints it"
         for row in matrix.misconceptions
-        if row.stops.startswith(MISTAKES) and row.name not in said
+        if row.stops.startswith(SLIPS) and row.name not in about_stopping
     ]
 
 

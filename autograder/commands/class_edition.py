@@ -9,55 +9,52 @@ over an answer, no more: whoever unpacks a file on purpose reads it.
 
 import ast
 import base64
-import hashlib
 import re
-import tempfile
 import textwrap
-import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Literal, get_args
 
-import autograder
-import course_lib
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError
+from autograder.editions import (
+    PACKAGES,
+    Files,
+    about_wheel,
+    labelled_version,
+    new_folder,
+    package_files,
+    wheel_name,
+    wheel_of,
+    write_whole,
+)
 from autograder.gradebook.settings import course_id
 from autograder.in_class import OWN_ID
 from autograder.workspace.installed import (
     NOTEBOOKS,
-    PROJECT,
     RELEASES,
     SETTINGS,
-    SHARED,
     installed_lessons,
 )
 
 EditionForm = Literal["wheel", "folder", "container"]
-Files = dict[str, bytes]  # by path
 
-PACKAGES = (Path(autograder.__file__).parent, Path(course_lib.__file__).parent)
 BANKS = "autograder/exercises/"
 # Instructors' and authors' packages; the module of this command; leftovers.
 LEFT_OUT = re.compile(
-    r"autograder/(?:book|dashboard|demo|grading|notebooks|similarity)/"
+    r"autograder/(?:adapters|book|dashboard|demo|grading|notebooks|similarity)/"
     r"|autograder/gradebook/(?!__init__\.py|safe_html\.py)"
-    r"|autograder/commands/class_edition\.py"
-    r"|.*(?:__pycache__|\.ipynb_checkpoints)/"
+    r"|autograder/(?:commands/class_edition|editions)\.py"
 )
 # Whose text a lesson shows, or Triton reads: by the lesson that does.
 DISPLAYED = {
     "course_lib/nn/flash_kernels.py": "14",
     "course_lib/lessons/patients/": "15",
 }
-EXTENSION = "labextensions/attention-course/"
 LABEL = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)*")
-DISTRIBUTION = PROJECT.replace("-", "_")
-OLDEST = (1980, 1, 1, 0, 0, 0)  # a zip file's first day: no file says when it was made
 
 PACKED = '''"""{first}"""
 
@@ -135,12 +132,12 @@ class Edition:
     @property
     def version(self) -> str:
         """The packages' version and the label."""
-        return f"{metadata.version(PROJECT).partition('+')[0]}+{self.label}"
+        return labelled_version(self.label)
 
     @property
     def wheel(self) -> str:
         """Name of the wheel's file."""
-        return f"{DISTRIBUTION}-{self.version}-py3-none-any.whl"
+        return wheel_name(self.version)
 
 
 def edition_of(course: Course, lessons: str, closed: str, label: str) -> Edition:
@@ -183,24 +180,9 @@ def make_edition(folder: Path, edition: Edition, form: str, *, torch: bool) -> s
     if form not in get_args(EditionForm):
         forms = ", ".join(get_args(EditionForm))
         raise CourseError(f"there is no edition as {form!r}; there are: {forms}")
-    folder = folder.expanduser().resolve()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CourseError(f"{folder} holds something already: name a new folder")
+    folder = new_folder(folder)
     files = files_of_edition(edition)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as name:
-            staging = Path(name, "edition")
-            _write(staging, edition, files, form, folder, torch=torch)  # type: ignore[arg-type]  # it is one of them
-            if folder.exists():
-                folder.rmdir()
-            staging.chmod(0o755)
-            staging.rename(folder)
-    except OSError as error:
-        raise CourseError(
-            f"{error.filename or folder} cannot be written ({error.strerror}): nothing "
-            "is half made. Name another folder"
-        ) from None
+    write_whole(folder, _written(edition, files, form, folder, torch=torch))  # type: ignore[arg-type]  # it is one of them
     return in_words(folder, edition, form)
 
 
@@ -227,20 +209,12 @@ def files_of_edition(edition: Edition) -> Files:
     modules = packed_modules(edition)
     banks = banks_of(edition)
     files = {}
-    for path, content in _package_files():
+    for path, content in package_files(LEFT_OUT):
         if path.startswith(BANKS) and path.endswith(".py"):
             if path.removeprefix(BANKS).removesuffix(".py") not in (*banks, "__init__"):
                 continue
         files[path] = packed(path, content) if path in modules else content
     return files
-
-
-def _package_files() -> Iterator[tuple[str, bytes]]:
-    for package in PACKAGES:
-        for path in sorted(package.rglob("*")):
-            name = path.relative_to(package.parent).as_posix()
-            if path.is_file() and not LEFT_OUT.match(name):
-                yield name, path.read_bytes()
 
 
 def banks_of(edition: Edition) -> set[str]:
@@ -289,7 +263,7 @@ def packed_modules(edition: Edition) -> set[str]:
     )
     return {f"{BANKS}{each.name}.py" for each in still_open} | {
         path
-        for path, content in _package_files()
+        for path, content in package_files(LEFT_OUT)
         if path.startswith("course_lib/") and path.endswith(".py") and content.strip()
         if path not in plain and not path.startswith(displayed)
     }
@@ -331,25 +305,24 @@ def _shared_files(edition: Edition) -> Files:
 # --- its forms ----------------------------------------------------------------------
 
 
-def _write(
-    target: Path,
+def _written(
     edition: Edition,
     files: Files,
     form: EditionForm,
     folder: Path,
     *,
     torch: bool,
-) -> None:
-    """Write an edition into a new folder.
+) -> Files:
+    """Return the files of an edition in one of its forms.
 
     folder : where it is going to lie
     """
     shared = _shared_files(edition)
-    about = _about(edition)
+    about = about_wheel(edition.version)
     if form == "folder":
         written = {**files, **shared, **about}
     else:
-        written = {edition.wheel: _wheel(edition, files, shared, about)}
+        written = {edition.wheel: wheel_of(edition.version, files, shared)}
     if form == "container":
         extra = "[torch]" if torch else ""
         dockerfile = DOCKERFILE.format(wheel=edition.wheel, extra=extra)
@@ -362,58 +335,4 @@ def _write(
     )
     lessons = ", ".join(edition.lessons)
     read_me = READ_ME.format(course=name, lessons=lessons, how=how)
-    for path, content in {**written, "README.md": read_me.encode()}.items():
-        file = target / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-
-def _about(edition: Edition) -> Files:
-    """Return what describes the edition to pip, with the licences."""
-    installed = metadata.distribution(PROJECT)
-    folder = f"{DISTRIBUTION}-{edition.version}.dist-info"
-    text = installed.read_text("METADATA") or ""
-    text = re.sub(r"(?m)^Version: .*$", f"Version: {edition.version}", text, count=1)
-    kind = "Wheel-Version: 1.0\nGenerator: attention-course\nRoot-Is-Purelib: true\n"
-    files = {
-        f"{folder}/METADATA": text.encode(),
-        f"{folder}/WHEEL": f"{kind}Tag: py3-none-any\n".encode(),
-        f"{folder}/entry_points.txt": (
-            installed.read_text("entry_points.txt") or ""
-        ).encode(),
-    }
-    for each in installed.files or ():
-        if each.parts[-2:-1] == ("licenses",):
-            files[f"{folder}/licenses/{each.name}"] = each.read_binary()
-    return files
-
-
-def _wheel(edition: Edition, files: Files, shared: Files, about: Files) -> bytes:
-    """Return a wheel, the same bytes for the same files."""
-    data = f"{DISTRIBUTION}-{edition.version}.data/data/share"
-    parts = dict(files)
-    for name, content in shared.items():
-        parts[f"{data}/{Path(SHARED).name}/{name}"] = content
-    for name, content in files.items():
-        _, extension, rest = name.partition(EXTENSION)
-        if extension:
-            parts[f"{data}/jupyter/{EXTENSION}{rest}"] = content
-    parts |= about
-    record = f"{DISTRIBUTION}-{edition.version}.dist-info/RECORD"
-    rows = [
-        f"{name},{_digest(content)},{len(content)}" for name, content in parts.items()
-    ]
-    parts[record] = "\n".join([*rows, f"{record},,", ""]).encode()
-    with tempfile.TemporaryFile() as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            for name, content in parts.items():
-                entry = zipfile.ZipInfo(name, OLDEST)
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
-        file.seek(0)
-        return file.read()
-
-
-def _digest(content: bytes) -> str:
-    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest())
-    return f"sha256={digest.decode().rstrip('=')}"
+    return {**written, "README.md": read_me.encode()}

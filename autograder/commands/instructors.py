@@ -199,6 +199,52 @@ def verify_command(
     raise typer.Exit(verify.verify(file))
 
 
+@commands.command("package", rich_help_panel=PANEL)
+def package_command(
+    lesson: Lesson,
+    system: Annotated[
+        str,
+        typer.Option(
+            "--for", help="gradescope, prairielearn, classroom50, exercism or github"
+        ),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="A new folder; build/packages/LESSON-SYSTEM"),
+    ] = None,
+    seed: Annotated[
+        Path | None,
+        typer.Option(help="File with the seed of the inputs; a new one is made"),
+    ] = None,
+    unsafe: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe",
+            help="Judge all the same where submissions cannot be kept apart from the "
+            "judge: they can then write their own results",
+        ),
+    ] = False,
+    notebook: Annotated[
+        Path | None,
+        typer.Option(
+            "--try", help="Judge this notebook here, in the system's own folders"
+        ),
+    ] = None,
+) -> None:
+    """Make what another grading system takes, to judge one lesson there.
+
+    README.md in the folder says where it goes and what students see.
+    """
+    from autograder.commands import package, terminal
+
+    made = package.make_package(
+        Course.here(), lesson, system, folder=folder, seed=seed, unsafe=unsafe
+    )
+    terminal.say(f"{made} is the package; its README.md says where it goes.")
+    if notebook:
+        terminal.say(package.try_package(made, system, [notebook]))
+
+
 @commands.command("extend", rich_help_panel=PANEL)
 def extend_command(
     student: Annotated[str, typer.Argument(help="The student's id")],

@@ -361,7 +361,7 @@ def check_closed(folder: Path, private: Sequence[Path]) -> None:
             "without namespaces the network is closed by a filter of system calls, "
             f"and there is none for {platform.machine()}"
         )
-    if still_open := [path for path in private if _others_can_read(path)]:
+    if still_open := [path for path in private if others_can_read(path)]:
         paths = " ".join(map(str, still_open))
         raise NoSandbox(
             "other users can read what would tell a submission the answers or the "
@@ -370,7 +370,7 @@ def check_closed(folder: Path, private: Sequence[Path]) -> None:
     folder.chmod(0o755)
 
 
-def _others_can_read(path: Path) -> bool:
+def others_can_read(path: Path) -> bool:
     """Return whether a user who owns nothing can reach a path and read it."""
     try:
         modes = [each.stat().st_mode for each in (path, *path.resolve().parents)]

@@ -59,8 +59,8 @@ def validated(line):
 
 
 def exercise(data, name):
-    (found,) = (each for each in data["exercises"] if each["exercise"] == name)
-    return found
+    (result,) = (each for each in data["exercises"] if each["exercise"] == name)
+    return result
 
 
 @pytest.fixture

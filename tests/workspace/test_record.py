@@ -155,9 +155,9 @@ def test_record_comes_back_as_it_was_written(tmp_path):
     record = recorded(("", HELPER), ("softmax", OWN), name="Zoë")
     [lesson] = record.lessons
     write_record(tmp_path, record)
-    again = read_record(tmp_path / "record.json")
-    assert again.digest == record.digest and again.name == "Zoë"
-    assert again.lessons == [replace(lesson, cells=[*lesson.cells])]
+    copy = read_record(tmp_path / "record.json")
+    assert copy.digest == record.digest and copy.name == "Zoë"
+    assert copy.lessons == [replace(lesson, cells=[*lesson.cells])]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def make_home(user: int) -> Path:
 
 
 def move_into(home: Path) -> None:
-    """Make it the current folder, the home and the place for temporary files."""
+    """Make it the current folder, the home and the folder of temporary files."""
     os.environ |= {"HOME": str(home), "TMPDIR": str(home), "IPYTHONDIR": str(home)}
     tempfile.tempdir = None  # to be looked up again
     os.chdir(home)

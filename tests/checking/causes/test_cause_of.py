@@ -158,7 +158,7 @@ def test_name_of_a_module_that_is_no_function_needs_the_module():
     )
 
 
-def test_module_that_is_not_imported_is_no_part_of_another_that_uses_it():
+def test_module_of_its_own_is_no_part_of_another_that_uses_it():
     assert "math" in vars(torch)  # PyTorch imports it for itself
     sentence = cause("def answer(a): return math.exp(a)", 1.0, torch=torch)
     assert sentence.startswith("`math` is a usual name for what `import math` brings")
