@@ -143,14 +143,16 @@ def output_file(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
     """Write a text file whole or not at all."""
-    write_lines(path, [text], end="")
+    write_lines(path, [text], end="", mode=mode)
 
 
-def write_lines(path: Path, lines: Iterable[str], end: str = "\n") -> None:
+def write_lines(
+    path: Path, lines: Iterable[str], end: str = "\n", *, mode: int = 0o644
+) -> None:
     """Write a text file whole or not at all, with no more than a line in memory."""
-    new = _staged(path, (f"{line}{end}" for line in lines))
+    new = _staged(path, (f"{line}{end}" for line in lines), mode)
     try:
         new.replace(path)
     finally:
@@ -198,7 +200,7 @@ def _unnamed(path: Path) -> Path:
     return Path(name)
 
 
-def _staged(path: Path, parts: Iterable[str | bytes]) -> Path:
+def _staged(path: Path, parts: Iterable[str | bytes], mode: int = 0o644) -> Path:
     """Write content to an unnamed file beside the path, all the way to the disk."""
     temporary = _unnamed(path)
     try:
@@ -207,7 +209,7 @@ def _staged(path: Path, parts: Iterable[str | bytes]) -> Path:
                 file.write(part if isinstance(part, bytes) else part.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
+        temporary.chmod(mode)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -5,8 +5,9 @@ and reads any number as a mask, all without a word. Here such arguments are refu
 name. An answer to an exercise need not do that: only the course's own functions do.
 """
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -14,6 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ANY = object()  # in place of an axis: none is needed
+Shapes = str | Callable[..., Any]  # a text, or the function whose docstring has them
+DOCUMENTED = re.compile(
+    r"^ *(\w+) : \(([^)]*)\)(?:, (booleans|integers)\b)?", re.MULTILINE
+)
+KINDS = {"booleans": "boolean", "integers": "whole"}
 LARGEST_WHOLE = 2**53  # up to here float64 holds every whole number
 NOT_BOOLEAN = (
     '{name} must be boolean, got {kind}: True means "may attend"; convert an additive '
@@ -22,7 +28,7 @@ NOT_BOOLEAN = (
 
 
 def floats(
-    shapes: str,
+    shapes: Shapes,
     *values: Any,
     axis: Any = ANY,
     between: tuple[float, float] | None = None,
@@ -30,12 +36,12 @@ def floats(
 ) -> Any:
     """Return arguments as arrays of floats whose shapes fit each other.
 
-    shapes : for each argument its name and axes, as in its docstring:
-        "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the same length
-        everywhere, at least 1 (n may be 0); the axes that ... stands for are broadcast.
-        Before the name may stand ``whole``, for whole numbers, or ``boolean``, for a
-        mask: there an axis of length 1, or one that is missing in front, counts for
-        all, and None stays None
+    shapes : the function whose docstring has the shapes, or for each argument its name
+        and axes: "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the
+        same length everywhere, at least 1 (n may be 0); the axes that ... stands for
+        are broadcast. Whole numbers are ``whole x (n)``, in a docstring
+        ``x : (n,), integers``; masks are ``boolean``, or ``booleans``: there an axis of
+        length 1, or one that is missing in front, counts for all, and None stays None
     values : the arguments, arrays or nested lists
     axis : the number of an axis that the first argument must have
     between : the smallest and the largest number that the first argument may hold
@@ -68,7 +74,7 @@ def floats(
 
 
 def numbers(
-    shapes: str,
+    shapes: Shapes,
     *values: Any,
     between: tuple[float, float] | None = None,
     **sizes: Any,
@@ -84,7 +90,7 @@ def numbers(
     return checked if len(values) > 1 else checked[0]
 
 
-def arrays(shapes: str, *values: Any, **sizes: Any) -> Any:
+def arrays(shapes: Shapes, *values: Any, **sizes: Any) -> Any:
     """Return arguments as ``floats`` does, but whole numbers as they are.
 
     >>> arrays("x (n)", np.array([1, 2], dtype=np.int8)).dtype
@@ -359,27 +365,34 @@ class Expected(NamedTuple):
         return f"({axes},)" if len(self.axes) == 1 and not self.leading else f"({axes})"
 
 
-def parse(shapes: str) -> list[Expected]:
-    """Return what a check's text says about each argument; see ``floats``.
+def parse(shapes: Shapes) -> list[Expected]:
+    """Return what a text, or a function's docstring, says of shapes; see ``floats``.
 
     >>> parse("x (..., n), whole positions (n)")[1]
     Expected(name='positions', axes=('n',), leading=False, kind='whole')
     """
+    if not isinstance(shapes, str):
+        documented = DOCUMENTED.findall(shapes.__doc__ or "")
+        return [_expected(KINDS.get(kind, ""), *rest) for *rest, kind in documented]
     described = []
     for argument in shapes.removesuffix(")").split("), "):
-        named, _, inner = argument.partition(" (")
+        named, _, axes = argument.partition(" (")
         kind, _, name = named.rpartition(" ")
-        axes = inner.split(", ")
-        leading = axes[0] == "..."
-        described.append(Expected(name, tuple(axes[leading:]), leading, kind))
+        described.append(_expected(kind, name, axes))
     return described
+
+
+def _expected(kind: str, name: str, inner: str) -> Expected:
+    axes = re.sub(" · |(?<=\\d) (?=d_)", "·", inner).removesuffix(",").split(", ")
+    leading = axes[0] == "..."
+    return Expected(name, tuple(axes[leading:]), leading, kind)
 
 
 remembered = cache(parse)
 
 
 def _checked(
-    shapes: str, values: tuple[Any, ...], sizes: dict[str, Any], wide: type | None
+    shapes: Shapes, values: tuple[Any, ...], sizes: dict[str, Any], wide: type | None
 ) -> list[Any]:
     known = {
         name: (whole(f"{name} ≥ 1", size), f"{name}={size}")

@@ -23,7 +23,7 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    x = arguments.floats("x (...)", x, axis=axis)
+    x = arguments.floats(softmax, x, axis=axis)
     shifted = x - np.max(x, axis=axis, keepdims=True)
     exponentials = np.exp(shifted)
     return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
@@ -44,7 +44,7 @@ def softmax_jacobian(p: np.ndarray) -> np.ndarray:
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
-    p = arguments.floats("p (..., m)", p)
+    p = arguments.floats(softmax_jacobian, p)
     diagonal = p[..., np.newaxis] * np.eye(p.shape[-1], dtype=p.dtype)
     return diagonal - p[..., :, np.newaxis] * p[..., np.newaxis, :]
 
@@ -65,7 +65,7 @@ def scaled_scores(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     >>> scaled_scores(q, k)
     array([[1., 4.]])
     """
-    q, k = arguments.floats("q (..., n, d_k), k (..., m, d_k)", q, k)
+    q, k = arguments.floats(scaled_scores, q, k)
     d_k = q.shape[-1]
     return q @ np.swapaxes(k, -1, -2) / d_k**0.5  # (..., n, m)
 
@@ -92,9 +92,7 @@ def attention(
     >>> output, weights
     (array([[15.,  0.,  3.]]), array([[0.5, 0.5]]))
     """
-    q, k, v = arguments.floats(
-        "q (..., n, d_k), k (..., m, d_k), v (..., m, d_v)", q, k, v
-    )
+    q, k, v = arguments.floats(attention, q, k, v)
     weights = softmax(scaled_scores(q, k), axis=-1)  # (..., n, m)
     return weights @ v, weights  # (..., n, d_v), (..., n, m)
 
@@ -120,7 +118,7 @@ def attention_step_by_step(
     >>> steps["weights"], steps["output"]
     (array([0.5, 0.5]), array([0.5, 0.5]))
     """
-    q1, k, v = arguments.floats("q1 (d_k), k (m, d_k), v (m, d_v)", q1, k, v)
+    q1, k, v = arguments.floats(attention_step_by_step, q1, k, v)
     scores = k @ q1  # (m,)
     scaled = scores / q1.shape[-1] ** 0.5  # (m,)
     weights = softmax(scaled)  # (m,)
@@ -150,7 +148,7 @@ def similarity_attention(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     >>> similarity_attention(np.array([[0.0, 0.0]]), np.array([[2.0, 4.0], [4.0, 0.0]]))
     array([[3., 2.]])
     """
-    x, y = arguments.floats("x (..., n, d), y (..., m, d)", x, y)
+    x, y = arguments.floats(similarity_attention, x, y)
     weights = softmax(x @ np.swapaxes(y, -1, -2), axis=-1)  # (..., n, m)
     return weights @ y  # (..., n, d)
 
@@ -175,11 +173,7 @@ def additive_scores(
     >>> additive_scores(q, k, np.ones((1, 3)), np.ones((2, 3)), np.array([1., 2., 3.]))
     array([[0., 6.]])
     """
-    q, k, w_q, w_k, v = arguments.floats(
-        "q (..., n, d_q), k (..., m, d_k), w_q (d_q, d_hidden), w_k (d_k, d_hidden), "
-        "v (d_hidden)",
-        *(q, k, w_q, w_k, v),
-    )
+    q, k, w_q, w_k, v = arguments.floats(additive_scores, q, k, w_q, w_k, v)
     projected_q = (q @ w_q)[..., :, np.newaxis, :]  # (..., n, 1, d_hidden)
     projected_k = (k @ w_k)[..., np.newaxis, :, :]  # (..., 1, m, d_hidden)
     return np.tanh(projected_q + projected_k) @ v  # (..., n, m)
@@ -201,7 +195,5 @@ def bilinear_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray) -> np.ndarray:
     >>> bilinear_scores(q, k, np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
     array([[24., 12.]])
     """
-    q, k, w = arguments.floats(
-        "q (..., n, d_q), k (..., m, d_k), w (d_q, d_k)", q, k, w
-    )
+    q, k, w = arguments.floats(bilinear_scores, q, k, w)
     return q @ w @ np.swapaxes(k, -1, -2)  # (..., n, m)

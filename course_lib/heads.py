@@ -32,7 +32,7 @@ def split_heads(x: np.ndarray, n_heads: int) -> np.ndarray:
            [[3, 4],
             [7, 8]]])
     """
-    x = arguments.arrays("x (..., n, d_model)", x, n_heads=n_heads)
+    x = arguments.arrays(split_heads, x, n_heads=n_heads)
     *leading, n, d_model = x.shape
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
@@ -54,7 +54,7 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
     array([[1, 2, 3, 4],
            [5, 6, 7, 8]])
     """
-    x = arguments.arrays("x (..., n_heads, n, d)", x)
+    x = arguments.arrays(merge_heads, x)
     *leading, n_heads, n, d = x.shape
     parts = np.swapaxes(x, -2, -3)  # (..., n, n_heads, d)
     return parts.reshape(*leading, n, n_heads * d)
@@ -81,9 +81,9 @@ def multi_head_attention(
     w_v : (d_memory, n_heads · d_v), parameters, likewise
     w_o : (n_heads · d_v, d_out), parameters that join the heads
     n_heads : number of heads
-    may_attend : (..., n, m), or (n, m), the same for all sequences; True where token i
-        may attend to token j of the memory, with any head; at least one True in each
-        row; None if all may attend to all
+    may_attend : (..., n, m), booleans, or (n, m), the same for all sequences; True
+        where token i may attend to token j of the memory, with any head; at least one
+        True in each row; None if all may attend to all
 
     Returns two arrays. Row i of the output (..., n, d_out) joins the results of all
     heads for token i. Row i of weights[..., h, :, :] (..., n_heads, n, m) says how much
@@ -98,11 +98,7 @@ def multi_head_attention(
            [1., 2.]]), (2, 2, 2))
     """
     x, memory, w_q, w_k, w_v, w_o, may_attend = arguments.floats(
-        "x (..., n, d_model), memory (..., m, d_memory), w_q (d_model, n_heads·d_k), "
-        "w_k (d_memory, n_heads·d_k), w_v (d_memory, n_heads·d_v), "
-        "w_o (n_heads·d_v, d_out), boolean may_attend (..., n, m)",
-        *(x, memory, w_q, w_k, w_v, w_o, may_attend),
-        n_heads=n_heads,
+        multi_head_attention, x, memory, w_q, w_k, w_v, w_o, may_attend, n_heads=n_heads
     )
     q, k = split_heads(x @ w_q, n_heads), split_heads(memory @ w_k, n_heads)
     v = split_heads(memory @ w_v, n_heads)

@@ -64,8 +64,8 @@ def sliding_window_mask(n: int, width: int) -> np.ndarray:
 def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     """Let all queries attend to a sequence's tokens, and not to its padding.
 
-    lengths : (...), number of tokens of each sequence, 0 … m; the padding comes
-        after them. For a single sequence it may be an array without axes
+    lengths : (...), integers, the number of tokens of each sequence, 0 … m; the padding
+        comes after them. For a single sequence it may be an array without axes
     m : number of keys of each sequence, tokens and padding
 
     Returns may_attend (..., 1, m), booleans: the one row holds for every query, and
@@ -77,7 +77,7 @@ def padding_mask(lengths: np.ndarray | list[int], m: int) -> np.ndarray:
     [[[True, True, False]], [[False, False, False]]]
     """
     m = arguments.whole("m ≥ 0", m)
-    lengths = arguments.numbers("whole lengths (...)", lengths, between=(0, m))
+    lengths = arguments.numbers(padding_mask, lengths, between=(0, m))
     ends = np.asarray(lengths)[..., np.newaxis, np.newaxis]  # (..., 1, 1)
     return np.arange(m) < ends  # (..., 1, m)
 
@@ -123,9 +123,7 @@ def masked_softmax(scores: np.ndarray, may_attend: np.ndarray) -> np.ndarray:
     >>> masked_softmax(np.array([[5.0, 9.0]]), np.array([[False, False]]))
     array([[0., 0.]])
     """
-    scores, may_attend = arguments.floats(
-        "scores (..., n, m), boolean may_attend (..., n, m)", scores, may_attend
-    )
+    scores, may_attend = arguments.floats(masked_softmax, scores, may_attend)
     allowed = np.where(may_attend, scores, -np.inf)
     nothing = ~may_attend.any(axis=-1, keepdims=True)  # such rows would be −∞ − (−∞)
     largest = np.where(nothing, 0.0, allowed.max(axis=-1, keepdims=True))
@@ -156,7 +154,7 @@ def convert_mask(may_attend: np.ndarray, to: str) -> np.ndarray:
     >>> convert_mask(may_attend, "additive")
     array([[  0., -inf]])
     """
-    may_attend = arguments.arrays("boolean may_attend (...)", may_attend)
+    may_attend = arguments.arrays(convert_mask, may_attend)
     if to == "scaled_dot_product_attention":
         return may_attend.copy()  # of the same kind as ours
     if to == "MultiheadAttention":
@@ -188,7 +186,7 @@ def leak(f: Callable[[np.ndarray], np.ndarray], x: np.ndarray, t: int) -> float:
     >>> leak(lambda x: x + x.sum(), x, 0)
     13.0
     """
-    x, t = arguments.numbers("x (n, d)", x), arguments.whole("t ≥ 0", t)
+    x, t = arguments.numbers(leak, x), arguments.whole("t ≥ 0", t)
     if t >= len(x):
         raise ValueError(f"t={t} is beyond the last row of x, {len(x) - 1}")
     # In the dtype of x: rounding it otherwise would be taken for a leak.

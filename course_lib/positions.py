@@ -81,9 +81,7 @@ def add_positions(x: np.ndarray, encoding: np.ndarray) -> np.ndarray:
     >>> add_positions(np.array([[1.0, 1.0]]), np.array([[0.0, 1.0], [0.8, 0.5]]))
     array([[1., 2.]])
     """
-    x, encoding = arguments.floats(
-        "x (..., n, d_model), encoding (n_positions, d_model)", x, encoding
-    )
+    x, encoding = arguments.floats(add_positions, x, encoding)
     n, n_positions = x.shape[-2], len(encoding)
     if n > n_positions:
         raise ValueError(
@@ -98,7 +96,7 @@ def rotary(
     """Rotate queries or keys by angles that grow with their positions.
 
     x : (..., n, d_k), one query or one key per row; d_k is even
-    positions : (n,), the position of each row, any integers
+    positions : (n,), integers of any size and sign, the position of each row
     base : as in ``sinusoidal_encoding``
 
     Returns (..., n, d_k): in row t of x, for i = 0, 1, …, the neighbours a and b in
@@ -112,9 +110,7 @@ def rotary(
     array([[1.    , 0.    ],
            [0.5403, 0.8415]])
     """
-    x, positions = arguments.floats(
-        "x (..., n, d_k), whole positions (n)", x, positions
-    )
+    x, positions = arguments.floats(rotary, x, positions)
     base = arguments.positive("base", base)
     d_k = x.shape[-1]
     if d_k % 2:

@@ -95,9 +95,7 @@ def cross_attention(
     (array([[4.]]), array([[0.5, 0.5]]))
     """
     x, memory, w_q, w_k, w_v = arguments.floats(
-        "x (..., n, d_model), memory (..., m, d_memory), w_q (d_model, d_k), "
-        "w_k (d_memory, d_k), w_v (d_memory, d_v)",
-        *(x, memory, w_q, w_k, w_v),
+        cross_attention, x, memory, w_q, w_k, w_v
     )
     return attention(x @ w_q, memory @ w_k, memory @ w_v)  # (..., n, d_v), (..., n, m)
 
@@ -110,8 +108,8 @@ def equivariance_gap(
     f : takes an array like x, does not modify it, and returns an array (n, ...) with
         as many rows, which may be numbers, vectors or tables
     x : (n, d), one token per row
-    permutation : (n,), each of 0 … n − 1 once; row i of the permuted sequence is row
-        permutation[i] of x
+    permutation : (n,), integers, each of 0 … n − 1 once; row i of the permuted sequence
+        is row permutation[i] of x
 
     Returns a float: the largest absolute difference between f(permuted x) and the
     permuted f(x). It is 0 if f treats all positions equally. x is not modified.
@@ -165,9 +163,7 @@ def self_attention_gradients(
            [0.5]]), array([[2.]]))
     """
     x, w_q, w_k, w_v, grad_output = arguments.floats(
-        "x (n, d_model), w_q (d_model, d_k), w_k (d_model, d_k), w_v (d_model, d_v), "
-        "grad_output (n, d_v)",
-        *(x, w_q, w_k, w_v, grad_output),
+        self_attention_gradients, x, w_q, w_k, w_v, grad_output
     )
     q, k, v = project(x, w_q, w_k, w_v)
     _, weights = attention(q, k, v)

@@ -128,7 +128,8 @@ def test_positions(sinusoidal_encoding: Function) -> None:
 def test_bpe(train_bpe: Function) -> None:
     """Test a function that should do what ``course_lib.bpe.train_bpe`` does.
 
-    train_bpe : called as train_bpe(words, n_merges), with at most 4,000 words. The test
+    train_bpe : called as train_bpe(words, n_merges), where words has tuples of symbols
+        and how often each occurs, such as {("a", "t"): 3}, at most 4,000. The test
         sees what it returns, and nothing else of it. It makes at most 4,000 calls,
         whose results hold at most 400,000 numbers in all
 

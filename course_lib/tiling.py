@@ -27,7 +27,7 @@ def online_softmax(x: np.ndarray, block: int) -> np.ndarray:
     >>> online_softmax(np.log([[1.0, 2.0, 5.0]]), 2)
     array([[0.125, 0.25 , 0.625]])
     """
-    x, block = arguments.floats("x (..., m)", x), arguments.whole("block ≥ 1", block)
+    x, block = arguments.floats(online_softmax, x), arguments.whole("block ≥ 1", block)
     largest = np.full((*x.shape[:-1], 1), -np.inf)  # of no scores
     total = np.zeros((*x.shape[:-1], 1))
     for start in range(0, x.shape[-1], block):
@@ -75,11 +75,7 @@ def tiled_attention(
     array([[3.5, 4.5]])
     """
     block = arguments.whole("block ≥ 1", block)
-    q, k, v, may_attend = arguments.floats(
-        "q (..., n, d_k), k (..., m, d_k), v (..., m, d_v), "
-        "boolean may_attend (..., n, m)",
-        *(q, k, v, may_attend),
-    )
+    q, k, v, may_attend = arguments.floats(tiled_attention, q, k, v, may_attend)
     largest = np.full((*q.shape[:-1], 1), -np.inf)  # (..., n, 1), of no scores
     total = np.zeros((*q.shape[:-1], 1))
     output = np.zeros((*q.shape[:-1], v.shape[-1]))  # (..., n, d_v)

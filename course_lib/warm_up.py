@@ -38,7 +38,7 @@ def normalise_rows(x: np.ndarray) -> np.ndarray:
     array([[0.125, 0.375, 0.5  ],
            [0.5  , 0.5  , 0.   ]])
     """
-    x = arguments.floats("x (..., n, m)", x, between=(0, np.inf))
+    x = arguments.floats(normalise_rows, x, between=(0, np.inf))
     return x / x.sum(axis=-1, keepdims=True)  # (..., n, m) / (..., n, 1)
 
 
@@ -56,5 +56,5 @@ def pairwise_sums(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     array([[[11.,  2.],
             [21.,  2.]]])
     """
-    a, b = arguments.numbers("a (n, d), b (m, d)", a, b)
+    a, b = arguments.numbers(pairwise_sums, a, b)
     return a[:, np.newaxis, :] + b[np.newaxis, :, :]  # (n, 1, d) + (1, m, d)

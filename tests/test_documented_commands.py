@@ -61,6 +61,7 @@ CARRIED_OUT = [
 ]
 INDEX = "the package index does not have the course yet"
 CONTAINER = "needs Docker's daemon; tests/test_environment.py reads the files"
+CANVAS = "needs a Canvas; tests/gradebook/test_canvas_send.py has one"
 # What is not run, by how its line begins, and the test that runs it elsewhere.
 NOT_RUN = {
     "uvx ": f"{INDEX}; tests/commands/test_start.py starts it from the wheel",
@@ -70,6 +71,8 @@ NOT_RUN = {
     "make test": "it would run this test again",
     ".venv/bin/autograder new ": "tests/commands/test_new_exercise.py",
     ".venv/bin/autograder check-bank ": "tests/commands/test_new_exercise.py",
+    "read -rs CANVAS_TOKEN": CANVAS,
+    ".venv/bin/autograder export 01 --to canvas --send": CANVAS,
     ".venv/bin/autograder build 01": "tests/test_running_a_term.py, as make build",
 }
 # What a line gets so that it ends soon; the rest of it is the page's.

@@ -1,19 +1,20 @@
 """Hold the field's words in names, messages, docstrings and lessons.
 
-Each ``Rule`` is a row of the table "one thing, one word". What is left to mend:
+``words.toml`` is the table "one thing, one word". What is left to mend:
 
     python -m tests.test_language [paths…]
 """
 
 import ast
-import io
 import re
 import sys
-import tokenize
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -25,128 +26,55 @@ SUFFIXES = (".py", ".md", ".j2")
 LONGEST_FAILURE = 40  # lines; the command prints all
 LONGEST_TEST_NAME = 60  # characters: a unit and a claim fit, a story does not
 
-NAMES = frozenset({"name"})
 TEXT = frozenset({"docstring", "comment", "message", "prose"})
-BOTH = NAMES | TEXT
+KINDS = {
+    "names": frozenset({"name"}),
+    "messages": frozenset({"message"}),
+    "text": TEXT,
+    "names and text": TEXT | {"name"},
+}
 
 
-class Rule(NamedTuple):
-    """A word of the wrong column, and what to say instead.
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A row of ``words.toml``, which says what is in it."""
 
-    wrong : pattern over running text, or over the words of a name: ``OneHead`` is
-        "one head"
-    where : the kinds of passage to which it applies
-    bad, good : what it must find, and what it must leave alone
-    unless : patterns of phrases in which the word may stay, each with its reason
-    files : pattern of the paths to which it applies, "" for all
-    """
-
-    wrong: str
+    words: list[str]
     say: str
-    where: frozenset[str]
     bad: str
     good: str
-    unless: Mapping[str, str] = MappingProxyType({})
-    files: str = ""
+    wrong: re.Pattern[str]
+    kinds: frozenset[str]
+    files: re.Pattern[str]
+    unless: list[re.Pattern[str]]
+
+    def may_be_in(self, lower: str) -> bool:
+        """Return whether a text, in lower case, has one of the words in it."""
+        return any(map(lower.__contains__, self.words))
 
 
-RESULT = "(found|kept|given|told|seen|shown|said)"
-SEEMS = (
-    "like|as|alike|different|the same|strange|odd|good|better|right|wrong|harmless"
-    "|larger|smaller|small|simple|random|crude|ready|ugly|tidy|clever|perfect|natural"
-)
-PEOPLE = "you|we|people|person|instructor|reader"
-BEAM = "beam|greedy|decoding|search|generat"
-BPE = "bpe|subwords|encode_bytes|encode_word|decode_bytes|merge|pair_counts"
-EMBEDDING = "embed|layers|transformer|seq2seq|cach|decoding|decoder_step"
-NO_ATTENTION = (
-    "autograder/(?!exercises)|tests/(grad|dash|host|honest|plain|check|notebooks|demo)"
-)
+def rule_of(
+    words: list[str],
+    patterns: Iterable[str] = (r"\b<words>s?\b",),
+    where: str = "names and text",
+    files: str = "",
+    unless: Iterable[str] = (),
+    **row: str,
+) -> Rule:
+    """Compile a row of the table."""
+    wrong = "|".join(patterns).replace("<words>", f"({'|'.join(words)})")
+    return Rule(
+        words=words,
+        wrong=re.compile(wrong, re.IGNORECASE | re.MULTILINE),
+        kinds=KINDS[where],
+        files=re.compile(files),
+        unless=[re.compile(phrase, re.IGNORECASE) for phrase in unless],
+        **row,
+    )
 
-# A table, so it is set like one.
-# fmt: off
-RULES = (
-    Rule(r"\bplaces?\b", "position (or what it is: device, path, index, line)", BOTH,
-         bad="several_places", good="query at position i, in the first place", unless={
-             r"in the first place|(takes?|took|taking|taken) (the )?place": "idioms",
-             r"in(to)? place\b|in-place": "PyTorch's term; and 'in place of'",
-             r"decimal places?|last place\b": "terms of arithmetic"}),
-    Rule(r"\blook(s|ed|ing)?\b", "attend(s) to; head; else read, search, seem", BOTH,
-         bad="three_looks", good="the row that Python looks up at step 3", unless={
-             r"look(s|ed|ing)?( [\w`*'’.-]+){0,4}?[ -]up\b": "to look something up",
-             r"look(s|ed|ing)? (for|through|again|closely|whether)\b": "to search",
-             r"look-arounds?": "a term of regular expressions",
-             rf"look(s|ed)? ([a-z]+ )?({SEEMS})\b": "to seem",
-             r"(?-i:\bLook) (again |once more )?at\b": "the reader is asked to",
-             rf"\b({PEOPLE})( \w+)? look(s|ed|ing)?\b": "people do"},
-         files=f"^(?!{NO_ATTENTION})"),
-    Rule(rf"^((those|the|all|never|longest|largest|most|n) )?{RESULT}"
-         rf"( (by|in|from|as|at|to|back|up))?$|\bwhat (is|was|has been) {RESULT}\b",
-         "a name that says what it is", NAMES, bad="found_by", good="kept_merges"),
-    Rule(r"^again$", "a name that says what it is: retry, repeated …", NAMES,
-         bad="AGAIN", good="opened_again"),
-    Rule(r"\bstrangers?\b", "untrusted (code), unknown (type)", BOTH,
-         bad="Stranger", good="untrusted"),
-    Rule(r"\bmistakes?\b", "misconception (the wrong idea), error", BOTH,
-         bad="known mistakes of softmax", good="typed by mistake",
-         unless={r"by mistake": "an idiom"},
-         files="^(autograder|tests|README|CONTRIBUTING)"),
-    Rule(r"\b(known|named?|names|naming|which) (the |your )?mistakes?\b",
-         "misconception", TEXT, bad="the check names the mistake",
-         good="a mistake costs one letter", files="^(solutions|course_lib)"),
-    Rule(r"^(\w+ )*findings?( of)?$|\b(the|a|its|each|every|one|no) findings?\b",
-         "diagnosis (what a learner is told)", BOTH,
-         bad="the finding", good="a cell for finding the student",
-         files="^(autograder|tests|CONTRIBUTING)"),
-    Rule(r"\bfillings?\b|\bfill(s|ed|ing)?( [\w`-]+){0,3} up\b|^filled$",
-         "padding, pad, padded", BOTH,
-         bad="filled_up", good="filled with 0 before filling in the answer", unless={
-             r"filling in\b": "a form, or an answer",
-             r"fill(s|ed|ing)?( up)? (the |a )?(disk|memory)( up)?": "to the brim"}),
-    Rule(r"^fill$", "pad", frozenset({"message"}), bad="fill", good="to be filled in"),
-    Rule(r"\brates?\b", "learning rate (or what it is a rate of)", BOTH,
-         bad="rate", good="the learning rates and the dropout rate",
-         unless={
-             r"(learning|dropout|error|sampling|compression) rates?": "in full",
-            r"warm-?up rates?": "the exercise",
-             r"--rate\b": "an option of the command line"}),
-    Rule(r"\bthinks\b|^think$|\bthen think\b|\bthink (each )?for itself",
-         "feed-forward network, feed_forward", BOTH,
-         bad="thinks", good="It is tempting to think so."),
-    Rule(r"\bnumbers? of (a|the|each|every|its) token\b|\bnumbers of (the )?tokens\b"
-         r"|\btokens?['’]s? numbers?\b|\bnumbers? for (a|each) token\b",
-         "token id (or: entry, feature of a token's vector)", TEXT,
-         bad="the number of a token", good="the number of tokens"),
-    Rule(r"\bscores of (all )?(the )?tokens\b", "logits", TEXT,
-         bad="scores of all tokens", good="scores of the keys"),
-    Rule(r"^((small|big|far|large|transposed) )?table$|\btables? of (all )?tokens\b",
-         "embedding (rows of vectors), vocabulary (list of tokens)", BOTH,
-         bad="table", good="the embedding table", files=EMBEDDING),
-    Rule(r"\bpieces?\b", "pre_tokens, pre-tokenisation (or subwords)", BOTH,
-         bad="pieces", good="a piece of cake, piece by piece", unless={
-             r"word piece( score|\b(?!s))": "WordPiece is an algorithm's name",
-             r"piece by piece|a piece of": "idioms"},
-         files=BPE),
-    Rule(r"\bmerits?\b", "length penalty; score of a hypothesis", BOTH,
-         bad="merit", good="length_penalty"),
-    Rule(r"\bbeginnings\b", "hypotheses", BOTH,
-         bad="it keeps several beginnings", good="at the beginning",
-         files=f"1[01]_|{BEAM}"),
-    Rule(r"\b(beginning|texts?)\b", "hypothesis (partial output), sequence", BOTH,
-         bad="texts", good="at the beginning of a hypothesis",
-         unless={r"(at|from|in) the beginning": "an idiom"}, files=BEAM),
-    Rule(r"\bwhat (it|the \w+) (has )?remember(s|ed)\b", "hidden state", TEXT,
-         bad="what the decoder remembers", good="its hidden state",
-         files="course_lib|solutions|exercises"),
-    Rule(r"\bwhat (went|goes|came|comes) in(to it)? is added\b", "residual connection",
-         TEXT, bad="what went in is added", good="the residual connection"),
-    Rule(r"\bno matter of course\b|\b(goes|go|went) along with\b|\bone hears\b"
-         r"|\b(stands?|stood) beside\b|\b(what|that) comes? of (it|that|this)\b",
-         "it in plain English", TEXT,
-         bad="One hears that it stands beside it.", good="It is next to it."),
-)
-# fmt: on
 
+TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+RULES = [rule_of(**row) for row in TABLE["rule"]]
 # Words with which a function's docstring does not begin.
 NOT_STANDARD = "Give Say Take Have Tell".split()
 NOT_IMPERATIVE = (
@@ -186,12 +114,12 @@ def name_in_words(name: str) -> str:
     return " ".join(words).lower()
 
 
-def bound_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def bound_names(nodes: list[ast.AST]) -> Iterator[tuple[str, int]]:
     """Yield the names that code chooses itself, with their lines.
 
     Uses, keywords of calls and attributes of other objects may be a library's.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name, node.lineno
@@ -207,10 +135,10 @@ def bound_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield node.name, node.lineno
 
 
-def strings(tree: ast.AST) -> Iterator[Passage]:
+def strings(nodes: list[ast.AST]) -> Iterator[Passage]:
     """Yield docstrings and messages, with … for the values in f-strings."""
     docstrings, parts = set(), set()
-    for node in ast.walk(tree):  # parents come before their children
+    for node in nodes:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 docstrings.add(node.value)
@@ -235,31 +163,107 @@ def blocks(kind: str, numbered: Iterable[tuple[int, str]]) -> Iterator[Passage]:
         block.append((line, text))
 
 
-def passages(path: str, source: str) -> Iterator[Passage]:
+COMMENT_OR_STRING = re.compile(
+    r'''(\#.*|"""(?:\\[\s\S]|[^\\])*?"""|\'\'\'(?:\\[\s\S]|[^\\])*?\'\'\''''
+    r"""|"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*')"""
+)
+# Imports and decorators, which bind no name.
+BINDS_NONE = re.compile(r"^ *(?:(?:from .*)?import (?!.* as ).*$|@\w+)", re.MULTILINE)
+INSIDE_F_STRING = re.compile(r"{[^\0{}]*(?:{[^\0{}]*}[^\0{}]*)*}")
+DOCSTRING = re.compile(r''':(?: *#.*)?\n\s*[rR]?"""([^\s,;:.]*)''')
+PROPERTY = re.compile(r"@.*property.*\n *def .*$")
+LONG_TEST = re.compile(rf"test_\w{{{LONGEST_TEST_NAME - 4},}}")
+
+
+def unparsed(source: str) -> tuple[str, list[tuple[int, str]], list[str]]:
+    """Split a module into code, numbered lines of comments, and strings.
+
+    This takes a twentieth of the time in which it is parsed, and says of most modules
+    that they need not be.
+    """
+    parts, line, between = COMMENT_OR_STRING.split(source), 1, "nothing yet"
+    comments, strings = [], []
+    for code, part in zip(parts[::2], parts[1::2], strict=False):
+        line, between = line + code.count("\n"), between + code
+        if part.startswith("#"):
+            comments.append((line, part.strip("# ")))
+        else:
+            goes_on = not between.strip("rbfuRBFU \\\n")
+            before, between = (strings.pop() if goes_on else ""), ""
+            quotes = 3 if part.startswith(('"""', "'''")) else 1
+            strings.append(before + part[quotes:-quotes])
+        line += part.count("\n")
+    return " ".join(parts[::2]), comments, strings
+
+
+def suspects(path: str, source: str) -> list[Rule]:
+    """List the rules that a file may break: mostly none, and it need not be parsed."""
+    names, texts = [], re.split(r"\n\s*\n", source)
+    if path.endswith(".py"):
+        code, comments, strings = unparsed(source)
+        inside = INSIDE_F_STRING.findall("\0".join(strings))
+        code = BINDS_NONE.sub("", code)
+        names = {Path(path).stem, *re.findall(r"[^\W\d]\w*", " ".join([code, *inside]))}
+        texts = [*strings, *(each.text for each in blocks("comment", comments))]
+        # Strings may be raw, as in r"\text", or not, as in "\text".
+        escaped = [each.replace("\\'", "'") for each in strings if "\\" in each]
+        texts += [re.sub(r"\\[nrt\n]", " ", each) for each in escaped]
+    text = " ".join("\0".join(texts).split()).replace("\0", "\n")
+    broken, lower = set(chain.from_iterable(map(rules_of_name, names))), text.lower()
+
+    def is_broken(rule: Rule) -> bool:
+        may_be_in_text = rule.kinds & TEXT and rule.may_be_in(lower)
+        return rule in broken or bool(may_be_in_text and wrong_words(rule, text))
+
+    return [rule for rule in RULES if rule.files.search(path) and is_broken(rule)]
+
+
+@cache
+def rules_of_name(name: str) -> list[Rule]:
+    """List the rules that a name breaks in some files."""
+    words = name_in_words(name)
+    rules = (rule for rule in RULES if "name" in rule.kinds and rule.may_be_in(words))
+    return [rule for rule in rules if wrong_words(rule, words)]
+
+
+def passages(path: str, source: str, nodes: list[ast.AST]) -> Iterator[Passage]:
     """Yield what a file says: the names that it binds, and its running text."""
     if not path.endswith(".py"):
         lines = enumerate(source.splitlines(), 1)
         yield from blocks("prose", ((n, line) for n, line in lines if line.strip()))
         return
-    tree = ast.parse(source, path)
-    for name, line in {(Path(path).stem, 0), *bound_names(tree)}:
+    for name, line in {(Path(path).stem, 0), *bound_names(nodes)}:
         yield Passage("name", name_in_words(name), line, line)
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    comments = (token for token in tokens if token.type == tokenize.COMMENT)
-    yield from blocks("comment", ((t.start[0], t.string.strip("# ")) for t in comments))
-    for passage in strings(tree):  # what tests feed may say anything
+    yield from blocks("comment", unparsed(source)[1])
+    for passage in strings(nodes):  # what tests feed may say anything
         if passage.kind == "docstring" or not path.startswith("tests/"):
             yield passage
 
 
+def may_be_misnamed(source: str) -> bool:
+    """Return whether a module may have long names of tests or unusual docstrings."""
+    starts = (m for m in DOCSTRING.finditer(source) if not is_standard_verb(m[1]))
+    headers = (source[: start.start()].rpartition("\n\n")[2] for start in starts)
+    return bool(LONG_TEST.search(source)) or any(
+        "def " in each and not PROPERTY.search(each) for each in headers
+    )
+
+
 def wrong_words(rule: Rule, text: str, phrase: str = "") -> list[re.Match[str]]:
     """Find a rule's words outside the phrases in which they may stay."""
-    matches = list(re.finditer(rule.wrong, text, re.IGNORECASE))
-    patterns = [*rule.unless, re.escape(phrase)] if matches else []
-    allowed = [m for each in patterns for m in re.finditer(each, text, re.IGNORECASE)]
+    matches = list(rule.wrong.finditer(text))
+    if not matches:
+        return []
+    patterns = [*rule.unless, re.compile(re.escape(phrase), re.IGNORECASE)]
 
     def stays(word: re.Match[str]) -> bool:
-        return any(a.start() <= word.start() and word.end() <= a.end() for a in allowed)
+        first = text.rfind("\n", 0, word.start()) + 1
+        last = text.find("\n", word.end()) + 1 or len(text)
+        return any(
+            phrase.start() <= word.start() and word.end() <= phrase.end()
+            for pattern in patterns
+            for phrase in pattern.finditer(text, first, last)
+        )
 
     return [word for word in matches if not stays(word)]
 
@@ -283,9 +287,9 @@ def is_standard_verb(word: str) -> bool:
     return bool(re.fullmatch("[A-Z][a-z-]+", word)) and not third_person
 
 
-def docstring_starts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def docstring_starts(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the first words of functions' docstrings; a property's may be a noun."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             decorators = " ".join(map(ast.unparse, node.decorator_list))
             docstring = ast.get_docstring(node)
@@ -296,24 +300,25 @@ def docstring_starts(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def hits_of(path: Path) -> list[Hit]:
     """List what is to be mended in one file."""
     name, source = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-    lines, marked = source.splitlines(), []
+    rules, lines, marked = suspects(name, source), source.splitlines(), []
     introduction, _ = INTRODUCTIONS.get(path.stem, ("", ""))
-    rules = [rule for rule in RULES if re.search(rule.files, name)]
-    for passage in passages(name, source):
+    if not rules and not (path.suffix == ".py" and may_be_misnamed(source)):
+        return []
+    # Parents come before their children.
+    nodes = [*ast.walk(ast.parse(source, name))] if path.suffix == ".py" else []
+    for passage in passages(name, source, nodes):
         text = re.sub(r"\s+", " ", passage.text)
         for rule in rules:
-            if passage.kind in rule.where:
+            if passage.kind in rule.kinds:
                 for match in wrong_words(rule, text, introduction):
                     line = line_of(passage, text, match, lines)
                     marked.append((line, match.group(), rule.say))
-    if path.suffix == ".py":
-        tree = ast.parse(source)
-        for line, word in docstring_starts(tree):
-            if not is_standard_verb(word):
-                marked.append((line, word, "a standard verb: Return, Compute, Load …"))
-        for test, line in bound_names(tree):
-            if test.startswith("test_") and len(test) > LONGEST_TEST_NAME:
-                marked.append((line, test, f"a claim of ≤ {LONGEST_TEST_NAME} letters"))
+    for line, word in docstring_starts(nodes):
+        if not is_standard_verb(word):
+            marked.append((line, word, "a standard verb: Return, Compute, Load …"))
+    for test, line in bound_names(nodes):
+        if test.startswith("test_") and len(test) > LONGEST_TEST_NAME:
+            marked.append((line, test, f"a claim of ≤ {LONGEST_TEST_NAME} letters"))
     return [
         Hit(
             name,
@@ -354,21 +359,45 @@ def test_language_of_area(area):
         pytest.fail(f"{first}\n{len(hits)} in all of {area}", pytrace=False)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.wrong)
-def test_rule_finds_bad_and_leaves_good_example(rule):
-    def in_words(text: str) -> str:
-        return name_in_words(text) if text.isidentifier() else text
+# An example in each kind of passage: a name on the first line, all else on the second.
+EXAMPLES = {
+    "name": "{} = 1\n",
+    "docstring": '\n"""{}"""\n',
+    "comment": "\n# {}\n",
+    "message": 'print(\n    "{}"\n)\n',
+    "prose": "\n{}\n",
+}
 
-    assert wrong_words(rule, in_words(rule.bad))
-    assert not wrong_words(rule, in_words(rule.good))
+
+@pytest.fixture(scope="module")
+def paths() -> list[str]:
+    """List the files of all areas, none of the tests' before all others."""
+    each = (path.relative_to(ROOT).as_posix() for area in AREAS for path in files(area))
+    return sorted(each, key=lambda path: path.startswith("tests/"))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.wrong)
-def test_rule_applies_to_existing_files(rule):
-    names = (
-        path.relative_to(ROOT).as_posix() for area in AREAS for path in files(area)
-    )
-    assert any(re.search(rule.files, name) for name in names)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.wrong.pattern)
+def test_rule_refuses_bad_and_leaves_good_example(rule, paths, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+
+    def lines(kind: str, example: str) -> set[int]:
+        """Return the lines in which the rule finds an example, said in that kind."""
+        words = name_in_words(example) if example.isidentifier() else example
+        name = re.sub(r"\W+", "_", example)
+        path = tmp_path / of_kind[kind]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(EXAMPLES[kind].format(name if kind == "name" else words))
+        return {hit.line for hit in hits_of(path) if hit.say == rule.say}
+
+    of_kind = {}
+    for path in paths:
+        kinds = EXAMPLES.keys() - {"prose"} if path.endswith(".py") else {"prose"}
+        if rule.files.search(path):
+            of_kind |= {kind: path for kind in kinds & rule.kinds - of_kind.keys()}
+    assert of_kind, "the rule applies to no file of the course"
+    for kind in of_kind:
+        assert lines(kind, rule.bad) == {1 if kind == "name" else 2}, kind
+        assert not lines(kind, rule.good), kind
 
 
 def test_standard_verbs():
@@ -408,12 +437,29 @@ def test_bindings_and_text_are_flagged_but_not_uses(folder, tmp_path, monkeypatc
     assert [(hit.line, hit.word) for hit in hits_of(path)] == comment + bound + rest
 
 
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('def mean():\n    """Gives it."""\n', 1),
+        ('@property\ndef mean():\n    """The mean."""\n', 0),
+        (f"def {'test_'.ljust(LONGEST_TEST_NAME + 1, 'x')}(): pass\n", 1),
+    ],
+)
+def test_module_without_wrong_words_is_read(source, count, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    path = tmp_path / "module.py"
+    path.write_text(source)
+    assert len(hits_of(path)) == count
+
+
 @pytest.mark.parametrize("lesson", INTRODUCTIONS)
 def test_introduction_occurs_once_in_lesson(lesson):
     phrase, reason = INTRODUCTIONS[lesson]
     path = f"solutions/{lesson}/{lesson}.py"
-    text = " ".join(each.text for each in passages(path, (ROOT / path).read_text()))
-    assert text.count(phrase) == 1, f"{phrase!r} ({reason})"
+    source = (ROOT / path).read_text()
+    nodes = [*ast.walk(ast.parse(source))]
+    texts = [each.text for each in passages(path, source, nodes)]
+    assert " ".join(texts).count(phrase) == 1, f"{phrase!r} ({reason})"
 
 
 if __name__ == "__main__":

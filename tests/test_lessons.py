@@ -30,7 +30,7 @@ BANNED = re.compile(r"\b(simply|just|obviously|trivial(ly)?)\b", re.IGNORECASE)
 CHECK_FIRST = "from autograder import check"
 
 
-@pytest.fixture(params=COURSE.lessons)
+@pytest.fixture(scope="module", params=COURSE.lessons)
 def source(request):
     return LessonSource(COURSE.source(request.param))
 

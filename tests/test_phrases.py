@@ -1,56 +1,24 @@
-"""Keep out phrases that no native speaker writes: a linter with our vocabulary.
+"""Keep out phrases that no native speaker writes, by ``tests.phrases``.
 
-proselint reads the prose of lessons and pages and the sentences of the banks. To its
-own checks come the phrases of ``phrases.toml``. All that is to be mended:
+Read are the prose of lessons and pages and the sentences of the banks. All that is to
+be mended in lessons and pages:
 
     python -m tests.test_phrases
 """
 
 import re
 import sys
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from proselint import checks
-from proselint.registry import CheckRegistry
-from proselint.registry.checks import Check, Padding
-from proselint.registry.checks.types import PreferredForms
-from proselint.tools import LintFile
 
 from autograder.checking.registry import exercise_names, load
+from tests.checking.test_matrix import bank
+from tests.phrases import OURS, PHRASES, remarks, remarks_on_bank
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted(ROOT.glob("solutions/*/*.py"))
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
-PHRASES = tomllib.loads((ROOT / "tests" / "phrases.toml").read_text())["say"]
-# Its own checks that say something of sentences with formulas and code in them.
-OURS = "phrases"
-CHECKS = {
-    each: True
-    for each in """
-    archaism hedging industrial_language malapropisms mixed_metaphors mondegreens
-    needless_variants nonwords oxymorons redundancy skunked_terms social_awareness
-    spelling uncomparables""".split()
-}
-# What they say of terms: two errors cancel out, one secret is for ever.
-TERMS = ("'cancel out'", "'number of different'", "'for ever'")
-CONFIG = {"max_errors": 1000, "checks": {OURS: True, **CHECKS}}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def vocabulary():
-    register()
-
-
-def register() -> None:
-    """Register the linter's own checks and our phrases, once."""
-    registry = CheckRegistry()
-    if not any(each.path == OURS for each in registry.checks):
-        registry.register_many(checks.__register__)
-        forms = PreferredForms(PHRASES, Padding.WORDS_IN_TEXT)
-        registry.register(Check(forms, path=OURS, message="'{1}': say {0}"))
 
 
 def prose_of_lesson(path: Path) -> str:
@@ -58,15 +26,6 @@ def prose_of_lesson(path: Path) -> str:
     cells = re.split(r"^# %% ?", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     prose = (each.partition("\n")[2] for each in cells if each.startswith("[markdown]"))
     return "\n\n".join(re.sub(r"^# ?", "", each, flags=re.MULTILINE) for each in prose)
-
-
-def remarks(text: str) -> Iterator[str]:
-    """Yield what the linter says of a text: the phrase and what to say instead."""
-    text = re.sub(r"```.*?```|`[^`\n]*`|\$\$.*?\$\$", "…", text, flags=re.DOTALL)
-    text = re.sub(r"(?<!\n)\n(?!\n)", " ", text)  # phrases go on over the end of a line
-    for result, _ in LintFile("text", text).lint(CONFIG):
-        if not any(each in result.message for each in TERMS):
-            yield f"{result.check_path}: {result.message}"
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -81,16 +40,15 @@ def test_page_is_written_as_people_write(path):
 
 @pytest.mark.parametrize("name", exercise_names())
 def test_sentences_of_a_bank_are_written_as_people_write(name):
-    assert [*remarks(sentences_of(name))] == []
+    assert remarks_on_bank(load(name)) == []
 
 
-def sentences_of(name: str) -> str:
-    """Return what a bank says to a learner, a paragraph each."""
-    exercise = load(name)
-    sentences = [case.claim for case in exercise.cases]
-    for each in exercise.misconceptions:
-        sentences += [each.diagnosis, each.question, each.why]
-    return "\n\n".join(each for each in sentences if each)
+def test_remark_on_a_bank_has_the_name_of_its_misconception():
+    exercise = bank()
+    words = "Your numbers stay as they are."
+    exercise.edits(f"kept: return x\n  {words}\n  ? What?\n  # For the test.")
+    (remark,) = remarks_on_bank(exercise)
+    assert remark.startswith("double: kept: phrases: 'stay as they are': say")
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
@@ -107,7 +65,6 @@ def test_good_sentence_passes():
 
 
 if __name__ == "__main__":
-    register()
     count = 0
     for each in [*LESSONS, *PAGES]:
         text = each.read_text(encoding="utf-8")

@@ -17,12 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder.checking.call import Call, copied, local_runner
-from autograder.checking.diagnosis import replay, same_result
+from autograder.checking.diagnosis import ABOUT_EXCEPTIONS, replay, same_result
 from autograder.checking.exercise import Case, Exercise, Function, Misconception
 from autograder.checking.families import each_array
 from autograder.checking.judging import NOTEBOOK_SEED
 from autograder.checking.matrix import ExerciseMatrix, judge_function
 from autograder.checking.points import UNITS
+from autograder.checking.remembered import remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import ClaimFailure, compare
 from autograder.checking.trivial_answers import (
@@ -37,6 +38,7 @@ MIN_OTHERS = 3
 USUAL_DRAWS = 12
 MAX_POINTS_SHARE = 0.6  # of an answer with one error that usual inputs show
 TODO = "TODO"
+MISTAKES = ("TypeError", "AttributeError")  # more often an edit's than a learner's
 
 
 class AnswersToTry(Protocol):
@@ -193,9 +195,11 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
         *matrix.faults,
         *(
             f"{exercise.name}: {name} is caught but not named: {reason}"
-            for name, reason in _why_unnamed(exercise, unnamed).items()
+            for name, reason in _why_unnamed(exercise, unnamed, exercise.cases).items()
         ),
+        *_unread_faults(exercise, matrix),
         *_name_faults(exercise),
+        *_stop_faults(exercise, matrix),
     ]
     faults += [
         f"{exercise.name}: {row.name} is wrong on the usual inputs and keeps "
@@ -214,11 +218,13 @@ def matrix_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
     return faults
 
 
-def _why_unnamed(exercise: Exercise, unnamed: list[str]) -> dict[str, str]:
-    """Return why each of these misconceptions is not named, and what mends it."""
+def _why_unnamed(
+    exercise: Exercise, unnamed: list[str], cases: list[Case]
+) -> dict[str, str]:
+    """Return why each of these is not named from cases, and what mends it."""
     if not unnamed:
         return {}
-    calls = judge_function(exercise, exercise.reference, exercise.cases, SEEDS[0]).calls
+    calls = judge_function(exercise, exercise.reference, cases, SEEDS[0]).calls
     results = {m.name: replay(m.function, calls) for m in exercise.misconceptions}
     reasons = {}
     for name in unnamed:
@@ -234,6 +240,44 @@ def _why_unnamed(exercise: Exercise, unnamed: list[str]) -> dict[str, str]:
             else "too few calls show it: add one"
         )
     return reasons
+
+
+def _unread_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
+    """Return which misconceptions are named in grading alone, though a learner fails.
+
+    A learner has the visible cases. Of weak tests several may explain the same there.
+    """
+    unread = [
+        row.name
+        for row in matrix.misconceptions
+        if row.diagnosed and row.caught_visible and not row.diagnosed_visible
+        if not exercise.is_test
+    ]
+    visible = [case for case in exercise.cases if case.visible]
+    reasons = _why_unnamed(exercise, unread, visible).items()
+    return [
+        f"{exercise.name}: {name} is named in grading, and not from the visible cases, "
+        f"so no learner reads it: {reason}"
+        for name, reason in reasons
+    ]
+
+
+def _stop_faults(exercise: Exercise, matrix: ExerciseMatrix) -> list[str]:
+    """Return which edits give no result at all, and say nothing of that.
+
+    Exceptions about sizes may be all that some inputs show.
+    """
+    said = {
+        each.name
+        for each in exercise.misconceptions
+        if not each.code or ABOUT_EXCEPTIONS.search(each.diagnosis)
+    }
+    return [
+        f"{exercise.name}: {row.name} stops in every call ({row.stops}), and its "
+        f"sentence does not say that: `--code {row.name}` prints it"
+        for row in matrix.misconceptions
+        if row.stops.startswith(MISTAKES) and row.name not in said
+    ]
 
 
 def _name_faults(exercise: Exercise) -> list[str]:
@@ -438,13 +482,14 @@ def spelling_fault(exercise: Exercise, name: str, answer: Function, seed: int) -
 def other_answer_fault(exercise: Exercise, name: str, answer: Function) -> str:
     """Return whether a wrong answer outside the bank passes, or gets a name."""
     visible = [case for case in exercise.cases if case.visible]
-    for cases, which in ((visible, "the visible"), (exercise.cases, "all")):
-        result = judge_function(exercise, answer, cases, 1)
-        if result.passed:
-            return f"{exercise.name}: wrong answer {name} passes {which} cases"
-        if result.diagnosis:
-            return (
-                f"{exercise.name}: wrong answer {name} is named {result.diagnosis} "
-                f"from {which} cases, and is something else"
-            )
+    with remembering():
+        for cases, which in ((visible, "the visible"), (exercise.cases, "all")):
+            result = judge_function(exercise, answer, cases, 1)
+            if result.passed:
+                return f"{exercise.name}: wrong answer {name} passes {which} cases"
+            if result.diagnosis:
+                return (
+                    f"{exercise.name}: wrong answer {name} is named {result.diagnosis} "
+                    f"from {which} cases, and is something else"
+                )
     return ""

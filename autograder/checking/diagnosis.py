@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from autograder.checking.call import Call, CallResult, Raised, Runner, local_runner
+from autograder.checking.call import Call, CallResult, Raised, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.exercise import (
     Exercise,
@@ -27,6 +27,7 @@ from autograder.checking.exercise import (
     together,
 )
 from autograder.checking.learners_tests import without_repetitions
+from autograder.checking.remembered import key_of, remembered
 from autograder.checking.student import SINGLE, compare_result, least_precise
 from autograder.checking.values import (
     FLOATS,
@@ -78,10 +79,13 @@ def diagnose(
     exercise: Exercise,
     calls: Sequence[Call],
     calls_left: Callable[[], Sequence[Call]] = list,
+    *,
+    alone: bool = False,
 ) -> tuple[Misconception, ...]:
     """Return the misconception that explains all calls, or two, or three, or ().
 
     calls_left : makes the calls that cases ended before; only if several explain all
+    alone : whether to look for one only, which is much quicker
     """
     several: list[Explanation] = []
     if exercise.is_test:
@@ -96,13 +100,13 @@ def diagnose(
         }
         for chosen in _selections(calls):
             replayed = _Replayed(exercise, [rows[id(call)] for call in chosen])
-            explanations = _explanations_of(exercise, replayed)
+            explanations = _explanations_of(exercise, replayed, alone)
             explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
                 return explanations[0].misconceptions
             several = several or explanations
     if several and (more := calls_left()):
-        return diagnose(exercise, [*calls, *more])
+        return diagnose(exercise, [*calls, *more], alone=alone)
     return ()
 
 
@@ -145,26 +149,18 @@ def _fits(numbers: np.ndarray, dtype: type) -> bool:
     return np.array_equal(numbers.astype(dtype), numbers, equal_nan=True)
 
 
-def explanations_of(
-    exercise: Exercise, calls: Sequence[Call], digits: int = 8
+def _explanations_of(
+    exercise: Exercise, replayed: "_Replayed", alone: bool = False
 ) -> list[Explanation]:
     """Return all that explains all calls and is not right on them.
-
-    digits : bytes per number of the dtype to whose digits results are compared
 
     Two at once only if no single one does, and only of those that are right wherever
     the learner is: two errors that cancel each other out are not looked for.
     """
-    right = replay(exercise.reference, calls)
-    rows = [_Row(*pair, digits) for pair in zip(calls, right, strict=True)]
-    return _explanations_of(exercise, _Replayed(exercise, rows))
-
-
-def _explanations_of(exercise: Exercise, replayed: "_Replayed") -> list[Explanation]:
     singles = [Explanation((each,), each.function) for each in exercise.misconceptions]
     is_possible = replayed.is_right_too
     several = (pairs(exercise, is_possible), threes(exercise, is_possible))
-    for possible in (singles, *several):
+    for possible in (singles, *(() if alone else several)):
         by_match: dict[Match, list[Explanation]] = {"all": [], "but errors": []}
         for each in possible:
             match = replayed.match(each)
@@ -214,7 +210,14 @@ def has_small_whole_numbers(call: Call) -> bool:
 def replay(function: Function, calls: Sequence[Call]) -> list[CallResult]:
     """Return the results of a function of ours on recorded calls."""
     runner = local_runner(function, causes=False)
-    return [runner(call.arguments, call.keywords) for call in calls]
+    return [
+        remembered(
+            (function, "replay"),
+            key_of(call.arguments, call.keywords),
+            lambda call=call: runner(call.arguments, call.keywords),  # type: ignore[misc]
+        )
+        for call in calls
+    ]
 
 
 def same_result(
@@ -254,6 +257,7 @@ class _Row:
             call.result, right, self.least, exact_arguments=True
         )
         self.size = _size(call)
+        self._inputs = key_of(call.arguments, call.keywords)
         self._results: dict[Key, CallResult] = {}
         self._as_learner: dict[Key, bool] = {}
         self._is_right: dict[Key, bool] = {}
@@ -265,7 +269,12 @@ class _Row:
             runner = local_runner(
                 each.function, seconds=REPLAY_SECONDS, memory=False, causes=False
             )
-            result = runner(self.call.arguments, self.call.keywords)
+            is_kept = self.size <= MOST_NUMBERS
+            result = remembered(
+                (each.function, "row"),
+                self._inputs if is_kept else None,
+                lambda: runner(self.call.arguments, self.call.keywords),
+            )
             if self.size <= MOST_NUMBERS:
                 self._results[each.key] = result
         return result
@@ -370,10 +379,6 @@ class _Replayed:
 
 def _same_message(one: Raised | None, other: Raised | None) -> bool:
     return one is not None and other is not None and one.message == other.message != ""
-
-
-def _ends(run: Runner, call: Call) -> bool:
-    return run(call.arguments, call.keywords).kind == "value"
 
 
 def _size(call: Call) -> int:

@@ -120,17 +120,32 @@ class Edited:
         apart = all(a.end <= b.start for a, b in itertools.pairwise(spans))
         return tuple(spans) if apart and len(spans) == sum(map(len, parts)) else None
 
-    def _function(self, edits: Edits) -> Callable[..., Any]:
+    def compiled(self, source: str) -> Callable[..., Any]:
+        """Return the function of a changed code; raises ``SyntaxError``."""
         names = dict(self.names)
-        source = self.source(edits)
-        try:
-            exec(compile(source, f"<{self.name}, edited>", "exec"), names)
-        except SyntaxError as error:
-            raise EditError(
-                f"{self.name} with its edits is no Python ({error.msg}):\n{source}"
-            ) from None
+        exec(compile(source, f"<{self.name}, edited>", "exec"), names)
         function: Callable[..., Any] = names[self.name]
         return function
+
+    def _function(self, edits: Edits) -> Callable[..., Any]:
+        source = self.source(edits)
+        try:
+            return self.compiled(source)
+        except SyntaxError as error:
+            raise EditError(
+                f"{self.name} with its edits is no Python ({error.msg}"
+                f"{self._about_rows_in_one(edits)}):\n{source}"
+            ) from None
+
+    def _about_rows_in_one(self, edits: Edits) -> str:
+        """Return which part of a row has got several rows instead; or ""."""
+        for start, end, new in edits:
+            if INDENT in new and not self._is_lines(start, end):
+                return (
+                    f"; {self.code[start:end]!r} is a part of a row, so what replaces "
+                    "it is put into one row: for several, replace the whole row"
+                )
+        return ""
 
     def _spans(self, edit: str) -> list[Span]:
         """Return the spans of one edit."""

@@ -25,6 +25,7 @@ from autograder.checking.edits import (
 )
 from autograder.checking.own_answer import as_answer
 from autograder.checking.points import UNITS, apportion, worth
+from course_lib.arguments import parse
 
 Function = Callable[..., Any]
 MOST_OF_THREES = 8  # misconceptions in a list of those made three at a time: 56 threes
@@ -211,6 +212,38 @@ class Exercise:
         """Set ``inputs(rng)``: a tuple of arguments as most calls have them."""
         self._usual = function
         return function
+
+    def inputs(self, **usual: int) -> Callable[..., tuple[Any, ...]]:
+        """Return ``inputs(rng, leading, dtype, **sizes)``: arrays of the right shapes.
+
+        usual : lengths of the axes in the reference's docstring, where none is given
+
+        They are normal numbers for what the docstring has a shape of floats of, in its
+        order: arrays of float64, or tensors of float32 where PyTorch is the subject.
+        """
+        shapes = [each for each in parse(self.reference) if not each.kind]
+        of_torch = self.reference.__module__.startswith("course_lib.nn.")
+
+        def inputs(
+            rng: np.random.Generator,
+            leading: tuple[int, ...] = (),
+            dtype: Any = np.float32 if of_torch else np.float64,
+            **sizes: int,
+        ) -> tuple[Any, ...]:
+            lengths = usual | sizes
+            arrays = []
+            for each in shapes:
+                parts = [axis.rpartition("·") for axis in each.axes]
+                shape = [int(by or 1) * lengths[axis] for by, _, axis in parts]
+                before = leading if each.leading else ()
+                arrays.append(rng.normal(size=(*before, *shape)).astype(dtype))
+            if not of_torch:
+                return tuple(arrays)
+            import torch  # not where NumPy is the subject: it takes seconds
+
+            return tuple(map(torch.from_numpy, arrays))
+
+        return inputs
 
     def case(
         self,

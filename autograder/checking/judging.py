@@ -307,9 +307,9 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
         return result
     if any(_lost_precision(verdict) for verdict in result.cases):
         return result  # rounding, not a wrong formula, moved the numbers
-    misconceptions = diagnose(exercise, result.calls, run.calls_left)
-    if len(misconceptions) > 1 and _returns_nothing(exercise, result):
-        return result  # a missing return explains that better than two things at once
+    # A missing return explains None better than two things at once.
+    alone = _returns_nothing(exercise, result)
+    misconceptions = diagnose(exercise, result.calls, run.calls_left, alone=alone)
     lacking = "" if misconceptions else _missing_parameters(result)
     if not lacking:
         return replace(result, diagnosis=joined(misconceptions))

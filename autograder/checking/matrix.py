@@ -5,6 +5,7 @@ is a fault of the exercise.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.points import format_number
+from autograder.checking.remembered import remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import compare
 
@@ -43,6 +45,8 @@ class MisconceptionRow:
     keeps : share of the points, in grading
     wrong_on_usual : whether its result on the usual inputs is not the right one
     usual_form : right type, right shape and finite values on the usual inputs
+    caught_visible : whether a visible case fails, as in the notebook
+    stops : the exception and its text, where every call ends in one; of the first call
     """
 
     name: str
@@ -53,6 +57,8 @@ class MisconceptionRow:
     keeps: float = 0.0
     wrong_on_usual: bool = False
     usual_form: bool = False
+    caught_visible: bool = False
+    stops: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,14 +99,18 @@ class ExerciseMatrix:
 def matrix(exercise: Exercise, *, in_notebook: bool = True) -> ExerciseMatrix:
     """Judge every misconception of an exercise as if a learner had written it.
 
-    in_notebook : whether to judge it from the visible cases too; without them it takes
-        about half the time, and no row says ``diagnosed_visible``
+    in_notebook : whether to judge it from the visible cases too, and to count pairs;
+        without, it takes about half the time, and no row says ``caught_visible`` or
+        ``diagnosed_visible``
     """
     cases = [CaseRow(c.name, c.visible, float(c.points)) for c in exercise.cases]
     visible = [case for case in exercise.cases if case.visible and in_notebook]
     broken: list[str] = []
-    rows = [_row(exercise, each, visible, broken) for each in exercise.misconceptions]
-    n_pairs = sum(1 for _ in pairs(exercise))
+    with remembering():
+        rows = [
+            _row(exercise, each, visible, broken) for each in exercise.misconceptions
+        ]
+    n_pairs = sum(1 for _ in pairs(exercise)) if in_notebook else 0
     return ExerciseMatrix(
         exercise.name, exercise.lesson, exercise.points, cases, rows, n_pairs, broken
     )
@@ -130,7 +140,17 @@ def _row(
         in_grading.points / (in_grading.max_points or 1.0),
         _differs_on_usual_inputs(exercise, misconception, values=True),
         not _differs_on_usual_inputs(exercise, misconception, values=False),
+        not in_notebook.passed,
+        _stops(in_grading.calls),
     )
+
+
+def _stops(calls: Sequence[Call]) -> str:
+    """Return the first call's exception with its text, if every call ends in one."""
+    raised = [call.result.raised for call in calls]
+    if not (raised and raised[0] and all(raised)):
+        return ""
+    return f"{raised[0].types[0]}: {raised[0].message}"
 
 
 def judge_function(

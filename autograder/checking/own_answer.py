@@ -17,13 +17,15 @@ def as_answer(exercise: "Exercise") -> str:
     """Return a reference's source without the course's own checks of arguments.
 
     An answer is called with what its docstring allows, and need not refuse the rest.
-    So ``arguments.whole("m ≥ 0", m)`` becomes m, its value, and what then does nothing
-    is left out, such as ``m = m``.
+    So ``arguments.whole("m ≥ 0", m)`` becomes m, its value, as does
+    ``arguments.floats(leak, m)`` in ``leak``; what then does nothing is left out, such
+    as ``m = m``.
     """
     text = textwrap.dedent(source_of(exercise.reference)).rstrip("\n")
     text = _without(text, _is_refusal)
-    while checks := [node for node in ast.walk(ast.parse(text)) if _values(node)]:
-        check, values = checks[-1], _values(checks[-1])  # no other one is within it
+    name = exercise.name
+    while checks := [each for each in ast.walk(ast.parse(text)) if _values(each, name)]:
+        check, values = checks[-1], _values(checks[-1], name)  # none is within it
         written = ast.get_source_segment(text, check) or ""
         value = ", ".join(map(ast.unparse, values))
         is_name = isinstance(values[0], ast.Name) and len(values) == 1
@@ -103,12 +105,17 @@ def _without(text: str, is_left_out: Callable[[ast.AST], bool]) -> str:
     return "\n".join(row for number, row in rows if number not in left_out)
 
 
-def _values(node: ast.AST) -> list[ast.expr]:
-    """Return the arguments that a check returns; none if this is no such check."""
+def _values(node: ast.AST, name: str) -> list[ast.expr]:
+    """Return the arguments that a check returns; none if this is no such check.
+
+    name : of the function, which may be there in place of the text of a check
+    """
     match node:
         case ast.Call(args=[ast.Constant(str()), ast.Starred(ast.Tuple(values))]):
             pass
         case ast.Call(args=[ast.Constant(str()), *values]):
+            pass
+        case ast.Call(args=[ast.Name(first), *values]) if first == name:
             pass
         case _:
             return []

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from autograder.checking.call import Call, CallResult, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
 from autograder.checking.exercise import Case, Exercise
+from autograder.checking.remembered import key_of, remembered
 from autograder.checking.values import (
     FLOATS,
     bytes_per_number,
@@ -162,7 +163,11 @@ class StudentFunction:
         result = call.result
         if result.kind != "value":
             raise ClaimFailure(result.kind, call)
-        expected = self.exercise.expected(copied(arguments), copied(keywords))
+        expected = remembered(
+            (self.exercise.expected_function, "spec"),
+            key_of(arguments, keywords),
+            lambda: self.exercise.expected(copied(arguments), copied(keywords)),
+        )
         if result.value is None and expected is not None:
             raise ClaimFailure("none", call)
         difference, is_single = compare_result(call, expected, values=values)

@@ -62,8 +62,8 @@ def is_array(value: Any) -> bool:
 
 def is_tensor(value: Any) -> bool:
     """Decide whether a value is exactly a torch tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and is_one_of(value, (torch.Tensor, torch.nn.Parameter))
+    torch, own = sys.modules.get("torch"), type(value)
+    return torch is not None and (own is torch.Tensor or own is torch.nn.Parameter)
 
 
 def dtype_name(value: Any) -> str:

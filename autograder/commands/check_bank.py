@@ -134,8 +134,12 @@ def _docstring(exercise: Exercise) -> Part:
 
 
 def _wording(exercise: Exercise) -> Part:
-    checked = "claims, diagnoses, questions, reasons"
-    return Part(checked, bank.wording_faults(exercise))
+    phrases = importlib.import_module(
+        "tests.phrases"
+    )  # as tests.answers, of a checkout
+    checked = "claims, diagnoses, questions, reasons; their phrases"
+    faults = bank.wording_faults(exercise) + phrases.remarks_on_bank(exercise)
+    return Part(checked, faults)
 
 
 def _reference(exercise: Exercise) -> Part:

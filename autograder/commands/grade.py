@@ -28,12 +28,12 @@ from autograder.gradebook.settings import optional_exercises, seconds_per_submis
 from autograder.gradebook.student_feedback import format_lateness
 from autograder.gradebook.writing import student_id_fault
 from autograder.grading import classroom
+from autograder.grading.budget import Budget
 from autograder.grading.identity import course_seed, renew_seed
 from autograder.grading.inside import seccomp
 from autograder.grading.journal import Journal
 from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
-from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import (
     GradingTask,

@@ -4,8 +4,10 @@ Each returns an exit code: 0 if all was done, 1 if something was left out, which
 names. What cannot be done at all raises ``CourseError``.
 """
 
+import contextlib
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.checking.points import format_number
@@ -254,4 +256,72 @@ def export(
     for sentence in left_out:
         terminal.warn(sentence)
     terminal.say(f"Written: {path}")
+    return int(bool(left_out))
+
+
+@dataclass(frozen=True)
+class CanvasOptions:
+    """How grades are sent to Canvas.
+
+    address, course : of Canvas, and the course's number there; "": as configured
+    yes : whether to send; otherwise it is said what would be
+    overwrite : whether grades that somebody has set there are replaced
+    """
+
+    address: str = ""
+    course: str = ""
+    yes: bool = False
+    overwrite: bool = False
+
+
+def send_to_canvas(
+    course: Course, lessons: list[str], missing: MissingAs, options: CanvasOptions
+) -> int:
+    """Send the grades that have changed to Canvas, or say which ones would be sent."""
+    from autograder.gradebook import canvas_send
+    from autograder.gradebook.canvas_api import Canvas
+    from autograder.gradebook.export import read_course_grades
+    from autograder.gradebook.settings import canvas_course
+
+    address, number = canvas_course(course)
+    address, number = options.address or address, options.course or number
+    if not (address and number):
+        raise CourseError(
+            "no Canvas is named: set c.CanvasExportPlugin.address and "
+            "c.CanvasExportPlugin.course in nbgrader_config.py, or say --address "
+            "https://canvas.example.edu --course 1234"
+        )
+    grades = read_course_grades(course, lessons)
+    canvas = Canvas(address, os.environ.get("CANVAS_TOKEN", ""))
+    lock = canvas_send.one_sender(course.root)
+    with lock if options.yes else contextlib.nullcontext():
+        sender = canvas_send.Sender(course, canvas, number, overwrite=options.overwrite)
+        plan = sender.plan(grades, missing)
+        for sentence in (*plan.left_out, *plan.notes):
+            terminal.warn(sentence)
+        left_out = list(plan.left_out)
+        if not options.yes:
+            for change in plan.changes:
+                terminal.say(str(change))
+            n_changes = terminal.counted(len(plan.changes), "grade")
+            terminal.say(
+                f"{n_changes} to send, {plan.n_same} in Canvas already"
+                + ("; nothing is sent without --yes" if plan.changes else "")
+            )
+            return int(bool(left_out))
+
+        def leave_out(sentence: str) -> None:
+            left_out.append(sentence)
+            terminal.warn(sentence)
+
+        try:
+            n_sent = sender.send(
+                plan, lambda line: terminal.say(line, flush=True), leave_out
+            )
+        except KeyboardInterrupt:
+            terminal.warn("stopped: the next call goes on from there")
+            return 130
+    terminal.say(
+        f"{terminal.counted(n_sent, 'grade')} sent, {plan.n_same} in Canvas already"
+    )
     return int(bool(left_out))

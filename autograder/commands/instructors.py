@@ -231,6 +231,20 @@ def package_command(
         terminal.say(package.try_package(made, system, [notebook]))
 
 
+@commands.command("verify", rich_help_panel=PANEL)
+def verify_command(
+    file: Annotated[Path, typer.Argument(help="A record.json")],
+) -> None:
+    """Judge again what somebody's completion record says is solved.
+
+    Exit code 1 if an answer does not solve its exercise. It needs the sandbox, since
+    the answers are somebody's code.
+    """
+    from autograder.commands import verify
+
+    raise typer.Exit(verify.verify(file))
+
+
 @commands.command("extend", rich_help_panel=PANEL)
 def extend_command(
     student: Annotated[str, typer.Argument(help="The student's id")],
@@ -372,12 +386,56 @@ def export_command(
         typer.Option(min=0, help="Add a total without so many lessons, the lowest"),
     ] = 0,
     output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
+    send: Annotated[
+        bool,
+        typer.Option(
+            "--send",
+            help="With --to canvas: write no file, but say which grades would change "
+            "in Canvas. CANVAS_TOKEN in the environment is the access token",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --send: send those grades")
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite", help="With --send: also over grades set by hand in Canvas"
+        ),
+    ] = False,
+    address: Annotated[
+        str,
+        typer.Option(help="Of Canvas; c.CanvasExportPlugin.address"),
+    ] = "",
+    canvas_course: Annotated[
+        str,
+        typer.Option(
+            "--course", help="Its number in Canvas; c.CanvasExportPlugin.course"
+        ),
+    ] = "",
 ) -> None:
-    """Write the grades as a spreadsheet or a learning management system reads them."""
+    """Write the grades as a spreadsheet or a learning management system reads them.
+
+    With --send they go to Canvas itself. Exit code 1 if something is left out, which
+    stderr says, 130 after Ctrl-C: the next call goes on.
+    """
     from autograder.commands import gradebook
     from autograder.gradebook.sheets import MissingAs
 
     missing: MissingAs = "zero" if missing_as_zero else "empty"
+    if send:
+        if to != "canvas" or output or drop_lowest:
+            raise typer.BadParameter(
+                "--send goes with --to canvas, without --output and --drop-lowest"
+            )
+        options = gradebook.CanvasOptions(address, canvas_course, yes, overwrite)
+        raise typer.Exit(
+            gradebook.send_to_canvas(Course.here(), lessons or [], missing, options)
+        )
+    if yes or overwrite or address or canvas_course:
+        raise typer.BadParameter(
+            "--yes, --overwrite, --address and --course go with --send"
+        )
     code = gradebook.export(
         Course.here(), lessons or [], to, missing, output, drop_lowest
     )

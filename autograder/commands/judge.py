@@ -54,7 +54,7 @@ def judge(paths: Sequence[Path], options: JudgeOptions) -> int:
 
     0: all are graded. 1: one cannot be, and what is printed says why.
     """
-    course, is_own = _course()
+    course, is_own = course_here()
     seed = _seed(course, options.seed, is_own=is_own)
     by_lesson: dict[str, list[Path]] = {}
     for path in paths:  # all names are read before anything is judged
@@ -123,7 +123,7 @@ def _say_json(data: Mapping[str, object]) -> None:
     print(json.dumps(data), flush=True)
 
 
-def _course() -> tuple[Course, bool]:
+def course_here() -> tuple[Course, bool]:
     """Return the course to judge with, and whether it is the caller's own folder."""
     try:
         return Course.here(), True

@@ -1,6 +1,7 @@
 """What a learner calls: ``lab``, ``progress``, ``reset`` and ``update``."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -86,6 +87,37 @@ def progress_command(
     console = Console(highlight=False)
     console.print(table)
     console.print(Text(harmless("\n".join(home.continue_lines(_way_to(course))))))
+
+
+@commands.command("record", rich_help_panel=PANEL)
+def record_command(
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to; work/record beside your lessons")
+    ] = None,
+    name: Annotated[str, typer.Option(help="Whose it is, as you want it said")] = "",
+) -> None:
+    """Write what you have solved as a page to show, which others can check again.
+
+    Beside the page is record.json, with your answers: `autograder verify` judges them.
+    """
+    from autograder.commands import terminal
+    from autograder.workspace.record import (
+        JSON_FILE,
+        PAGE_FILE,
+        record_of,
+        write_record,
+    )
+
+    course = learners_course()
+    record = record_of(course, name)
+    folder = folder or course.records / "record"
+    write_record(folder, record)
+    n_solved = sum(len(each.solved) for each in record.lessons)
+    exercises = terminal.counted(n_solved, "solved exercise")
+    terminal.say(
+        f"{exercises}: {folder / PAGE_FILE} to show, and {folder / JSON_FILE}, which "
+        "`autograder verify` judges again."
+    )
 
 
 @commands.command("reset", rich_help_panel=PANEL)

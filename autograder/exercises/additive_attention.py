@@ -60,16 +60,7 @@ def drawn(rng, *shape):
     return torch.from_numpy(rng.normal(size=shape)).float()
 
 
-def inputs(rng, leading=(), m=7, d_h=3, d_k=4, d_v=6, d_a=5):
-    """Draw state, keys, values, w_q, w_k and v."""
-    return (
-        drawn(rng, *leading, d_h),
-        drawn(rng, *leading, m, d_k),
-        drawn(rng, *leading, m, d_v),
-        drawn(rng, d_h, d_a),
-        drawn(rng, d_k, d_a),
-        drawn(rng, d_a),
-    )
+inputs = exercise.inputs(m=7, d_h=3, d_k=4, d_v=6, d_a=5)
 
 
 @exercise.usual

@@ -28,15 +28,7 @@ def spec(q, k, w_q, w_k, v):
     return scores
 
 
-def inputs(rng, leading=(), n=5, m=7, d_q=4, d_k=3, d_hidden=6):
-    """Draw q, k, w_q, w_k and v."""
-    return (
-        rng.normal(size=(*leading, n, d_q)),
-        rng.normal(size=(*leading, m, d_k)),
-        rng.normal(size=(d_q, d_hidden)),
-        rng.normal(size=(d_k, d_hidden)),
-        rng.normal(size=d_hidden),
-    )
+inputs = exercise.inputs(n=5, m=7, d_q=4, d_k=3, d_hidden=6)
 
 
 @exercise.usual

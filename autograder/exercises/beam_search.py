@@ -273,6 +273,7 @@ def several_beams(student, rng):
 def longer_hypotheses_favoured(student, rng):
     short, long = [1], [2, 2, 2, 2, 2]
     student.expect(student(short_or_long(0.8), 0, 3, 3, 9, 1.0), long)
+    student.expect(student(short_or_long(0.8), 0, 3, 3, 9, 0.0), long)
     student.expect(student(short_or_long(1.1), 0, 3, 3, 9, 0.0), short)
     student.expect(student(short_or_long(1.1), 0, 3, 3, 9, 1.0), long)
     student.expect(student(short_or_long(2.0), 0, 3, 3, 9, 0.3), short)
@@ -398,6 +399,17 @@ each_beam_its_own_best:
   Your hypotheses differ in the first token, and each continues greedily by itself.
   ? May two of the hypotheses that stay come from the same one?
   # Each beam takes its own best token: the comparison across beams is missing.
+tokens_put_behind_other_hypotheses:
+  | best = longer[:beam_size … ->
+  :     best = []
+  :     for rank, (token_ids, total) in enumerate(longer[:beam_size - len(finished)]):
+  :         before = hypotheses[min(rank, len(hypotheses) - 1)][0]
+  :         best.append(([*before, token_ids[-1]], total))
+  Your chosen tokens are put behind the hypotheses in their old order: the best token
+    behind the first, the second behind the second, wherever they come from.
+  ? Of which hypothesis is each of the chosen tokens a continuation?
+  # topk over all continuations returns sums and tokens; the index of the hypothesis,
+    index // vocab_size, is not used.
 smallest_sums_kept: -hypothesis[1] -> hypothesis[1]
   Your search keeps the continuations with the smallest sums.
   ? Which is the likelier of two hypotheses with the sums −2 and −9?
@@ -504,6 +516,14 @@ stopped_at_the_first_end: if not hypotheses -> if finished or not hypotheses
   Your search stops as soon as one hypothesis has ended.
   ? When does the docstring's search stop?
   # 'Until the end token' is the rule of greedy decoding.
+stopped_when_an_ended_one_leads:
+  | if not hypotheses ->
+  :     if not hypotheses or any(each[1] > hypotheses[0][1] for each in finished)
+  Your search stops as soon as a finished hypothesis has a greater sum than all
+    unfinished ones.
+  ? Sums only fall: may a quotient by the length penalty still rise?
+  # A sum never grows, so what leads wins, with alpha = 0; the length penalty is
+    forgotten.
 start_taken_for_the_end:
   | return [token_id … ->
   :     if end_id in token_ids:
@@ -576,6 +596,11 @@ brackets_missing: ((5 + len(token_ids) - 1) / 6) -> (5 + len(token_ids) - 1) / 6
     factor that is the same for all.
   ? Which power does the formula take of the whole fraction, and what if alpha is 0?
   # (5 + length) / 6 ** alpha lacks a pair of brackets, or alpha is left out.
+unfinished_not_divided: ** alpha -> ** alpha if hypothesis in finished else total
+  Your unfinished hypotheses compete with their plain sums, the finished ones divided by
+    their length penalties.
+  ? Which hypotheses does the docstring divide by their length penalties?
+  # The sum is divided once, when a hypothesis ends; what never ends is added as it is.
 alpha_written_in: ** alpha -> ** 0.6
   Your alpha is 0.6, whatever the caller says.
   ? Where does your function use its last argument?
@@ -585,6 +610,19 @@ length_rewarded:
   Your sums get alpha for each token, in place of a division.
   ? What does the docstring do with sum and length penalty?
   # A reward per token is the other well-known remedy for short results.
+length_subtracted:
+  | / ((5 + len(token_ids) - 1) / 6) ** alpha -> - alpha * (len(token_ids) - 1)
+  Your sums lose alpha for each token, in place of a division.
+  ? What does the docstring do with sum and length penalty?
+  # A 'penalty' sounds like something that is taken away.
+divided_in_every_step:
+  | total + float(log_p) ->
+  :     (total + float(log_p)) / ((5 + len(token_ids)) / 6) ** alpha
+  | return total … -> return total
+  Your sums are divided by the length penalty in every step, and go on from there: the
+    first log-probabilities are divided again and again.
+  ? How often does the formula divide the log-probability of the first token?
+  # One variable is the sum and the score.
 end_kept: return [token_id … -> return token_ids[1:]
   Your result has the end token behind it, where it is finished.
   ? Is `end_id` a token of the sequence, or the sign that it is over?

@@ -33,13 +33,7 @@ def spec(q, k, w):
     return scores
 
 
-def inputs(rng, leading=(), n=5, m=7, d_q=4, d_k=6):
-    """Draw q, k and w."""
-    return (
-        rng.normal(size=(*leading, n, d_q)),
-        rng.normal(size=(*leading, m, d_k)),
-        rng.normal(size=(d_q, d_k)),
-    )
+inputs = exercise.inputs(n=5, m=7, d_q=4, d_k=6)
 
 
 @exercise.usual

@@ -48,21 +48,12 @@ def tensor(numbers, dtype=np.float32):
     return torch.from_numpy(np.array(numbers, dtype=dtype))
 
 
-def drawn(rng, leading, d_model, d_ff, dtype=np.float32):
-    """Draw x with these leading axes, and the parameters."""
-    shapes = (
-        (*leading, d_model),
-        (d_model, d_ff),
-        (d_ff,),
-        (d_ff, d_model),
-        (d_model,),
-    )
-    return tuple(tensor(rng.normal(size=shape), dtype) for shape in shapes)
+inputs = exercise.inputs(d_model=4, d_ff=7)
 
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, (2, 5), 6, 8)
+    return inputs(rng, (2, 5), d_model=6, d_ff=8)
 
 
 @exercise.case("Three tokens of two numbers, and a middle of three, give this")
@@ -78,21 +69,21 @@ def small_example_by_hand(student, rng):
 @exercise.case("Each token of each sequence is answered by itself, in any batch")
 def leading_axes(student, rng):
     for leading in ((), (5,), (2, 3), (2, 2, 3)):
-        student.agrees(*drawn(rng, leading, 4, 7))
+        student.agrees(*inputs(rng, leading))
 
 
 @exercise.case(
     "With a middle as long as a token, the axes of w_1 and w_2 keep their sense"
 )
 def as_long_in_the_middle(student, rng):
-    student.agrees(*drawn(rng, (3,), 4, 4))
+    student.agrees(*inputs(rng, (3,), d_ff=4))
 
 
 @exercise.case(
     "Where nothing in the middle is positive, the result is b_2 alone", pays_alone=False
 )
 def nothing_positive(student, rng):
-    x, w_1, _, w_2, b_2 = drawn(rng, (2,), 2, 3)
+    x, w_1, _, w_2, b_2 = inputs(rng, (2,), d_model=2, d_ff=3)
     b_1 = tensor([-100.0, -200.0, -300.0])
     result = student(x, w_1, b_1, w_2, tensor([-1.0, 2.0]))
     student.expect(result, tensor([[-1.0, 2.0], [-1.0, 2.0]]))
@@ -101,7 +92,7 @@ def nothing_positive(student, rng):
 
 @exercise.case("Numbers of float64 are answered, too")
 def double_precision(student, rng):
-    student.agrees(*drawn(rng, (4,), 4, 7, np.float64))
+    student.agrees(*inputs(rng, (4,), np.float64))
 
 
 @exercise.case(
@@ -110,7 +101,7 @@ def double_precision(student, rng):
     pays_alone=False,
 )
 def three_times_as_large(student, rng):
-    x, w_1, b_1, w_2, _ = drawn(rng, (5,), 4, 7)
+    x, w_1, b_1, w_2, _ = inputs(rng, (5,))
     nothing = tensor([0.0] * 4)
     once = student(x, w_1, b_1, w_2, nothing)
     thrice = tensor(x.numpy() * 3), w_1, tensor(b_1.numpy() * 3), w_2, nothing
@@ -120,7 +111,7 @@ def three_times_as_large(student, rng):
 
 @exercise.case("`x` and the parameters are not modified")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng, (3,), 4, 5))
+    student.leaves_unchanged(*inputs(rng, (3,), d_ff=5))
 
 
 exercise.edits(

@@ -88,6 +88,8 @@ def small_example_by_hand(student, rng):
 def neighbours_share(student, rng):
     for n_heads, n_kv_heads in ((4, 2), (6, 3), (8, 2)):
         student.agrees(*heads(rng, (), n_heads, n_kv_heads))
+    q, k, v = drawn(rng, 4, 3, 5), drawn(rng, 2, 3, 5), drawn(rng, 2, 3, 6)
+    student.agrees(q, k, v)
 
 
 @exercise.case("With n_kv_heads = 1, all heads share the same keys and values")
@@ -204,6 +206,13 @@ groups_from_the_last_on: .repeat_interleave => .flip(-3).repeat_interleave
   Your first group reads the last head of keys and values.
   ? Which head of keys and values belongs to head 0 of the queries?
   # An index runs down where it should run up.
+rows_repeated:
+  | .repeat_interleave(n_each, dim=-3) =>
+  :     .repeat_interleave(n_each, dim=-2).unflatten(-2, (n_each, -1)).flatten(-4, -3)
+  Your heads of a group read different positions: the rows of their head are repeated
+    one by one, and shared out among them.
+  ? How many different keys does one query meet in your code?
+  # repeat along the wrong axis and reshape give the right shape.
 queries_averaged:
   | q @ -> q.unflatten(-3, (-1, n_each)).mean(-3).repeat_interleave(n_each, -3) @
   Your heads of one group all have the mean of their queries.
@@ -300,6 +309,20 @@ mask_left_out: may_attend = None
   Your mask plays no part.
   ? Which argument is not used in your code?
   # The mask is optional, and the grouping works without it.
+mask_added:
+  | scores = scores.masked_fill( … -> scores = scores + may_attend[..., None, :, :]
+  Your mask is added to the scores: where it is True they grow by 1, and nothing is
+    blocked.
+  ? Which number is False, and what does it change when it is added?
+  # Masks of floats are added, −∞ where they block; this one holds booleans.
+causal_whatever_the_mask:
+  | weights = … ->
+  :     blocked = ~torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+  :     scores = scores.masked_fill(blocked, -torch.inf)
+  :     weights = scores.softmax(dim=-1).nan_to_num(nan=0.0)
+  Your query i never attends beyond key i, whatever the mask says.
+  ? Which argument says where a query may attend?
+  # Every block of this lesson is causal, so the causal mask is written in.
 mask_for_the_first_head:
   | scores = scores.masked_fill( -> scores[..., :1, :, :].masked_fill_(
   Your mask holds for head 0 alone.

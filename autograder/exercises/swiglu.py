@@ -42,15 +42,12 @@ def tensor(numbers, dtype=np.float32):
     return torch.from_numpy(np.array(numbers, dtype=dtype))
 
 
-def drawn(rng, leading, d_model, d_ff, dtype=np.float32):
-    """Draw x with these leading axes, and the parameters."""
-    shapes = (*leading, d_model), (d_model, d_ff), (d_model, d_ff), (d_ff, d_model)
-    return tuple(tensor(rng.normal(size=shape), dtype) for shape in shapes)
+inputs = exercise.inputs(d_model=4, d_ff=7)
 
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, (5,), 6, 8)
+    return inputs(rng, (5,), d_model=6, d_ff=8)
 
 
 @exercise.case(
@@ -63,30 +60,30 @@ def small_example_by_hand(student, rng):
     w_down = tensor([[4.0], [7.0]])
     expected = tensor([[log * 3 / 4 * 2 * 4], [-log / 4 * -2 * 4]])
     student.expect(student(x, w_gate, w_up, w_down), expected)
-    student.agrees(*drawn(rng, (2,), 3, 4))
+    student.agrees(*inputs(rng, (2,), d_model=3, d_ff=4))
 
 
 @exercise.case("Each token of each sequence is answered by itself, in any batch")
 def leading_axes(student, rng):
     for leading in ((), (5,), (2, 3), (2, 2, 3)):
-        student.agrees(*drawn(rng, leading, 4, 7))
+        student.agrees(*inputs(rng, leading))
 
 
 @exercise.case("With d_ff = d_model, each matrix keeps its task and its axes")
 def as_long_in_the_middle(student, rng):
-    student.agrees(*drawn(rng, (3,), 4, 4))
-    student.agrees(*drawn(rng, (4,), 4, 4))
+    student.agrees(*inputs(rng, (3,), d_ff=4))
+    student.agrees(*inputs(rng, (4,), d_ff=4))
 
 
 @exercise.case("Gates of hundreds, above and below 0, give finite numbers")
 def large_gates(student, rng):
-    x, w_gate, w_up, w_down = drawn(rng, (6,), 4, 7)
+    x, w_gate, w_up, w_down = inputs(rng, (6,))
     student.agrees(x, w_gate * 300, w_up, w_down)
 
 
 @exercise.case("Numbers of float64 are answered, too")
 def double_precision(student, rng):
-    student.agrees(*drawn(rng, (4,), 4, 7, np.float64))
+    student.agrees(*inputs(rng, (4,), np.float64))
 
 
 @exercise.case(
@@ -95,7 +92,7 @@ def double_precision(student, rng):
     pays_alone=False,
 )
 def three_times_as_large(student, rng):
-    x, w_gate, w_up, w_down = drawn(rng, (5,), 4, 7)
+    x, w_gate, w_up, w_down = inputs(rng, (5,))
     expected = tensor(student(x, w_gate, w_up, w_down).numpy() * 3)
     result = student(x, w_gate, tensor(w_up.numpy() * 3), w_down)
     student.expect(result, expected, what="the result for 3 w_up")
@@ -103,7 +100,7 @@ def three_times_as_large(student, rng):
 
 @exercise.case("`x` and the parameters are not modified")
 def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng, (3,), 4, 5))
+    student.leaves_unchanged(*inputs(rng, (3,), d_ff=5))
 
 
 exercise.edits(

@@ -50,7 +50,7 @@ def export(
     """
     checked = _export_format(kind)
     path = output or course.root / f"build/export/{kind}.csv"
-    grades = _course_grades(course, lessons)
+    grades = read_course_grades(course, lessons)
     file = export_file(checked, grades, missing, results, n_drop)
     write_export(path, file.text)
     for sentence in file.notes:
@@ -73,7 +73,11 @@ def _export_format(kind: str) -> ExportFormat:
     )
 
 
-def _course_grades(course: Course, lessons: Sequence[str]) -> CourseGrades:
+def read_course_grades(course: Course, lessons: Sequence[str]) -> CourseGrades:
+    """Return the grades of lessons; none: of all that somebody has handed in.
+
+    Raises ``CourseError`` if a lesson is unknown, or nobody has handed anything in.
+    """
     gradebook = Gradebook(course)
     if lessons:
         names = [course.find_lesson(name, built=True) for name in lessons]

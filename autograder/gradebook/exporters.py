@@ -15,8 +15,8 @@ from autograder.course import Course
 from autograder.gradebook.entrance import guard, guard_log
 from autograder.gradebook.feedback import student_page
 from autograder.gradebook.folders import autograded_path, clear_folder
+from autograder.grading.budget import Budget
 from autograder.grading.result import OptionalExercises
-from autograder.grading.session import Budget
 from autograder.grading.submission import SECRET, TIMESTAMP
 
 

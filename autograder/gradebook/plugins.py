@@ -18,7 +18,7 @@ from nbgrader.api import Grade as NbgraderGrade
 from nbgrader.api import SubmittedAssignment as NbgraderSubmission
 from nbgrader.plugins import ExportPlugin
 from sqlalchemy import inspect, text
-from traitlets import Bool, Int
+from traitlets import Bool, CUnicode, Int, Unicode
 
 from autograder.course import CourseError
 from autograder.gradebook.entrance import guard_log
@@ -84,6 +84,12 @@ class CanvasExportPlugin(_FileExportPlugin):
 
     kind = "canvas"
     name = "canvas.csv"
+    address = Unicode(
+        "", help="of Canvas, for `autograder export --to canvas --send`"
+    ).tag(config=True)
+    course = CUnicode("", help="the course's number in Canvas, for the same").tag(
+        config=True
+    )
 
 
 class MoodleExportPlugin(_FileExportPlugin):

@@ -22,10 +22,10 @@ from autograder.gradebook.writing import (
     student_id_fault,
 )
 from autograder.grading import classroom
+from autograder.grading.budget import Budget
 from autograder.grading.identity import course_seed, course_version
 from autograder.grading.journal import Journal
 from autograder.grading.reading import spelled_out
-from autograder.grading.session import Budget
 from autograder.grading.verdicts import GradedSubmission, Verdicts
 from autograder.grading.workers import Settings, Workers
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from autograder.course import Course, CourseError
+from autograder.grading.budget import Budget
 from autograder.grading.result import OptionalExercises
-from autograder.grading.session import Budget
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -20,6 +20,7 @@ DATABASE = "gradebook.db"  # in the course's folder, unless configured otherwise
 SQLITE = "sqlite:///"
 SECONDS = "seconds_per_submission"
 OPTIONAL_EXERCISES = "optional_exercises"
+CANVAS = "CanvasExportPlugin"
 DEFAULT_EXCHANGE = Path("/usr/local/share/nbgrader/exchange")  # nbgrader's own
 
 
@@ -83,6 +84,13 @@ def optional_exercises(course: Course) -> OptionalExercises:
         f"{NAME}.py sets c.AutogradeExporter.{OPTIONAL_EXERCISES} to {value!r}; it "
         'must be "extra" (their points are added on top), "required" or "left out"'
     )
+
+
+def canvas_course(course: Course) -> tuple[str, str]:
+    """Return the address of Canvas and the course's number there; "" is not set."""
+    config = load_config(course, CANVAS)
+    values = config[CANVAS] if config else {}
+    return str(values.get("address", "")), str(values.get("course", ""))
 
 
 def exchange_folder(course: Course) -> Path | None:

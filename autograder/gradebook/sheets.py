@@ -74,7 +74,7 @@ def export_file(
 
     Raises ``CourseError`` if a grade is no number.
     """
-    _require_finite(course_grades)
+    require_finite(course_grades)
     n_wanted, n_drop = n_drop, min(n_drop, len(course_grades) - 1)
     people = _people(course_grades)
     faults = {person.student: _fault(kind, person) for person in people}
@@ -135,7 +135,7 @@ def write_export(path: Path, text: str) -> None:
         ) from None
 
 
-def _require_finite(course_grades: CourseGrades) -> None:
+def require_finite(course_grades: CourseGrades) -> None:
     """Raise ``CourseError`` if a grade is infinite or NaN; a database can hold it."""
     for lesson, lesson_grades in course_grades.items():
         for student in lesson_grades.values():

@@ -40,6 +40,7 @@ from autograder.grading.sandbox import ChildProcess, SandboxFailure
 LostKind = Literal["crashed", "timeout", "untried"]
 When = Literal["check", "end"]
 BoundFunctions = Mapping[str, Callable[..., Any]]
+Asked = tuple[str, When, tuple[str, ...]]  # exercise, moment, names that are bound
 
 MAX_TEXT_LENGTH = 2000  # characters of an exception's text
 MAX_LINE_LENGTH = 500  # of a line of code
@@ -268,6 +269,8 @@ class ChildClient:
     """Asks one child that has just been forked.
 
     asked : the calls that it has been asked for, and to which it has not replied
+    asked_of : exercise, moment, and the names that are bound, of these
+    has_seen_hidden : whether one had a hidden case's input, as the session sets it
     queue : how long it has waited for a processor
     """
 
@@ -275,6 +278,8 @@ class ChildClient:
         """Keep the child."""
         self.child = child
         self.asked: deque[PlannedCall] = deque()
+        self.asked_of: Asked | None = None
+        self.has_seen_hidden = False
         self._token = b""
         self._functions: list[Callable[..., Any]] = []
         self.queue = ProcessorQueue()
@@ -338,6 +343,7 @@ class ChildClient:
         request = ["call", self._token, exercise, when, arguments, numbers]
         self._send(wire.pack(request, number_of))
         self.asked.extend(calls)
+        self.asked_of = exercise, when, tuple(bound)
         self._functions = functions
 
     def reply(self, seconds: float) -> CallReply:

@@ -20,6 +20,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import clean_text
 from autograder.grading.identity import course_seed
 from autograder.grading.inside.isolation import Isolation, Limits
@@ -49,7 +50,7 @@ from autograder.grading.sandbox import (
     check_started,
     one_processor,
 )
-from autograder.grading.session import Budget, Session, TimedOutOnce
+from autograder.grading.session import Session
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
@@ -258,7 +259,7 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
         "timeout": "did not come to an end and was left out",
     }
     report = session.report
-    for index in sorted({*report.troubles} | {*session.killed}):
+    for index in sorted({*report.troubles} | {*session.skipped.endings}):
         if not 0 <= index < len(session.cells):
             continue
         cell = session.cells[index]
@@ -266,8 +267,8 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
         if cell.role != "solution":
             first_line = clean_text(one_line(cell.source.strip().split("\n")[0][:80]))
             name = f"the cell `{first_line}`"
-        if index in session.killed:
-            sentences.append(f"{name} {endings[session.killed[index]]}")
+        if index in session.skipped.endings:
+            sentences.append(f"{name} {endings[session.skipped.endings[index]]}")
         else:
             raised = report.troubles[index]
             parts = [*filter(None, map(one_line, (raised.types[0], raised.message)))]
@@ -278,10 +279,10 @@ def _troubles(session: Session, exercises: Sequence[Exercise]) -> tuple[str, ...
     if len(sentences) > MAX_TROUBLES:
         more = len(sentences) - MAX_TROUBLES
         sentences[MAX_TROUBLES:] = [f"{more} more cells did not come to their end"]
-    if session.used_up:
+    if used_up := session.account.used_up:
         sentences.append(
-            f"grading the whole notebook takes {session.used_up}: what was left by "
-            "then counts as a timeout"
+            f"grading the whole notebook takes {used_up}: what was left by then counts "
+            "as a timeout"
         )
     for each in exercises:
         kind, _ = report.answers.get(each.name, ("", ""))

@@ -43,6 +43,7 @@ from autograder.checking.result import (
     Flag,
 )
 from autograder.checking.student import StudentFunction
+from autograder.grading.budget import TimedOutOnce
 from autograder.grading.child_client import (
     PlannedCall,
     When,
@@ -52,7 +53,7 @@ from autograder.grading.child_client import (
 )
 from autograder.grading.inside.form import forms_of
 from autograder.grading.inside.library import ALSO_RECORDED
-from autograder.grading.session import Session, TimedOutOnce
+from autograder.grading.session import Session
 from autograder.messages.explanation import explain
 from autograder.messages.report import CheckReport
 
@@ -85,14 +86,14 @@ def judge_all(
     results: dict[str, ExerciseResult] = {}
     doubtful = []
     n_all = len(exercises)
-    session.reserve(n_all, n_all)
+    session.account.reserve(n_all, n_all)
     answers = [
         _Answer(session, each, seed, times, plans[each.name]) for each in exercises
     ]
     for answer in answers:
         answer.rehearse()
     for number, answer in enumerate(answers, 1):
-        session.reserve(n_all - number, n_all)
+        session.account.reserve(n_all - number, n_all)
         exercise, result = answer.exercise, answer.judged()
         touched = not all(before.solved for before in results.values())
         touched = touched or session.goes_on_below(exercise.name)
@@ -100,7 +101,7 @@ def judge_all(
             doubtful.append(answer)
         results[exercise.name] = replace(result, calls=())  # they may be large
     for number, answer in enumerate(doubtful, 1):
-        session.reserve(len(doubtful) - number, n_all)
+        session.account.reserve(len(doubtful) - number, n_all)
         with session.alone(answer.exercise.name):
             answer.rehearse()
             alone = answer.judged()

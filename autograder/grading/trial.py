@@ -16,9 +16,10 @@ from typing import Any
 from autograder.checking.call import CallResult
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy, visible
+from autograder.grading.budget import Budget
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import Sandbox, check_started
-from autograder.grading.session import Budget, Session
+from autograder.grading.session import Session
 
 SPACES = ("user", "pid", "mnt", "net", "ipc", "uts")
 # mount, ptrace, semget, bpf: number on x86_64 and aarch64

@@ -21,13 +21,13 @@ from typing import NamedTuple, Protocol
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.engine import Engine, sandbox_of
 from autograder.grading.inside.isolation import Isolation, Limits
 from autograder.grading.judging import Times
 from autograder.grading.release import Cell, Release, load_all_releases
 from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure
-from autograder.grading.session import Budget, TimedOutOnce
 
 MAX_DEATHS = 2  # of workers over one submission, until it is given up
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy torch's threads

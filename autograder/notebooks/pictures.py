@@ -13,7 +13,7 @@ comes out. The figures find the text by the code of the cell that runs, of which
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +71,22 @@ def without_texts(
     code = "\n".join([*before, IN_ROWS.sub(_in_one_row, call), *rows[last:]])
     texts = {digest(each): text for each in (code, without_assertions(code))}
     return replace(cell, text=code), texts
+
+
+def texts_of_one_name(path: Path, texts: Iterable[str]) -> tuple[str, str] | None:
+    """Return two alternative texts of a lesson with the same short name; None if none.
+
+    A cell that has only the name, as in older copies, would show either.
+    """
+    if not (different := sorted(set(texts))):
+        return None
+    from course_lib.figures.alternatives import name_of
+
+    by_name: dict[str, str] = {}
+    for text in different:
+        if (other := by_name.setdefault(name_of(path.stem, text), text)) != text:
+            return other, text
+    return None
 
 
 def _in_one_row(call: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ from autograder.notebooks.cells import (
     SourceError,
     read_cells,
 )
-from autograder.notebooks.pictures import without_texts
+from autograder.notebooks.pictures import texts_of_one_name, without_texts
 from autograder.notebooks.predictions import with_predictions
 from autograder.shown_code import without_assertions
 
@@ -303,6 +303,13 @@ class LessonSource:
         if any(self.texts.get(key, text) != text for key, text in texts.items()):
             without, texts = without_texts(self.path, cell, is_named=True)
         self.texts |= texts
+        if twins := texts_of_one_name(self.path, self.texts.values()):
+            one, other = twins
+            raise self.fail(
+                cell.line,
+                f"two alternative texts get the same name: change a word in {one!r} or "
+                f"in {other!r}",
+            )
         return without
 
     def _part(self, module: str, name: str, line: int) -> str:

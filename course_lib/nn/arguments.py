@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.arguments import Expected, parse, remembered, require_boolean
+from course_lib.arguments import Expected, Shapes, parse, remembered, require_boolean
 
 
 def tensors(
-    shapes: str,
+    shapes: Shapes,
     *values: Any,
     parameters: Mapping[str, Any] | None = None,
     like: Any = None,
@@ -32,11 +32,11 @@ def tensors(
 ) -> tuple[int, ...]:
     """Refuse tensors of floats whose shapes do not fit each other.
 
-    shapes : for each tensor its name and axes, as in its docstring:
-        "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the same length
-        everywhere; "3·d_h" is three times as long as "d_h", which stood before; d_… is
-        at least 1; "d_in+d_v" is as long as both, a number is a length; the axes that
-        ... stands for are broadcast
+    shapes : the function whose docstring has the shapes, or for each tensor its name
+        and axes: "q (..., n, d_k), k (..., m, d_k)". An axis of the same name has the
+        same length everywhere; "3·d_h" is three times as long as "d_h", which stood
+        before; d_… is at least 1; "d_in+d_v" is as long as both, a number is a length;
+        the axes that ... stands for are broadcast
     values : the tensors
     parameters : holds those of them, by name, that are no values
     like : a parameter whose dtype and device they must have; the first one's, if None
@@ -55,7 +55,8 @@ def tensors(
     # torch.compile reads what is not remembered; else this is half the time.
     parsed = (parse if torch.compiler.is_compiling() else remembered)(shapes)
     leading: tuple[int, ...] = ()
-    for number, expected in enumerate(parsed):
+    floats = [expected for expected in parsed if not expected.kind]
+    for number, expected in enumerate(floats):
         name = expected.name
         if number < len(values):
             value = values[number]

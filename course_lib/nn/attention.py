@@ -41,7 +41,7 @@ def attention(
     >>> attention(q, k, torch.tensor([[2.0], [4.0]]))
     (tensor([[3.]]), tensor([[0.5000, 0.5000]]))
     """
-    arguments.tensors("q (..., n, d_k), k (..., m, d_k), v (..., m, d_v)", *(q, k, v))
+    arguments.tensors(attention, q, k, v)
     arguments.real(0, 1, dropout=dropout)
     scores = q @ k.transpose(-1, -2) / k.shape[-1] ** 0.5  # (..., n, m)
     arguments.mask("may_attend", may_attend, scores.shape)

@@ -164,12 +164,7 @@ def cached_step(
     >>> cached_step(0, none, none, embedding, encoding, one, one, one)
     (tensor([12.]), tensor([[12.]]), tensor([[12.]]))
     """
-    arguments.tensors(
-        "keys (t, d_k), values (t, d_v), embedding (vocab_size, d_model), "
-        "encoding (n_positions, d_model), w_q (d_model, d_k), w_k (d_model, d_k), "
-        "w_v (d_model, d_v)",
-        *(keys, values, embedding, encoding, w_q, w_k, w_v),
-    )
+    arguments.tensors(cached_step, keys, values, embedding, encoding, w_q, w_k, w_v)
     arguments.token_id("token_id", token_id, len(embedding))
     arguments.rows("encoding", encoding, len(keys) + 1)
     position = keys.shape[0]

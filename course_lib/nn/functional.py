@@ -43,9 +43,7 @@ def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tens
     >>> layer_norm(torch.tensor([1.0, 3.0]), torch.ones(2), torch.tensor([0.0, 5.0]))
     tensor([-1.0000,  6.0000])
     """
-    arguments.tensors(
-        "x (..., d_model), gain (d_model), bias (d_model)", *(x, gain, bias)
-    )
+    arguments.tensors(layer_norm, x, gain, bias)
     arguments.real(0, math.inf, eps=eps)
     centred = x - x.mean(dim=-1, keepdim=True)
     variance = (centred**2).mean(dim=-1, keepdim=True)  # (..., 1)
@@ -71,11 +69,7 @@ def feed_forward(
     tensor([[7.],
             [1.]])
     """
-    arguments.tensors(
-        "x (..., d_model), w_1 (d_model, d_ff), b_1 (d_ff), w_2 (d_ff, d_model), "
-        "b_2 (d_model)",
-        *(x, w_1, b_1, w_2, b_2),
-    )
+    arguments.tensors(feed_forward, x, w_1, b_1, w_2, b_2)
     return torch.relu(x @ w_1 + b_1) @ w_2 + b_2
 
 
@@ -95,10 +89,7 @@ def embed(token_ids: Tensor, embedding: Tensor, encoding: Tensor) -> Tensor:
     tensor([[0., 3., 2., 3.],
             [4., 7., 6., 7.]])
     """
-    arguments.tensors(
-        "embedding (vocab_size, d_model), encoding (n_positions, d_model)",
-        *(embedding, encoding),
-    )
+    arguments.tensors(embed, embedding, encoding)
     arguments.token_ids(
         "token_ids", token_ids, vocab_size=len(embedding), from_end=True
     )
@@ -160,11 +151,7 @@ def multi_head_attention(
     >>> multi_head_attention(x[:1], x, w, w, w, w, 2)
     tensor([[1., 2.]])
     """
-    arguments.tensors(
-        "x (..., n, d_model), memory (..., m, d_model), w_q (d_model, d_model), "
-        "w_k (d_model, d_model), w_v (d_model, d_model), w_o (d_model, d_model)",
-        *(x, memory, w_q, w_k, w_v, w_o),
-    )
+    arguments.tensors(multi_head_attention, x, memory, w_q, w_k, w_v, w_o)
     arguments.heads(x.shape[-1], n_heads)
     q, k, v = (
         split_heads(rows, n_heads) for rows in (x @ w_q, memory @ w_k, memory @ w_v)

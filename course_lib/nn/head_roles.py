@@ -46,7 +46,7 @@ def head_role_scores(
     >>> {role: score.item() for role, score in scores.items()}
     {'previous': 0.25, 'next': 0.375, 'same': 0.5, 'separator': 0.125, 'rarest': 0.5}
     """
-    arguments.tensors("weights (..., n, n), frequencies (n)", weights, frequencies)
+    arguments.tensors(head_role_scores, weights, frequencies)
     arguments.mask("is_separator", is_separator, frequencies.shape)
     n = weights.shape[-1]
     queries = torch.arange(n, device=weights.device)[~is_separator]
@@ -82,7 +82,7 @@ def induction_score(weights: Tensor, period: int) -> Tensor:
     tensor(0.5000)
     """
     arguments.whole(1, period=period)
-    arguments.tensors("weights (..., n, n)", weights, n=2 * period)
+    arguments.tensors(induction_score, weights, n=2 * period)
     queries = torch.arange(period, 2 * period, device=weights.device)
     return weights[..., queries, queries - period + 1].mean(dim=-1)
 
@@ -103,7 +103,7 @@ def best_heads(scores: Tensor, n_best: int = 1) -> list[ScoredHead]:
     >>> best_heads(torch.tensor([[0.25, 0.5], [0.75, 0.0]]), n_best=2)
     [ScoredHead(layer=1, head=0, score=0.75), ScoredHead(layer=0, head=1, score=0.5)]
     """
-    arguments.tensors("scores (n_layers, n_heads)", scores)
+    arguments.tensors(best_heads, scores)
     values, indices = scores.flatten().topk(n_best)
     n_heads = scores.shape[-1]
     return [

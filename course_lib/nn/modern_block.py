@@ -31,7 +31,7 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float = 1e-6) -> Tensor:
     >>> rms_norm(torch.tensor([3.0, 4.0]), torch.tensor([1.0, 10.0]))
     tensor([ 0.8485, 11.3137])
     """
-    arguments.tensors("x (..., d_model), gain (d_model)", x, gain)
+    arguments.tensors(rms_norm, x, gain)
     arguments.real(0, math.inf, eps=eps)
     mean_square = (x**2).mean(dim=-1, keepdim=True)  # (..., 1)
     return x / torch.sqrt(mean_square + eps) * gain
@@ -54,11 +54,7 @@ def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
     tensor([[7.0464],
             [0.9536]])
     """
-    arguments.tensors(
-        "x (..., d_model), w_gate (d_model, d_ff), w_up (d_model, d_ff), "
-        "w_down (d_ff, d_model)",
-        *(x, w_gate, w_up, w_down),
-    )
+    arguments.tensors(swiglu, x, w_gate, w_up, w_down)
     return (functional.silu(x @ w_gate) * (x @ w_up)) @ w_down
 
 

@@ -199,7 +199,7 @@ def pool(vectors: Tensor, is_token: Tensor) -> Tensor:
     >>> pool(vectors, torch.tensor([True, True, False]))
     tensor([0.6000, 0.8000])
     """
-    arguments.tensors("vectors (..., n, d_model)", vectors)
+    arguments.tensors(pool, vectors)
     arguments.mask("is_token", is_token, vectors.shape[:-1])
     share = is_token.to(vectors.dtype) / is_token.sum(dim=-1, keepdim=True)
     mean = (share.unsqueeze(-2) @ vectors).squeeze(-2)  # (..., d_model)

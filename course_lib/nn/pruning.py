@@ -57,12 +57,7 @@ def prune(
     >>> prune(x[:1], x, w, w, w, w, gates=torch.tensor([1.0, 0.5]))
     tensor([[1., 1.]])
     """
-    arguments.tensors(
-        "x (..., n, d_model), memory (..., m, d_model), w_q (d_model, d_model), "
-        "w_k (d_model, d_model), w_v (d_model, d_model), w_o (d_model, d_model), "
-        "gates (n_heads)",
-        *(x, memory, w_q, w_k, w_v, w_o, gates),
-    )
+    arguments.tensors(prune, x, memory, w_q, w_k, w_v, w_o, gates)
     arguments.heads(x.shape[-1], len(gates))
     arguments.mask_between("may_attend", may_attend, x, memory)
     q, k, v = (
@@ -104,7 +99,7 @@ def head_importance(
     >>> head_importance(loss_of, gradient_of, gates, [3.0, -1.0])
     (tensor([2., 1.]), tensor([-1., -1.]))
     """
-    arguments.tensors("gates (...)", gates)
+    arguments.tensors(head_importance, gates)
     arguments.one_or_more(examples=examples)
     by_gradient = torch.zeros_like(gates)
     for example in examples:

@@ -35,11 +35,7 @@ def gru_step(
     >>> gru_step(torch.ones(1), torch.tensor([2.0]), zeros, zeros, zeros[0], zeros[0])
     tensor([1.])
     """
-    arguments.tensors(
-        "x (..., d_in), state (..., d_h), w_x (d_in, 3·d_h), w_h (d_h, 3·d_h), "
-        "b_x (3·d_h), b_h (3·d_h)",
-        *(x, state, w_x, w_h, b_x, b_h),
-    )
+    arguments.tensors(gru_step, x, state, w_x, w_h, b_x, b_h)
     from_x = (x @ w_x + b_x).chunk(3, dim=-1)
     from_state = (state @ w_h + b_h).chunk(3, dim=-1)
     reset = torch.sigmoid(from_x[0] + from_state[0])  # (..., d_h)
@@ -78,11 +74,7 @@ def additive_attention(
     >>> additive_attention(state, keys, values, one, one, torch.ones(1))
     (tensor([3.]), tensor([0.5000, 0.5000]))
     """
-    arguments.tensors(
-        "state (..., d_h), keys (..., m, d_k), values (..., m, d_v), w_q (d_h, d_a), "
-        "w_k (d_k, d_a), v (d_a)",
-        *(state, keys, values, w_q, w_k, v),
-    )
+    arguments.tensors(additive_attention, state, keys, values, w_q, w_k, v)
     hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k)  # (..., m, d_a)
     scores = hidden @ v  # (..., m)
     arguments.mask("may_attend", may_attend, scores.shape)

@@ -30,7 +30,7 @@ def numerical_gradient(f: Callable[[Tensor], float], x: Tensor, step: float) -> 
     >>> numerical_gradient(lambda x: float((x**3).sum()), torch.tensor([1.0, 2.0]), 0.5)
     tensor([ 3.2500, 12.2500], dtype=torch.float64)
     """
-    arguments.tensors("x (...)", x)
+    arguments.tensors(numerical_gradient, x)
     arguments.positive(step=step)
     x = x.detach().double()
     gradient = torch.zeros(x.numel(), dtype=x.dtype, device=x.device)

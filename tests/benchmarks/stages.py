@@ -22,9 +22,10 @@ import psutil
 from autograder.course import Course
 from autograder.demo.sample_class import LESSON
 from autograder.grading import classroom
+from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
 from autograder.grading.identity import course_seed
-from autograder.grading.session import Budget, Session
+from autograder.grading.session import Session
 
 ROUNDS = 5  # of the whole class
 FORKS = 20  # after each round, with isolation and as many without

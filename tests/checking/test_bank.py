@@ -186,6 +186,40 @@ def test_edit_that_stops_at_a_missing_name_is_a_fault(edit, names, message):
     assert all(message in each and "slip" in each for each in missing)
 
 
+@pytest.mark.parametrize(
+    ("words", "n_faults"), [("You add.", 1), ("Your function stops.", 0)]
+)
+def test_edit_that_gives_no_result_has_to_say_so(words, n_faults):
+    exercise = bank()
+    exercise.edits(f"slip: return (x, *2)\n  {words}\n  ? What?\n  # For the test.")
+    faults = checks.matrix_faults(exercise, matrix(exercise))
+    stops = [each for each in faults if "slip stops in every call (TypeError: " in each]
+    assert len(stops) == n_faults
+
+
+def test_misconception_that_only_grading_names_is_a_fault():
+    exercise = bank()
+
+    @exercise.case("Zero stays", visible=False)
+    def zero(student, rng):
+        student.agrees(np.array([0.0, 1.0]))
+
+    @exercise.misconception("You triple.", "How often?", why="For the test.")
+    def tripled_above_zero(x):
+        return np.where(x > 0, 3 * x, 2 * x + (x == 0))
+
+    faults = checks.matrix_faults(exercise, matrix(exercise))
+    one, other = "tripled_where_positive", "tripled_above_zero"
+    start = (
+        "is named in grading, and not from the visible cases, so no learner reads it"
+    )
+    assert [each for each in faults if start in each] == [
+        f"double: {name} {start}: the same results in every call come from {same}: add "
+        "a call that tells them apart, or keep one of them"
+        for name, same in ((one, other), (other, one))
+    ]
+
+
 def test_error_that_costs_little_is_a_fault():
     exercise = bank()
     heavy, light = exercise.cases

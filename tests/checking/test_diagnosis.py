@@ -8,7 +8,6 @@ from autograder.checking import families
 from autograder.checking.call import Call, CallResult, Raised
 from autograder.checking.diagnosis import (
     diagnose,
-    explanations_of,
     pairs,
     same_result,
 )
@@ -72,7 +71,7 @@ def test_misconception_right_on_all_calls_does_not_match():
 
     made = exercise(wrong_beyond_a_thousand=wrong_beyond_a_thousand)
     calls = judged(made, double).calls
-    assert explanations_of(made, calls) == []
+    assert diagnose(made, calls) == ()
     assert judged(made, fails_on_tables).diagnosis == ""
 
 

@@ -79,6 +79,14 @@ def test_code_that_is_no_python_says_so():
         CODE.function(CODE.read(["0.0 -> ("]))
 
 
+def test_several_rows_in_place_of_a_part_of_one_are_explained():
+    edit = "0.0 ->\n    1.0\n    total = 2.0"
+    with pytest.raises(EditError, match=r"'0\.0' is a part of a row, so what replaces"):
+        CODE.function(CODE.read([edit]))
+    with pytest.raises(EditError, match=r"was never closed\):"):
+        CODE.function(CODE.read(["0.0 -> ("]))
+
+
 def test_misconceptions_that_change_different_text_go_together():
     one, other = CODE.read(["0.0 -> 1.0"]), CODE.read(["len(x) -> 2"])
     both = CODE.joined(one, other)

@@ -67,7 +67,8 @@ def test_printed_names_are_whole_in_a_narrow_terminal(monkeypatch, capsys):
 
 def test_row_has_catching_cases_and_diagnoses():
     assert row(bank(), "tripled_where_positive") == MisconceptionRow(
-        "tripled_where_positive", "function", ["positive"], True, True, 0.5, True, True
+        *("tripled_where_positive", "function", ["positive"], True, True),
+        *(0.5, True, True, True),
     )
     assert row(bank(), "squared_list_where_negative") == MisconceptionRow(
         *("squared_list_where_negative", "function", ["negative"], False, True),

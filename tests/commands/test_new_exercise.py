@@ -193,7 +193,8 @@ def checkout(tmp_path_factory):
     for folder in ("autograder", "course_lib", "solutions"):
         shutil.copytree(HERE.root / folder, root / folder)
     (root / "tests" / "answers").mkdir(parents=True)
-    shutil.copy(HERE.root / "tests" / "__init__.py", root / "tests")
+    for name in ("__init__.py", "phrases.py", "phrases.toml"):
+        shutil.copy(HERE.root / "tests" / name, root / "tests")
     shutil.copy(HERE.root / "tests/answers/__init__.py", root / "tests/answers")
     for name in ("README.md", "nbgrader_config.py", "pyproject.toml"):
         shutil.copy(HERE.root / name, root)
@@ -358,6 +359,12 @@ def test_check_bank_prints_what_an_edit_makes(written):
     assert "no edit 'edit_9': name one of right, edit_1, edit_2" in result.stderr
 
 
+PHRASED = """exercise.edits(
+    \"\"\"
+edit_0: return -k
+  Your keys stay as they are.
+  ? What?
+  # Somebody could think so."""
 BREAKS = {
     "edit": ("exercises", "return q ->", "return v ->", "edit_1: scores_of_a_test has"),
     "right answer": ("answers", "1.0 * scores", "1.1 * scores", "right answer another"),
@@ -368,6 +375,7 @@ BREAKS = {
         "",
         "no visible case pays alone",
     ),
+    "phrase": ("exercises", 'exercise.edits(\n    """', PHRASED, "edit_0: phrases: "),
     "syntax": ("exercises", "def spec(", "def spec((", "py:17: cannot be imported"),
     "import": ("answers", "import numpy", "import numpi", "py:1: cannot be imported"),
 }

@@ -25,10 +25,11 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge_case
 from autograder.checking.registry import load
 from autograder.checking.student import StudentFunction
+from autograder.grading.budget import Budget
 from autograder.grading.course_copy import CHECKS
 from autograder.grading.engine import Engine
 from autograder.grading.lesson_needs import LessonNeeds
-from autograder.grading.session import Budget, Session
+from autograder.grading.session import Session
 from tests.grading.engines import SEED, process_number
 from tests.grading.sessions import check, own, session_of, solution
 from tests.submissions import COURSE

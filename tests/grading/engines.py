@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import psutil
 
 from autograder.course import Course
+from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
-from autograder.grading.session import Budget
 from tests.submissions import LESSON
 
 SHORT = Budget(call=0.7, cell=1.5, cells=3.0, submission=30.0)

@@ -10,9 +10,9 @@ import time
 
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
 from autograder.grading import workers
+from autograder.grading.budget import TimedOutOnce
 from autograder.grading.result import CodeResult
 from autograder.grading.sandbox import NoSandbox
-from autograder.grading.session import TimedOutOnce
 from autograder.grading.workers import GradingTaskResult
 
 # What would set a window's title and the clipboard, move the cursor, turn the text.

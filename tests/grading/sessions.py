@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from autograder.checking.call import CallResult
+from autograder.grading.budget import Budget
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import Sandbox
-from autograder.grading.session import Budget, Session
+from autograder.grading.session import Session
 from tests.grading.engines import SHORT
 
 QUICK = Budget(call=0.4, cell=0.6)

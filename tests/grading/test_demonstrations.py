@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.demo.sample_class import right_answer
+from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
-from autograder.grading.session import Budget
 from tests.grading.engines import SEED, process_number
 from tests.grading.sessions import session_of, solution
 from tests.grading.test_every_lesson import QUICK, lessons
@@ -31,7 +31,7 @@ def test_no_demonstration_misses_a_module_or_a_function(lesson):
         ]
         with session_of(engine.sandbox, *cells, budget=LONG) as session:
             troubles = session.report.troubles.values()
-            killed = session.killed
+            killed = session.skipped.endings
     withheld = "cannot be called while this lesson is graded"
     missing = [
         (each.types[0], each.message, each.line)

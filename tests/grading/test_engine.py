@@ -11,8 +11,8 @@ from autograder.checking.registry import load
 from autograder.course import Course, CourseError
 from autograder.demo.sample_class import right_answer
 from autograder.grading import judging
+from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.engine import Engine
-from autograder.grading.session import Budget, TimedOutOnce
 from autograder.grading.submission import Submission as HandedIn
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import (

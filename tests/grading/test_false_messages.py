@@ -168,7 +168,7 @@ def test_endless_messages_of_a_cell_are_a_crash(sandbox, frame):
     cells = lie, own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
         assert value(session, "f") == 1
-        assert session.killed == {0: "crashed"}
+        assert session.skipped.endings == {0: "crashed"}
 
 
 def test_repeated_messages_do_not_extend_the_time_limit(sandbox):
@@ -208,11 +208,11 @@ def test_child_that_does_not_read_is_a_timeout(sandbox, monkeypatch):
     monkeypatch.setattr(child_client, "SEND_SECONDS", 0.5)
     lie = own("import time\ndef f(x):\n    return 1\n"), check("f")
     with session_of(sandbox, *lie, budget=QUICK) as session:
-        child = session._child
+        child = session._client
         process = processes_of(SimpleNamespace(sandbox=sandbox))[-1]
         process.suspend()
         assert call(session, "f", np.zeros(1 << 20)).kind == "timeout"
-        assert session._child is not child
+        assert session._client is not child
 
 
 def test_only_known_functions_are_flagged_with_clean_lines(sandbox):

@@ -14,6 +14,7 @@ import pytest
 from autograder.checking.registry import load
 from autograder.commands import app as cli
 from autograder.course import CourseError
+from autograder.grading.budget import Budget
 from autograder.grading.dask import cluster as cluster_module
 from autograder.grading.dask import pool as pool_module
 from autograder.grading.dask import worker as worker_module
@@ -24,7 +25,6 @@ from autograder.grading.inside import seccomp
 from autograder.grading.judging import no_answer
 from autograder.grading.release import load_release
 from autograder.grading.result import CodeResult
-from autograder.grading.session import Budget
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
 from tests.grading import fake_workers
 from tests.submissions import COURSE, LESSON, Submission, open_course

@@ -11,8 +11,8 @@ from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.exporters import AutogradeExporter
 from autograder.gradebook.service import Service, service
+from autograder.grading.budget import Budget
 from autograder.grading.journal import Journal
-from autograder.grading.session import Budget
 from tests.grading import fake_workers
 from tests.submissions import COURSE, LESSON, Submission
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from autograder.grading import child_client
+from autograder.grading.budget import Budget
 from autograder.grading.child_client import ChildClient, planned_call
 from autograder.grading.inside import wire
-from autograder.grading.session import Budget
 from tests.grading.engines import SHORT, processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, solution, value
 
@@ -329,14 +329,14 @@ def test_cell_that_ends_the_process_is_left_out(sandbox):
         check("g"),
     )
     with session_of(sandbox, *cells) as session:
-        assert session.killed == {1: "crashed"}
+        assert session.skipped.endings == {1: "crashed"}
         assert value(session, "f") + value(session, "g") == 3
 
 
 def test_cell_that_never_ends_is_left_out(sandbox):
     cells = own("while True: pass"), own("def f():\n    return 1"), check("f")
     with session_of(sandbox, *cells, budget=QUICK) as session:
-        assert session.killed == {0: "timeout"}
+        assert session.skipped.endings == {0: "timeout"}
         assert value(session, "f") == 1
 
 
@@ -352,7 +352,7 @@ def test_too_many_deadly_cells_leave_out_all_own_cells(sandbox):
     deadly = [own(f"import os; os._exit({status})") for status in range(9)]
     answers = solution("f", "def f():\n    return 1"), check("f")
     with session_of(sandbox, *deadly, *answers) as session:
-        assert len(session.killed) == SHORT.deadly
+        assert len(session.skipped.endings) == SHORT.deadly
         assert value(session, "f") == 1
 
 
@@ -372,7 +372,7 @@ def test_own_cell_that_ends_later_processes_costs_no_answer(sandbox):
         cells += [solution(name, answer), check(name)]
     with session_of(sandbox, *cells) as session:
         assert [value(session, name) for name in names] == [1] * len(names)
-        assert session.killed.keys() <= {0}
+        assert session.skipped.endings.keys() <= {0}
 
 
 def test_calls_after_a_crash_run_in_a_fresh_child(sandbox):
@@ -507,6 +507,15 @@ def test_functions_are_lent_to_planned_calls(sandbox):
         assert [value(session, "f", x, bound=bound) for x in (1, 2)] == [10, 20]
 
 
+def test_replies_that_have_been_read_outlive_the_child(sandbox, requests):
+    text = "import os\ndef f(x):\n    return os._exit(1) if x == 9 else x"
+    with session_of(sandbox, own(text), check("f")) as session:
+        session.plan(plan(1, 2, 3))
+        kinds = [call(session, "f", x).kind for x in (1, 9, 2, 3)]
+    assert kinds == ["value", "crashed", "value", "value"]
+    assert requests == [3, 1, 1]  # 9 is tried twice; 2 and 3 are not asked for again
+
+
 # --- hidden inputs ---------------------------------------------------------------
 
 REMEMBERS = """\
@@ -528,6 +537,17 @@ def test_child_that_has_seen_a_hidden_input_gets_no_visible_call(sandbox):
         assert value(session, "f", 5) == [4, 5]
 
 
+def test_fresh_child_has_seen_no_hidden_input(sandbox):
+    with session_of(sandbox, own(REMEMBERS), check("f")) as session:
+        session.hidden = True
+        assert value(session, "f", 1) == [1]
+        session.forget()
+        session.hidden = False
+        before = sandbox._forked
+        assert value(session, "f", 2) == [2]
+        assert sandbox._forked == before
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
@@ -542,3 +562,25 @@ def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number)
         assert call(session, "f", 1).raised.line_number > 0
         session.hidden = True
         assert call(session, "f", 1).raised.line_number == number
+
+
+# --- one exercise alone ----------------------------------------------------------
+
+
+def test_alone_a_child_runs_nothing_below_the_check(sandbox):
+    cells = (
+        own("import os; os._exit(1)"),
+        *(own("seen = []"), solution("f", "def f():\n    return seen"), check("f")),
+        *(own("seen.append('below')\ndef g():\n    return 2"), check("g")),
+    )
+    with session_of(sandbox, *cells) as session:
+        report = session.report
+        assert value(session, "f") == ["below"]
+        before = sandbox._forked
+        with session.alone("f"):
+            assert value(session, "f") == []
+            assert "g" not in session.report.answers
+            assert sandbox._forked == before + 1  # what ends it is known, and left out
+        assert session.report == report
+        assert session.skipped.endings == {0: "crashed"}
+        assert (value(session, "f"), value(session, "g")) == (["below"], 2)

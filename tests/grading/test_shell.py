@@ -137,14 +137,14 @@ def test_input_raises_and_the_debugger_does_not_block(sandbox):
     with session_of(sandbox, *cells) as session:
         assert session.report.troubles[0].types[0] == "EOFError"
         assert "nobody to answer" in session.report.troubles[0].message
-        assert session.killed == {}
+        assert session.skipped.endings == {}
 
 
 @pytest.mark.parametrize("text", ["quit()", "exit", "exit()", "import sys; sys.exit()"])
 def test_exit_ends_its_cell_only(sandbox, text):
     cells = own(f"{text}\nx = 1"), own("def f():\n    return 2"), check("f")
     with session_of(sandbox, *cells) as session:
-        assert session.killed == {}
+        assert session.skipped.endings == {}
         assert call(session, "f").value == 2
 
 
@@ -161,7 +161,7 @@ def test_task_that_exits_ends_its_cell_only(sandbox, text):
     tasks += f"asyncio.create_task(exits())\n{text}"
     after = "import asyncio\nawait asyncio.sleep(0)\ndef f():\n    return 2"
     with session_of(sandbox, own(tasks), own(after), check("f")) as session:
-        assert session.killed == {}
+        assert session.skipped.endings == {}
         assert call(session, "f").value == 2
 
 

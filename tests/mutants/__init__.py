@@ -8,9 +8,10 @@ alone makes and that survived were all equivalent. Only the operators are used, 
 need parso and attrs: so ``make mutants`` installs cosmic-ray without the rest of what
 it needs, apart from the course's packages.
 
-What is changed is the reference as an answer, without the course's own checks of
-arguments. Cases that hold on a mutant do not see its change: ``survivors.csv`` says of
-each survivor why that is right, or that a case is missing:
+What is changed is the code that the bank's edits change: the reference as an answer,
+without the course's own checks of arguments. So a mutant may be a misconception of the
+bank, which some case catches. Cases that hold on a mutant do not see its change:
+``survivors.csv`` says of each survivor why that is right, or that a case is missing:
 
 - exercise, line, becomes: as the command prints them
 - kind: "equivalent", where every input that the docstring allows has the same results,
@@ -34,7 +35,6 @@ from autograder.check import CALL_SECONDS
 from autograder.checking.call import local_runner, silenced
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge_case
-from autograder.checking.own_answer import as_answer
 from autograder.checking.student import StudentFunction
 from autograder.course import Course
 
@@ -50,12 +50,14 @@ class Mutant:
 
     line, becomes : the lines that differ, before and after
     text : the whole function
+    misconception : the name of the bank's edit with the same meaning, or ""
     """
 
     exercise: str
     line: str
     becomes: str
     text: str
+    misconception: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -71,8 +73,13 @@ def mutants(exercise: Exercise) -> Iterator[Mutant]:
     """
     if exercise.is_test:
         return
-    text = as_answer(exercise)
+    text = exercise.code.code
     forms = {_form(text)}
+    known = {
+        _form(each.code.source(each.edits)): each.name
+        for each in exercise.misconceptions
+        if each.code is exercise.code
+    }
     for operator in _operators():
         for occurrence in itertools.count():
             changed = _mutated(text, operator, occurrence)
@@ -81,7 +88,9 @@ def mutants(exercise: Exercise) -> Iterator[Mutant]:
             with suppress(SyntaxError):  # what some become is no Python
                 if (form := _form(changed)) not in forms:
                     forms.add(form)
-                    yield Mutant(exercise.name, *_change(text, changed), changed)
+                    lines = _change(text, changed)
+                    name = known.get(form, "")
+                    yield Mutant(exercise.name, *lines, changed, name)
 
 
 def _operators() -> Iterator[Any]:
@@ -153,10 +162,9 @@ def _change(before: str, after: str) -> tuple[str, str]:
 
 def survives(exercise: Exercise, text: str) -> bool:
     """Decide whether every case holds on a function with this text."""
-    names = dict(vars(sys.modules[exercise.reference.__module__]))
     with silenced():  # Python warns of some mutants
-        exec(compile(text, f"<mutant of {exercise.name}>", "exec"), names)
-    runner = local_runner(names[exercise.name], seconds=CALL_SECONDS)
+        function = exercise.code.compiled(text)
+    runner = local_runner(function, seconds=CALL_SECONDS)
     return all(
         judge_case(case, StudentFunction(exercise, runner, []), SEED).verdict.status
         == "ok"

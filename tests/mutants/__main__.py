@@ -22,13 +22,17 @@ def main(names: list[str]) -> int:
         alive = [mutant for mutant in made if survives(exercise, mutant.text)]
         n_mutants, survivors = n_mutants + len(made), survivors + alive
         killed = len(made) - len(alive)
+        in_bank = sum(bool(each.misconception) for each in made)
         print(
-            f"{name}: {len(made)} mutants, {killed} killed, {len(alive)} survive",
+            f"{name}: {len(made)} mutants ({in_bank} of them misconceptions of the "
+            f"bank), {killed} killed, {len(alive)} survive",
             flush=True,
         )
         for mutant in alive:
             kind, why = known.get(mutant.key, ("not listed", "equivalent, or missing?"))
             print(f"  - {mutant.line}\n  + {mutant.becomes}\n      {kind}: {why}")
+            if same := mutant.misconception:
+                print(f"      the bank's {same} has the same code")
     alive_keys = {mutant.key for mutant in survivors}
     stale = [
         key

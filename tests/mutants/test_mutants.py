@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercise_names, load
 from tests.mutants import LIST, is_installed, listed, mutants, survives
 
@@ -23,7 +22,7 @@ def test_survivors_in_the_list_have_reasons():
 
 def test_survives_tells_mutants_from_references(monkeypatch):
     exercise = load("softmax")
-    text = as_answer(exercise)
+    text = exercise.code.code
     endless = "def softmax(x, axis=-1):\n    while True:\n        pass"
     assert survives(exercise, text)
     assert not survives(exercise, text.replace("keepdims=True", "keepdims=False"))
@@ -37,6 +36,16 @@ def test_mutants_leave_annotations_and_messages_alone():
     assert any(line.startswith("if ") for line in lines)
     assert not any(line.startswith(("raise", "w: Tensor | None")) for line in lines)
     assert not any(" is " in each.becomes for each in mutants(load("greedy_decode")))
+
+
+@needs_cosmic_ray
+def test_mutant_that_the_bank_has_is_named_and_killed():
+    exercise = load("softmax")
+    known = {each.misconception: each for each in mutants(exercise)}
+    mutant = known["divided_by_the_largest_score"]
+    (edit,) = (m for m in exercise.misconceptions if m.name == mutant.misconception)
+    assert edit.code.source(edit.edits) == mutant.text
+    assert not survives(exercise, mutant.text)
 
 
 @needs_cosmic_ray

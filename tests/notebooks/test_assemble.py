@@ -44,28 +44,31 @@ def cell(notebook, name):
     return cell
 
 
-@pytest.fixture(params=COURSE.lessons)
+@pytest.fixture(scope="module", params=COURSE.lessons)
 def lesson(request):
     return request.param
 
 
-def test_assembling_is_deterministic(lesson):
-    texts = [
-        as_text(teacher_notebook(LessonSource(COURSE.source(lesson)))) for _ in range(2)
-    ]
-    assert texts[0] == texts[1]
+@pytest.fixture(scope="module")
+def teacher(lesson):
+    return teacher_notebook(LessonSource(COURSE.source(lesson)))
 
 
-def test_ids_of_a_lesson_are_unique_and_valid(lesson):
-    notebook = teacher_notebook(LessonSource(COURSE.source(lesson)))
+def test_assembling_is_deterministic(lesson, teacher):
+    repeated = teacher_notebook(LessonSource(COURSE.source(lesson)))
+    assert as_text(repeated) == as_text(teacher)
+
+
+def test_ids_of_a_lesson_are_unique_and_valid(teacher):
+    notebook = teacher
     ids = [cell.id for cell in notebook.cells]
     assert len({*ids}) == len(ids)
     assert all(VALID_ID.fullmatch(name) for name in ids)
 
 
-def test_first_cell_ends_with_links_to_home_and_neighbours(lesson):
+def test_first_cell_ends_with_links_to_home_and_neighbours(lesson, teacher):
     index = COURSE.lessons.index(lesson)
-    first = teacher_notebook(LessonSource(COURSE.source(lesson))).cells[0].source
+    first = teacher.cells[0].source
     text, line = first.rsplit("\n\n", 1)
     assert text == with_links(LessonSource(COURSE.source(lesson)).cells[0].text)
     links = re.findall(r"\[([^]]+)\]\(([^)]+)\)", line)
@@ -363,6 +366,7 @@ CHECKS = {
     "a statement": ("arguments.real(\n        0, 1, x=x\n    )\n", ""),
     "a value": ('x = arguments.floats("x (n, n_heads·d)", x)  # why\n', ""),
     "values": ('x, y = arguments.floats("x (n), y (n)", x, y, between=(0, 1))\n', ""),
+    "the shapes of the docstring": ("x, y = arguments.floats(double, x, y)\n", ""),
     "values in a tuple": (
         'x, y = arguments.floats(\n        "x (n), "\n        "y (n)",\n'
         "        *(x, y),\n        n=2,\n    )\n",
@@ -409,6 +413,7 @@ def test_solution_has_values_in_place_of_checks(tmp_path, form):
         'x = arguments.whole("x")',
         "x = arguments.whole(x)",
         "x = map(arguments.text, x)",
+        "x = arguments.floats(softmax, x)",  # another's docstring
     ],
 )
 def test_check_whose_value_is_unknown_is_refused(tmp_path, row):

@@ -16,7 +16,7 @@ STUB = "raise NotImplementedError  # replace this line with your answer"
 DEFINITIONS = ast.FunctionDef | ast.ClassDef
 
 
-@pytest.fixture(params=HERE.lessons)
+@pytest.fixture(scope="module", params=HERE.lessons)
 def released(request):
     source = LessonSource(HERE.source(request.param))
     teacher = teacher_notebook(source)

@@ -84,6 +84,14 @@ def test_text_that_is_no_literal_above_one_picture_is_refused(tmp_path, rows):
         read(tmp_path, *rows)
 
 
+def test_second_text_of_the_same_name_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("course_lib.figures.alternatives.name_of", lambda *_: "01-0")
+    rows = [f'alt = "{TEXT}"', "figures.bars(a, alt=alt)", "", "# %% [markdown]"]
+    rows += ["# Again.", "", "# %%", 'alt = "Now three bars."', "figures.bars(alt=alt)"]
+    with pytest.raises(SourceError, match=r"same name: change a word in 'Now three"):
+        read(tmp_path, *rows)
+
+
 def test_loop_of_assertions_only_is_refused(tmp_path):
     with pytest.raises(SourceError, match="write assert all"):
         read(tmp_path, "for i in range(3):", "    assert i < 3")

@@ -1,8 +1,8 @@
 """Any arguments: the spec's result, or an error of the course's own that names one.
 
-Each public NumPy function gets arrays of random shapes (also empty and unfitting ones),
-dtypes, memory layouts and values (also NaN and infinities). ``FUZZ_EXAMPLES`` sets how
-many for each function; ``make test-all`` draws many more than ``make test``.
+Each exercise's NumPy function gets arrays of its docstring's shapes (also empty and
+unfitting ones), of random dtypes, memory layouts and values (also NaN and infinities).
+``FUZZ_EXAMPLES`` sets how many for each function; ``make test-all`` draws many more.
 """
 
 import copy
@@ -18,7 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import course_lib
-from autograder.checking.registry import load
+from autograder.checking.registry import exercise_names, load
+from course_lib import (
+    attention,
+    heads,
+    masks,
+    positions,
+    self_attention,
+    tiling,
+    warm_up,
+)
+from course_lib.arguments import parse
 
 N_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "40"))
 OWN = Path(course_lib.__file__).parent
@@ -26,53 +36,22 @@ FLOATS = ["float16", "float32", "float64", "longdouble"]
 WHOLE = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 NO_NUMBERS = ["bool", "complex128", "object", "S1", "datetime64[s]"]
 
-# Arguments with their axes, L for leading ones; then !: a mask, or #: whole numbers.
-ARRAYS = {
-    "softmax": "x L n",
-    "softmax_jacobian": "p L n",
-    "online_softmax": "x L n",
-    "scaled_scores": "q L n d_k, k L m d_k",
-    "attention": "q L n d_k, k L m d_k, v L m d_v",
-    "tiled_attention": "q L n d_k, k L m d_k, v L m d_v",
-    "attention_step_by_step": "q1 d_k, k m d_k, v m d_v",
-    "similarity_attention": "x L n d, y L m d",
-    "additive_scores": "q L n d_q, k L m d_k, w_q d_q h, w_k d_k h, v h",
-    "bilinear_scores": "q L n d_q, k L m d_k, w d_q d_k",
-    "project": "x L n d, w_q d d_k, w_k d d_k, w_v d d_v",
-    "self_attention": "x L n d, w_q d d_k, w_k d d_k, w_v d d_v",
-    "cross_attention": "x L n d, memory L m e, w_q d d_k, w_k e d_k, w_v e d_v",
-    "self_attention_gradients": "x n d, w_q d d_k, w_k d d_k, w_v d d_v, grad n d_v",
-    "split_heads": "x L n d_model",
-    "merge_heads": "x L n_heads n d",
-    "multi_head_attention": "x L n d, memory L m e, w_q d D_K, w_k e D_K, w_v e D_V, "
-    "w_o D_V o",
-    "masked_softmax": "scores L n m, may_attend L n m !",
-    "convert_mask": "may_attend L n m !",
-    "combine_masks": "first L n m !, second n m !",
-    "padding_mask": "lengths L #",
-    "leak": "x n d",
-    "equivariance_gap": "x n d",
-    "add_positions": "x L n d, encoding n d",
-    "rotary": "x L n d_k, positions n #",
-    "normalise_rows": "x L n m",
-    "pairwise_sums": "a n d, b m d",
-    "softmax_by_hand": "x n",
+FUNCTIONS = {
+    name: function
+    for module in (attention, heads, masks, positions, self_attention, tiling, warm_up)
+    for name, function in vars(module).items()
+    if name in exercise_names() and function.__module__ == module.__name__
 }
-NUMBERS = {
-    "softmax": ["axis"],
-    "online_softmax": ["block"],
-    "tiled_attention": ["block"],
-    "split_heads": ["n_heads"],
-    "multi_head_attention": ["n_heads"],
-    "convert_mask": ["to"],
-    "padding_mask": ["m"],
-    "leak": ["t"],
-    "equivariance_gap": ["permutation"],
-    "count_parameters": ["d_model", "n_heads", "bias"],
-    "causal_mask": ["n", "m", "offset"],
-    "sliding_window_mask": ["n", "width"],
-    "sinusoidal_encoding": ["n", "d_model"],
-    "shift_matrix": ["k", "d_model"],
+FUNCTIONS.pop("load_torch_parameters")  # of a dictionary
+# Where the docstring has no array's shape, or what has one is no array.
+ARRAYS = {
+    "combine_masks": "boolean first (..., n, m), boolean second (n, m)",
+    "equivariance_gap": "x (n, d)",
+    "softmax_by_hand": "x (n)",
+}
+SHAPES = {
+    name: {each.name: each for each in parse(ARRAYS.get(name, function))}
+    for name, function in FUNCTIONS.items()
 }
 # What a number may be: mostly what it should be, but not only.
 OTHERS = {
@@ -96,11 +75,11 @@ def running_sum(x):
     return x.cumsum(axis=0)
 
 
-def array_of(draw, shape, mark):
+def array_of(draw, shape, kind):
     """Draw an array: its dtype, its values, its layout."""
-    if mark == "!":
+    if kind == "boolean":
         dtype = draw(st.sampled_from(["bool"] * 6 + ["int64", "float64", "uint8"]))
-    elif mark == "#":
+    elif kind == "whole":
         dtype = draw(st.sampled_from([*WHOLE, "float64", "bool"]))
     else:
         dtype = draw(st.sampled_from(FLOATS * 10 + WHOLE * 4 + NO_NUMBERS))
@@ -108,7 +87,9 @@ def array_of(draw, shape, mark):
     if np.dtype(dtype).kind in "iu":
         limits = np.iinfo(dtype)
         least, most = max(limits.min, -300), min(limits.max, 300)
-        least, most = (0, 4) if mark == "#" and draw(st.booleans()) else (least, most)
+        least, most = (
+            (0, 4) if kind == "whole" and draw(st.booleans()) else (least, most)
+        )
         array = rng.integers(least, most, size=shape, endpoint=True).astype(dtype)
         if dtype in ("int64", "uint64") and array.size and draw(st.integers(0, 9)) == 0:
             array.flat[0] = limits.max
@@ -143,37 +124,46 @@ def laid_out(array, layout):
 
 @st.composite
 def calls(draw, name):
-    """Draw the arguments of a call; mostly their shapes fit."""
+    """Draw the arguments of a call by their names; mostly their shapes fit."""
     sizes = st.sampled_from([2, 3, 1, 4, 2, 3, 0])
-    axes = {"L": draw(st.sampled_from([(), (2,), (2, 3), (1,), (0,)]))}
-    arguments = []
+    leading = draw(st.sampled_from([(), (2,), (2, 3), (1,), (0,)]))
+    axes = {}
     n_heads = draw(st.sampled_from(OTHERS["n_heads"]))
-    for part in filter(None, ARRAYS.get(name, "").split(", ")):
-        _, *names, last = [*part.split(), ""] if part[-1] not in "!#" else part.split()
-        shape = []
-        for axis in names:
-            size = axes.setdefault(axis, draw(sizes))
-            if axis in ("D_K", "D_V") and type(n_heads) is int and n_heads > 0:
-                size *= n_heads
-            shape += [size] if isinstance(size, int) else size
+
+    def array(expected):
+        shape = [*leading] * expected.leading
+        for axis in expected.axes or ("n",):
+            factor, _, single = axis.rpartition("·")
+            size = axes.setdefault(single, draw(sizes))
+            is_multiple = factor and type(n_heads) is int and n_heads > 0
+            shape.append(n_heads * size if is_multiple else size)
         spoilt = draw(st.integers(0, 23))
-        if shape and spoilt == 0:
-            shape[draw(st.integers(0, len(shape) - 1))] += draw(
-                st.sampled_from([1, -1])
-            )
-            shape = [abs(size) for size in shape]
-        elif shape and spoilt == 1:
+        if spoilt == 0:
+            at = draw(st.integers(0, len(shape) - 1))
+            shape[at] = abs(shape[at] + draw(st.sampled_from([1, -1])))
+        elif spoilt == 1:
             shape = shape[1:]
-        elif last == "!" and spoilt < 9:  # an axis that counts for all
+        elif expected.kind == "boolean" and spoilt < 9:  # an axis that counts for all
             shape = [size if draw(st.booleans()) else 1 for size in shape]
-        array = array_of(draw, tuple(shape), last)
-        arguments.append(array.tolist() if draw(st.integers(0, 15)) == 0 else array)
-    for number in NUMBERS.get(name, []):
-        others = [v for v in OTHERS[number] if v is not None or name != "padding_mask"]
-        chosen = draw(st.sampled_from([*others[:3] * 3, *others]))
-        arguments.append(n_heads if number == "n_heads" else chosen)
-    if name in ("leak", "equivariance_gap"):
-        arguments.insert(0, running_sum)
+        drawn = array_of(draw, tuple(shape), expected.kind)
+        return drawn.tolist() if draw(st.integers(0, 15)) == 0 else drawn
+
+    arguments = {}
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    for each in SHAPES[name] if "masks" in parameters else parameters:
+        if each == "f":
+            arguments[each] = running_sum
+        elif each in SHAPES[name]:
+            arguments[each] = array(SHAPES[name][each])
+        elif each == "n_heads":
+            arguments[each] = n_heads
+        elif each in OTHERS:
+            others = [
+                v for v in OTHERS[each] if v is not None or name != "padding_mask"
+            ]
+            arguments[each] = draw(st.sampled_from([*others[:3] * 3, *others]))
+        if name == "multi_head_attention" and each == "n_heads":
+            break  # no mask: drawn ones block rows, against its docstring
     return arguments
 
 
@@ -189,25 +179,29 @@ def as_float64(argument):
 
 
 def for_spec(name, arguments):
-    """Return arguments in float64, all with the same leading axes."""
-    converted = [as_float64(argument) for argument in arguments]
-    arrays = [i for i, each in enumerate(converted) if isinstance(each, np.ndarray)]
-    with_leading = [
-        (i, len(part.strip(" !#").split()) - 2)
-        for i, part in zip(arrays, ARRAYS.get(name, "").split(", "), strict=False)
-        if " L " in part and "!" not in part
+    """Return arguments in float64, all with the same leading axes, masks with all."""
+    converted = {each: as_float64(value) for each, value in arguments.items()}
+    arrays = [
+        (expected, converted[each].shape)
+        for each, expected in SHAPES[name].items()
+        if not expected.kind and isinstance(converted.get(each), np.ndarray)
     ]
-    shapes = [converted[i].shape for i, _ in with_leading]
-    leading = np.broadcast_shapes(
-        *(
-            shape[: len(shape) - n]
-            for shape, (_, n) in zip(shapes, with_leading, strict=True)
-        )
-    )
-    for (i, n), shape in zip(with_leading, shapes, strict=True):
-        shape = (*leading, *shape[len(shape) - n :])
-        converted[i] = np.broadcast_to(converted[i], shape)
-    return converted
+    sizes, leadings = {}, []
+    for expected, shape in arrays:
+        n_leading = len(shape) - len(expected.axes)
+        sizes |= zip(expected.axes, shape[n_leading:], strict=True)
+        leadings.append(shape[:n_leading] if expected.axes else ())
+    leading = np.broadcast_shapes(*leadings)
+    for expected, shape in arrays:
+        if expected.leading and expected.axes:
+            shape = (*leading, *shape[len(shape) - len(expected.axes) :])
+            converted[expected.name] = np.broadcast_to(converted[expected.name], shape)
+    for expected in SHAPES[name].values():
+        mask = converted.get(expected.name)
+        if expected.kind == "boolean" and sizes and mask is not None:
+            shape = (*leading, *(sizes[axis] for axis in expected.axes))
+            converted[expected.name] = np.broadcast_to(mask, shape)
+    return [*converted.values()]
 
 
 def tolerance(arguments):
@@ -248,8 +242,9 @@ def assert_own_error(error, function):
     assert re.search(rf"\b({'|'.join(names)})\b", str(error)), str(error)
 
 
-def assert_right(name, function, arguments):
+def assert_right(name, function, by_name):
     """Assert the spec's result or an error that names an argument."""
+    arguments = [*by_name.values()]
     before = copy.deepcopy(arguments)
     with np.errstate(all="ignore"):
         try:
@@ -262,7 +257,7 @@ def assert_right(name, function, arguments):
                 if isinstance(new, np.ndarray) and new.dtype != object:
                     assert old.tobytes() == new.tobytes(), "an argument was changed"
         try:
-            expected = load(name).expected_function(*for_spec(name, arguments))
+            expected = load(name).expected_function(*for_spec(name, by_name))
         except (OverflowError, ZeroDivisionError, ValueError):
             # Loops over Python's numbers stop at what is not finite, and at no keys.
             assert not all(np.isfinite(part).all() for part in parts_of(result))
@@ -293,7 +288,7 @@ def assert_right(name, function, arguments):
     return True
 
 
-NAMES = sorted({*ARRAYS, *NUMBERS})
+NAMES = sorted(FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,20 +12,12 @@ from course_lib.heads import (
     multi_head_attention,
     split_heads,
 )
+from tests.references.arrays import CLOSE, normal, tensor
 
 LEADING = [(), (2,), (2, 3), (1,), (0,)]
 DTYPES = [np.float64, np.float32]
 # A sum of some ten products of numbers near 1 is off by some ten units of roundoff.
-CLOSE = {np.float64: 1e-13, np.float32: 1e-5}
 NUMBERS = {np.float64: torch.float64, np.float32: torch.float32}
-
-
-def normal(*shape, dtype=np.float64, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
-
-
-def tensor(array):
-    return torch.from_numpy(np.ascontiguousarray(array))
 
 
 def assert_same(mine, theirs, dtype=np.float64):

@@ -19,33 +19,16 @@ from course_lib.masks import (
     padding_mask,
     sliding_window_mask,
 )
+from tests.references.arrays import assert_same, normal, tensor
 
 # Batch 2, 3 heads, n 5, m 7, d_k 4, d_v 6: no two sizes are alike.
 LEADING = [(), (2,), (2, 3), (1,), (0,)]
 DTYPES = [np.float64, np.float32]
 # A sum of some ten products of numbers near 1 is off by some ten units of roundoff.
-CLOSE = {np.float64: 1e-13, np.float32: 1e-5}
 
 exact = settings(max_examples=40, deadline=None, derandomize=True)
 sdpa = torch.nn.functional.scaled_dot_product_attention
 triangle = torch.nn.Transformer.generate_square_subsequent_mask
-
-
-def normal(*shape, dtype=np.float64, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
-
-
-def tensor(array):
-    return torch.from_numpy(np.ascontiguousarray(array))
-
-
-def assert_same(mine, theirs, dtype=np.float64):
-    """Compare values to the precision of a dtype; a result may have a finer one."""
-    if isinstance(theirs, torch.Tensor):
-        theirs = theirs.detach().numpy()
-    assert mine.shape == theirs.shape
-    assert mine.dtype in (dtype, np.float64)
-    np.testing.assert_allclose(mine, theirs, rtol=0, atol=CLOSE[dtype])
 
 
 def queries_keys_values(leading=(), dtype=np.float64):

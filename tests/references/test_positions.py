@@ -16,6 +16,7 @@ from course_lib.positions import (
     sinusoidal_encoding,
 )
 from tests.quick import all_but
+from tests.references.arrays import normal
 
 LEADING = [(), (2,), (2, 3), (1,), (0,)]
 DTYPES = [np.float64, np.float32]
@@ -28,10 +29,6 @@ exact = settings(max_examples=60, deadline=None, derandomize=True)
 positions = st.integers(-1000, 1000)
 even_sizes = st.integers(1, 16).map(lambda pairs: 2 * pairs)
 bases = st.sampled_from([2.0, 100.0, 10000.0, 500000.0])
-
-
-def normal(*shape, dtype=np.float64, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def within(actual, expected, bound):

@@ -16,19 +16,15 @@ from course_lib.self_attention import (
     self_attention,
     self_attention_gradients,
 )
+from tests.references.arrays import CLOSE, assert_same, normal, tensor
 
 # Batch 2, 3 heads, n 5, m 7, d_model 12, d_memory 10, d_k 4, d_v 6: all differ.
 LEADING = [(), (2,), (2, 3), (1,), (0,)]
 DTYPES = [np.float64, np.float32]
 # A sum of some ten products of numbers near 1 is off by some ten units of roundoff.
-CLOSE = {np.float64: 1e-13, np.float32: 1e-5}
 
 exact = settings(max_examples=40, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)
-
-
-def normal(*shape, dtype=np.float64, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
 def parameters(d_model=12, d_memory=12, dtype=np.float64, seed=10):
@@ -38,19 +34,6 @@ def parameters(d_model=12, d_memory=12, dtype=np.float64, seed=10):
         normal(*size, dtype=dtype, seed=seed + i) / np.sqrt(size[0]).astype(dtype)
         for i, size in enumerate(sizes)
     ]
-
-
-def tensor(array):
-    return torch.from_numpy(np.ascontiguousarray(array))
-
-
-def assert_same(mine, theirs, dtype=np.float64):
-    """Compare values to the precision of a dtype; a result may have a finer one."""
-    if isinstance(theirs, torch.Tensor):
-        theirs = theirs.detach().cpu().numpy()
-    assert mine.shape == theirs.shape
-    assert mine.dtype in (dtype, np.float64)
-    np.testing.assert_allclose(mine, theirs, rtol=0, atol=CLOSE[dtype])
 
 
 def of_pytorch(x, memory, w_q, w_k, w_v):

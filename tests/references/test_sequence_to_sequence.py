@@ -15,16 +15,11 @@ from course_lib.nn.sequence_to_sequence import (
     gru_step,
     luong_score,
 )
+from tests.references.tensors import CLOSE, normal
 
 DTYPES = [torch.float64, torch.float32]
 LEADING = [(), (2,), (2, 3)]
 # A few dozen products of numbers of size 1, and as many roundings.
-CLOSE = {torch.float64: 1e-13, torch.float32: 1e-5}
-
-
-def normal(*shape, dtype=torch.float64, seed=0):
-    drawn = np.random.default_rng(seed).normal(size=shape)
-    return torch.from_numpy(np.array(drawn)).to(dtype)
 
 
 def assert_same(mine, theirs, dtype=torch.float64):

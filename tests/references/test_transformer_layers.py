@@ -15,6 +15,7 @@ from course_lib.nn.functional import (
     multi_head_attention,
     shift_right,
 )
+from tests.references.tensors import normal
 
 # Batch 2 (and 3), n 5, m 7, 3 heads of 4, d_ff 16: no two sizes are alike.
 D_MODEL, D_FF, HEADS = 12, 16, 3
@@ -22,11 +23,6 @@ DTYPES = [torch.float64, torch.float32]
 LEADING = [(), (2,), (2, 3)]
 # A layer sums some dozens of products of numbers near 1, several times in a row.
 CLOSE = {torch.float64: 1e-12, torch.float32: 1e-4}
-
-
-def normal(*shape, dtype=torch.float64, seed=0):
-    numbers = np.random.default_rng(seed).normal(size=shape)
-    return torch.from_numpy(numbers).to(dtype)
 
 
 def assert_same(mine, theirs):

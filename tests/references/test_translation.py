@@ -19,16 +19,11 @@ from course_lib.nn.losses import (
     padding_gap,
     warmup_rate,
 )
+from tests.references.tensors import CLOSE, normal
 
 LEADING = [(), (4,), (2, 3), (2, 3, 4)]
 DTYPES = [torch.float64, torch.float32]
 # A sum of some ten products of numbers near 1 is off by some ten units of roundoff.
-CLOSE = {torch.float64: 1e-13, torch.float32: 1e-5}
-
-
-def normal(*shape, dtype=torch.float64, seed=0):
-    drawn = np.random.default_rng(seed).normal(size=shape)
-    return torch.from_numpy(np.asarray(drawn)).to(dtype)
 
 
 def tokens(vocab_size, *shape, seed=0):

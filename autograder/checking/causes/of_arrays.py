@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from autograder.checking.causes.failing_code import (
-    UNKNOWN,
     Explain,
     FailingCode,
     capital,
@@ -90,6 +89,8 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
                 "length 1?"
             )
     operator = _symbol(code.node)
+    if operator == "@":
+        return _product_of_batches(match, code)
     product = " (the matrix product is `@`)" if operator == "*" else ""
     return (
         f"`{operator}` goes number by number{product}: the shapes of "
@@ -476,10 +477,6 @@ def _not_one_integer(match: re.Match[str], code: FailingCode) -> str:
                     "another slice for each of them."
                 )
     return ""
-
-
-def _known(value: Any) -> bool:
-    return value is not UNKNOWN
 
 
 CAUSES: tuple[tuple[str, str, Explain], ...] = (

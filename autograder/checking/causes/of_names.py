@@ -53,6 +53,12 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
     }
     if near := _nearest(name, sorted(known)):
         return f"Nothing here is called `{name}`; your function has `{near}`."
+    if name in USUAL_NAMES:
+        line = USUAL_NAMES[name]
+        return (
+            f"`{name}` is a usual name for what `{line}` brings, and no cell that has "
+            "run imports it. What do the cells above import already?"
+        )
     modules = [each for each in ("math", "np", "torch") if _has(code, each, name)]
     if modules:
         parent = code.enclosing(code.node)
@@ -61,12 +67,6 @@ def _undefined(match: re.Match[str], code: FailingCode) -> str:
         return (
             f"`{name}` {what if is_called else 'belongs to a module, and is written'} "
             f"with the module's name before it: `{modules[0]}.{name}`."
-        )
-    if name in USUAL_NAMES:
-        line = USUAL_NAMES[name]
-        return (
-            f"`{name}` is a usual name for what `{line}` brings, and no cell that has "
-            "run imports it. What do the cells above import already?"
         )
     functions = {
         each
@@ -159,7 +159,6 @@ TENSORS_ONLY = {
     "grad", "backward", "clone", "sub", "add", "mul", "div", "norm", "triu", "tril",
     "scatter", "topk", "cat", "stack", "unbind", "chunk", "contiguous", "square", "t",
 }  # fmt: skip
-ARRAYS_ONLY = {"astype", "copy", "tolist_", "ravel_", "dot_", "fill_", "items"}
 
 
 def _of_array(match: re.Match[str], code: FailingCode) -> str:

@@ -80,6 +80,8 @@ SENTENCES = {
     "def answer(x): return len('é'.encode)": "`'é'.encode()` would call it",
     "def answer(x): return np.maximum(x, x[:, 1:])": "the shapes of `x` and `x[:, 1:]`",
     "def answer(x): return x > x[:, 1:]": "`>` goes number by number",
+    "def answer(x): return torch.ones(2, 3, 4) @ torch.ones(5, 4, 3)": "have to agree "
+    "in the axes before the last two",
     "def answer(x): return (torch.tensor(x) > 1).argmax()": "`argmax` takes numbers",
     "def answer(x): return torch.searchsorted(torch.tensor(x), torch.ones(3))": ""
     "Which axis is missing",
@@ -154,6 +156,12 @@ def test_name_of_a_module_that_is_no_function_needs_the_module():
         "`newaxis` belongs to a module, and is written with the module's name before "
         "it: `np.newaxis`."
     )
+
+
+def test_module_that_is_not_imported_is_no_part_of_another_that_uses_it():
+    assert "math" in vars(torch)  # PyTorch imports it for itself
+    sentence = cause("def answer(a): return math.exp(a)", 1.0, torch=torch)
+    assert sentence.startswith("`math` is a usual name for what `import math` brings")
 
 
 def test_operator_in_place_has_no_room_for_more():
