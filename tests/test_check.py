@@ -339,7 +339,7 @@ def test_grading_runs_hidden_cases_and_shows_the_report(graded):
     report = plain(graded["right checked"])
     n_claims = sum(not case.fine_point for case in CASES)
     assert f"all {n_claims} claims hold" in report
-    assert "Every call ends in the same way." not in report
+    assert "Every claim fails in the same way." not in report
 
 
 def test_printing_and_warning_cost_nothing(graded):
@@ -593,7 +593,9 @@ def test_every_exercise_can_be_checked_by_its_name(capsys):
             exec(f"check({name})", {"check": check, name: lambda *a, **k: None})
         text = capsys.readouterr().out
         # Where an error is asked for, not every call fails for the same reason.
-        same = "Every call ends in the same way." in text or "returns None too" in text
+        same = (
+            "Every claim fails in the same way." in text or "returns None too" in text
+        )
         assert same or (load(name).is_test and "lets the broken function pass" in text)
 
 

@@ -56,7 +56,7 @@ lets_everything_pass: is_right &= -> is_right |=
   # No assertion, one that cannot fail, results compared with themselves, or an `except`
     around it that swallows it.
 rejects_everything: {rejects}
-  Your test rejects every function that it gets, right ones too.
+  Your test rejects every function that it was tried with, right ones too.
   ? What does your test say of {own}?
   # An expected shape or number is wrong, and no right version was tried.
 returns_false:

@@ -152,6 +152,11 @@ class ExerciseResult:
         return any(verdict.is_single for verdict in self.cases)
 
     @property
+    def has_too_few_digits(self) -> bool:
+        """Whether that is all there is to say of the numbers: nothing else is wrong."""
+        return self.is_single and self.passed
+
+    @property
     def is_unwritten(self) -> bool:
         """Whether the learner has not answered at all."""
         missing = (verdict.status == "missing" for verdict in self.cases)

@@ -257,7 +257,7 @@ parameters_overwritten:
   :     new, state = step(parameters, gradients, state)
   :     for name, p in parameters.items():
   :         p.copy_(new[name])
-  Your results are right, but the tensors that came in have changed.
+  Your results are right, but the parameters that came in have changed.
   ? What does a caller have after your function that still needs the start?
   # PyTorch's optimizers change parameters in place.
 """,

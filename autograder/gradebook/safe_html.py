@@ -105,7 +105,7 @@ def verdicts_of(exercise: ExerciseResult) -> VerdictSentences:
             )
         ],
         closing,
-        [RIGHT_TO_FLOAT32] * exercise.is_single
+        [RIGHT_TO_FLOAT32] * exercise.has_too_few_digits
         + [_flag(flag) for flag in exercise.flags],
     )
 

@@ -277,7 +277,7 @@ class CheckReport:
             return ""
         why = explain(self.exercise, verdicts[0])
         meaning = "" if self._common_cause() else _cause(verdicts[0])
-        return f"Every call ends in the same way. {why} {meaning}".rstrip()
+        return f"Every claim fails in the same way. {why} {meaning}".rstrip()
 
     def _claims(self) -> list[Claim]:
         """Return the claims; a reason that several share is explained once."""
@@ -373,7 +373,9 @@ class CheckReport:
     def _all_notes(self) -> list[Note]:
         """Return the notes, and first what is said of the digits."""
         return (
-            [RIGHT_TO_FLOAT32, *self.notes] if self.result.is_single else [*self.notes]
+            [RIGHT_TO_FLOAT32, *self.notes]
+            if self.result.has_too_few_digits
+            else [*self.notes]
         )
 
     def _most_telling(self) -> int | None:

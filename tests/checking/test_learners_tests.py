@@ -218,7 +218,9 @@ def test_report_says_in_one_sentence_what_a_test_did():
     assert "Your test lets the broken function pass." in report_of(passes)
     assert "has to raise AssertionError, as `assert` does" in report_of(says_false)
     assert "stopped with IndexError: no such row" in report_of(stops)
-    assert "→ Your test rejects every function that it gets" in report_of(rejects)
+    assert "→ Your test rejects every function that it was tried with" in report_of(
+        rejects
+    )
     assert "saying “the sum is not 1”" in report_of(rejects)
 
 

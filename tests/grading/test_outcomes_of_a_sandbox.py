@@ -115,7 +115,7 @@ def test_hidden_claim_explains_end_and_never_the_input(status):
 @pytest.mark.parametrize("status", TOGETHER)
 def test_end_of_every_call_is_explained_once(status):
     report = judged(KINDS[status], KINDS[status], KINDS[status]).report
-    assert report.count("Every call ends in the same way") == 1
+    assert report.count("Every claim fails in the same way") == 1
     assert report.count(VISIBLE[status].split(" (")[0].split(":")[0]) == 1
     assert "double: 0 of 3 claims hold" in report
 

@@ -146,7 +146,7 @@ def test_reason_shared_by_all_claims_is_explained_once():
     assert report_of(tiny(), lambda x: None) == (
         "double: 0 of 3 claims hold\n"
         "→ Your `double` returns None in every call: is a `return` missing?\n"
-        "  Every call ends in the same way. For x = [1, -2, 0.5], your `double` "
+        "  Every claim fails in the same way. For x = [1, -2, 0.5], your `double` "
         "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
         "  ✗ Three numbers\n"
         "  ✗ A table\n"
@@ -167,7 +167,7 @@ def test_reason_shared_by_all_claims_is_explained_once():
 def test_any_reason_shared_by_all_claims_is_explained_once(answer):
     lines = report_of(tiny(), answer).splitlines()
     assert lines[1].startswith(
-        "  Every call ends in the same way. For x = [1, -2, 0.5]"
+        "  Every claim fails in the same way. For x = [1, -2, 0.5]"
     )
     assert lines[2:] == ["  ✗ Three numbers", "  ✗ A table", "  ✗ An empty array"]
 

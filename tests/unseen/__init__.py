@@ -3,7 +3,7 @@
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
 
-``first.csv`` to ``seventh.csv`` say what readers judged of each wrong answer of the set:
+``first.csv`` to ``seventh.csv`` say what readers judged of each wrong answer of a set:
 whether the diagnosis is true and specific, vague or false, or there is none; and
 whether the failed claims alone lead to what is wrong. Each set was judged before
 anything was changed for it. The fourth is of lesson 07 alone, the fifth of lessons 12

@@ -429,8 +429,8 @@ def _own_signature(match: re.Match[str], code: FailingCode) -> str:
     if code.frames:
         return _wrong_number(match, code)
     return (
-        "Your first line names other arguments than the stub's did: the check calls "
-        "your function with all of those, in the same order."
+        "Your first line takes other arguments than the stub's did. Are their names, "
+        "their order and the values that they have when they are left out the same?"
     )
 
 

@@ -115,7 +115,7 @@ def clause_of(
         case "precision":
             return _precision_clause(exercise, group)
         case "changed":
-            return _changed_clause(exercise, group)
+            return changed_clause(exercise, group)
         case "none":
             return f"{function} returns None"
         case "no error":
@@ -239,7 +239,8 @@ def _precision_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
     return f"your result is right but holds {dtypes.pop()} numbers, too few digits"
 
 
-def _changed_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
+def changed_clause(exercise: Exercise, group: Sequence[Compared]) -> str:
+    """Return which arguments all of these calls change; "" if they share none."""
     names: set[str] | None = None
     for each in group:
         own = exercise.argument_names(len(each.call.arguments))
@@ -264,7 +265,7 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared], weak: bool) -> 
     weak : whether to name the parts that are right, where nothing is known of others
     """
     if not all(is_plain(each.call.result.value) for each in group):
-        return _changed_clause(exercise, group)
+        return changed_clause(exercise, group)
     values = [
         Values(each.call.result.value, each.right.value, each.least) for each in group
     ]
@@ -276,7 +277,7 @@ def _value_clause(exercise: Exercise, group: Sequence[Compared], weak: bool) -> 
         clause = _clause_of_parts(exercise, group, values, names, weak)
     elif predicate := _predicate(exercise, group, values, ()):
         clause = Subject("your result").clause(predicate)
-    return clause or _changed_clause(exercise, group)
+    return clause or changed_clause(exercise, group)
 
 
 Name = tuple[Any, str]  # the step to a part of a result, and its name

@@ -18,6 +18,7 @@ from autograder.checking.evidence.clauses import (
     Way,
     builtin_kind,
     cause,
+    changed_clause,
     clause_of,
     shape_clause,
     with_article,
@@ -105,9 +106,50 @@ def _of_some(
     clause, calls = _clause_and_calls(exercise, group)
     if not clause:
         return ""
-    where, rest = _where(exercise, compared, calls), "; other calls are wrong too"
-    n, of = len(calls), len(compared)
-    return _sentence(clause, where, n, of, rest, group[0].way) + _cause(calls)
+    counted = _all_of(clause, exercise, compared, calls)
+    failing = [each for each in compared if each.way != "right"]
+    rest = "; other calls are wrong too" if len(counted) < len(failing) else ""
+    where, n, of = _where(exercise, compared, counted), len(counted), len(compared)
+    sentence = _sentence(clause, where, n, of, rest, group[0].way)
+    meaning = _cause(counted)
+    if not meaning and (of_most := _cause(calls)):
+        meaning = f" In {len(calls)} of these:{of_most}"
+    return sentence + meaning
+
+
+def _all_of(
+    clause: str,
+    exercise: Exercise,
+    compared: Sequence[Compared],
+    calls: Sequence[Compared],
+) -> Sequence[Compared]:
+    """Return all calls of which the clause about these holds.
+
+    Exceptions may have been chosen by what they mean, which is not counted: it is all
+    of their kind and, if they have one, their line. A call may change an argument and
+    give a wrong result, too.
+    """
+    if clause == changed_clause(exercise, calls):
+        return [
+            each
+            for each in compared
+            if each.call.result.kind == "value"
+            and changed_clause(exercise, [*calls, each]) == clause
+        ]
+    if calls[0].way != "raised":
+        return calls
+    kinds, lines = {*map(builtin_kind, calls)}, {*map(_any_line, calls)}
+    return [
+        each
+        for each in compared
+        if each.way == "raised" and builtin_kind(each) in kinds
+        if len(lines) > 1 or _any_line(each) in lines
+    ]
+
+
+def _any_line(each: Compared) -> tuple[Any, ...]:
+    raised = each.call.result.raised
+    return (raised.function, raised.line_number) if raised else ()
 
 
 def _cause(calls: Sequence[Compared]) -> str:

@@ -21,6 +21,7 @@ from tests.checking.evidence.sentences import (
     sentence_on,
     without_line,
 )
+from tests.unseen import UnseenAnswer, judged
 
 
 def shifted(x, amount=0.0, flip=False):
@@ -299,3 +300,36 @@ def test_one_key_for_all_is_told():
 
     sentence = visible_evidence("sgd_step", sgd_step)
     assert sentence == 'Your result has one key, "n", whatever the right keys are.'
+
+
+TWO_MASKS = """
+def combine_masks(*masks):
+    a, b = masks
+    return a & b
+"""
+NORMS_IN_PLACE = """
+def rms_norm(x, gain, eps=1e-6):
+    x /= x.square().mean(dim=-1, keepdim=True).sqrt()
+    x *= gain
+    return x
+"""
+
+
+def result_of(exercise, text):
+    return judged(UnseenAnswer(exercise, 1, False, "", "", text.lstrip()))
+
+
+def test_all_calls_that_stop_in_a_line_are_counted():
+    """Too many masks in some, not enough in another: it is one line of one kind."""
+    result = result_of("combine_masks", TWO_MASKS)
+    stopped = [call for call in result.calls if call.result.raised]
+    of = f"In {len(stopped)} of "
+    assert len({call.result.raised.message for call in stopped}) > 1
+    assert result.evidence.startswith(of), result.evidence
+    assert "other calls are wrong" not in result.evidence
+
+
+def test_argument_changed_in_every_call_is_said_to_be():
+    """In some the result is wrong besides."""
+    result = result_of("rms_norm", NORMS_IN_PLACE)
+    assert result.evidence.startswith("Your `rms_norm` changes its argument `x`")
