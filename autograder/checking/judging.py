@@ -323,10 +323,13 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
 
 
 def _returns_nothing(exercise: Exercise, result: ExerciseResult) -> bool:
-    """Decide whether every call has returned None, where something was asked for."""
-    values = [each.result for each in result.calls]
+    """Decide whether None is all that is returned, where something was asked for.
+
+    Calls that end in an exception return nothing: some may have to.
+    """
+    values = [each.result.value for each in result.calls if each.result.kind == "value"]
     is_asked = not isinstance(exercise, LearnersTest) and len(values) > 0
-    return is_asked and all(v.kind == "value" and v.value is None for v in values)
+    return is_asked and all(value is None for value in values)
 
 
 def _lost_precision(verdict: CaseVerdict) -> bool:

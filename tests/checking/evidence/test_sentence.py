@@ -333,3 +333,19 @@ def test_argument_changed_in_every_call_is_said_to_be():
     """In some the result is wrong besides."""
     result = result_of("rms_norm", NORMS_IN_PLACE)
     assert result.evidence.startswith("Your `rms_norm` changes its argument `x`")
+
+
+NOTHING_RETURNED = """
+def split_heads(x, n_heads):
+    *leading, n, d_model = x.shape
+    assert d_model % n_heads == 0
+    parts = x.reshape(*leading, n, n_heads, d_model // n_heads)
+    parts = np.swapaxes(parts, -2, -3)
+"""
+
+
+def test_missing_return_is_no_two_errors_at_once():
+    """One of them would explain None where n_heads does not divide, one elsewhere."""
+    result = result_of("split_heads", NOTHING_RETURNED)
+    assert result.diagnosis == ""
+    assert "returns None" in result.evidence
