@@ -4,6 +4,7 @@ A copy of the packages that other users cannot read stands for the container's. 
 submission tries is written into what it returns, so that a verdict would show it.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,7 +17,6 @@ import psutil
 import pytest
 
 from autograder.grading.identity import PACKAGES
-from autograder.grading.sandbox import FIRST_USER, N_USERS
 from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission
 
 pytestmark = [
@@ -68,6 +68,7 @@ def closed():
         shutil.copytree(COURSE.root / "notebooks" / LESSON, site / "notebooks" / LESSON)
         for name in ("nbgrader_config.py", "releases.json"):
             shutil.copy(COURSE.root / name, site)
+        (folder / "temporary").mkdir()
         (folder / "seed").write_text(f"{7:032x}\n", encoding="ascii")
         (folder / "seed").chmod(0o600)
         subprocess.run(["chmod", "-R", "go-rwx", site], check=True)
@@ -80,6 +81,7 @@ def judge(folder, submission, *options):
     path.write_text(submission.text(), encoding="utf-8")
     command = [sys.executable, "-m", "autograder", "judge", path, "--json", *options]
     environment = os.environ | {"PYTHONPATH": str(folder / "site")}
+    environment["TMPDIR"] = str(folder / "temporary")
     return subprocess.run(
         [*command, "--seed", folder / "seed"],
         cwd=folder,
@@ -89,9 +91,13 @@ def judge(folder, submission, *options):
     )
 
 
-def lingering():
-    users = range(FIRST_USER, FIRST_USER + N_USERS)
-    return [p for p in psutil.process_iter(["uids"]) if p.info["uids"].real in users]
+def lingering(folder):
+    """Return the processes that work in a folder, removed or not."""
+    processes = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            processes += [process] * process.cwd().startswith(str(folder))
+    return processes
 
 
 @pytest.mark.sandbox
@@ -106,7 +112,6 @@ def test_submission_reaches_nothing_and_leaves_nothing(closed):
     submission = Submission()
     submission.own(TRIES.format(here=str(closed)) + LINGERS, above="softmax")
     submission.own("raise RuntimeError(str(found))", above="softmax")
-    homes = {*Path("/tmp").glob("home-6*")}
     done = judge(closed, submission, "--separate-user")
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
@@ -114,8 +119,8 @@ def test_submission_reaches_nothing_and_leaves_nothing(closed):
     (trouble,) = [each for each in data["troubles"] if "RuntimeError" in each]
     assert trouble.endswith("RuntimeError: []"), trouble
     assert not (closed / "results.json").exists()
-    assert {*Path("/tmp").glob("home-6*")} == homes
-    assert lingering() == []
+    assert [*(closed / "temporary").iterdir()] == []
+    assert lingering(closed) == []
 
 
 @pytest.mark.sandbox

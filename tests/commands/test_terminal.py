@@ -13,6 +13,7 @@ import pytest
 from autograder.commands import app as cli
 from autograder.commands import grade as grade_module
 from autograder.commands import gradebook, terminal
+from autograder.commands import judge as judge_module
 from autograder.course import Course
 from autograder.gradebook.folders import autograded_path
 from tests.grading import fake_workers
@@ -107,7 +108,7 @@ def engine():
 @pytest.mark.sandbox
 def test_judge_prints_no_control_characters(root, call, engine, monkeypatch):
     ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
+    monkeypatch.setattr(judge_module, "Engine", lambda *_, **__: ready)
     submission = Submission()
     submission.own(f"# {EVIL}\nprint({EVIL!r})\nraise ValueError({EVIL!r})")
     submission.own(f"raise type({EVIL!r}, (Exception,), {{}})({EVIL!r})")

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.checking.registry import load
 from autograder.commands import app as cli
-from autograder.commands import grade as grade_module
+from autograder.commands import judge as judge_module
 from autograder.course import Course
 from autograder.demo.sample_class import right_answer
 from autograder.gradebook.database import Gradebook
@@ -85,7 +85,7 @@ def call(monkeypatch, capsys):
 def judge(call, engine, monkeypatch):
     """Call ``judge`` for a student, with an engine that has been started already."""
     ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(grade_module, "Engine", lambda *_, **__: ready)
+    monkeypatch.setattr(judge_module, "Engine", lambda *_, **__: ready)
     return lambda student: call("judge", f"submitted/{student}/{LESSON}/{LESSON}.ipynb")
 
 
