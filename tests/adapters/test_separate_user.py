@@ -92,11 +92,11 @@ def judge(folder, submission, *options):
 
 
 def lingering(folder):
-    """Return the processes that work in a folder, removed or not."""
+    """Return the processes that were started with what lies in a folder."""
     processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            processes += [process] * process.cwd().startswith(str(folder))
+            processes += [process] * (str(folder) in " ".join(process.cmdline()))
     return processes
 
 

@@ -429,8 +429,8 @@ def _own_signature(match: re.Match[str], code: FailingCode) -> str:
     if code.frames:
         return _wrong_number(match, code)
     return (
-        "Your first line takes other arguments than the stub's did. Are their names, "
-        "their order and the values that they have when they are left out the same?"
+        "Your first line takes other arguments than the stub's did: the check needs "
+        "its names, its order, and its values for those that are left out."
     )
 
 

@@ -330,7 +330,7 @@ def test_all_calls_that_stop_in_a_line_are_counted():
 
 
 def test_argument_changed_in_every_call_is_said_to_be():
-    """In some the result is wrong besides."""
+    """Also in those whose result is wrong besides."""
     result = result_of("rms_norm", NORMS_IN_PLACE)
     assert result.evidence.startswith("Your `rms_norm` changes its argument `x`")
 
