@@ -281,16 +281,8 @@ def send_to_canvas(
     from autograder.gradebook import canvas_send
     from autograder.gradebook.canvas_api import Canvas
     from autograder.gradebook.export import read_course_grades
-    from autograder.gradebook.settings import canvas_course
 
-    address, number = canvas_course(course)
-    address, number = options.address or address, options.course or number
-    if not (address and number):
-        raise CourseError(
-            "no Canvas is named: set c.CanvasExportPlugin.address and "
-            "c.CanvasExportPlugin.course in nbgrader_config.py, or say --address "
-            "https://canvas.example.edu --course 1234"
-        )
+    address, number = _canvas_of(course, options)
     grades = read_course_grades(course, lessons)
     canvas = Canvas(address, os.environ.get("CANVAS_TOKEN", ""))
     lock = canvas_send.one_sender(course.root)
@@ -325,3 +317,18 @@ def send_to_canvas(
         f"{terminal.counted(n_sent, 'grade')} sent, {plan.n_same} in Canvas already"
     )
     return int(bool(left_out))
+
+
+def _canvas_of(course: Course, options: CanvasOptions) -> tuple[str, str]:
+    """Return Canvas's address and the course's number there; raises ``CourseError``."""
+    from autograder.gradebook.settings import canvas_course
+
+    address, number = canvas_course(course)
+    address, number = options.address or address, options.course or number
+    if not (address and number):
+        raise CourseError(
+            "no Canvas is named: set c.CanvasExportPlugin.address and "
+            "c.CanvasExportPlugin.course in nbgrader_config.py, or say --address "
+            "https://canvas.example.edu --course 1234"
+        )
+    return address, number

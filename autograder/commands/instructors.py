@@ -18,6 +18,14 @@ Seconds = Annotated[
         "does not say otherwise",
     ),
 ]
+SeparateUser = Annotated[
+    bool,
+    typer.Option(
+        "--separate-user",
+        help="Where a container has no namespaces to give: run submissions as a user "
+        "of their own, from root. docs/safety.md says what that lacks",
+    ),
+]
 
 
 @commands.command("collect", rich_help_panel=PANEL)
@@ -154,14 +162,7 @@ def judge_command(
     sandbox: Annotated[
         bool, typer.Option("--sandbox/--no-sandbox", help="As for grade")
     ] = True,
-    separate_user: Annotated[
-        bool,
-        typer.Option(
-            "--separate-user",
-            help="Where a container has no namespaces to give: run submissions as a "
-            "user of their own, from root. docs/safety.md says what that lacks",
-        ),
-    ] = False,
+    separate_user: SeparateUser = False,
     seconds_per_submission: Seconds = None,
 ) -> None:
     """Grade notebooks and say in words, or as JSON, why each gets its points.
@@ -372,6 +373,28 @@ def similar_command(
     raise typer.Exit(code)
 
 
+Send = Annotated[
+    bool,
+    typer.Option(
+        "--send",
+        help="With --to canvas: write no file, but say which grades would change "
+        "in Canvas. CANVAS_TOKEN in the environment is the access token",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="With --send: send those grades")]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite", help="With --send: also over grades set by hand in Canvas"
+    ),
+]
+Address = Annotated[str, typer.Option(help="Of Canvas; c.CanvasExportPlugin.address")]
+CanvasCourse = Annotated[
+    str,
+    typer.Option("--course", help="Its number in Canvas; c.CanvasExportPlugin.course"),
+]
+
+
 @commands.command("export", rich_help_panel=PANEL)
 def export_command(
     lessons: Annotated[
@@ -386,33 +409,11 @@ def export_command(
         typer.Option(min=0, help="Add a total without so many lessons, the lowest"),
     ] = 0,
     output: Annotated[str, typer.Option(help="File; build/export/KIND.csv")] = "",
-    send: Annotated[
-        bool,
-        typer.Option(
-            "--send",
-            help="With --to canvas: write no file, but say which grades would change "
-            "in Canvas. CANVAS_TOKEN in the environment is the access token",
-        ),
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="With --send: send those grades")
-    ] = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite", help="With --send: also over grades set by hand in Canvas"
-        ),
-    ] = False,
-    address: Annotated[
-        str,
-        typer.Option(help="Of Canvas; c.CanvasExportPlugin.address"),
-    ] = "",
-    canvas_course: Annotated[
-        str,
-        typer.Option(
-            "--course", help="Its number in Canvas; c.CanvasExportPlugin.course"
-        ),
-    ] = "",
+    send: Send = False,
+    yes: Yes = False,
+    overwrite: Overwrite = False,
+    address: Address = "",
+    canvas_course: CanvasCourse = "",
 ) -> None:
     """Write the grades as a spreadsheet or a learning management system reads them.
 

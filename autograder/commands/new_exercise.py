@@ -159,15 +159,7 @@ def new_exercise(
     reference = course.root.joinpath(*module.split(".")).with_suffix(".py")
     bank = course.root / "autograder" / "exercises" / f"{name}.py"
     answers = course.root / "tests" / "answers" / f"{name}.py"
-    for path in (reference, bank, answers):
-        if not path.parent.is_dir():
-            raise CourseError(
-                f"there is no folder {course.relative(path.parent)}: call this in a "
-                "checkout of the course, and name a module in a folder that is there"
-            )
-    for path in (bank, answers):
-        if path.exists():
-            raise CourseError(f"{course.relative(path)} is there already")
+    _require_room(course, reference, bank, answers)
     library = _library(course, reference, name, source)
     array = _array_type(bound_names(library) & source.set_up)
     words = _words(name, lesson, module, parameters, array)
@@ -187,6 +179,19 @@ def new_exercise(
         texts[readme] = _with_counts(readme, lesson, len(source.exercises) + 1, further)
     write_together(texts)
     return list(texts)
+
+
+def _require_room(course: Course, reference: Path, bank: Path, answers: Path) -> None:
+    """Raise ``CourseError`` if a folder is not there, or a new file is."""
+    for path in (reference, bank, answers):
+        if not path.parent.is_dir():
+            raise CourseError(
+                f"there is no folder {course.relative(path.parent)}: call this in a "
+                "checkout of the course, and name a module in a folder that is there"
+            )
+    for path in (bank, answers):
+        if path.exists():
+            raise CourseError(f"{course.relative(path)} is there already")
 
 
 def _require_names(name: str, parameters: Sequence[str], source: LessonSource) -> None:

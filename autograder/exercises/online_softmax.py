@@ -217,7 +217,7 @@ maximum_started_at_0: -np.inf -> 0.0
   # np.zeros is how an accumulator begins; in C and CUDA FLT_MIN, the smallest
     positive number, is taken for the lowest.
 one_maximum_for_all_rows: part.max(axis=-1, keepdims=True) -> part.max()
-  Your rows share one maximum: a row that lies far below the others has a sum of 0.
+  Your rows share one maximum: of a row far below the others every weight is lost.
   ? Whose largest score does a row need?
   # part.max() without an axis is enough for one row.
 one_sum_for_all_rows: / total -> / total.sum()

@@ -320,7 +320,7 @@ norm_and_padding_exchanged:
   ? In a batch of equal lengths, how much padding is there?
   # The two differences by the batch change their names.
 padding_for_every_batch: 'layer_norm' -> 'padding_mask'
-  You blame padding for every influence of the batch.
+  You blame padding wherever the batch has an influence.
   ? What does the batch of equal lengths measure?
   # Results that depend on the batch are blamed on padding.
 order_must_not_matter: not failed['order_gap'] -> failed['order_gap']

@@ -474,7 +474,7 @@ filled_with_0: scores, -np.inf) -> scores, 0.0)
   ? How large is e to the power of 0?
   # scores * mask is how masks work on pictures.
 filled_with_minus_a_billion: scores, -np.inf) -> scores, -1e9)
-  A blocked key counts as one with the score −10⁹: where no allowed one is above that,
+  A blocked key counts as one with a score such as −10⁹: with no allowed one above it,
     it has weight.
   ? Is there a number that is smaller than every score?
   # −1e9 is in The Annotated Transformer, and there is no −∞ less −∞ with it.

@@ -144,18 +144,18 @@ token_that_reaches_p_dropped: before < p -> sums < p
   # cumsum < p leaves out the very token that completes the nucleus.
 crossing_token_dropped_unless_first: (before < p) -> (before == 0) | (sums <= p)
   Your code drops the token whose probability takes the sum above p, unless it is the
-    most probable one.
+    first that you add.
   ? Is the sum of those that stay p or more, in a row where several do?
   # The NaN of an empty row is mended by always keeping the first token, and the cause
     stays.
 token_that_reaches_p_dropped_unless_first_at_1_too:
   | at_front = (before == 0) | (sums < p)
-  Your code drops the token that takes the sum to p or above it, unless it is the most
-    probable one; with p = 1, too, where nothing should change.
+  Your code drops the token that takes the sum to p or above it, unless it is the first
+    that you add; with p = 1, too, where nothing should change.
   # cumsum < p, and the first token is put back to have one at least.
 token_that_reaches_p_dropped_unless_first: (before < p) -> (before == 0) | (sums < p)
-  Your code drops the token that takes the sum to p or above it, unless it is the most
-    probable one.
+  Your code drops the token that takes the sum to p or above it, unless it is the first
+    that you add.
 one_more_where_the_sum_is_p: before < p -> before <= p
   Your code lets one token more stay where the sum is p exactly.
   ? If three tokens have the probability p together, is a fourth one needed?

@@ -190,7 +190,7 @@ gradients_of_the_first_parameters:
   ? Which parameters does the second call of gradient_of get?
   # The argument is used where the new parameters have another name.
 batches_backwards: in batches -> in reversed(batches)
-  Your code goes through the batches from the last to the first.
+  Your code goes through the batches in another order, such as from the last on.
   ? Which batch does the docstring take first?
   # batches.pop() is used to go through a list.
 first_batch_only: in batches -> in batches[:1]

@@ -32,6 +32,15 @@ from autograder.grading.reading import listed, spelled_out
 SENT = "build/export/canvas-sent.json"
 LOCK = "build/export/canvas-sent.lock"
 BY_POINTS = ("points", "percent")  # ways of grading in which a number is points
+# Of whom Canvas has another grade, has one that was taken back, or takes points off.
+KEPT_OR_ODD = (
+    "Canvas has grades that were not sent from here, which are kept (--overwrite "
+    "replaces them)",
+    "Canvas has grades that were sent from here, and here there are none any more: "
+    "remove them there",
+    "Canvas's own late policy takes points off what is sent: switch it off there, "
+    "since penalties are taken off here",
+)
 
 
 @dataclass(frozen=True)
@@ -211,22 +220,8 @@ class Sender:
                 plan.changes.append(change)
             else:
                 by_hand.append(f"{name} ({_in_words(now)}, here {points})")
-        for students, sentence in (
-            (
-                by_hand,
-                "Canvas has grades that were not sent from here, which are kept "
-                "(--overwrite replaces them)",
-            ),
-            (
-                withdrawn,
-                "Canvas has grades that were sent from here, and here there are none "
-                "any more: remove them there",
-            ),
-            (
-                deducted,
-                "Canvas's own late policy takes points off what is sent: switch it off "
-                "there, since penalties are taken off here",
-            ),
+        for students, sentence in zip(
+            (by_hand, withdrawn, deducted), KEPT_OR_ODD, strict=True
         ):
             if students:
                 names = listed(students, MAX_LISTED)
