@@ -153,8 +153,8 @@ class ExerciseResult:
 
     @property
     def has_too_few_digits(self) -> bool:
-        """Whether that is all there is to say of the numbers: nothing else is wrong."""
-        return self.is_single and self.passed
+        """Whether that is all that is known to be wrong with the numbers."""
+        return self.is_single and self.solved and not self.diagnosis
 
     @property
     def is_unwritten(self) -> bool:

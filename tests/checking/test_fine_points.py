@@ -221,6 +221,12 @@ def test_seven_digits_are_noted_without_a_cross():
     assert RIGHT_TO_FLOAT32 not in str(report_on(double))
 
 
+def test_seven_digits_are_not_noted_where_a_cause_is_known():
+    result = report_on(lambda x: 2.0 * x.astype(np.float32) / 3 * np.float32(3)).result
+    assert result.has_too_few_digits
+    assert not replace(result, diagnosis="small_added").has_too_few_digits
+
+
 def test_programs_read_that_it_is_solved():
     data = report_on(wraps).data()
     assert data["solved"] and data["open_fine_points"] == ["small_integers"]
