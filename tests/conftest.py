@@ -1,7 +1,8 @@
 """What all tests share: one thread for each process, and what runs in which process."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -69,3 +70,24 @@ def browser() -> Iterator:
     """Open an empty page in headless Chromium, the same one for a file's tests."""
     with page_of("about:blank") as page:
         yield page
+
+
+@pytest.fixture
+def call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int | str | None, str, str]]:
+    """Call ``autograder`` in this process; return exit code, output and errors."""
+
+    def called(*arguments: object) -> tuple[int | str | None, str, str]:
+        from autograder.commands import app  # most tests call no command
+
+        monkeypatch.setattr(sys, "argv", ["autograder", *map(str, arguments)])
+        code: int | str | None = 0
+        try:
+            app.run()
+        except SystemExit as end:
+            code = end.code
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return called

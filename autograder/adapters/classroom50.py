@@ -23,7 +23,7 @@ from autograder.adapters.writing import (
 )
 from autograder.course import write_atomically
 from autograder.editions import Files
-from autograder.grading.session import Budget
+from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # the bundle is published on GitHub Pages
 SCHEMA = "classroom50/result/v1"

@@ -17,7 +17,7 @@ from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, shortened, write_result
 from autograder.course import CourseError
 from autograder.editions import Files
-from autograder.grading.session import Budget
+from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # test runners are public
 HERE = Path("/opt/test-runner")

@@ -18,7 +18,7 @@ from autograder.adapters.judging import Judged, Row, judge
 from autograder.adapters.package import REQUIREMENTS, LaidOut, Package
 from autograder.adapters.writing import in_markdown, page_of, put, shortened
 from autograder.editions import Files
-from autograder.grading.session import Budget
+from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # the repository is the student's
 WORKFLOW, HERE = ".github/workflows/classroom.yml", ".github/attention-course"

@@ -15,7 +15,7 @@ from autograder.adapters.judging import Judged, judge
 from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, write_result
 from autograder.editions import Files, zip_of
-from autograder.grading.session import Budget
+from autograder.grading.budget import Budget
 
 KEEPS_SEED = True
 ROOT = Path("/autograder")

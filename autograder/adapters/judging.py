@@ -21,6 +21,7 @@ from autograder.adapters.document import document
 from autograder.adapters.package import SEED, Package
 from autograder.course import Course, CourseError
 from autograder.gradebook.safe_html import AS_IN_SOLUTIONS, visible
+from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
 from autograder.grading.identity import fresh_seed, read_seed
 from autograder.grading.inside.isolation import Isolation
@@ -32,7 +33,6 @@ from autograder.grading.reading import (
     read_notebook,
 )
 from autograder.grading.sandbox import NoSandbox, others_can_read
-from autograder.grading.session import Budget
 from autograder.grading.submission import Submission
 from autograder.releases import CELLS, CHECK
 from autograder.workspace.installed import RELEASES, installed_lessons

@@ -21,7 +21,7 @@ from autograder.adapters.package import (
 )
 from autograder.adapters.writing import page_of, put, shortened, write_result
 from autograder.editions import Files
-from autograder.grading.session import Budget
+from autograder.grading.budget import Budget
 
 KEEPS_SEED = True  # /grade/tests is on no student's page
 ROOT = Path("/grade")

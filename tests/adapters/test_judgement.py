@@ -2,7 +2,6 @@
 
 import copy
 import json
-import sys
 from dataclasses import replace
 
 import jsonschema
@@ -11,7 +10,6 @@ import pytest
 from autograder.adapters.document import document, status_of
 from autograder.checking.registry import exercise_names, exercises_of
 from autograder.checking.result import ExerciseResult
-from autograder.commands import app as cli
 from autograder.course import Course
 from autograder.gradebook.database import Gradebook
 from autograder.grading.identity import SEED_FILE
@@ -61,23 +59,6 @@ def validated(line):
 def exercise(data, name):
     (result,) = (each for each in data["exercises"] if each["exercise"] == name)
     return result
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    """Call the command line here; return exit code, output and errors."""
-
-    def called(*arguments):
-        monkeypatch.setattr(sys, "argv", ["autograder", *map(str, arguments)])
-        try:
-            cli.run()
-            code = 0
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return called
 
 
 @pytest.fixture(scope="module")

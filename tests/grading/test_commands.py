@@ -1,102 +1,40 @@
-"""``autograder grade`` and ``autograder judge`` as an instructor meets them."""
+"""``autograder grade`` as an instructor meets it."""
 
 import contextlib
 import errno
 import json
 import os
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
-from autograder.commands import app as cli
 from autograder.commands import grade as grade_module
-from autograder.commands import judge as judge_module
 from autograder.course import Course, CourseError
-from autograder.demo.sample_class import right_answer
 from autograder.gradebook import database
 from autograder.gradebook.database import Gradebook
 from autograder.grading import classroom
 from autograder.grading.inside.isolation import Limits
 from tests.grading import fake_workers
-from tests.processes import InterruptibleProcess
-from tests.submissions import LESSON, MAX_POINTS, Submission, open_course
+from tests.grading.class_folder import (
+    RESULTS,
+    TIMES,
+    files,
+    hand_in,
+    lines,
+    refusal,
+    students,
+)
+from tests.submissions import LESSON, MAX_POINTS, Submission
 
 FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
-RESULTS = f"build/grading/{LESSON}.jsonl"
-TIMES = f"build/grading/{LESSON}.times.jsonl"
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    """Make a course folder without submissions."""
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path, monkeypatch):
-    folder = tmp_path / "course"
-    shutil.copytree(original, folder)
-    monkeypatch.chdir(folder)
-    return folder
 
 
 @pytest.fixture
 def fake(monkeypatch):
     """Grade without a sandbox: the student's name decides the result."""
     fake_workers.replace_workers(monkeypatch)
-
-
-def hand_in(root, *students):
-    for student in students:
-        submission = Submission()
-        submission.answer("softmax", f"{right_answer('softmax')}\n# {student}")
-        submission.write(root, student)
-
-
-def files(root):
-    """Return the names of the results' files."""
-    return {path.name for path in (root / RESULTS).parent.iterdir()}
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    """Call the command line here; return exit code, output and errors."""
-
-    def called(*arguments):
-        monkeypatch.setattr(sys, "argv", ["autograder", *arguments])
-        try:
-            cli.run()
-            code = 0
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return called
-
-
-def refusal(called):
-    """Return the one sentence of a call that was refused."""
-    code, out, err = called
-    assert code == 1
-    assert out == ""
-    assert "Traceback" not in err
-    assert err.count("\n") == 1
-    return err
-
-
-def lines(root, path=RESULTS):
-    return (root / path).read_text(encoding="utf-8").splitlines()
-
-
-def students(root, path=RESULTS):
-    return [json.loads(line)["student"] for line in lines(root, path)]
 
 
 # --- files and sentences, without a sandbox --------------------------------------
@@ -583,94 +521,6 @@ def test_folder_whose_name_is_no_id_costs_nobody_else(root, fake, call):
     assert "<script>" not in out
 
 
-# --- which file is a student's ---------------------------------------------------
-
-
-def test_renamed_notebook_is_graded_if_it_is_alone(root):
-    hand_in(root, "amara")
-    folder = root / "submitted" / "amara" / LESSON
-    renamed = folder / "01 (1).IPYNB"
-    (folder / f"{LESSON}.ipynb").rename(renamed)
-    (folder / ".hidden.ipynb").write_text("")
-    (folder / "notes.txt").write_text("")
-    course = Course(root)
-    assert classroom.submission_path(course, LESSON, "amara") == renamed
-    (folder / "second.ipynb").write_text("{}")
-    path = classroom.submission_path(course, LESSON, "amara")
-    assert path == folder / f"{LESSON}.ipynb"
-
-
-def test_submission_path_prefers_the_lessons_name(root):
-    hand_in(root, "amara")
-    folder = root / "submitted" / "amara" / LESSON
-    (folder / "other.ipynb").write_text("{}")
-    path = classroom.submission_path(Course(root), LESSON, "amara")
-    assert path == folder / f"{LESSON}.ipynb"
-
-
-def test_submission_path_does_not_follow_a_linked_folder(root):
-    elsewhere = root / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "solution.ipynb").write_text("{}")
-    link = root / "submitted" / "amara" / LESSON
-    link.parent.mkdir(parents=True)
-    link.symlink_to(elsewhere)
-    path = classroom.submission_path(Course(root), LESSON, "amara")
-    assert path == link / f"{LESSON}.ipynb"
-
-
-# --- judge -----------------------------------------------------------------------
-
-
-def test_judge_needs_lesson_of_a_notebook_that_names_none(root, call):
-    path = root / "homework.ipynb"
-    path.write_text("{}")
-    message = refusal(call("judge", str(path)))
-    assert "name it with --lesson" in message
-    assert LESSON in message
-
-
-def test_judge_with_unknown_lesson_is_one_sentence(root, call):
-    assert "no lesson named" in refusal(call("judge", "x.ipynb", "--lesson", "77"))
-
-
-@pytest.fixture
-def judged(call, engine, monkeypatch):
-    """Call ``judge`` with an engine that has been started already."""
-    ready = contextlib.nullcontext(engine)
-    monkeypatch.setattr(judge_module, "Engine", lambda *_, **__: ready)
-    return lambda path: call("judge", str(path))
-
-
-@pytest.mark.sandbox
-def test_judge_prints_why_a_notebook_gets_its_points(root, judged):
-    submission = Submission()
-    submission.answer(
-        "softmax",
-        "import torch\ndef softmax(x, axis=-1):\n"
-        "    torch.softmax(torch.ones(2), -1)\n    return x",
-    )
-    submission.own("1 / 0")
-    code, out, err = judged(submission.write(root, "amara"))
-    assert (code, err) == (0, "")
-    assert out.startswith(f"{LESSON}: ")
-    assert "Cells: the cell `1 / 0` stopped with ZeroDivisionError" in out
-    assert "[wrong]" in out
-    assert "For your review: the answer calls torch.softmax" in out
-    assert "Graded in " in out
-
-
-@pytest.mark.sandbox
-def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
-    path = root / "elsewhere" / f"{LESSON}.ipynb"
-    for reason in ("There is no", "is a folder, not a file"):
-        code, out, err = judged(path)
-        assert (code, err) == (1, "")
-        assert "Nothing could be graded: " in out
-        assert reason in out
-        path.mkdir(parents=True, exist_ok=True)
-
-
 @pytest.mark.sandbox
 def test_text_that_cannot_be_encoded_stops_no_class(root, call):
     hand_in(root, "zoe")
@@ -682,110 +532,3 @@ def test_text_that_cannot_be_encoded_stops_no_class(root, call):
     results = [json.loads(line) for line in lines(root)]
     assert [each["student"] for each in results] == ["amara", "zoe"]
     assert all(each["points"] == MAX_POINTS for each in results)
-
-
-# --- as a process of its own -----------------------------------------------------
-
-
-def start(root, *arguments, path=""):
-    """Start the command line in a process of its own."""
-    command = [sys.executable, "-m", "autograder", *arguments]
-    scratch = root.parent / "scratch"
-    scratch.mkdir(exist_ok=True)
-    environment = os.environ | {"TMPDIR": str(scratch)}
-    environment |= {"PATH": path} if path else {}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return InterruptibleProcess(command, cwd=root, env=environment, **pipes)
-
-
-def gone_soon(processes, seconds=15):
-    return psutil.wait_procs(processes, timeout=seconds)[1] == []
-
-
-def slow_class(root, count):
-    for i in range(count):
-        submission = Submission()
-        submission.own(f"import time; time.sleep(0.7 + {i} / 1000)")
-        submission.write(root, f"student-{i}")
-
-
-@pytest.mark.thorough
-@pytest.mark.sandbox
-def test_jobs_and_sandbox_do_not_change_the_bytes(root, call):
-    hand_in(root, "amara")
-    ben = Submission()
-    ben.answer(
-        "softmax",
-        "def softmax(x, axis=-1):\n    raise ValueError(str({*'attention'}) + str(x))",
-    )
-    ben.answer("attention", "import os\ndef attention(q, k, v):\n    os._exit(0)")
-    ben.own("print(object())\nraise KeyError(str({*'attention'}))")
-    ben.write(root, "ben")
-    (root / "submitted" / "cem" / LESSON).mkdir(parents=True)
-    results = []
-    for options in (("--jobs", "2"), ("--jobs", "1", "--no-sandbox")):
-        code, out, _ = call("grade", "01", *options)
-        assert code == 0
-        assert "1 invalid" in out
-        results.append((root / RESULTS).read_bytes())
-    assert results[0] == results[1]
-
-
-@pytest.mark.sandbox
-def test_ctrl_c_ends_within_seconds_and_keeps_verdicts(root):
-    slow_class(root, 8)
-    with start(root, "grade", "01", "--jobs", "2") as process:
-        first = process.stdout.readline()
-        family = psutil.Process(process.pid).children(recursive=True)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert gone_soon(family)
-    assert process.returncode == grade_module.INTERRUPTED == 130
-    assert f"Stopped with {8 - len(students(root))} left" in err
-    assert "`autograder grade 01` goes on" in err
-    assert "Traceback" not in err
-    graded = students(root)
-    assert first.split()[0] in graded
-    assert 1 <= len(graded) < 8
-    assert f"{len(graded)} submission" in out
-    assert len(lines(root, TIMES)) == len(graded)
-    assert [*(root.parent / "scratch").iterdir()] == []
-    assert files(root) == {Path(RESULTS).name, Path(TIMES).name, "journal.db"}
-
-
-@pytest.mark.thorough
-@pytest.mark.sandbox
-def test_killed_command_leaves_no_process(root):
-    slow_class(root, 4)
-    with start(root, "grade", "01", "--jobs", "2") as process:
-        process.stdout.readline()
-        family = psutil.Process(process.pid).children(recursive=True)
-        assert len(family) > 6
-        process.kill()
-        process.communicate()
-        assert gone_soon(family, 30)
-    assert len(students(root)) < 4  # and each line is whole
-
-
-@pytest.mark.parametrize("command", ["grade", "judge"])
-@pytest.mark.parametrize("bwrap", ["none", "fails"])
-def test_missing_sandbox_is_refused_in_one_sentence(root, tmp_path, command, bwrap):
-    hand_in(root, "amara")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    if bwrap == "fails":
-        text = "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\n"
-        (folder / "bwrap").write_text(f"{text}exit 1\n")
-        (folder / "bwrap").chmod(0o755)
-    file = f"submitted/amara/{LESSON}/{LESSON}.ipynb"
-    argument = {"grade": "01", "judge": file}[command]
-    with start(root, command, argument, path=str(folder)) as process:
-        out, err = process.communicate(timeout=60)
-    message = refusal((process.returncode, out, err))
-    assert "--no-sandbox" in message
-    reasons = {
-        "none": ("apt-get install bubblewrap",),
-        "fails": ("No permissions to create new namespace", "max_user_namespaces"),
-    }
-    assert all(reason in message for reason in reasons[bwrap])
-    assert command == "judge" or lines(root) == []

@@ -2,12 +2,10 @@
 
 import json
 import shutil
-import sys
 
 import nbformat
 import pytest
 
-from autograder.commands import app as cli
 from autograder.course import Course
 from autograder.demo.sample_class import right_answer
 from autograder.workspace import progress
@@ -37,15 +35,12 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(call):
+    """Call the command line; return its exit code and all that it prints, on a line."""
+
     def called(*arguments):
-        monkeypatch.setattr(sys, "argv", ["autograder", *arguments])
-        try:
-            cli.run()
-            code = 0
-        except SystemExit as end:
-            code = end.code
-        return code or 0, " ".join("".join(capsys.readouterr()).split())
+        code, out, err = call(*arguments)
+        return code or 0, " ".join(f"{out}{err}".split())
 
     return called
 

@@ -2,12 +2,10 @@
 
 import json
 import shutil
-import sys
 from dataclasses import replace
 
 import pytest
 
-from autograder.commands import app as cli
 from autograder.course import Course, CourseError
 from autograder.workspace import record as module
 from autograder.workspace.progress import keep_check, keep_put_off
@@ -59,21 +57,6 @@ def keep(course, exercise, holding):
         points=1.0,
         max_points=5.0,
     )
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    def called(*arguments):
-        monkeypatch.setattr(sys, "argv", ["autograder", *map(str, arguments)])
-        try:
-            cli.run()
-            code = 0
-        except SystemExit as end:
-            code = end.code
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return called
 
 
 def recorded(*cells, lesson=LESSON, solved=("softmax",), name=""):
