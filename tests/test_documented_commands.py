@@ -61,7 +61,7 @@ CARRIED_OUT = [
 ]
 INDEX = "the package index does not have the course yet"
 CONTAINER = "needs Docker's daemon; tests/test_environment.py reads the files"
-CANVAS = "needs a Canvas; tests/gradebook/test_canvas_send.py has one"
+CANVAS = "needs a Canvas; tests/gradebook/fake_canvas.py is one"
 # What is not run, by how its line begins, and the test that runs it elsewhere.
 NOT_RUN = {
     "uvx ": f"{INDEX}; tests/commands/test_start.py starts it from the wheel",

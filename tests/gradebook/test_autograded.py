@@ -17,7 +17,7 @@ from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from autograder.checking.result import ExerciseResult
-from autograder.course import Course, CourseError
+from autograder.course import CourseError
 from autograder.gradebook import autograded
 from autograder.gradebook.autograded import (
     MAX_TEXT,
@@ -77,11 +77,6 @@ def png(width, height):
 @pytest.fixture(scope="module")
 def hostile():
     return notebook_of(*graded())
-
-
-@pytest.fixture
-def course(tmp_path):
-    return Course(tmp_path)
 
 
 # --- what is in it ----------------------------------------------------------------

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from autograder.course import Course, CourseError
+from autograder.course import CourseError
 from autograder.gradebook.autograded import METADATA_KEY, autograded_notebook
 from autograder.gradebook.feedback import feedback_page, write_feedback
 from autograder.gradebook.folders import AUTOGRADED, write_autograded
@@ -57,11 +57,6 @@ def section(html, exercise):
     start = text.index(f"\n{exercise} · ")
     others = (text.find(f"\n{name} · ", start + 1) for name in EXERCISES)
     return text[start : min((at for at in others if at > 0), default=len(text))]
-
-
-@pytest.fixture
-def course(tmp_path):
-    return Course(tmp_path)
 
 
 def hand_out(course, *students):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Course, CourseError
+from autograder.course import CourseError
 from autograder.gradebook.autograded import autograded_notebook
 from autograder.gradebook.folders import AUTOGRADED, write_autograded
 from autograder.gradebook.grades import Grade, StudentGrades
@@ -55,11 +55,6 @@ def judged(name, **changes):
 
 DIAGNOSED = untrusted.verdict("softmax", HARMLESS)
 DIAGNOSED = replace(DIAGNOSED, diagnosis="x", report=f"softmax: no\n→ {QUESTION}")
-
-
-@pytest.fixture
-def course(tmp_path):
-    return Course(tmp_path)
 
 
 def hand_out(course, student="amara", *changed, secret="", **changes):
