@@ -1,18 +1,13 @@
-"""``check`` as a learner, Jupyter and nbgrader meet it."""
+"""``check`` as a learner meets it, in Jupyter and outside."""
 
 import contextlib
 import functools
-import os
-import subprocess
 import sys
 import warnings
 from dataclasses import replace
 
-import nbformat
 import numpy as np
 import pytest
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import CheckFailed, check
 from autograder import check as examine
@@ -23,73 +18,25 @@ from autograder.checking.way_on import makes_possible
 from autograder.messages.report import (
     DATA_TYPE,
 )
-from autograder.messages.stopped import unreadable
 from course_lib import attention as course
 from course_lib.attention import attention as course_attention
+from tests.executed import (
+    ALL_HOLD,
+    CHATTY,
+    CRASH,
+    HEAD,
+    NONE_HOLDS,
+    ONE_HOLDS,
+    RIGHT,
+    SLIP,
+    WRONG,
+    error,
+    executed,
+    of_type,
+    plain,
+    stderr,
+)
 from tests.messages.explained import about, tiny_weight
-from tests.quick import all_but
-
-RIGHT = """def scaled_scores(q, k):
-    return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
-"""
-WRONG = RIGHT.replace(" ** 0.5", "")
-CRASH = """import numpy as np
-
-def scaled_scores(q, k):
-    scores = q @ k
-    return scores
-"""
-CHATTY = """import logging
-import sys
-import warnings
-import nbformat
-import numpy as np
-
-def scaled_scores(q, k):
-    print("on stdout")
-    print("on stderr", file=sys.stderr)
-    warnings.warn("a warning of the learner's own")
-    np.log(np.zeros(1))
-    return 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
-"""
-HEAD = "from autograder import check"
-CASES = load("scaled_scores").cases
-VISIBLE = sum(case.visible and not case.fine_point for case in CASES)
-ALL_HOLD = f"scaled_scores: solved, all {VISIBLE} claims hold"
-ONE_HOLDS = f"scaled_scores: 1 of {VISIBLE} claims hold"
-NONE_HOLDS = f"scaled_scores: 0 of {VISIBLE} claims hold"
-
-
-def executed(*sources, mode=None):
-    """Run cells in a real kernel; give each cell's outputs."""
-    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
-    client = NotebookClient(
-        notebook, timeout=60, allow_errors=True, kernel_name="python3"
-    )
-    environment = {k: v for k, v in os.environ.items() if k != "NBGRADER_EXECUTION"}
-    if mode:
-        environment["NBGRADER_EXECUTION"] = mode
-    client.execute(env=environment)
-    return [cell.outputs for cell in notebook.cells]
-
-
-def of_type(outputs, kind):
-    return [output for output in outputs if output.output_type == kind]
-
-
-def error(outputs):
-    (output,) = of_type(outputs, "error")
-    return output
-
-
-def plain(outputs):
-    (output,) = of_type(outputs, "display_data")
-    return output.data["text/plain"]
-
-
-def stderr(cells):
-    return [out.text for cell in cells for out in cell if out.get("name") == "stderr"]
-
 
 # --- in the notebook ----------------------------------------------------------------
 
@@ -192,7 +139,6 @@ def test_second_failure_offers_the_courses_version(notebook):
     )
 
 
-SLIP = "def scaled_scores(q, k):\n    return q @ k.swapaxes(-1, -2) / ("
 OLDER = "stopped with an error, so this is about the version before it"
 
 
@@ -289,85 +235,6 @@ def test_wrong_earlier_answer_costs_nothing_and_is_named(notebook):
 
 def test_no_cell_writes_to_stderr(notebook):
     assert stderr(notebook.values()) == []
-
-
-# --- under nbgrader -----------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def graded():
-    cells = {
-        "head": HEAD,
-        "right": RIGHT,
-        "right checked": "check(scaled_scores)",
-        "chatty": CHATTY,
-        "chatty checked": "check(scaled_scores)",
-        "crash": CRASH,
-        "crash checked": "check(scaled_scores)",
-        "crash checked again": "check(scaled_scores)",
-        "stub": "def scaled_scores(q, k):\n    raise NotImplementedError()",
-        "stub checked": "check(scaled_scores)",
-        "partly right": "def scaled_scores(q, k):\n"
-        "    scores = 1.0 * q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n"
-        "    return scores if q.ndim == 2 else None",
-        "partly right checked": "check(scaled_scores)",
-        "course's": "from course_lib.attention import scaled_scores",
-        "course's checked": "check(scaled_scores)",
-    }
-    outputs = executed(*cells.values(), mode="autograde")
-    return dict(zip(cells, outputs, strict=True))
-
-
-def result(outputs):
-    (output,) = of_type(outputs, "execute_result")
-    return output.data
-
-
-def test_grade_is_a_plain_float(graded):
-    points = load("scaled_scores").points
-    assert result(graded["right checked"]) == {"text/plain": str(points)}
-    assert result(graded["crash checked"]) == {"text/plain": "0.0"}
-    assert result(graded["stub checked"]) == {"text/plain": "0.0"}
-
-
-def test_grade_may_be_partial(graded):
-    points = float(result(graded["partly right checked"])["text/plain"])
-    assert 0 < points < load("scaled_scores").points
-
-
-def test_grading_runs_hidden_cases_and_shows_the_report(graded):
-    report = plain(graded["right checked"])
-    n_claims = sum(not case.fine_point for case in CASES)
-    assert f"all {n_claims} claims hold" in report
-    assert "Every claim fails in the same way." not in report
-
-
-def test_printing_and_warning_cost_nothing(graded):
-    assert result(graded["chatty checked"]) == result(graded["right checked"])
-    assert stderr(graded.values()) == []
-
-
-def test_grading_raises_nothing_and_offers_nothing(graded):
-    assert [kind for cell in graded.values() for kind in of_type(cell, "error")] == []
-    assert "To go on" not in plain(graded["crash checked again"])
-
-
-def test_courses_version_earns_nothing(graded):
-    assert result(graded["course's checked"]) == {"text/plain": "0.0"}
-    (output,) = of_type(graded["course's checked"], "stream")
-    assert output.text == (
-        "scaled_scores: this is the course's own version. You can go on with it; "
-        "only your own version counts as solved.\n"
-    )
-
-
-def test_validate_shows_the_report_in_the_traceback():
-    cells = executed(HEAD, WRONG, "check(scaled_scores)", mode="validate")
-    traceback = "\n".join(error(cells[-1]).traceback)
-    assert traceback.split() == plain(cells[-1]).split()
-    assert max(map(len, traceback.splitlines())) <= 88  # the dialog does not wrap
-    assert traceback.startswith(ONE_HOLDS + "\n→ ")
-    assert error(cells[-1]).evalue == ONE_HOLDS
 
 
 # --- outside Jupyter ----------------------------------------------------------------
@@ -604,171 +471,3 @@ def test_unknown_exercise_lists_the_known_ones():
         UnknownExercise, match="no exercise named 'x'; there are: adam_step, add"
     ):
         load("x")
-
-
-# --- imports ------------------------------------------------------------------------
-
-FIRST = """
-import sys
-import autograder
-assert "torch" not in sys.modules, "import autograder imports torch"
-def {name}(*arguments, **keywords):
-    return None
-try:
-    autograder.check({name})
-except autograder.CheckFailed:
-    pass
-assert "torch" not in sys.modules, "check imports torch"
-"""
-
-
-# They take PyTorch's tensors, or share a module with such; their lessons import torch.
-TAKES_TENSORS = {
-    "adam_step",
-    "additive_attention",
-    "alignment_mass",
-    "apply_temperature",
-    "beam_search",
-    "bits_per_byte",
-    "cached_step",
-    "clip_gradients",
-    "count_transformer",
-    "cross_entropy",
-    "decoder_layer",
-    "decoder_step",
-    "embed",
-    "encode_pretrained",
-    "encoder_layer",
-    "feed_forward",
-    "gather_log_probabilities",
-    "greedy_decode",
-    "grouped_query_attention",
-    "gru_step",
-    "head_importance",
-    "head_role_scores",
-    "induction_score",
-    "label_smoothing",
-    "language_model_batch",
-    "layer_norm",
-    "load_torch_parameters",
-    "luong_score",
-    "numerical_gradient",
-    "padding_gap",
-    "prune",
-    "rms_norm",
-    "sample",
-    "sgd_step",
-    "shift_right",
-    "swiglu",
-    "test_decoding",
-    "test_layer",
-    "top_k_filter",
-    "top_p_filter",
-    "train",
-    "train_epoch",
-    "warmup_rate",
-}
-
-
-QUICK = {"softmax", "attention", "train_bpe"}
-
-
-@pytest.mark.parametrize(
-    "name", all_but(QUICK, sorted({*exercise_names()} - TAKES_TENSORS))
-)
-def test_first_check_needs_no_torch(name):
-    ran = subprocess.run(
-        [sys.executable, "-c", FIRST.format(name=name)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-
-
-USES_NP = "def scaled_scores(q, k):\n    return np.einsum('id,jd->ij', q, k)"
-USES_EARLIER = "def attention(q, k, v):\n    w = softmax(scaled_scores(q, k))"
-MISSPELT = "def scaled_scores(q, k):\n    return q @ kk"
-
-
-@pytest.mark.parametrize(
-    ("answer", "name"), [(USES_NP, "np"), (USES_EARLIER, "softmax")]
-)
-def test_name_of_a_cell_that_has_not_run_is_no_wrong_answer(answer, name):
-    call = f"check({answer[4:].partition('(')[0]})"
-    (_, _, checked) = executed(HEAD, answer, call)
-    explained = error(checked)
-    assert (explained.ename, checked) == ("NotRunYet", [explained])
-    assert explained.evalue.startswith(
-        f"{name} is not there yet: run the cells above first"
-    )
-
-
-def test_function_of_another_lesson_is_said_to_be_missing():
-    answer = "def scaled_scores(q, k):\n    return normalise_rows(q @ k.T)"
-    (_, _, checked) = executed(HEAD, answer, "check(scaled_scores)")
-    assert error(checked).ename == "NotRunYet"
-    assert "normalise_rows is an exercise of lesson 00" in error(checked).evalue
-
-
-def test_name_that_no_cell_above_makes_is_reported_as_before():
-    (*_, checked) = executed(HEAD, MISSPELT, "check(scaled_scores)")
-    assert error(checked).ename == "CheckFailed" and "kk" in plain(checked)
-
-
-def test_name_imported_in_the_saved_notebook_is_not_there_yet(tmp_path):
-    path = tmp_path / "lesson.ipynb"
-    answer = MISSPELT.replace("kk", "einops.rearrange(k, 'a b -> b a')")
-    cells = [new_code_cell("import einops"), new_code_cell(answer)]
-    path.write_text(nbformat.writes(new_notebook(cells=cells)))
-    save = f"import os\nos.environ['JPY_SESSION_NAME'] = {str(path)!r}"
-    (*_, checked) = executed(HEAD, save, answer, "check(scaled_scores)")
-    assert error(checked).ename == "NotRunYet"
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("def f(x)\n    return x", "A colon is missing"),
-        (SLIP, "The bracket `(` in it is never closed."),
-        ("def f(x):\n    return (x]", "The bracket `(` is closed by `]`"),
-        ("if x = 3:\n    pass", "compared with `==`"),
-        ("def f(x):\nreturn x", "indented by four spaces"),
-        ("def f(x):\n    y = x\n      z = x", "indented further than"),
-        ("def f(x):\n    if x:\n        y = x\n      z = x", "none of the lines above"),
-        ("x = 'a", "never closed"),
-        ("x = )", "was never opened"),
-        ("f(1 2)", "A comma may be missing"),
-        ("return 3", "A `return` belongs in a function"),
-        ("a = f(x) return a", "two statements, `a = f(x)` and `return a`"),
-        ("a = 1 b = 2", "two statements, `a = 1` and `b = 2`"),
-        ("a = b c @ d", "Before `c @ d` something is missing"),
-        ("for i in range(3) print(i)", "A colon is missing"),
-        ("for i = 0:\n    pass", "its line has an `in`"),
-        ("if a:\n    b = 1\nelse if c:\n    b = 2", "Python writes `elif`"),
-        ("if a && b:\n    c = 1", "Python writes `and` and `or`"),
-        ("if !a:\n    c = 1", "Python writes `not`"),
-        ("i++", "`+= 1` adds 1"),
-        ("def f(x) {\n    return x\n}", "begins a block with a colon"),
-        ("lambda = 3", "`lambda` is a word of Python's own"),
-        ("y = 2x", "a product needs its `*`"),
-        ("y = √x", "`√` is no sign of Python's"),
-        ("y = x\u00a0+ 1", "an invisible character"),
-        ("None = x", "On the left of `=` stands what gets the value"),
-        ("for for", "Python's words: invalid syntax."),
-    ],
-)
-def test_text_that_is_not_python_gets_a_sentence_on_its_line(text, sentence):
-    with pytest.raises(SyntaxError) as caught:
-        compile(text, "<cell>", "exec")
-    explained = unreadable(caught.value)
-    assert sentence in explained and f"line {caught.value.lineno}" in explained
-    assert f"Python's words: {caught.value.msg.rstrip('.?')}." in explained
-
-
-def test_cell_that_is_not_python_is_explained_below_its_error():
-    _, (failed, explained), (right,) = executed(HEAD, SLIP, "1 + 1")
-    assert failed.ename == "SyntaxError" and right.data["text/plain"] == "2"
-    assert explained.data["text/plain"].startswith(
-        "Python cannot read line 2, `return q @"
-    )
