@@ -65,7 +65,7 @@ def floats(
             raise ValueError(f"axis={axis} is not an axis of shape {first.shape}")
         if not first.shape[axis]:
             raise ValueError(
-                f"{parse(shapes)[0].name} must have a number along axis={axis}, got "
+                f"{remembered(shapes)[0].name} must have a number along axis={axis}, got "
                 f"shape {first.shape}"
             )
     if between is not None:

@@ -4,14 +4,13 @@ The formats are those of https://gradescope-autograders.readthedocs.io/en/latest
 and https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/ .
 """
 
-import argparse
 import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Judged, judge
+from autograder.adapters.judging import Judged, judge_below
 from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, write_result
 from autograder.editions import Files, zip_of
@@ -75,13 +74,9 @@ def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
 
 def run(arguments: Sequence[str]) -> int:
     """Judge what lies below the root; return 0 if a result is written."""
-    parser = argparse.ArgumentParser("gradescope")
-    parser.add_argument("--root", type=Path, default=ROOT)
-    root = parser.parse_args(arguments).root
-    results = root / RESULTS
-    results.mkdir(exist_ok=True)
-    verdict = judge(root / SOURCE, root / SUBMISSION, results, BUDGET)
-    code = write_result(results / RESULT, result(verdict))
+    folders = SOURCE, SUBMISSION, RESULTS
+    root, verdict = judge_below(ROOT, folders, arguments, BUDGET)
+    code = write_result(root / RESULTS / RESULT, result(verdict))
     notes = [*verdict.notes, *about_points(root / METADATA, verdict)]
     print("\n".join(["For instructors:", *notes] if notes else ["Nothing to look at."]))
     return code

@@ -8,6 +8,7 @@ where there are some; else as a user of its own, to whom the package and the res
 are closed; else not at all, unless the package was made with ``--unsafe``.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -141,6 +142,24 @@ def judge(folder: Path, submitted: Path, results: Path, budget: Budget) -> Judge
         known = f"{type(error).__name__}: {error}"
         verdict = Judged(lesson, out_of, _sorry(known), is_fault=True)
     return replace(verdict, seconds=round(time.perf_counter() - start, 3))
+
+
+def judge_below(
+    root: Path, folders: tuple[str, str, str], arguments: Sequence[str], budget: Budget
+) -> tuple[Path, Judged]:
+    """Judge where a system has three folders below one, which ``--root`` replaces.
+
+    folders : names of the package's, the submission's and the results'; that of the
+        results is made if it is not there
+
+    Returns the root, too.
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--root", type=Path, default=root)
+    root = parser.parse_args(arguments).root
+    package, submitted, results = (root / name for name in folders)
+    results.mkdir(exist_ok=True)
+    return root, judge(package, submitted, results, budget)
 
 
 def _sorry(reason: str) -> str:

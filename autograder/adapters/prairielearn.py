@@ -4,7 +4,6 @@ The formats are those of https://prairielearn.readthedocs.io/en/latest/externalG
 and https://prairielearn.readthedocs.io/en/latest/question/ .
 """
 
-import argparse
 import json
 import shutil
 import uuid
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.adapters.judging import Judged, judge
+from autograder.adapters.judging import Judged, judge_below
 from autograder.adapters.package import (
     REQUIREMENTS,
     LaidOut,
@@ -113,13 +112,9 @@ def lay_out(folder: Path, made: Path, notebooks: Sequence[Path]) -> LaidOut:
 
 def run(arguments: Sequence[str]) -> int:
     """Judge what lies below the root; return 0 if a result is written."""
-    parser = argparse.ArgumentParser("prairielearn")
-    parser.add_argument("--root", type=Path, default=ROOT)
-    root = parser.parse_args(arguments).root
-    results = root / RESULTS
-    results.mkdir(exist_ok=True)
-    verdict = judge(root / TESTS, root / STUDENT, results, BUDGET)
-    return write_result(results / RESULT, result(verdict))
+    folders = TESTS, STUDENT, RESULTS
+    root, verdict = judge_below(ROOT, folders, arguments, BUDGET)
+    return write_result(root / RESULTS / RESULT, result(verdict))
 
 
 def result(verdict: Judged) -> dict[str, Any]:
