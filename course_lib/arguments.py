@@ -65,8 +65,8 @@ def floats(
             raise ValueError(f"axis={axis} is not an axis of shape {first.shape}")
         if not first.shape[axis]:
             raise ValueError(
-                f"{remembered(shapes)[0].name} must have a number along axis={axis}, got "
-                f"shape {first.shape}"
+                f"{remembered(shapes)[0].name} must have a number along axis={axis}, "
+                f"got shape {first.shape}"
             )
     if between is not None:
         _check_range(remembered(shapes)[0].name, first, between)

@@ -382,6 +382,12 @@ def others_can_read(path: Path) -> bool:
 def refusal(reason: str) -> str:
     """Return that there is no sandbox here, why, and what one can do."""
     last_line = reason.splitlines()[-1] if reason else "no reason was given"
+    if "No module named" in last_line:
+        return (
+            f"submissions cannot be judged on this machine ({last_line}): `pip install "
+            "'attention-course[grade,torch]'` brings what grading needs, for every "
+            "lesson"
+        )
     if "there is no such program" in reason:
         remedy = "install the package bubblewrap (`apt-get install bubblewrap`)"
     else:

@@ -5,6 +5,7 @@ import contextlib
 import pytest
 
 from autograder.commands import judge as judge_module
+from autograder.grading import sandbox
 from tests.grading.class_folder import (
     refusal,
 )
@@ -58,3 +59,11 @@ def test_judge_of_missing_file_and_of_folder_says_so(root, judged):
         assert "Nothing could be graded: " in out
         assert reason in out
         path.mkdir(parents=True, exist_ok=True)
+
+
+def test_missing_pytorch_is_no_missing_sandbox():
+    sentence = sandbox.refusal(
+        "Traceback …\nModuleNotFoundError: No module named 'torch'"
+    )
+    assert "[grade,torch]" in sentence and "namespaces" not in sentence
+    assert "namespaces" in sandbox.refusal("bwrap: Creating new namespace failed")
