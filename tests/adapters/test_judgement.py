@@ -90,7 +90,8 @@ def test_schema_is_one():
 
 @pytest.mark.sandbox
 def test_wrong_answer_without_a_course_folder(outside, call, seed_file):
-    path = write(outside, COLUMNS)
+    path, own_seed = write(outside, COLUMNS), COURSE.root / SEED_FILE
+    had_seed = own_seed.exists()
     code, out, err = call("judge", path, "--json", "--seed", seed_file)
     (line,) = out.splitlines()
     data = validated(line)
@@ -105,7 +106,7 @@ def test_wrong_answer_without_a_course_folder(outside, call, seed_file):
     failed = [each for each in softmax["claims"] if each["status"] == "wrong"]
     assert any("your `softmax` returned" in each["why"] for each in failed)
     assert [*outside.iterdir()] == [path], "something was written"
-    assert not (COURSE.root / SEED_FILE).exists()
+    assert own_seed.exists() == had_seed
 
 
 @pytest.mark.sandbox
