@@ -11,6 +11,8 @@ one. So one of three things is true of a broken version that passes:
 """
 
 import inspect
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -21,18 +23,18 @@ import numpy as np
 from autograder.checking.assertions import (
     assertion_at,
     cannot_fail,
+    compared_with_itself,
     has_no_assertion,
     line_of,
     shortened,
 )
-from autograder.checking.call import Call, Runner
+from autograder.checking.call import Call, Runner, local_runner
 from autograder.checking.exercise import Function
 from autograder.checking.learners_tests import (
-    CAUGHT,
+    CallsMade,
     HandedOutCall,
     InputKind,
     LearnersTest,
-    Record,
     Verdict,
     function_of,
     verdict_of,
@@ -44,7 +46,8 @@ from autograder.checking.values import as_array, is_array, is_tensor
 NEARLY = 1e-9  # what the tests' docstrings call rounding
 NEARLY_SINGLE = 1e-5  # the same, where float32 goes in
 SMALL = 0.05  # beside 1 or the right number: differences that a wide tolerance forgives
-MAX_KINDS = 4  # of missing inputs in one sentence
+MAX_KINDS = 3  # of missing inputs in one sentence
+TOO_MUCH = re.compile(r" function under test( hold)? at most [\d,]+ ")
 RETURNS = {"returns_false", "returns_true_or_false", "raises_another_error"}
 
 
@@ -57,6 +60,8 @@ def with_sentence(
 
     A diagnosis that the recorded calls contradict is left out.
     """
+    if sentence := _of_limits(result.calls):
+        return replace(result, diagnosis="", evidence=sentence)
     endings = {call.result.kind for call in result.calls}
     if not endings <= {"value", "raised"} or result.diagnosis in RETURNS:
         return result
@@ -69,11 +74,11 @@ def with_sentence(
     return _at_broken_versions(test, result)
 
 
-class _Run(NamedTuple):
+class _RunOfTest(NamedTuple):
     """What a test said of one version, and the calls that it made of it."""
 
     verdict: Verdict
-    record: Record
+    record: CallsMade
 
 
 class _Test:
@@ -85,14 +90,26 @@ class _Test:
         self.student.start_afresh()
         self.claims = {case.name: case.claim for case in exercise.cases}
 
-    def run(self, function: Function) -> _Run:
-        record = Record()
+    def run(self, function: Function) -> _RunOfTest:
+        record = CallsMade()
         contract = self.exercise.contract
-        return _Run(verdict_of(self.student, function, contract, record), record)
+        return _RunOfTest(verdict_of(self.student, function, contract, record), record)
 
     def version(self, name: str) -> str:
-        """Return how a broken version is called, by the claim that the learner reads."""
+        """Return how a broken version is called: by the claim that learners read."""
         return f"the version of “{self.claims[name]}”"
+
+
+def _of_limits(calls: Sequence[Call]) -> str:
+    """Return a sentence if a test asks for too much of a function, else ""."""
+    for call in calls:
+        message = call.result.raised.message if call.result.raised else ""
+        if TOO_MUCH.search(message):
+            return (
+                f"Your test asks too much of a function that it gets: {message}. How "
+                "few calls and numbers show an error?"
+            )
+    return ""
 
 
 def _of_two_minds(calls: Sequence[Call]) -> str:
@@ -116,7 +133,7 @@ def _of_two_minds(calls: Sequence[Call]) -> str:
 
 
 def _at_right_versions(
-    test: _Test, result: ExerciseResult, right: Mapping[str, _Run]
+    test: _Test, result: ExerciseResult, right: Mapping[str, _RunOfTest]
 ) -> ExerciseResult:
     """Add what a test says of right versions that it does not let pass."""
     exercise = test.exercise
@@ -126,6 +143,8 @@ def _at_right_versions(
         sentence = _where_it_stops(test, right[stopped[0]], len(stopped) == len(ways))
         return replace(result, evidence=sentence)
     rejected = [how for how, way in ways.items() if way == "rejects"]
+    if not rejected:  # its time was up
+        return result
     passed = [how for how in ways if how not in rejected]
     if passed:
         furthest = max(_largest(right[how].record.calls) for how in rejected)
@@ -143,32 +162,31 @@ def _at_right_versions(
         if name in {each.case for each in result.cases}
         and test.run(broken).verdict.way == "passes"
     ]
-    sentence = f"Your test rejects every right version. {_what_failed(test, right)}"
-    if len(let_pass) == 1:
-        sentence += (
-            " The one version that it lets pass is the broken one of "
-            f"“{test.claims[let_pass[0]]}”."
-        )
+    sentence = _what_failed(test, right)
+    if result.diagnosis == "rejects_everything" and not let_pass:
+        return replace(result, evidence=sentence)
+    sentence = f"Your test rejects every right version. {sentence}"
+    if 0 < len(let_pass) < MAX_KINDS:
+        versions = [f"“{test.claims[name]}”" for name in let_pass]
+        sentence += f" It lets the broken version of {_listed(versions, 'and')} pass."
     sentence += " Which of the two is wrong, the result or what you expect?"
-    keeps = result.diagnosis == "rejects_everything" and not let_pass
-    diagnosis = result.diagnosis if keeps else ""
-    return replace(result, diagnosis=diagnosis, evidence=sentence)
+    return replace(result, diagnosis="", evidence=sentence)
 
 
-def _what_failed(test: _Test, right: Mapping[str, _Run]) -> str:
+def _what_failed(test: _Test, right: Mapping[str, _RunOfTest]) -> str:
     """Return which assertion failed at a right version, and what it had returned."""
     how, run = next(iter(right.items()))
     raised = run.verdict.raised
     line = assertion_at(test.text, raised.line_number) or shortened(raised.line, 90)
     if not run.record.calls:
-        return f"At the one {how}, it had not called it before: no result was wrong."
+        return "It has not called the function before that, so no result was wrong."
     where = f"`{line}` (line {raised.line_number})" if line else "An assertion"
     call = run.record.calls[-1]
     got = _briefly(call.result)
-    return f"{where} fails at the one {how}, whose last result was {got}."
+    return f"{where} fails at the one that works “{how}”: its last result was {got}."
 
 
-def _where_it_stops(test: _Test, run: _Run, is_all: bool) -> str:
+def _where_it_stops(test: _Test, run: _RunOfTest, is_all: bool) -> str:
     """Return why a test stops at a right version with an error of its own."""
     raised = run.verdict.raised
     which = "every right version" if is_all else "a right version"
@@ -181,9 +199,9 @@ def _where_it_stops(test: _Test, run: _Run, is_all: bool) -> str:
     calls = run.record.calls
     if calls and calls[-1].refused:
         arguments, _ = calls[-1].arguments
-        given = ", ".join(_briefly(each) for each in arguments)
+        call = ", ".join(_briefly(each) for each in arguments)
         return (
-            f"{start}: a right one refuses the call with {given}. What does the "
+            f"{start}: a right one refuses the call with {call}. What does the "
             "docstring say of these arguments?"
         )
     if not calls:
@@ -254,32 +272,48 @@ def _never_called(test: _Test) -> str:
 def _is_told(
     exercise: LearnersTest,
     diagnosis: str,
-    passing: Mapping[str, _Run],
+    passing: Mapping[str, _RunOfTest],
     missing: Mapping[InputKind, Sequence[str]],
 ) -> bool:
     """Decide whether a diagnosis says all there is, and the calls bear it out.
 
-    Of one that is not about a kind of input, nothing speaks against it.
+    A test that lacks a kind of input lacks it; else each broken version that passes
+    returns wrong results to the learner's test if and only if it does so to the weak
+    test of that name: the assertions are to blame for both, or the inputs.
     """
-    if not diagnosis or diagnosis == "lets_everything_pass":
+    bank = {each.name: each for each in exercise.misconceptions}
+    if diagnosis not in bank or diagnosis == "lets_everything_pass":
         return False
     kinds = [each for each in exercise.kinds if each.weak == diagnosis]
-    explained = {name for kind in kinds for name in missing.get(kind, ())}
-    return explained == {*passing} if kinds else True
+    if kinds:
+        return {name for kind in kinds for name in missing.get(kind, ())} == {*passing}
+    weak = _Test(exercise, local_runner(bank[diagnosis].function, causes=False), "")
+    for name, run in passing.items():
+        calls = weak.run(exercise.broken[name]).record.calls
+        if bool(_wrong(calls)) != bool(_wrong(run.record.calls)):
+            return False
+    return True
 
 
-def _after_wrong_results(test: _Test, runs: Mapping[str, _Run]) -> str:
+def _after_wrong_results(test: _Test, runs: Mapping[str, _RunOfTest]) -> str:
     """Return where a test stops, if it does so after a result of the wrong shape."""
+    ways = {run.verdict.way for run in runs.values()}
+    if ways == {"answers"}:
+        return (
+            "Your test returns a value, also for a broken version, and raises nothing: "
+            "who runs a test hears of exceptions alone. Which statement raises "
+            "AssertionError where a condition is false?"
+        )
     for run in runs.values():
         raised, calls = run.verdict.raised, run.record.calls
         if run.verdict.way != "stops" or not calls or not raised.line_number:
             continue
         for got, right in _pairs(calls[-1]):
-            if np.shape(got) != np.shape(right):
+            if is_array(got) and is_array(right) and got.shape != right.shape:
                 return (
                     f"Your test stops in line {raised.line_number} with "
                     f"{raised.types[0]} where a broken version has returned the shape "
-                    f"{np.shape(got)} in place of {np.shape(right)}. Which assertion "
+                    f"{got.shape} in place of {right.shape}. Which assertion "
                     "could stand in front of that line?"
                 )
     return ""
@@ -289,7 +323,7 @@ def _after_wrong_results(test: _Test, runs: Mapping[str, _Run]) -> str:
 
 
 def _what_is_not_seen(
-    test: _Test, unseen: Mapping[str, _Run], names: Sequence[str]
+    test: _Test, unseen: Mapping[str, _RunOfTest], names: Sequence[str]
 ) -> str:
     """Return which wrong results a test has got, and which let it pass.
 
@@ -298,7 +332,9 @@ def _what_is_not_seen(
     name = max(names, key=lambda each: _rank(unseen[each].record.calls))
     calls = unseen[name].record.calls
     wrong = _wrong(calls)
-    of = f"{len(wrong)} of your {len(calls)} calls" if calls[1:] else "your one call"
+    of = f"{len(wrong)} of your {len(calls)} calls"
+    if len(wrong) == len(calls):
+        of = f"each of your {len(calls)} calls" if calls[1:] else "your one call"
     example = _example(test, wrong)
     start = f"In {of}, {test.version(name)} {example}, and no assertion fails."
     if len(unseen) > 1:
@@ -307,6 +343,12 @@ def _what_is_not_seen(
     if largest <= SMALL:
         return f"{start} How large a difference does your test forgive, and how far \
 apart are two right versions?"
+    if line := compared_with_itself(test.text, test.exercise.name):
+        return (
+            f"{start} Line {line} compares results of the function with each other, "
+            "and a broken one agrees with itself. From where else could the right "
+            "result come?"
+        )
     shared = _shared(test, wrong)
     if shared:
         return (
@@ -316,7 +358,7 @@ apart are two right versions?"
 
 
 def _rank(calls: Sequence[HandedOutCall]) -> tuple[bool, float]:
-    """Order broken versions: plain wrong numbers first, the largest difference first."""
+    """Order broken versions by how far off they are, those without a number last."""
     largest = _largest(calls)
     return np.isfinite(largest), largest if np.isfinite(largest) else 0.0
 
@@ -358,7 +400,10 @@ def _shared(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
             continue
         of = f" of the {names[index]}" if len(names) > 1 else ""
         shared += [f"{name}{of}" for name in _shared_of_part(pairs)]
-    return " and ".join(shared)
+    shapes = [each for each in shared if each.startswith("the shapes of")]
+    if shapes[1:]:
+        shared = ["the shapes", *(each for each in shared if each not in shapes)]
+    return _listed(shared, "and")
 
 
 def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
@@ -369,6 +414,8 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
             "the first": lambda part: part[:1],
             "the last": lambda part: part[-1:],
         }
+        if all(Counter(got) == Counter(right) for got, right in pairs):
+            return ["what the lists hold, in another order"]
         return [
             name
             for name, of in of_lists.items()
@@ -386,7 +433,9 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
         "the first two columns": lambda part: part[..., :2],
     }
     for name, of in of_arrays.items():
-        if all(np.allclose(of(got), of(right), NEARLY, NEARLY) for got, right in arrays):
+        if all(
+            np.allclose(of(got), of(right), NEARLY, NEARLY) for got, right in arrays
+        ):
             shared.append(name)
     return shared
 
@@ -395,7 +444,7 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
 
 
 def _missing_kinds(
-    exercise: LearnersTest, same: Mapping[str, _Run]
+    exercise: LearnersTest, same: Mapping[str, _RunOfTest]
 ) -> dict[InputKind, list[str]]:
     """Return which kinds of input are missing, and which versions hide behind each."""
     missing: dict[InputKind, list[str]] = {}
@@ -428,12 +477,10 @@ def arguments_of(exercise: LearnersTest, call: HandedOutCall) -> SimpleNamespace
     return SimpleNamespace(**bound.arguments, expected=call.expected)
 
 
-def _what_is_not_tried(
-    test: _Test, missing: Mapping[InputKind, Sequence[str]]
-) -> str:
+def _what_is_not_tried(test: _Test, missing: Mapping[InputKind, Sequence[str]]) -> str:
     kinds = [*missing][:MAX_KINDS]
     words = [kind.words for kind in kinds]
-    listed = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    listed = _listed(words, "or")
     names = [name for kind in kinds for name in missing[kind]]
     who = test.version(names[0]) if len(names) == 1 else f"{len(names)} broken versions"
     only = "goes" if len(names) == 1 else "go"
@@ -442,6 +489,10 @@ def _what_is_not_tried(
         f"None of your calls has {listed}: {who}, which {only} wrong there alone, "
         f"{give} what a right one returns. {kinds[0].question}"
     )
+
+
+def _listed(words: Sequence[str], last: str) -> str:
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 # Results
@@ -522,7 +573,10 @@ def _briefly(value: Any, most: int = 60) -> str:
     if isinstance(value, tuple) and any(is_array(each) for each in value):
         return " and ".join(_briefly(each) for each in value)
     if is_array(value) or is_tensor(value):
-        return f"an array of shape {tuple(value.shape)}"
-    if isinstance(value, dict) and any(_arrays([value])):
-        return "the parameters"
+        numbers = _numbers(value).ravel()
+        first = ", ".join(f"{each:.3g}" for each in numbers[:3])
+        what = f"an array of shape {tuple(value.shape)}"
+        return f"{what} that begins with {first}" if first else what
+    if isinstance(value, dict) and next(_arrays([value]), None) is not None:
+        return f"a dictionary of {', '.join(map(str, value))}"
     return shortened(repr(value), most)

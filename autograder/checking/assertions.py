@@ -37,8 +37,57 @@ def has_no_assertion(text: str, name: str) -> bool:
         if isinstance(node, ast.Assert | ast.Raise) or called.startswith("assert"):
             return False
     # A function of the learner's own may assert elsewhere in the cell.
-    own = {each.name for each in ast.parse(text).body if _is_function(each)} - {name}
+    body = ast.parse(text).body
+    own = {each.name for each in body if isinstance(each, ast.FunctionDef)} - {name}
     return not own & {each.id for each in ast.walk(test) if isinstance(each, ast.Name)}
+
+
+def compared_with_itself(text: str, name: str) -> int:
+    """Return the line of an assertion that compares a function's results, else 0.
+
+    It is one on whose both sides stand results of the function that the test gets, and
+    no assertion compares such a result with anything else but a shape or a length.
+    """
+    test = _definition(text, name)
+    if test is None or not test.args.args:
+        return 0
+    function, results = test.args.args[0].arg, set[str]()
+    for node in ast.walk(test):
+        if isinstance(node, ast.Assign) and _is_result(node.value, function, results):
+            names = (each for target in node.targets for each in ast.walk(target))
+            results |= {each.id for each in names if isinstance(each, ast.Name)}
+    lines = []
+    for node in _assertions(test):
+        for pair in _compared(node.test):
+            sides = [_is_result(each, function, results) for each in pair]
+            if all(sides):
+                lines.append(node.lineno)
+            elif any(sides):
+                return 0
+    return lines[0] if lines else 0
+
+
+def _is_result(node: ast.expr, function: str, results: set[str]) -> bool:
+    """Decide whether an expression is a result of the function, or a part of one."""
+    match node:
+        case ast.Name(id=name):
+            return name in results
+        case ast.Subscript(value=value):
+            return _is_result(value, function, results)
+        case ast.Call(func=ast.Name(id=name)):
+            return name == function
+    return False
+
+
+def _compared(node: ast.expr) -> Iterator[list[ast.expr]]:
+    """Yield what an assertion compares with each other, two by two."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                yield [left, right]
+            case ast.Call(func=called, args=[left, right, *_]):
+                if _name(called) in COMPARISONS:
+                    yield [left, right]
 
 
 def assertion_at(text: str, line_number: int) -> str:
@@ -72,15 +121,9 @@ def _definition(text: str, name: str) -> ast.FunctionDef | None:
     except (SyntaxError, ValueError):  # with a line of IPython's, say
         return None
     own = [
-        each
-        for each in body
-        if isinstance(each, ast.FunctionDef) and each.name == name
+        each for each in body if isinstance(each, ast.FunctionDef) and each.name == name
     ]
     return own[-1] if own else None
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef)
 
 
 def _name(node: ast.AST) -> str:
@@ -185,15 +228,9 @@ def _says_nothing(node: ast.stmt) -> bool:
 
 def _with_itself(test: ast.FunctionDef) -> Iterator[str]:
     for node in _assertions(test):
-        for each in ast.walk(node.test):
-            pair: list[ast.expr] = []
-            match each:
-                case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-                    pair = [left, right]
-                case ast.Call(func=called, args=[left, right, *_]):
-                    pair = [left, right] if _name(called) in COMPARISONS else []
-            if pair and ast.dump(pair[0]) == ast.dump(pair[1]):
-                code = shortened(ast.unparse(pair[0]))
+        for left, right in _compared(node.test):
+            if ast.dump(left) == ast.dump(right):
+                code = shortened(ast.unparse(left))
                 yield (
                     f"The assertion in line {node.lineno} compares `{code}` with "
                     "itself. What should it be compared with?"

@@ -280,7 +280,7 @@ class HandedOutCall(NamedTuple):
     refused: bool = False
 
 
-class Record:
+class CallsMade:
     """The calls of one function under test, up to ``MAX_RECORDED`` numbers.
 
     is_complete : whether none was left out
@@ -308,7 +308,7 @@ _USED: WeakKeyDictionary[Function, Counter[str]] = WeakKeyDictionary()
 # The last error of each function itself, as its type's name and its message.
 _ERRORS: WeakKeyDictionary[Function, tuple[str, str]] = WeakKeyDictionary()
 # What is recorded of each, where its verdict is to be explained.
-_RECORDS: WeakKeyDictionary[Function, Record] = WeakKeyDictionary()
+_RECORDS: WeakKeyDictionary[Function, CallsMade] = WeakKeyDictionary()
 STOPPED = "the function under test stopped with this error"
 
 
@@ -338,7 +338,7 @@ def _answer(
     if handed_out in _RECORDS:
         expected = result if function is contract else expected
         stopped = type(error).__name__ if error else ""
-        refused = refused or function is contract and error is not None
+        refused = error is not None and (refused or function is contract)
         call = HandedOutCall(copied(asked), expected, copied(result), stopped, refused)
         _RECORDS[handed_out].add(call)
     used["numbers"] += number_count(result)
@@ -456,7 +456,7 @@ def verdict_of(
     student: StudentFunction,
     function: Function,
     contract: Function,
-    record: Record | None = None,
+    record: CallsMade | None = None,
 ) -> Verdict:
     """Return what a learner's test says of a function.
 

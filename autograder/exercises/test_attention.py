@@ -104,11 +104,10 @@ def has_two_scores(c):
 
 
 exercise.shows_with(
-    "keys that differ within a sequence",
+    "a query whose scores differ from key to key",
     has_two_scores,
     *("no_scale", "scaled_twice", "divided_by_root_of_d_v", "divided_by_root_of_m"),
-    question="What do all tables of weights look like if all keys are equal?",
-    weak="tries_ones",
+    question="What do all tables of weights look like if all scores are equal?",
 )
 exercise.shows_with(
     "values other than the keys",

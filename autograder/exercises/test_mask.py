@@ -165,10 +165,15 @@ def has_allowed_scores_far_below_zero(c):
 
 
 exercise.shows_with(
+    "a mask that blocks a key",
+    lambda c: not masks_of(c)[1].all(),
+    *("mask_ignored", "scores_times_mask"),
+    question="What is may_attend for?",
+)
+exercise.shows_with(
     "a mask that blocks a key and leaves another",
     blocks_beside_a_key,
-    *("polarity_reversed", "mask_ignored", "masked_after_softmax"),
-    *("scores_times_mask", "leaks_a_thousandth"),
+    *("masked_after_softmax", "leaks_a_thousandth"),
     question="What is may_attend for?",
 )
 exercise.shows_with(

@@ -67,12 +67,13 @@ exercise.catches_of(
 exercise.shows_with(
     "two positions",
     lambda c: c.n > 1,
-    *("position_as_a_share_of_n", "frequency_by_column", "sines_before_cosines"),
+    *("position_as_a_share_of_n", "frequency_by_column", "exponent_doubled"),
+    *("last_pair_reaches_base", "quotient_rounded", "base_ignored"),
     question="What are the angles at position 0, whatever the frequencies?",
 )
 exercise.shows_with(
     "more than two columns",
-    lambda c: c.d_model > 2 and c.n > 1,
+    lambda c: c.d_model > 2,
     *("sines_before_cosines", "exponent_doubled", "last_pair_reaches_base"),
     *("quotient_rounded", "base_ignored"),
     question="Which frequency has the second pair of columns?",
