@@ -13,7 +13,7 @@ one. So one of three things is true of a broken version that passes:
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -39,12 +39,19 @@ from autograder.checking.learners_tests import (
     function_of,
     verdict_of,
 )
+from autograder.checking.recorded_results import (
+    NEARLY,
+    briefly,
+    is_same,
+    largest_difference,
+    numbers_of,
+    pairs_of,
+    wrong_among,
+)
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import StudentFunction
-from autograder.checking.values import as_array, is_array, is_tensor
+from autograder.checking.values import is_array
 
-NEARLY = 1e-9  # what the tests' docstrings call rounding
-NEARLY_SINGLE = 1e-5  # the same, where float32 goes in
 SMALL = 0.05  # beside 1 or the right number: differences that a wide tolerance forgives
 MAX_KINDS = 3  # of missing inputs in one sentence
 TOO_MUCH = re.compile(r" function under test( hold)? at most [\d,]+ ")
@@ -147,7 +154,7 @@ def _at_right_versions(
         return result
     passed = [how for how in ways if how not in rejected]
     if passed:
-        furthest = max(_largest(right[how].record.calls) for how in rejected)
+        furthest = max(largest_difference(right[how].record.calls) for how in rejected)
         by = f"by {furthest:.1g} at most" if furthest else "by rounding at most"
         sentence = (
             f"Your test lets right versions pass ({', '.join(passed)}) and rejects "
@@ -182,7 +189,7 @@ def _what_failed(test: _Test, right: Mapping[str, _RunOfTest]) -> str:
         return "It has not called the function before that, so no result was wrong."
     where = f"`{line}` (line {raised.line_number})" if line else "An assertion"
     call = run.record.calls[-1]
-    got = _briefly(call.result)
+    got = briefly(call.result)
     return f"{where} fails at the one that works “{how}”: its last result was {got}."
 
 
@@ -199,7 +206,7 @@ def _where_it_stops(test: _Test, run: _RunOfTest, is_all: bool) -> str:
     calls = run.record.calls
     if calls and calls[-1].refused:
         arguments, _ = calls[-1].arguments
-        call = ", ".join(_briefly(each) for each in arguments)
+        call = ", ".join(briefly(each) for each in arguments)
         return (
             f"{start}: a right one refuses the call with {call}. What does the "
             "docstring say of these arguments?"
@@ -207,7 +214,7 @@ def _where_it_stops(test: _Test, run: _RunOfTest, is_all: bool) -> str:
     if not calls:
         return f"{start}, before it has got a result. What does that line need?"
     return (
-        f"{start}. The last result before it was {_briefly(calls[-1].result)}. What "
+        f"{start}. The last result before it was {briefly(calls[-1].result)}. What "
         "does that line need?"
     )
 
@@ -236,7 +243,9 @@ def _at_broken_versions(test: _Test, result: ExerciseResult) -> ExerciseResult:
             "returns can make it fail. Which line should say that a result is wrong?"
         )
         return replace(result, evidence=sentence)
-    unseen = {name: run for name, run in passing.items() if _wrong(run.record.calls)}
+    unseen = {
+        name: run for name, run in passing.items() if wrong_among(run.record.calls)
+    }
     same = {
         name: run
         for name, run in passing.items()
@@ -290,7 +299,7 @@ def _is_told(
     weak = _Test(exercise, local_runner(bank[diagnosis].function, causes=False), "")
     for name, run in passing.items():
         calls = weak.run(exercise.broken[name]).record.calls
-        if bool(_wrong(calls)) != bool(_wrong(run.record.calls)):
+        if bool(wrong_among(calls)) != bool(wrong_among(run.record.calls)):
             return False
     return True
 
@@ -308,7 +317,7 @@ def _after_wrong_results(test: _Test, runs: Mapping[str, _RunOfTest]) -> str:
         raised, calls = run.verdict.raised, run.record.calls
         if run.verdict.way != "stops" or not calls or not raised.line_number:
             continue
-        for got, right in _pairs(calls[-1]):
+        for got, right in pairs_of(calls[-1]):
             if is_array(got) and is_array(right) and got.shape != right.shape:
                 return (
                     f"Your test stops in line {raised.line_number} with "
@@ -331,7 +340,7 @@ def _what_is_not_seen(
     """
     name = max(names, key=lambda each: _rank(unseen[each].record.calls))
     calls = unseen[name].record.calls
-    wrong = _wrong(calls)
+    wrong = wrong_among(calls)
     of = f"{len(wrong)} of your {len(calls)} calls"
     if len(wrong) == len(calls):
         of = f"each of your {len(calls)} calls" if calls[1:] else "your one call"
@@ -339,7 +348,7 @@ def _what_is_not_seen(
     start = f"In {of}, {test.version(name)} {example}, and no assertion fails."
     if len(unseen) > 1:
         start += f" It is one of {len(unseen)} that return wrong results to your test."
-    largest = max(_largest(run.record.calls) for run in unseen.values())
+    largest = max(largest_difference(run.record.calls) for run in unseen.values())
     if largest <= SMALL:
         return f"{start} How large a difference does your test forgive, and how far \
 apart are two right versions?"
@@ -359,7 +368,7 @@ apart are two right versions?"
 
 def _rank(calls: Sequence[HandedOutCall]) -> tuple[bool, float]:
     """Order broken versions by how far off they are, those without a number last."""
-    largest = _largest(calls)
+    largest = largest_difference(calls)
     return np.isfinite(largest), largest if np.isfinite(largest) else 0.0
 
 
@@ -368,18 +377,18 @@ def _example(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
     call = wrong[0]
     if call.stopped:
         return f"stops with {call.stopped}"
-    pairs = _pairs(call)
-    parts = [index for index, pair in enumerate(pairs) if not _is_same(*pair, call)]
+    pairs = pairs_of(call)
+    parts = [index for index, pair in enumerate(pairs) if not is_same(*pair, call)]
     names = test.exercise.parts
     index = parts[0] if parts else 0
     got, right = pairs[index]
     what = f" in its {names[index]}" if len(pairs) == len(names) else ""
     if isinstance(call.expected, list):
-        return f"returns {_briefly(got)} in place of {_briefly(right)}"
+        return f"returns {briefly(got)} in place of {briefly(right)}"
     if np.shape(got) != np.shape(right):
         shapes = f"{np.shape(got)} in place of {np.shape(right)}"
         return f"has the shape {shapes}{what}"
-    got, right = _numbers(got), _numbers(right)
+    got, right = numbers_of(got), numbers_of(right)
     where = np.nan_to_num(np.abs(got - right), nan=np.inf)
     at = np.unravel_index(np.argmax(where), where.shape)
     return f"has{what} {got[at]:.5g} where {right[at]:.5g} is right"
@@ -387,7 +396,7 @@ def _example(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
 
 def _shared(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
     """Return what is right in all wrong results, as "the shapes", or ""."""
-    results = [_pairs(call) for call in wrong]
+    results = [pairs_of(call) for call in wrong]
     n_parts = {len(pairs) for pairs in results}
     if len(n_parts) > 1 or any(call.stopped for call in wrong):
         return ""
@@ -395,7 +404,7 @@ def _shared(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
     shared: list[str] = []
     for index in range(*n_parts):
         pairs = [each[index] for each in results]
-        if all(_is_same(*pair, call) for pair, call in zip(pairs, wrong, strict=True)):
+        if all(is_same(*pair, call) for pair, call in zip(pairs, wrong, strict=True)):
             shared.append(f"the {names[index]}")  # one part is right, and another not
             continue
         of = f" of the {names[index]}" if len(names) > 1 else ""
@@ -424,7 +433,7 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
     if any(np.shape(got) != np.shape(right) for got, right in pairs):
         return []
     shared = ["the shapes"]
-    arrays = [(_numbers(got), _numbers(right)) for got, right in pairs]
+    arrays = [(numbers_of(got), numbers_of(right)) for got, right in pairs]
     if any(right.ndim < 2 or 0 in right.shape for _, right in arrays):
         return shared
     of_arrays: dict[str, Callable[[Any], Any]] = {
@@ -493,90 +502,3 @@ def _what_is_not_tried(test: _Test, missing: Mapping[InputKind, Sequence[str]]) 
 
 def _listed(words: Sequence[str], last: str) -> str:
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
-# Results
-
-
-def _pairs(call: HandedOutCall) -> list[tuple[Any, Any]]:
-    """Return the parts of a result, each with the right one."""
-    if isinstance(call.expected, tuple) and isinstance(call.result, tuple):
-        if len(call.expected) == len(call.result):
-            return [*zip(call.result, call.expected, strict=True)]
-    return [(call.result, call.expected)]
-
-
-def _wrong(calls: Sequence[HandedOutCall]) -> list[HandedOutCall]:
-    """Return the calls in which a version has returned something wrong, or stopped."""
-    return [
-        call
-        for call in calls
-        if not call.refused
-        and (call.stopped or not all(_is_same(*pair, call) for pair in _pairs(call)))
-    ]
-
-
-def _is_same(got: Any, right: Any, call: HandedOutCall) -> bool:
-    if not (is_array(right) or is_tensor(right)):
-        return repr(got) == repr(right)
-    if type(got) is not type(right) or np.shape(got) != np.shape(right):
-        return False
-    most = NEARLY_SINGLE if _has_single(call) else NEARLY
-    return np.allclose(_numbers(got), _numbers(right), most, most, equal_nan=True)
-
-
-def _has_single(call: HandedOutCall) -> bool:
-    """Decide whether something less precise than float64 goes in or comes out."""
-    for part in _arrays([*call.arguments[0], *call.arguments[1].values()]):
-        if part.dtype.kind == "f" and part.dtype.itemsize < 8:
-            return True
-    return False
-
-
-def _arrays(values: Sequence[Any]) -> Iterator[np.ndarray]:
-    for value in values:
-        if isinstance(value, dict):
-            yield from _arrays([*value.values()])
-        elif is_array(value):
-            yield value
-        elif is_tensor(value):
-            yield as_array(value)
-
-
-def _numbers(value: Any) -> np.ndarray:
-    return np.asarray(as_array(value) if is_tensor(value) else value, dtype=float)
-
-
-def _largest(calls: Sequence[HandedOutCall]) -> float:
-    """Return how far results are from the right ones, beside these; inf if not at all.
-
-    So a wrong shape, NaN and an error are infinitely far.
-    """
-    largest = 0.0
-    for call in calls:
-        if call.refused:
-            continue
-        for got, right in _pairs(call):
-            if not (is_array(right) or is_tensor(right)):
-                largest = max(largest, 0.0 if repr(got) == repr(right) else np.inf)
-                continue
-            if call.stopped or np.shape(got) != np.shape(right):
-                return np.inf
-            got, right = _numbers(got), _numbers(right)
-            far = np.abs(got - right) / (1 + np.abs(right))
-            largest = max(largest, np.nan_to_num(far, nan=np.inf).max(initial=0.0))
-    return largest
-
-
-def _briefly(value: Any, most: int = 60) -> str:
-    """Return a value in a few characters, an array by its shape."""
-    if isinstance(value, tuple) and any(is_array(each) for each in value):
-        return " and ".join(_briefly(each) for each in value)
-    if is_array(value) or is_tensor(value):
-        numbers = _numbers(value).ravel()
-        first = ", ".join(f"{each:.3g}" for each in numbers[:3])
-        what = f"an array of shape {tuple(value.shape)}"
-        return f"{what} that begins with {first}" if first else what
-    if isinstance(value, dict) and next(_arrays([value]), None) is not None:
-        return f"a dictionary of {', '.join(map(str, value))}"
-    return shortened(repr(value), most)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from autograder.checking import learners_tests
-from autograder.checking.about_tests import _wrong, arguments_of
+from autograder.checking.about_tests import arguments_of
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
 from autograder.checking.learners_tests import CallsMade, under_test
+from autograder.checking.recorded_results import wrong_among
 from autograder.checking.registry import load
 from tests.checking.test_right_versions import INPUTS
 from tests.quick import all_but
@@ -71,7 +72,7 @@ def wrong_calls(exercise, broken, inputs):
             function(*arguments)
         except Exception:  # of the broken version
             assert record.calls[-1].stopped
-        yield from _wrong(record.calls)
+        yield from wrong_among(record.calls)
 
 
 @pytest.mark.parametrize("name", all_but(QUICK, INPUTS))
