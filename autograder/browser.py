@@ -164,7 +164,7 @@ def report_of(exercise: Exercise, answer: Any, text: str = "") -> PageReport:
     text : what defines it, which tells one attempt from the next
     """
     cases = [case for case in exercise.cases if case.visible]
-    result = judge(exercise, page_runner_factory(answer), cases=cases)
+    result = judge(exercise, page_runner_factory(answer), cases=cases, text=text)
     result, warning = judged_with_outside_values(exercise, answer, result)
     notes = _notes(exercise, result, text)
     return PageReport(exercise, result, notes, warning, judged=text)

@@ -35,6 +35,7 @@ from autograder.messages.report import CheckReport, CourseVersion, MadePossible,
 from autograder.messages.stopped import RUN_ABOVE, missing_name
 from autograder.newest_cell import (
     defining_cell,
+    defining_text,
     is_bound_above,
     older_version,
     watch_cells,
@@ -104,7 +105,12 @@ def check(answer: Any = None) -> float | None:
     cases = [case for case in exercise.cases if grading or case.visible]
     try:
         with silenced():
-            result = judge(exercise, local_runner_factory(answer), cases=cases)
+            result = judge(
+                exercise,
+                local_runner_factory(answer),
+                cases=cases,
+                text=defining_text(answer),
+            )
     except KeyboardInterrupt:
         raise CheckStopped(f"{exercise.name} was being checked") from None
     if not grading:

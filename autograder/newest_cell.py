@@ -65,20 +65,24 @@ def _note(also: Callable[[str], None], result: Any) -> None:
             also(cell.text)
 
 
+def defining_text(answer: Any) -> str:
+    """Return the text of the cell or file that defines an answer, "" if unknown."""
+    code = getattr(plain_function(answer), "__code__", None)
+    return "".join(linecache.getlines(code.co_filename)) if code else ""
+
+
 def defining_cell(answer: Any) -> str:
     """Return the text of the cell that defines an answer, "" if none has run.
 
     JupyterLab marks a report whose cell has got another text since.
     """
-    code = getattr(plain_function(answer), "__code__", None)
-    judged = "".join(linecache.getlines(code.co_filename)).strip() if code else ""
+    judged = defining_text(answer).strip()
     return judged if any(cell.text == judged for cell in _run_cells) else ""
 
 
 def older_version(name: str, answer: Any) -> str:
     """Return a sentence if there is a newer version of an answer, else ""."""
-    code = getattr(plain_function(answer), "__code__", None)
-    judged = "".join(linecache.getlines(code.co_filename)).strip() if code else ""
+    judged = defining_text(answer).strip()
     definition = re.compile(rf"^def {re.escape(name)}\b", re.MULTILINE)
     if not definition.search(judged):
         return ""

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograder.checking.about_tests import with_sentence
 from autograder.checking.call import Call, Runner, copied, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
 from autograder.checking.evidence import evidence
 from autograder.checking.examples import example_calls
 from autograder.checking.exercise import Case, Exercise
-from autograder.checking.learners_tests import LearnersTest, about_right_versions
+from autograder.checking.learners_tests import LearnersTest
 from autograder.checking.result import (
     CaseStatus,
     CaseVerdict,
@@ -54,6 +55,7 @@ def judge(
     *,
     cases: Iterable[Case] | None = None,
     seed: int = NOTEBOOK_SEED,
+    text: str = "",
 ) -> ExerciseResult:
     """Judge a function, then again with right answers to the earlier exercises.
 
@@ -63,13 +65,16 @@ def judge(
 
     cases : the cases to run; all of them by default
     seed : of the cases' inputs
+    text : of what defines a learner's test, "" if it is not known
     """
     chosen = list(exercise.cases if cases is None else cases)
     result = _judged(exercise, make_runner, chosen, seed)
-    if result.solved or result.is_unwritten or result.diagnosis or result.evidence:
+    if result.solved or result.is_unwritten:
         return result
     if isinstance(exercise, LearnersTest):
-        return replace(result, evidence=about_right_versions(exercise, result.calls))
+        return with_sentence(exercise, result, make_runner(()), text)
+    if result.diagnosis or result.evidence:
+        return result
     runner = make_runner(exercise.uses if result.blamed else ())
     if sentence := _of_second_call(exercise, runner, result):
         return replace(result, evidence=sentence)

@@ -20,6 +20,7 @@ import builtins
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -36,6 +37,7 @@ from autograder.checking.values import is_array, is_tensor, leaves
 MAX_NUMBERS = 4000  # in the arguments of one call; they cross to another process
 MAX_RESULTS = 400_000  # in the results of all calls
 MAX_CALLS = 4000
+MAX_RECORDED = 1_000_000  # numbers in the calls that are kept to explain a verdict
 # What the lesson shows of others' tests; to hand one in is noted.
 TESTS_ELSEWHERE = tuple(
     f"course_lib.lessons.tests_elsewhere.{name}"
@@ -89,6 +91,24 @@ rounding_is_an_error:
 """
 
 
+class InputKind(NamedTuple):
+    """A kind of input that a test may lack, and what then goes unnoticed.
+
+    words : what "None of your calls has" goes on with
+    holds : whether a call is of that kind; it gets the call's arguments by their names,
+        and ``expected``, what a right version returns
+    broken : names of broken versions that return something wrong in such calls alone
+    question : what leads to it
+    weak : name of the misconception that lacks this kind and nothing else, "" for none
+    """
+
+    words: str
+    holds: Callable[[SimpleNamespace], bool]
+    broken: tuple[str, ...]
+    question: str
+    weak: str = ""
+
+
 class LearnersTest(Exercise):
     """An exercise whose answer is a test of another function.
 
@@ -120,6 +140,8 @@ class LearnersTest(Exercise):
         )
         self.right = dict(right)
         self.broken: dict[str, Function] = {}
+        self.kinds: list[InputKind] = []
+        self.parts: tuple[str, ...] = ()  # names of a result's parts, if it is a tuple
         self.usual(lambda rng: (under_test(self.contract),))
 
     @property
@@ -161,9 +183,24 @@ class LearnersTest(Exercise):
 
         names : of the misconceptions, each with the claim
         """
+        self.parts = bank.returns
         known = {each.name: each.function for each in bank.misconceptions}
         for name, claim in names.items():
             self.catches(name, claim, known[name], weight=weight, visible=visible)
+
+    def shows_with(
+        self,
+        words: str,
+        holds: Callable[[SimpleNamespace], bool],
+        *broken: str,
+        question: str,
+        weak: str = "",
+    ) -> None:
+        """Add a kind of input without which broken versions look right: ``InputKind``.
+
+        Those kinds come first that are the most usual to lack.
+        """
+        self.kinds.append(InputKind(words, holds, broken, question, weak))
 
     def weak_at_saying_no(self, own: str, rejects: str, of: Function) -> None:
         """Add five weak tests, which differ from a strong one in its last line alone.
@@ -226,6 +263,43 @@ def under_test(function: Function, contract: Function | None = None) -> Function
     return function_under_test
 
 
+class HandedOutCall(NamedTuple):
+    """A call of a function under test, as it was recorded.
+
+    arguments : by position and by name
+    expected : what a right version returns
+    result : what the function returned; None if it stopped with an error
+    stopped : the kind of its error, "" if there is none
+    refused : whether a right version refuses the call by an error, too
+    """
+
+    arguments: "Asked"
+    expected: Any
+    result: Any
+    stopped: str = ""
+    refused: bool = False
+
+
+class CallsMade:
+    """The calls of one function under test, up to ``MAX_RECORDED`` numbers.
+
+    is_complete : whether none was left out
+    """
+
+    def __init__(self) -> None:
+        """Begin with no call."""
+        self.calls: list[HandedOutCall] = []
+        self.is_complete = True
+        self._numbers = 0
+
+    def add(self, call: HandedOutCall) -> None:
+        """Add a call, unless there are too many numbers to keep."""
+        self._numbers += number_count([*call[:3]])
+        self.is_complete &= self._numbers <= MAX_RECORDED
+        if self.is_complete:
+            self.calls.append(call)
+
+
 # Not in the closure, where a test could look at what it is given.
 _FUNCTIONS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
 _CONTRACTS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
@@ -233,6 +307,8 @@ _CONTRACTS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
 _USED: WeakKeyDictionary[Function, Counter[str]] = WeakKeyDictionary()
 # The last error of each function itself, as its type's name and its message.
 _ERRORS: WeakKeyDictionary[Function, tuple[str, str]] = WeakKeyDictionary()
+# What is recorded of each, where its verdict is to be explained.
+_RECORDS: WeakKeyDictionary[Function, CallsMade] = WeakKeyDictionary()
 STOPPED = "the function under test stopped with this error"
 
 
@@ -249,15 +325,22 @@ def _answer(
             f"a test calls a function under test at most {MAX_CALLS:,} times: fewer "
             "calls show the same"
         )
-    result, error = None, None
+    result, expected, error = None, None, None
     if function is not contract:
-        _, error = _outcome(contract, asked)
+        expected, error = _outcome(contract, asked)
+    refused = error is not None
     if error is None:
         result, error = _outcome(function, asked)
         if error is not None and function is not contract:
             error = _of_its_kind(error)
         if error is not None:
             _ERRORS[handed_out] = type(error).__name__, str(error)
+    if handed_out in _RECORDS:
+        expected = result if function is contract else expected
+        stopped = type(error).__name__ if error else ""
+        refused = error is not None and (refused or function is contract)
+        call = HandedOutCall(copied(asked), expected, copied(result), stopped, refused)
+        _RECORDS[handed_out].add(call)
     used["numbers"] += number_count(result)
     if used["numbers"] > MAX_RESULTS:
         raise ValueError(
@@ -370,10 +453,18 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(
-    student: StudentFunction, function: Function, contract: Function
+    student: StudentFunction,
+    function: Function,
+    contract: Function,
+    record: CallsMade | None = None,
 ) -> Verdict:
-    """Return what a learner's test says of a function."""
+    """Return what a learner's test says of a function.
+
+    record : gets the calls that the test makes of it
+    """
     handed_out = under_test(function, contract)
+    if record is not None:
+        _RECORDS[handed_out] = record
     call = student.record(handed_out)
     result = call.result
     if result.raised:
@@ -404,55 +495,20 @@ def _way_of_error(handed_out: Function, types: Sequence[str], message: str) -> W
     return "breaks" if kind in types and message == text else "stops"
 
 
+def function_of(call: Call) -> Function | None:
+    """Return the function that a test got in a call."""
+    return _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
+
+
 def without_repetitions(calls: Sequence[Call]) -> list[Call]:
     """Return the calls, of those with one function and one answer the first."""
     first: dict[Any, Call] = {}
     for call in calls:
         raised = call.result.raised
         answer = call.result.kind, str(call.result.value), raised and raised.types
-        function = _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
+        function = function_of(call)
         first.setdefault((function or id(call), answer), call)
     return [*first.values()]
-
-
-def about_right_versions(exercise: LearnersTest, calls: Sequence[Call]) -> str:
-    """Return a sentence on what a test says of right versions, "" if all is well.
-
-    It is of the answers in these calls alone, so it holds however a test is written.
-    """
-    rejects: dict[Function, set[bool]] = {}
-    for call in calls:
-        function = _FUNCTIONS.get(call.arguments[0]) if call.arguments else None
-        raised = call.result.raised
-        is_no = raised is not None and "AssertionError" in raised.types
-        if function and (is_no or call.result.kind == "value"):
-            rejects.setdefault(function, set()).add(is_no)
-    if any(len(answers) > 1 for answers in rejects.values()):
-        return (
-            "Your test rejects a function in one call and lets the same function pass "
-            "in another: it depends on more than what the function returns."
-        )
-    right = {how: rejects.get(each, set()) for how, each in exercise.right.items()}
-    rejected = [how for how, answers in right.items() if True in answers]
-    passed = [how for how, answers in right.items() if False in answers]
-    if rejected and passed:
-        return (
-            f"Your test lets right versions pass ({', '.join(passed)}) and rejects "
-            f"others ({', '.join(rejected)}): on what the docstring allows, they "
-            "differ by rounding at most."
-        )
-    claims = {case.name: case.claim for case in exercise.cases}
-    let_pass = [
-        claims[name]
-        for name, broken in exercise.broken.items()
-        if False in rejects.get(broken, set())
-    ]
-    if rejected and len(let_pass) == 1:
-        return (
-            "Your test rejects every right version that it gets, and lets one function "
-            f"pass, that of the claim “{let_pass[0]}”."
-        )
-    return ""
 
 
 # A case

@@ -81,6 +81,81 @@ exercise.catches(
 )
 
 
+# Without these kinds of input a broken version looks right
+
+
+def scores_of(c):
+    q, k = np.asarray(c.q, dtype=float), np.asarray(c.k, dtype=float)
+    return q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+
+
+def large_for(c):
+    """Return from where on exponentials of the numbers in a call may be lost."""
+    return 80 if np.result_type(c.q, c.k, c.v).itemsize < 8 else 600
+
+
+def has_rows_far_apart(c):
+    largest = scores_of(c).max(axis=-1)
+    return largest.max() - largest.min() > large_for(c)
+
+
+def has_two_scores(c):
+    return bool(np.ptp(scores_of(c), axis=-1).max() > 0)
+
+
+exercise.shows_with(
+    "a query whose scores differ from key to key",
+    has_two_scores,
+    *("no_scale", "scaled_twice", "divided_by_root_of_d_v", "divided_by_root_of_m"),
+    question="What do all tables of weights look like if all scores are equal?",
+)
+exercise.shows_with(
+    "values other than the keys",
+    lambda c: not np.array_equal(c.k, c.v),
+    "keys_mixed",
+    question="Which two of the three arguments could be confused?",
+)
+exercise.shows_with(
+    "another size for d_v than for d_k",
+    lambda c: np.shape(c.v)[-1] != np.shape(c.q)[-1],
+    "divided_by_root_of_d_v",
+    question="Which sizes can be exchanged for one another without anything to see?",
+)
+exercise.shows_with(
+    "another number of keys than d_k",
+    lambda c: np.shape(c.k)[-2] != np.shape(c.q)[-1],
+    "divided_by_root_of_m",
+    question="Which sizes can be exchanged for one another without anything to see?",
+)
+exercise.shows_with(
+    "several sequences in a batch",
+    lambda c: np.ndim(c.q) > 2,
+    "softmax_over_axis_one",
+    question="What may stand in front of n and d_k?",
+    weak="no_batch",
+)
+exercise.shows_with(
+    "a single query (n = 1) or another axis of length 1",
+    lambda c: 1 in (*np.shape(c.q)[:-1], *np.shape(c.k)[:-1], *np.shape(c.v)),
+    "axes_of_length_1_dropped",
+    question="Which is the smallest n that the docstring allows?",
+    weak="no_single_query",
+)
+exercise.shows_with(
+    "scores of many hundreds",
+    lambda c: np.abs(scores_of(c)).max() > large_for(c),
+    *("exponentials_overflow", "one_maximum_for_everything"),
+    question="For which scores does a softmax go wrong that is right for 0, 1 and 2?",
+    weak="no_large_scores",
+)
+exercise.shows_with(
+    "a row of scores that lies many hundreds below another row",
+    has_rows_far_apart,
+    "one_maximum_for_everything",
+    question="What if one query's scores are far larger than another's?",
+)
+
+
 @exercise.spec
 def spec(attention):
     rng = np.random.default_rng(1)

@@ -100,6 +100,106 @@ def drawn(rng, n_words, letters="abc", longest=9, highest=5):
     return words
 
 
+# Without these kinds of input a broken version looks right
+
+
+def has_a_tie(c):
+    """Decide whether at some merge two pairs are equally frequent."""
+    rows = [([*word], count) for word, count in c.words.items()]
+    for left, right in c.expected:
+        counts = Counter()
+        for symbols, count in rows:
+            for pair in itertools.pairwise(symbols):
+                counts[pair] += count
+        highest = max(counts.values())
+        if [*counts.values()].count(highest) > 1:
+            return True
+        for symbols, _ in rows:
+            for i in range(len(symbols)):
+                if symbols[i : i + 2] == [left, right]:
+                    symbols[i : i + 2] = [left + right]
+    return False
+
+
+def has_a_pair_twice_in_a_word(c):
+    pairs = [[*itertools.pairwise(word)] for word in c.words]
+    return any(len({*each}) < len(each) for each in pairs)
+
+
+def has_a_run_of_three(c):
+    for word in c.words:
+        for length in range(1, len(word) // 3 + 1):
+            for i in range(len(word) - 3 * length + 1):
+                one, two, three = (
+                    word[i + k * length : i + (k + 1) * length] for k in range(3)
+                )
+                if one == two == three:
+                    return True
+    return False
+
+
+exercise.shows_with(
+    "a merge at all",
+    lambda c: bool(c.expected),
+    *("lists_for_pairs", "word_frequency_ignored"),
+    question="Which words have a pair that occurs twice?",
+)
+exercise.shows_with(
+    "a word that occurs more than once",
+    lambda c: any(count > 1 for count in c.words.values()),
+    "word_frequency_ignored",
+    question="What are the numbers in the dictionary for?",
+    weak="frequencies_all_alike",
+)
+exercise.shows_with(
+    "two merges or more",
+    lambda c: len(c.expected) > 1,
+    "last_learned_first",
+    question="What has to be counted again after a merge?",
+    weak="one_merge_alone",
+)
+exercise.shows_with(
+    "an n_merges above 1",
+    lambda c: c.n_merges > 1,
+    "counted_once",
+    question="What has to be counted again after a merge?",
+    weak="one_merge_alone",
+)
+exercise.shows_with(
+    "two pairs that are equally frequent",
+    has_a_tie,
+    "first_seen_wins",
+    question="What does the docstring say of several pairs with one count?",
+)
+exercise.shows_with(
+    "a training that ends before n_merges",
+    lambda c: len(c.expected) < c.n_merges,
+    "pairs_that_occur_once",
+    question="When does training end before n_merges?",
+    weak="never_ends_early",
+)
+exercise.shows_with(
+    "an n_merges of 0, or no pair that occurs twice",
+    lambda c: not c.expected,
+    "one_pair_at_least",
+    question="Which is the smallest n_merges that the docstring allows?",
+    weak="n_merges_never_zero",
+)
+exercise.shows_with(
+    "a word in which a pair comes twice",
+    has_a_pair_twice_in_a_word,
+    "once_per_word",
+    question="How often does a pair count that comes twice in a word?",
+)
+exercise.shows_with(
+    "a run such as aaa or ababab in a word",
+    has_a_run_of_three,
+    *("runs_joined_whole", "joined_from_the_right", "overlaps_left_out"),
+    question="What becomes of aaa if (a, a) is joined?",
+    weak="words_without_repeats",
+)
+
+
 @exercise.spec
 def spec(train_bpe):
     rng = np.random.default_rng(1)

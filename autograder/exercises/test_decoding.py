@@ -81,6 +81,87 @@ for name, claim in {
     exercise.catches(name, claim, BANK[name], visible=False)
 
 
+# Without these kinds of input a broken version looks right
+
+
+def rows_of(c):
+    """Return the rows of logits that a right decoder reads."""
+    path = [c.start_id, *c.expected][: c.max_length]
+    return [np.asarray(c.logits[t, newest]) for t, newest in enumerate(path)]
+
+
+def ends_by_itself(c):
+    return len(c.expected) < c.max_length
+
+
+def differs_by_step(c):
+    logits = np.asarray(c.logits)[: c.max_length]
+    return bool((logits != logits[:1]).any())
+
+
+exercise.shows_with(
+    "a sequence that reaches end_id before max_length",
+    ends_by_itself,
+    *("end_kept", "never_stops"),
+    question="What does the docstring say of end_id?",
+)
+exercise.shows_with(
+    "a sequence that max_length cuts off",
+    lambda c: not ends_by_itself(c),
+    "one_token_too_many",
+    question="What happens at max_length?",
+    weak="max_length_never_reached",
+)
+exercise.shows_with(
+    "a sequence of two tokens or more",
+    lambda c: len(c.expected) > 1,
+    "written_backwards",
+    question="Which sequences tell in which order the tokens came?",
+)
+exercise.shows_with(
+    "logits that differ from step to step",
+    differs_by_step,
+    "newest_token_alone",
+    question="How can one see that a decoder has forgotten all tokens but the newest?",
+    weak="steps_all_alike",
+)
+exercise.shows_with(
+    "a row of logits with two highest ones",
+    lambda c: any((row == row.max()).sum() > 1 for row in rows_of(c)),
+    "last_of_equals",
+    question="What does the docstring say of several tokens with the highest logit?",
+    weak="no_equal_logits",
+)
+exercise.shows_with(
+    "a row in which no logit is above 0",
+    lambda c: any(row.max() <= 0 for row in rows_of(c)),
+    "nothing_below_zero",
+    question="Which sign have log-probabilities?",
+    weak="no_logits_below_zero",
+)
+exercise.shows_with(
+    "a sequence in which start_id comes again",
+    lambda c: c.start_id in c.expected,
+    *("start_removed_by_value", "ends_at_start_too"),
+    question="Which token ids may a sequence hold?",
+    weak="start_never_again",
+)
+exercise.shows_with(
+    "a start_id that is also end_id",
+    lambda c: c.start_id == c.end_id,
+    "start_taken_for_the_end",
+    question="What does the docstring say of end_id and start_id?",
+    weak="start_never_the_end",
+)
+exercise.shows_with(
+    "a sequence that ends at once",
+    lambda c: not c.expected and c.max_length > 0,
+    "never_empty",
+    question="Which is the shortest sequence?",
+    weak="no_empty_sequence",
+)
+
+
 @exercise.spec
 def spec(greedy_decode):
     rng = np.random.default_rng(1)

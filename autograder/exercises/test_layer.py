@@ -160,6 +160,87 @@ exercise.catches(
 )
 
 
+# Without these kinds of input a broken version looks right
+
+
+def blocks_a_key(c):
+    return c.may_attend is not None and not bool(c.may_attend.all())
+
+
+def is_not_symmetric(c):
+    mask = c.may_attend
+    return mask is not None and not torch.equal(mask, mask.transpose(-1, -2))
+
+
+def lets_attend_ahead(c):
+    if c.may_attend is None:
+        return c.x.shape[-2] > 1
+    return bool(c.may_attend.triu(1).any())
+
+
+def has_two_norms(c):
+    pairs = [(c.parameters[f"{each}_1"], c.parameters[f"{each}_2"]) for each in NORM]
+    return not all(torch.equal(one, other) for one, other in pairs)
+
+
+NORM = "gain", "bias"
+exercise.shows_with(
+    "post-norm (norm_first=False)",
+    lambda c: not c.norm_first,
+    "norm_always_before",
+    question="Which values may norm_first have?",
+    weak="pre_norm_alone",
+)
+exercise.shows_with(
+    "pre-norm (norm_first=True)",
+    lambda c: bool(c.norm_first),
+    *("norm_always_after", "normed_rows_added"),
+    question="Which values may norm_first have?",
+    weak="post_norm_alone",
+)
+exercise.shows_with(
+    "a mask that blocks a key",
+    blocks_a_key,
+    *("may_attend_ignored", "may_attend_transposed"),
+    question="What is may_attend for?",
+    weak="no_mask",
+)
+exercise.shows_with(
+    "a mask that changes if its rows and columns are exchanged",
+    is_not_symmetric,
+    "may_attend_transposed",
+    question="How can one tell row i of a mask from column i?",
+    weak="symmetric_masks",
+)
+exercise.shows_with(
+    "several heads",
+    lambda c: c.n_heads > 1,
+    "one_head",
+    question="What changes with n_heads, if all parameters stay?",
+    weak="one_head_alone",
+)
+exercise.shows_with(
+    "a token that may attend to one behind it",
+    lets_attend_ahead,
+    "always_causal",
+    question="Which keys does an encoder's token attend to?",
+)
+exercise.shows_with(
+    "different gains or biases for the two norms",
+    has_two_norms,
+    "one_norm_for_both",
+    question="Which errors show only if the two norms have different parameters?",
+    weak="gains_as_at_the_start",
+)
+exercise.shows_with(
+    "a single token (n = 1) or another axis of length 1",
+    lambda c: 1 in c.x.shape,
+    "axes_of_length_1_dropped",
+    question="Which is the smallest n that a sequence has?",
+    weak="no_single_token",
+)
+
+
 @exercise.spec
 def spec(encoder_layer):
     rng = np.random.default_rng(1)

@@ -115,6 +115,117 @@ exercise.catches(
 )
 
 
+# Without these kinds of input a broken version looks right
+
+
+def masks_of(c):
+    """Return the scores, and a mask of their shape."""
+    scores = np.asarray(c.scores)
+    return scores, np.broadcast_to(np.asarray(c.may_attend, dtype=bool), scores.shape)
+
+
+def blocks_beside_a_key(c):
+    _, mask = masks_of(c)
+    return bool((mask.any(axis=-1) & ~mask.all(axis=-1)).any())
+
+
+def blocks_whole_rows(c):
+    return bool((~masks_of(c)[1].any(axis=-1)).any())
+
+
+def has_two_scores(c):
+    scores, mask = masks_of(c)
+    large = np.where(mask, scores, -np.inf).max(axis=-1)
+    small = np.where(mask, scores, np.inf).min(axis=-1)
+    return bool((large > small).any())
+
+
+def differs_by_query(c):
+    _, mask = masks_of(c)
+    return bool((mask != mask[..., :1, :]).any())
+
+
+def differs_by_sequence(c):
+    _, mask = masks_of(c)
+    return mask.ndim > 2 and bool((mask != mask[(0,) * (mask.ndim - 2)]).any())
+
+
+def has_rows_far_apart(c):
+    scores, mask = masks_of(c)
+    allowed = np.where(mask, scores, -np.inf).max(axis=-1)[mask.any(axis=-1)]
+    large = 80 if scores.dtype.itemsize < 8 else 600
+    return allowed.size > 0 and scores.max() - allowed.min() > large
+
+
+def has_allowed_scores_far_below_zero(c):
+    scores, mask = masks_of(c)
+    rows = mask.any(axis=-1) & ~mask.all(axis=-1)
+    allowed = np.where(mask, scores, -np.inf).max(axis=-1)
+    return bool((allowed[rows] < -50).any())
+
+
+exercise.shows_with(
+    "a mask that blocks a key",
+    lambda c: not masks_of(c)[1].all(),
+    *("mask_ignored", "scores_times_mask"),
+    question="What is may_attend for?",
+)
+exercise.shows_with(
+    "a mask that blocks a key and leaves another",
+    blocks_beside_a_key,
+    *("masked_after_softmax", "leaks_a_thousandth"),
+    question="What is may_attend for?",
+)
+exercise.shows_with(
+    "two keys with different scores that a query may attend to",
+    has_two_scores,
+    *("smallest_first", "powers_of_two", "equal_shares"),
+    question="Which weights tell whether the scores play a part?",
+)
+exercise.shows_with(
+    "a row in which all keys are blocked",
+    blocks_whole_rows,
+    *("nan_in_rows_without_keys", "rows_without_keys_shared_out"),
+    question="What does the docstring promise to a row in which all keys are blocked?",
+    weak="no_row_without_keys",
+)
+exercise.shows_with(
+    "a mask whose rows differ from query to query",
+    differs_by_query,
+    "mask_of_the_first_query",
+    question="Which mask tells whether row i is used for query i?",
+    weak="one_mask_for_all_queries",
+)
+exercise.shows_with(
+    "a batch whose sequences have different masks",
+    differs_by_sequence,
+    "mask_of_the_first_sequence",
+    question="What may stand in front of n and m?",
+    weak="no_batch",
+)
+exercise.shows_with(
+    "a single query (n = 1) or another axis of length 1",
+    lambda c: 1 in np.shape(c.scores),
+    "axes_of_length_1_dropped",
+    question="Which is the smallest n that the docstring allows?",
+    weak="no_single_query",
+)
+exercise.shows_with(
+    "a blocked key in a row whose allowed scores are far below 0",
+    has_allowed_scores_far_below_zero,
+    "filled_with_minus_a_hundred_beside_keys",
+    question="Which scores does the docstring allow?",
+    weak="no_large_scores",
+)
+exercise.shows_with(
+    "a row of scores that lies many hundreds below another row",
+    has_rows_far_apart,
+    "one_maximum_for_all_rows",
+    question="What if one query's scores are far larger than another's?",
+    weak="no_large_scores",
+)
+
+
 @exercise.spec
 def spec(masked_softmax):
     rng = np.random.default_rng(1)

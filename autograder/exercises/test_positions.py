@@ -62,6 +62,46 @@ exercise.catches_of(
 )
 
 
+# Without these kinds of input a broken version looks right
+
+exercise.shows_with(
+    "two positions",
+    lambda c: c.n > 1,
+    *("position_as_a_share_of_n", "frequency_by_column", "exponent_doubled"),
+    *("last_pair_reaches_base", "quotient_rounded", "base_ignored"),
+    question="What are the angles at position 0, whatever the frequencies?",
+)
+exercise.shows_with(
+    "more than two columns",
+    lambda c: c.d_model > 2,
+    *("sines_before_cosines", "exponent_doubled", "last_pair_reaches_base"),
+    *("quotient_rounded", "base_ignored"),
+    question="Which frequency has the second pair of columns?",
+    weak="one_pair_of_columns",
+)
+exercise.shows_with(
+    "an odd d_model",
+    lambda c: c.d_model % 2 == 1,
+    "odd_column_left_empty",
+    question="What does the docstring say of an odd d_model?",
+    weak="no_odd_size",
+)
+exercise.shows_with(
+    "a base other than 10,000",
+    lambda c: c.base != 10000,
+    "base_ignored",
+    question="How many arguments does the function have?",
+    weak="no_other_base",
+)
+exercise.shows_with(
+    "a single position (n = 1)",
+    lambda c: 1 in (c.n, c.d_model),
+    "axes_of_length_1_dropped",
+    question="Which is the smallest n that has a row?",
+    weak="no_single_position",
+)
+
+
 @exercise.spec
 def spec(sinusoidal_encoding):
     for n, d_model, base in [(50, 6, 1e4), (7, 4, 100.0), (5, 5, 1e4), (1, 8, 1e4)]:

@@ -75,7 +75,8 @@ def read_answers(folder: Path) -> Iterator[UnseenAnswer]:
 
 def judged(answer: UnseenAnswer) -> ExerciseResult:
     """Judge an answer by all cases, with the names that its cell may use."""
-    return judge(load(answer.exercise), local_runner_factory(function_of(answer)))
+    runner = local_runner_factory(function_of(answer))
+    return judge(load(answer.exercise), runner, text=answer.text)
 
 
 def function_of(answer: UnseenAnswer) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ def main(folder: Path, exercises: list[str]) -> None:
             try:
                 runner = local_runner_factory(function_of(answer))
                 start = time.process_time()
-                result = judge(load(answer.exercise), runner)
+                result = judge(load(answer.exercise), runner, text=answer.text)
                 seconds = time.process_time() - start
             except Exception as error:
                 print(f"{answer.exercise} {answer.number}: {error!r}", file=sys.stderr)
