@@ -1,4 +1,4 @@
-"""Misconceptions of one bank that a sibling does not name: ``python -m tests.siblings``.
+"""Misconceptions that a sibling bank does not name: ``python -m tests.siblings``.
 
 ``python -m tests.siblings softmax masked_softmax online_softmax`` makes each edit of
 one bank in the others' right answers too, where the edited text stands there as well,

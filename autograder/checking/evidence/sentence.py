@@ -62,9 +62,16 @@ def evidence(
             if COUNTED.search(sentence) and not _wrong(exercise, more):
                 # What tells failing calls from right ones says more than a count.
                 return with_more if OTHERS_ARE_RIGHT in with_more else sentence
-            return with_more
+            return with_more or _of_counted_calls(sentence)
     except Exception:  # a value of the learner's own that nothing here foresaw
         return ""
+
+
+def _of_counted_calls(sentence: str) -> str:
+    """Return of a sentence on some calls what others cannot make untrue, or ""."""
+    counted = sentence.replace(f"; {OTHERS_ARE_RIGHT}", "")
+    is_of_others = re.search(r", (those|the one) |\bonly\b", counted)
+    return counted if COUNTED.search(counted) and not is_of_others else ""
 
 
 def _wrong(exercise: Exercise, calls: Sequence[Call]) -> list[Compared]:

@@ -76,7 +76,7 @@ def _in_names(shapes: Shapes, by_name: Sequence[Mapping[str, int]]) -> str:
 
 
 def _name(lengths: Sequence[int], by_name: Sequence[Mapping[str, int]]) -> str:
-    """Return the one name, or sum, product or quotient of two, that these lengths have."""
+    """Return the one name, or sum, product or quotient of two, for lengths."""
     if {*lengths} == {1}:
         return "1"
     known = set.intersection(*({*each} for each in by_name))

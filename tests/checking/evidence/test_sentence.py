@@ -348,3 +348,26 @@ def test_missing_return_is_no_two_errors_at_once():
     result = result_of("split_heads", NOTHING_RETURNED)
     assert result.diagnosis == ""
     assert "returns None" in result.evidence
+
+
+def test_count_holds_where_further_calls_are_wrong_in_another_way():
+    exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(scores)
+
+    def calls(answer, pairs):
+        runner = local_runner(answer)
+        return [Call((q, k), {}, runner((q, k), {})) for q, k in pairs]
+
+    def threefold(q, k):
+        return scores(q, k) * (1 + 2 * (q[0, 0] > q[0, 1]))
+
+    pairs = [(q, k) for q, k, _ in USUAL] + [(np.flip(q), k) for q, k, _ in USUAL]
+    recorded = calls(threefold, pairs)
+    assert evidence(exercise, recorded) == (
+        "In 5 of 6 calls, your result is 3 times the right one; every other call is "
+        "right."
+    )
+    others = calls(lambda q, k: np.sin(scores(q, k)), pairs[:2])
+    assert evidence(exercise, recorded, (), lambda: others) == (
+        "In 5 of 6 calls, your result is 3 times the right one."
+    )
