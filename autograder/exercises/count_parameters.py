@@ -113,7 +113,7 @@ full_projections_for_each_head:
 tokens_cut_before_the_projection: (d_model + bias) -> (d_k + bias)
   Your w_q, w_k and w_v have d_model times d_k numbers each: as many as one head needs,
     or as all heads with a part of each token only.
-  ? How many numbers of a token does a head see, and how many heads are there?
+  ? How many entries of a token does a head read, and how many heads are there?
   # The input is cut before the projection in
     MarcoMeter/episodic-transformer-memory-ppo (pull request 22) and in
     Khaliladib11/Transformer-from-scratch (issue 3).

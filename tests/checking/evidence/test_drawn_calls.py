@@ -28,14 +28,14 @@ def wrong_where(holds):
     ],
 )
 def test_equal_sizes_are_told_where_drawn_calls_confirm_them(holds, inputs, expected):
-    told = sentence_on(scores, wrong_where(holds), inputs, may_call=True)
-    assert (expected in told) if expected else ("where" not in told)
+    sentence = sentence_on(scores, wrong_where(holds), inputs, may_call=True)
+    assert (expected in sentence) if expected else ("where" not in sentence)
 
 
 def test_size_of_one_is_not_told_where_another_size_is_the_cause():
     one_query = wrong_where(lambda q, k: len(q) == 1)
-    told = sentence_on(scores, one_query, ONES, may_call=True)
-    assert "where m = 1" not in told
+    sentence = sentence_on(scores, one_query, ONES, may_call=True)
+    assert "where m = 1" not in sentence
 
 
 def shout(text, times=1):

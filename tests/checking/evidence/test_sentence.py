@@ -350,7 +350,7 @@ def test_missing_return_is_no_two_errors_at_once():
     assert "returns None" in result.evidence
 
 
-def test_count_holds_where_further_calls_are_wrong_in_another_way():
+def test_count_holds_where_further_calls_fail_otherwise():
     exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
     exercise.spec(scores)
 

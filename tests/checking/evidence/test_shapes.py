@@ -50,5 +50,5 @@ def test_wrong_shape_is_told_in_names(answer, inputs, expected):
 
 def test_shape_that_has_two_names_is_not_told():
     inputs = [*queries_and_keys(((), 4, 6, 4), ((), 3, 5, 3))]
-    told = sentence_on(scores, lambda q, k: products(q, k) + 1, inputs)
-    assert told == "Your result has 3 axes where 2 are right."
+    sentence = sentence_on(scores, lambda q, k: products(q, k) + 1, inputs)
+    assert sentence == "Your result has 3 axes where 2 are right."
