@@ -80,7 +80,11 @@ def judge(
         return replace(result, evidence=sentence)
     failing = [verdict.case for verdict in result.cases if verdict.status != "ok"]
     sentence = evidence(
-        exercise, result.calls, failing, lambda: _examples(exercise, runner, result)
+        exercise,
+        result.calls,
+        failing,
+        lambda: _further_calls(exercise, runner, chosen, result, seed),
+        None if _has_not_come_back(result) else runner,
     )
     if not sentence and _returns_nothing(exercise, result):
         sentence = f"Your `{exercise.name}` returns None: is a `return` missing?"
@@ -125,7 +129,7 @@ def _of_second_call(exercise: Exercise, runner: Runner, result: ExerciseResult) 
     Only a call of a wrong case that has come back with a value is made once more.
     """
     wrong = {verdict.case for verdict in result.cases if verdict.status == "wrong"}
-    if any(call.result.kind in ("timeout", "crashed") for call in result.calls):
+    if _has_not_come_back(result):
         return ""
     came_back = [
         call
@@ -145,19 +149,30 @@ def _of_second_call(exercise: Exercise, runner: Runner, result: ExerciseResult) 
     return ""
 
 
-def _examples(
-    exercise: Exercise, runner: Runner, result: ExerciseResult
+def _further_calls(
+    exercise: Exercise,
+    runner: Runner,
+    cases: Sequence[Case],
+    result: ExerciseResult,
+    seed: int,
 ) -> Sequence[Call]:
-    """Return the calls of the docstring's examples, with the answer's results.
+    """Return the calls of the docstring's examples, and those that cases ended before.
 
-    Where a call has not come back, none is made.
+    They have the answer's results. Where a call has not come back, none is made.
     """
-    if any(call.result.kind in ("timeout", "crashed") for call in result.calls):
+    if _has_not_come_back(result):
         return ()
-    return [
+    n_made = [sum(call.case == case.name for call in result.calls) for case in cases]
+    examples = (
         replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
         for call in example_calls(exercise)
-    ]
+    )
+    return [*examples, *_calls_left(exercise, runner, cases, n_made, seed)]
+
+
+def _has_not_come_back(result: ExerciseResult) -> bool:
+    """Decide whether a call of an answer has taken too long, or ended its process."""
+    return any(call.result.kind in ("timeout", "crashed") for call in result.calls)
 
 
 class _JudgedRun(NamedTuple):

@@ -111,9 +111,9 @@ full_projections_for_each_head:
     d_model columns of each.
   # Each head is thought to see, and to make, the whole vector.
 tokens_cut_before_the_projection: (d_model + bias) -> (d_k + bias)
-  Your matrices are d_k by d_k for each head: as if a head saw its own part of each
-    token only.
-  ? Is a token cut for the heads before it is multiplied, or after?
+  Your w_q, w_k and w_v have d_model times d_k numbers each: as many as one head needs,
+    or as all heads with a part of each token only.
+  ? How many entries of a token does a head read, and how many heads are there?
   # The input is cut before the projection in
     MarcoMeter/episodic-transformer-memory-ppo (pull request 22) and in
     Khaliladib11/Transformer-from-scratch (issue 3).

@@ -198,7 +198,7 @@ both_sequences_projected_by_all:
     entries?
   # project has been written for one sequence, and two calls of it are at hand.
 memory_attends: x, memory = (memory, x)
-  Your memory attends to x: queries come from the memory, keys and values from x.
+  Your memory attends to x: queries come from the memory, and keys from x.
   ? Which of the two sequences gets an output, one row for each of its tokens?
   # 'The encoder's output gives the queries' is said in tutorials and in a survey
     (humza909/LLM_Survey, issue 2; rexrex9/nlp_torchtext, pull request 2).
@@ -224,6 +224,18 @@ keys_made_with_w_q: memory @ w_k -> memory @ w_q
     raise an error.
   ? Which of the parameters does no line of yours use?
   # The line of the queries is copied, and only the name on its left is changed.
+queries_made_with_w_k: x @ w_q -> x @ w_k
+  Your queries are made with w_k; where the sizes of x and the memory differ, this can
+    raise an error.
+  ? Which of the parameters does no line of yours use?
+  # The line of the keys is copied, and only the name on its left is changed.
+queries_made_with_w_v: x @ w_q -> x @ w_v
+  Your queries are made with w_v; where sizes differ, this can raise an error.
+keys_made_with_w_v: memory @ w_k -> memory @ w_v
+  Your keys are made with w_v; where d_v is not d_k, this can raise an error.
+values_made_with_w_q: memory @ w_v -> memory @ w_q
+  Your values are made with w_q; where the sizes of x and the memory differ, this can
+    raise an error.
 values_made_with_w_k: memory @ w_v -> memory @ w_k
   Your values are made with w_k: your output mixes the keys.
   # The line of the keys is copied, and only the name on its left is changed.

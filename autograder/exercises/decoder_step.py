@@ -222,6 +222,16 @@ def attended(query, keys, values, own, may_attend, blocked):
 
 exercise.edits(
     """
+keys_and_values_exchanged: state, keys, values, w_q -> state, values, keys, w_q
+  Your attention compares the state with the values and mixes the keys; where d_v is not
+    d_k, this can raise an error.
+  ? Which two does `additive_attention` take after the state, and in which order?
+  # Both have a row for each source token.
+"""
+)
+
+exercise.edits(
+    """
 looked_up_again:
   | return ( … ->
   :     state = gru_step(read, state, w_x, w_h, b_x, b_h)

@@ -277,6 +277,15 @@ def without_a_loop(x, parameters, n_heads, may_attend=None, norm_first=False):
 
 exercise.edits(
     """
+queries_normed_alone: (y, y, w_q -> (y, x, w_q
+  Your queries alone are normed where `norm_first` is True: keys and values are made of
+    x as it was.
+  ? To which rows does self-attention attend: to those that ask, or to others?
+  # layer_norm(x) is put in for the first of two arguments, and x stays the second.
+"""
+)
+exercise.edits(
+    """
 one_norm_for_both: gain, bias = (p['gain_1'], p['bias_1'])
   Your first norm is used for both parts.
   ? How many pairs of gain and bias are there, and which have you used?

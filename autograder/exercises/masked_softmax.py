@@ -423,6 +423,10 @@ exponentials_not_divided: powers / totals -> powers
   Your weights are powers of e that are not divided by their sum.
   ? What should the weights of a row sum to?
   # Half of the softmax is written out, and the division is forgotten.
+powers_of_two: np.exp -> np.exp2
+  Your weights are made of powers of 2, not of e.
+  ? Which number is raised to the power of the score in a softmax?
+  # exp2 is one key from exp, and powers of 2 look alike.
 zeroed_and_divided_anew:
   | powers = softmax(scores * may_attend) * may_attend
   | may_attend, powers / totals -> powers > 0, powers / totals

@@ -156,6 +156,11 @@ symbol_after_the_pair_lost: i += 2 -> i += 3
   Your words lack the symbol that follows a joined pair.
   ? By how much does the position grow after two symbols have been joined?
   # The position grows by 2 in the branch and once more at the loop's end.
+symbol_after_a_left_symbol_lost: i += 1 -> i += 1 + (symbols[i] == pair[0])
+  Your loop takes two steps at the left symbol of the pair, also where no right one
+    follows: the symbol behind it is lost.
+  ? How many symbols have you used up where the pair is not there?
+  # The step of two stands under the test of the left symbol alone.
 from_the_right:
   | merged = [] ->
   :     merged = []

@@ -280,6 +280,13 @@ columns_dealt_in_turn:
   ? Which columns does the docstring give to head 1?
   # reshape(..., d_k, n_heads) names the same sizes in the other order; trained from
     scratch it works as well, and no loaded parameters fit.
+columns_dealt_in_turn_and_joined_in_a_row:
+  | def split_heads(x, n_heads):
+  :     return np.moveaxis(x.reshape(*x.shape[:-1], -1, n_heads), -1, -3)
+  Your heads take the columns of w_q, w_k and w_v in turn: head 0 has column 0, column
+    n_heads, column 2 · n_heads and so on.
+  ? Which columns does the docstring give to head 1?
+  # w_q[:, h::n_heads] takes every head a share, and not the one that is asked for.
 joined_by_reshape_alone:
   | merge_heads(weights @ v) -> (weights @ v).reshape(*x.shape[:-1], -1)
   Your heads' results are joined by a reshape alone: rows of the output mix several

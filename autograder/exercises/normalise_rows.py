@@ -166,6 +166,14 @@ smallest_taken_off: x = x - x.min(axis=-1, keepdims=True)
   Your smallest number is subtracted before the division.
   ? If no number of a row is 0, may a share be 0?
   # Min-max scaling is called normalising as well.
+smallest_at_0_and_largest_at_1:
+  | return x / x.sum(axis=-1, keepdims=True) ->
+  :     low = x.min(axis=-1, keepdims=True)
+  :     return (x - low) / (x.max(axis=-1, keepdims=True) - low + 1e-12)
+  Your rows run from 0 to 1: the smallest number is taken off, and the distance to the
+    largest divides.
+  ? What should the numbers of a row sum to?
+  # 'Normalise' means that in scikit-learn's MinMaxScaler.
 floor_division: x / x -> x // x
   Your division leaves integers only: what follows the decimal point is cut off.
   ? What is the difference between / and // in Python?

@@ -269,6 +269,14 @@ exponentials_not_divided: return np.exp(x - largest)
   Your weights are powers of e that are not divided by their sum.
   ? What should the weights of a row sum to?
   # The sum is kept with care, and not used.
+softmax_of_the_negative: x = -x
+  Your weights are those of the scores −x: a larger score gets a smaller weight.
+  ? When a score grows, should its weight grow or fall?
+  # exp(−x) is copied from physics, or from the sigmoid's 1 / (1 + exp(−x)).
+powers_of_two: np.exp => np.exp2
+  Your weights are made of powers of 2, not of e.
+  ? Which number is raised to the power of the score in a softmax?
+  # exp2 is one key from exp, and powers of 2 look alike.
 rest_not_summed:
   | range(0, x.shape[-1], block) -> range(0, x.shape[-1] - x.shape[-1] % block, block)
   Your sum leaves out the last block where it is shorter than the others.

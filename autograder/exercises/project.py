@@ -249,6 +249,20 @@ side_by_side: return np.concatenate([x @ w_q, x @ w_k, x @ w_v], axis=-1)
 three_in_one_array: return np.stack([x @ w_q, x @ w_k, x @ w_v])
   Your three tables are one array with an axis more; with other sizes for the values,
     this can raise an error.
+three_equal_parts:
+  | return ( … ->
+  :     wide = np.concatenate([x @ w_q, x @ w_k, x @ w_v], axis=-1)
+  :     return tuple(np.array_split(wide, 3, axis=-1))
+  Your wide product is cut into three parts of one size, and the values may have
+    another.
+  ? How many columns of the wide product belong to w_v?
+  # One wide matrix is usual where d_v is d_k, and three equal parts are right there.
+three_equal_parts_or_an_error:
+  | return ( … ->
+  :     wide = np.concatenate([x @ w_q, x @ w_k, x @ w_v], axis=-1)
+  :     return tuple(np.split(wide, 3, axis=-1))
+  Your wide product is cut into three parts of one size, and the values may have
+    another: where it cannot be cut so, this raises an error.
 dictionary_of_three: return {'q': x @ w_q, 'k': x @ w_k, 'v': x @ w_v}
   Your three arrays come in a dictionary.
 parameters_scaled_in_place: w_q /= w_q.shape[-1] ** 0.5

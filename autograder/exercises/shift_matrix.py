@@ -222,6 +222,13 @@ columns_moved: return np.eye(d_model, k=k)
   ? What has to move by k here: the numbers within a row, or the position that the row
     stands for?
   # In mathematics a shift matrix is one with ones next to the diagonal.
+columns_moved_round: return np.roll(np.eye(d_model), k, axis=1)
+  Your matrix is the identity with its columns rolled by k: it moves the numbers of a
+    row to other columns.
+  # np.roll moves by k positions, of whatever stands in the array.
+columns_moved_round_the_other_way: return np.roll(np.eye(d_model), k, axis=0)
+  Your matrix is the identity with its rows rolled by k: it moves the numbers of a row
+    to other columns.
 exponent_doubled: -column -> -2 * column
   In your angles the exponent is twice what it should be.
   ? Which of i and 2i does a loop in steps of 2 count?

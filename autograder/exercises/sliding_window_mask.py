@@ -133,6 +133,10 @@ window_ahead: return (distances <= 0) & (distances > -width)
   Your windows begin at the query and run to the right: keys i … i + width − 1.
   ? On which side of the diagonal are the keys before a query?
   # i and j are exchanged in the difference, or np.triu is taken for np.tril.
+window_ahead_with_one_key_more: return (distances <= 0) & (distances >= -width)
+  Your windows begin at the query and run to the right, with one key too many: keys i …
+    i + width.
+  # i and i + width are both put into the range of keys.
 own_key_blocked: return (distances > 0) & (distances <= width)
   Your windows end before their query: they hold keys i − width … i − 1.
   ? May a query attend to its own position?

@@ -250,6 +250,12 @@ row_max_and_sums_of_the_last_axis:
     for.
   ? Where do your sums use the argument axis?
   # The axis is given to max, and fixed to −1 in sum.
+sums_of_the_axis_and_row_max:
+  | shifted = … -> shifted = x - np.max(x, axis=-1, keepdims=True)
+  Your largest scores are those of the last axis, whatever axis is asked for: what is
+    taken off is not the same along another one.
+  ? Which scores share a sum, and which of them is the largest?
+  # The axis is given to sum, and fixed to −1 in max.
 """,
 )
 exercise.edits(

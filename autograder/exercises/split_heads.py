@@ -100,6 +100,13 @@ transposed_before_the_cut:
     tokens.
   ? After swapping the last two axes of x, what does one row hold?
   # The heads should come before the tokens, so the transpose comes first.
+tokens_dealt_to_the_heads:
+  | parts = … -> parts = x.reshape(*leading, n_heads, n // n_heads, d_model)
+  | return … -> return parts.copy()
+  Your heads have whole tokens, some of them each; where n_heads does not divide n, this
+    raises an error.
+  ? What does a head get: a part of the tokens, or a part of each token?
+  # n // n_heads is written where d_model // n_heads belongs.
 dealt_out_in_turn:
   | return np.moveaxis(x.reshape(*leading, n, d_model // n_heads, n_heads), -1, -3)
   Your numbers are dealt out in turn, like cards: head 0 holds numbers 0, n_heads, 2 ·

@@ -190,7 +190,7 @@ gradients_of_the_first_parameters:
   ? Which parameters does the second call of gradient_of get?
   # The argument is used where the new parameters have another name.
 batches_backwards: in batches -> in reversed(batches)
-  Your code goes through the batches in another order, such as from the last on.
+  Your code goes through the batches in another order than they come in.
   ? Which batch does the docstring take first?
   # batches.pop() is used to go through a list.
 first_batch_only: in batches -> in batches[:1]
@@ -257,7 +257,8 @@ parameters_overwritten:
   :     new, state = step(parameters, gradients, state)
   :     for name, p in parameters.items():
   :         p.copy_(new[name])
-  Your results are right, but the parameters that came in have changed.
+  Your results are right, but the parameters that came in have changed: the tensors, or
+    what the dictionary holds.
   ? What does a caller have after your function that still needs the start?
   # PyTorch's optimizers change parameters in place.
 """,

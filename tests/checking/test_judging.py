@@ -198,7 +198,8 @@ def test_result_of_the_wrong_form_never_reaches_a_case(answer):
 
     result = judged(exercise, answer)
     assert statuses(result)[-1] == "wrong"
-    assert values == []
+    # The reference's may: it says which calls come after one that ends a case.
+    assert all(type(each) is np.ndarray and each.tolist() == [2, 4] for each in values)
 
 
 def test_nan_never_passes_where_a_number_is_expected():

@@ -18,6 +18,7 @@ does not read it before.
 how sets are made and what counts as what.
 """
 
+import linecache
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,7 +83,10 @@ def judged(answer: UnseenAnswer) -> ExerciseResult:
 def function_of(answer: UnseenAnswer) -> Callable[..., Any]:
     """Return the function that the answer's cell makes, with the names it may use."""
     names = _names(load(answer.exercise))
-    exec(compile(answer.text, f"<{answer.exercise} {answer.number}>", "exec"), names)
+    file, lines = f"<{answer.exercise} {answer.number}>", answer.text.splitlines(True)
+    # As in a notebook, where Python knows the lines of a cell.
+    linecache.cache[file] = len(answer.text), None, lines, file
+    exec(compile(answer.text, file, "exec"), names)
     return names[answer.exercise]
 
 

@@ -40,12 +40,53 @@ def _product(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _product_of_batches(match: re.Match[str], code: FailingCode) -> str:
+    if isinstance(code.node, ast.Call) and _is_einsum(code.node):
+        return _letters(match, code)
     sides = code.operands()
-    one, other = (code.code(side, "one side") for side in sides or (None, None))
+    if not sides:
+        return ""
+    one, other = (code.code(side, "one side") for side in sides)
     return (
         f"In a batch, {one} and {other} have to agree in the axes before the last two, "
         "and those differ here."
     )
+
+
+def _is_einsum(node: ast.Call) -> bool:
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else ""
+    return "einsum" in (name, getattr(function, "id", ""))
+
+
+def _letters(match: re.Match[str], code: FailingCode) -> str:
+    """Explain an einsum in which a letter stands for axes of two lengths."""
+    node = code.node
+    if not isinstance(node, ast.Call) or len(node.args) < 2 or not _is_einsum(node):
+        return ""
+    rule, *operands = node.args
+    if not isinstance(rule, ast.Constant) or type(rule.value) is not str:
+        return ""
+    inputs = rule.value.replace(" ", "").split("->")[0].split(",")
+    seen: dict[str, tuple[int, str]] = {}
+    for letters, operand in zip(inputs, operands, strict=False):
+        value, text = code.value(operand), code.code(operand)
+        if not (is_array(value) or is_tensor(value)) or not text:
+            return ""
+        for back, letter in enumerate(reversed(letters.split("...")[-1])):
+            if back >= value.ndim:
+                return ""
+            axis = LAST_AXES[back] if back < len(LAST_AXES) else "one axis"
+            length, where = int(value.shape[-1 - back]), f"{axis} of {text}"
+            before = seen.setdefault(letter, (length, where))
+            if before[0] != length and 1 not in (before[0], length):
+                return (
+                    f"In this `einsum` the letter {letter} stands for {before[1]} and "
+                    f"for {where}, and those two differ in length here."
+                )
+    return ""
+
+
+LAST_AXES = "the last axis", "the last axis but one", "the last axis but two"
 
 
 def _no_axes_to_multiply(match: re.Match[str], code: FailingCode) -> str:
@@ -492,6 +533,7 @@ CAUSES: tuple[tuple[str, str, Explain], ...] = (
     ("RuntimeError", r"Expected size for first two dimensions of batch2", _product),
     ("ValueError", r"could not be broadcast together with remapped shapes",
      _product_of_batches),
+    ("RuntimeError", r"einsum\(\): subscript \w has size", _letters),
     ("ValueError", r"operands could not be broadcast together", _broadcast),
     ("ValueError", r"non-broadcastable output operand", _no_room),
     ("RuntimeError", r"output with shape .* doesn't match the broadcast", _no_room),

@@ -428,6 +428,11 @@ def _own_signature(match: re.Match[str], code: FailingCode) -> str:
     """Explain that a check's call does not fit the parameters of the answer."""
     if code.frames:
         return _wrong_number(match, code)
+    if " missing " in match[0]:
+        return (
+            "Your first line asks for an argument that the check leaves out or names "
+            "otherwise: does it have the stub's names, and its `= …` behind them?"
+        )
     return (
         "Your first line takes other arguments than the stub's did: the check needs "
         "its names, its order, and its values for those that are left out."

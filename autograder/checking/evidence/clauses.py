@@ -141,38 +141,6 @@ def clause_of(
     return ""
 
 
-def shape_clause(
-    exercise: Exercise, group: Sequence[Compared], paths: Sequence[tuple[Any, ...]]
-) -> str:
-    """Return that a result, or a part of it, has a wrong shape in all these calls.
-
-    paths : to what has the wrong shape, in each call
-    """
-    if len({*paths}) != 1:
-        return ""
-    (path,) = {*paths}
-    name = "your result"
-    if path and type(path[0]) is int and path[0] < len(exercise.returns):
-        name = f"your `{exercise.returns[path[0]]}`"
-    elif path:
-        name = f"your `{path[0]}`" if type(path[0]) is str else ""
-    if not name or len(path) > 1:
-        return ""
-    ndims = []
-    for each in group:
-        actual, right = each.call.result.value, each.right.value
-        if path:
-            actual, right = actual[path[0]], right[path[0]]
-        ndims.append((actual.ndim, right.ndim))
-    subject = Subject(name, name.endswith("s`"))
-    (actual, right), *others = {*ndims}
-    if others or actual == right:
-        return subject.clause("{has} the wrong shape")
-    axes = "axis" if actual == 1 else "axes"
-    verb = "is" if right == 1 else "are"
-    return subject.clause(f"{{has}} {actual or 'no'} {axes} where {right} {verb} right")
-
-
 def _line(exercise: Exercise, group: Sequence[Compared]) -> str:
     """Return the one line of the learner's at which visible calls end, or ""."""
     ends = {

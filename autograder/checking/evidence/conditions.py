@@ -13,7 +13,7 @@ import inspect
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,12 +67,14 @@ def condition(
     calls: Sequence[Call],
     fails: Sequence[bool],
     asked: Sequence[str] = (),
+    is_confirmed: Callable[[str], bool] = lambda _: True,
 ) -> str:
     """Return what separates the failing calls from the right ones, or "".
 
     It goes after "calls": "with a batch in front", "where n = 1".
 
     asked : of each call, the exception that is asked for ("a `ValueError`"), "" if none
+    is_confirmed : whether a condition holds of calls that are drawn to tell it apart
     """
     if all(fails) or not any(fails):
         return ""
@@ -93,6 +95,8 @@ def condition(
     fitting.sort(key=lambda each: FAMILIES.index(each.family))
     if len(failing) > len(calls) / 2:
         fitting = [each for each in fitting if each.family in BROAD]
+    if not any(each.family == "error" for each in fitting):
+        fitting = [each for each in fitting if is_confirmed(each.text)]
     # Each pair of sizes is a rival to the others.
     families = {
         each.text if each.family == "equal sizes" else each.family for each in fitting

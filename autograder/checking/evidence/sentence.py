@@ -8,9 +8,10 @@ where the failing calls have something in common that no right call has
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
-from autograder.checking.call import Call, CallResult, silenced
+from autograder.checking.call import Call, CallResult, Runner, copied, silenced
 from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import is_in_single_precision, replay
 from autograder.checking.evidence.clauses import (
@@ -20,10 +21,11 @@ from autograder.checking.evidence.clauses import (
     cause,
     changed_clause,
     clause_of,
-    shape_clause,
     with_article,
 )
 from autograder.checking.evidence.conditions import condition
+from autograder.checking.evidence.drawn_calls import is_confirmed
+from autograder.checking.evidence.shapes import shape_clause
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
 
@@ -40,6 +42,7 @@ def evidence(
     calls: Sequence[Call],
     failing_cases: Collection[str] = (),
     examples: Callable[[], Sequence[Call]] = tuple,
+    runner: Runner | None = None,
 ) -> str:
     """Return one sentence that is true of all recorded calls, or "".
 
@@ -47,20 +50,28 @@ def evidence(
         right, as where results of several are compared, no other call is said to be
     examples : makes the calls of the docstring's examples, which a sentence without a
         count has to hold of, too
+    runner : calls the answer, to tell conditions apart that hold of the same calls
     """
     try:
         with silenced():
-            sentence = _evidence(exercise, calls, failing_cases)
+            sentence = _evidence(exercise, calls, failing_cases, runner)
             if not sentence:
                 return ""
             more = examples()
-            with_more = _evidence(exercise, [*calls, *more], failing_cases)
+            with_more = _evidence(exercise, [*calls, *more], failing_cases, runner)
             if COUNTED.search(sentence) and not _wrong(exercise, more):
                 # What tells failing calls from right ones says more than a count.
                 return with_more if OTHERS_ARE_RIGHT in with_more else sentence
-            return with_more
+            return with_more or _of_counted_calls(sentence)
     except Exception:  # a value of the learner's own that nothing here foresaw
         return ""
+
+
+def _of_counted_calls(sentence: str) -> str:
+    """Return of a sentence on some calls what others cannot make untrue, or ""."""
+    counted = sentence.replace(f"; {OTHERS_ARE_RIGHT}", "")
+    is_of_others = re.search(r", (those|the one) |\bonly\b", counted)
+    return counted if COUNTED.search(counted) and not is_of_others else ""
 
 
 def _wrong(exercise: Exercise, calls: Sequence[Call]) -> list[Compared]:
@@ -69,7 +80,10 @@ def _wrong(exercise: Exercise, calls: Sequence[Call]) -> list[Compared]:
 
 
 def _evidence(
-    exercise: Exercise, calls: Sequence[Call], failing_cases: Collection[str]
+    exercise: Exercise,
+    calls: Sequence[Call],
+    failing_cases: Collection[str],
+    runner: Runner | None,
 ) -> str:
     calls = [
         call for call in calls if call.result.kind != "untried" and not call.fine_point
@@ -84,23 +98,26 @@ def _evidence(
     for each in failing:
         ways.setdefault(each.way, []).append(each)
     if len(ways) == 1:
-        return _of_all(exercise, compared, failing, is_all)
+        return _of_all(exercise, compared, failing, is_all, runner)
     if 2 * len(ways.get("none", ())) >= len(failing):  # has to be known first
-        return _of_some(exercise, compared, ways["none"])
+        return _of_some(exercise, compared, ways["none"], runner)
     stopped = _of_one_cause(ways.get("raised", []))
     if 2 * len(stopped) > len(failing) and cause(stopped):
-        return _of_some(exercise, compared, stopped)
-    where = _where(exercise, compared, failing)
+        return _of_some(exercise, compared, stopped, runner)
+    where = _where(exercise, compared, failing, runner)
     if where:
         return _right_but(where, len(failing), len(compared), is_all)
     sentences = (
-        _of_some(exercise, compared, ways[way]) for way in ORDER if way in ways
+        _of_some(exercise, compared, ways[way], runner) for way in ORDER if way in ways
     )
     return next(filter(None, sentences), "")
 
 
 def _of_some(
-    exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
+    exercise: Exercise,
+    compared: Sequence[Compared],
+    group: Sequence[Compared],
+    runner: Runner | None,
 ) -> str:
     """Return what is common to calls that fail in one way, where others do too."""
     clause, calls = _clause_and_calls(exercise, group)
@@ -109,7 +126,8 @@ def _of_some(
     counted = _all_of(clause, exercise, compared, calls)
     failing = [each for each in compared if each.way != "right"]
     rest = "; other calls are wrong too" if len(counted) < len(failing) else ""
-    where, n, of = _where(exercise, compared, counted), len(counted), len(compared)
+    where = _where(exercise, compared, counted, runner)
+    n, of = len(counted), len(compared)
     sentence = _sentence(clause, where, n, of, rest, group[0].way)
     meaning = _cause(counted)
     if not meaning and (of_most := _cause(calls)):
@@ -240,19 +258,20 @@ def _of_all(
     compared: Sequence[Compared],
     failing: Sequence[Compared],
     is_all: bool,
+    runner: Runner | None,
 ) -> str:
     """Return what is common to all failing calls, which fail in one way.
 
     is_all : whether nothing else is wrong
     """
-    where = _where(exercise, compared, failing)
+    where = _where(exercise, compared, failing, runner)
     clause, calls = _clause_and_calls(exercise, failing, by_reason=not where)
     n, of = len(failing), len(compared)
     if not clause:
         return _right_but(where, n, of, is_all) if where else ""
     way = failing[0].way
     if len(calls) < n:
-        return _of_some(exercise, compared, failing)
+        return _of_some(exercise, compared, failing, runner)
     if way == "changed":
         rest = "; every result is right" if is_all else ""
     elif way == "no error" and all(
@@ -370,10 +389,34 @@ def _capital(text: str) -> str:
 
 
 def _where(
-    exercise: Exercise, compared: Sequence[Compared], group: Sequence[Compared]
+    exercise: Exercise,
+    compared: Sequence[Compared],
+    group: Sequence[Compared],
+    runner: Runner | None,
 ) -> str:
-    """Return the condition that separates a group of calls from all others."""
+    """Return the condition that separates a group of calls from all others.
+
+    runner : where there is one, the condition has to hold of calls drawn for it, too
+    """
     members = {id(each) for each in group}
+    kinds = {*map(_kind, group)}
+    is_all = all((each.way != "right") == (id(each) in members) for each in compared)
+
+    def fails(call: Call) -> bool | None:
+        if runner is None:
+            return None
+        result = runner(copied(call.arguments), copied(call.keywords))
+        drawn = replace(call, result=result)
+        right = _right_results(exercise, [drawn])
+        (each,) = _compared([drawn], right)
+        if right[0].raised:
+            return None
+        return each.way != "right" and (is_all or _kind(each) in kinds)
+
+    def is_true(text: str) -> bool:
+        with_verdicts = [(each.call, id(each) in members) for each in compared]
+        return runner is None or is_confirmed(exercise, text, with_verdicts, fails)
+
     return condition(
         exercise,
         [each.call for each in compared],
@@ -382,4 +425,13 @@ def _where(
             with_article(each.right.raised.types[0]) if each.right.raised else ""
             for each in compared
         ],
+        is_true,
     )
+
+
+def _kind(each: Compared) -> tuple[str, str]:
+    """Return how a call fails, and in what a wrong value differs."""
+    if each.way != "value":
+        return each.way, ""
+    difference = compare_result(each.call, each.right.value).difference
+    return each.way, difference.kind if difference else ""

@@ -11,8 +11,13 @@ from autograder.checking.exercise import Exercise
 RNG = np.random.default_rng(0)
 
 
-def sentence_on(reference, answer, inputs, returns=(), precise=False):
-    """Return what is core of an answer that is called with these inputs."""
+def sentence_on(
+    reference, answer, inputs, returns=(), precise=False, *, may_call=False
+):
+    """Return what is core of an answer that is called with these inputs.
+
+    may_call : whether calls may be drawn to tell conditions apart
+    """
     exercise = Exercise(
         reference, lesson="none", minutes=1, difficulty=1, returns=returns
     )
@@ -23,7 +28,7 @@ def sentence_on(reference, answer, inputs, returns=(), precise=False):
         for *positional, keywords in inputs
         for arguments in [tuple(positional)]
     ]
-    return evidence(exercise, calls)
+    return evidence(exercise, calls, runner=runner if may_call else None)
 
 
 def scores(q, k):

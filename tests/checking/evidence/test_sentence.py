@@ -249,7 +249,7 @@ def test_nan_in_one_call_does_not_hide_a_wrong_shape():
     )
     answer = one_step_wrong(lambda weights: weights.ravel() ** 2)
     assert sentence_on(softmax_of_scores, answer, inputs) == (
-        "Your `weights` have 1 axis where 2 are right."
+        "Your `weights` have as many numbers as is right, but in a single axis."
     )
 
 
@@ -275,7 +275,7 @@ def test_most_frequent_cause_is_told_where_others_stop_elsewhere():
     result = judge(exercise, local_runner_factory(similarity_attention), cases=visible)
     assert not result.diagnosis
     assert "the matrix product is `@`" in result.evidence
-    assert result.evidence.startswith("In 5 of 7 calls, your `similarity_attention`")
+    assert result.evidence.startswith("In 9 of 13 calls, your `similarity_attention`")
 
 
 def visible_evidence(name, answer):
@@ -323,9 +323,8 @@ def test_all_calls_that_stop_in_a_line_are_counted():
     """Too many masks in some, not enough in another: it is one line of one kind."""
     result = result_of("combine_masks", TWO_MASKS)
     stopped = [call for call in result.calls if call.result.raised]
-    of = f"In {len(stopped)} of "
     assert len({call.result.raised.message for call in stopped}) > 1
-    assert result.evidence.startswith(of), result.evidence
+    assert result.evidence.startswith("In 8 of 19 "), result.evidence
     assert "other calls are wrong" not in result.evidence
 
 
@@ -349,3 +348,26 @@ def test_missing_return_is_no_two_errors_at_once():
     result = result_of("split_heads", NOTHING_RETURNED)
     assert result.diagnosis == ""
     assert "returns None" in result.evidence
+
+
+def test_count_holds_where_further_calls_fail_otherwise():
+    exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
+    exercise.spec(scores)
+
+    def calls(answer, pairs):
+        runner = local_runner(answer)
+        return [Call((q, k), {}, runner((q, k), {})) for q, k in pairs]
+
+    def threefold(q, k):
+        return scores(q, k) * (1 + 2 * (q[0, 0] > q[0, 1]))
+
+    pairs = [(q, k) for q, k, _ in USUAL] + [(np.flip(q), k) for q, k, _ in USUAL]
+    recorded = calls(threefold, pairs)
+    assert evidence(exercise, recorded) == (
+        "In 5 of 6 calls, your result is 3 times the right one; every other call is "
+        "right."
+    )
+    others = calls(lambda q, k: np.sin(scores(q, k)), pairs[:2])
+    assert evidence(exercise, recorded, (), lambda: others) == (
+        "In 5 of 6 calls, your result is 3 times the right one."
+    )

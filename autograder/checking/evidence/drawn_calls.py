@@ -1,0 +1,132 @@
+"""Calls drawn to tell conditions apart: of sizes, and of what a text holds.
+
+The cases' calls have few sizes, and few texts: there one condition may go with another
+(d_k ≠ d_model with d_k ≠ d_v). A condition is kept if calls in which it alone changes
+fail exactly where it holds.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.call import Call
+from autograder.checking.exercise import Exercise
+from course_lib.arguments import parse
+
+Try = Callable[[Call], bool | None]  # whether an answer fails; None: no right result
+SIZES = (2, 3, 4, 5, 6, 7)  # of axes, each of another length
+N_DRAWS = 3  # calls on each side
+LONGEST = 200  # letters of a text that is tried with others
+PAIR = re.compile(r"where `?(\w+)`? [=≠] `?(\w+)`?")
+ONE = re.compile(r"where (\w+) = 1")
+TEXT = re.compile(r"where `(\w+)` has (capitals|characters beyond ASCII)")
+
+
+def is_confirmed(
+    exercise: Exercise, text: str, calls: Sequence[tuple[Call, bool]], fails: Try
+) -> bool:
+    """Decide whether an answer fails exactly where a condition holds.
+
+    text : the condition, after "calls"; one that no call is drawn for is confirmed
+    calls : those of the cases, each with whether it fails
+    fails : tries a call
+    """
+    if match := TEXT.fullmatch(text):
+        return _of_text(exercise, *match.groups(), calls, fails)
+    pair, one = PAIR.fullmatch(text), ONE.fullmatch(text)
+    if not (pair or one):
+        return True
+    drawn = [*_of_pair(exercise, *pair.groups())] if pair else []
+    if one:
+        drawn = [*_of_one(exercise, one[1])]
+    asked = "=" if one or " = " in text else "≠"
+    tried = [(fails(call), sign == asked) for call, sign in drawn]
+    return all(failed is None or failed == holds for failed, holds in tried)
+
+
+def _of_pair(exercise: Exercise, one: str, other: str) -> list[tuple[Call, str]]:
+    """Draw calls with two sizes equal, and others with all but these equal."""
+    names = _names(exercise)
+    if not {one, other} <= {*names}:
+        return []
+    rng, drawn = np.random.default_rng(0), list[tuple[Call, str]]()
+    for _ in range(N_DRAWS):
+        sizes = _different(names, rng)
+        drawn.append((_call(exercise, sizes, rng), "≠"))
+        drawn.append((_call(exercise, sizes | {other: sizes[one]}, rng), "="))
+        alike = dict.fromkeys(names, sizes[one])
+        drawn.append((_call(exercise, alike | {other: sizes[other]}, rng), "≠"))
+    return drawn
+
+
+def _of_one(exercise: Exercise, name: str) -> list[tuple[Call, str]]:
+    """Draw calls with a size of 1, and others with all others 1."""
+    names = _names(exercise)
+    if name not in names:
+        return []
+    rng, drawn = np.random.default_rng(0), list[tuple[Call, str]]()
+    for _ in range(N_DRAWS):
+        sizes = _different(names, rng)
+        drawn.append((_call(exercise, sizes | {name: 1}, rng), "="))
+        ones = dict.fromkeys(names, 1)
+        drawn.append((_call(exercise, ones | {name: sizes[name]}, rng), "≠"))
+    return drawn
+
+
+def _different(names: Sequence[str], rng: np.random.Generator) -> dict[str, int]:
+    lengths = rng.permutation(max(len(names), len(SIZES))) + SIZES[0]
+    return {name: int(size) for name, size in zip(names, lengths, strict=False)}
+
+
+def _names(exercise: Exercise) -> list[str]:
+    """Return the names of sizes, if all that a call needs are arrays of floats."""
+    shapes = {each.name: each for each in parse(exercise.reference)}
+    needed = [
+        name
+        for name, parameter in inspect.signature(exercise.reference).parameters.items()
+        if parameter.default is parameter.empty
+    ]
+    if any(name not in shapes or shapes[name].kind for name in needed):
+        return []
+    axes = [*chain.from_iterable(shapes[name].axes for name in needed)]
+    return [*dict.fromkeys(axes)] if all(map(str.isidentifier, axes)) else []
+
+
+def _call(exercise: Exercise, sizes: dict[str, int], rng: np.random.Generator) -> Call:
+    return Call(exercise.inputs(**sizes)(rng)[: _n_needed(exercise)])
+
+
+def _n_needed(exercise: Exercise) -> int:
+    parameters = inspect.signature(exercise.reference).parameters.values()
+    return sum(each.default is each.empty for each in parameters)
+
+
+def _of_text(
+    exercise: Exercise,
+    name: str,
+    what: str,
+    calls: Sequence[tuple[Call, bool]],
+    fails: Try,
+) -> bool:
+    """Decide whether texts are right without what they have, and wrong with it."""
+    for call, failed in calls:
+        named = _named(exercise, call)
+        text = named.get(name)
+        if type(text) is not str or not 0 < len(text) <= LONGEST:
+            continue
+        if what == "capitals":
+            other = text.lower() if failed else text.upper()
+        else:
+            other = re.sub(r"[^\x00-\x7f]", "a", text) if failed else f"{text}ü"
+        if other != text and fails(Call((), named | {name: other})) == failed:
+            return False
+    return True
+
+
+def _named(exercise: Exercise, call: Call) -> dict[str, Any]:
+    names = exercise.argument_names(len(call.arguments))
+    return dict(zip(names, call.arguments, strict=False)) | call.keywords
