@@ -6,5 +6,8 @@ Lessons import ``check``, banks of exercises ``Exercise`` and ``families``.
 from autograder.check import CheckFailed, check
 from autograder.checking import families
 from autograder.checking.exercise import Exercise
+from autograder.grammars import compile_when_asked
 
 __all__ = ["CheckFailed", "Exercise", "check", "families"]
+
+compile_when_asked()

@@ -26,7 +26,7 @@ AUTOGRADER = (
     {"messages"},
     {"exercises"},
     {"checking", "releases"},
-    {"course", "in_class", "pytorch", "shown_code", "startup", "system"},
+    {"course", "grammars", "in_class", "pytorch", "shown_code", "startup", "system"},
 )
 COURSE_LIB = (
     {"experiments", "figures"},

@@ -95,7 +95,7 @@ def diagnose(
         if digits == SINGLE and not any(map(is_in_single_precision, calls, right)):
             break
         rows = {
-            id(call): _Row(call, result, digits)
+            id(call): _Row(call, result, digits, exercise.reference)
             for call, result in zip(calls, right, strict=True)
         }
         for chosen in _selections(calls):
@@ -249,9 +249,12 @@ class _Row:
     A call is in several selections: what is known of a function there, stays known.
     """
 
-    def __init__(self, call: Call, right: CallResult, digits: int) -> None:
+    def __init__(
+        self, call: Call, right: CallResult, digits: int, reference: Function
+    ) -> None:
         self.call = call
         self.right = right
+        self._compared_with = reference, digits
         self.least = min(least_precise(call).bytes_per_number, digits)
         self.learner_is_right = same_result(
             call.result, right, self.least, exact_arguments=True
@@ -292,9 +295,11 @@ class _Row:
         """Return whether its result is right."""
         known = self._is_right.get(each.key)
         if known is None:
-            result = result or self.result(each)
-            known = self._is_right[each.key] = same_result(
-                result, self.right, self.least, exact_arguments=True
+            own = result or self.result(each)
+            known = self._is_right[each.key] = remembered(
+                (each.function, *self._compared_with),
+                self._inputs if self.size <= MOST_NUMBERS else None,
+                lambda: same_result(own, self.right, self.least, exact_arguments=True),
             )
         return known
 

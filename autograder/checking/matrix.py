@@ -13,12 +13,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from autograder.checking.call import Call, local_runner
+from autograder.checking.call import Call, copied, local_runner
 from autograder.checking.diagnosis import pairs, replay
 from autograder.checking.exercise import Case, Exercise, Misconception
 from autograder.checking.judging import NOTEBOOK_SEED, judge
 from autograder.checking.points import format_number
-from autograder.checking.remembered import remembering
+from autograder.checking.remembered import key_of, remembered, remembering
 from autograder.checking.result import ExerciseResult
 from autograder.checking.student import compare
 
@@ -167,7 +167,11 @@ def _differs_on_usual_inputs(
     (result,) = replay(misconception.function, [Call(inputs)])
     if exercise.is_test:  # the input is a function that is right
         return result.raised is not None
-    expected = exercise.expected(inputs, {})
+    expected = remembered(
+        (exercise.expected_function, "spec"),
+        key_of(inputs, {}),
+        lambda: exercise.expected(copied(inputs), {}),
+    )
     call = Call(inputs, {}, result, exercise.precise)
     return compare(call, result.value, expected, values=values).difference is not None
 
