@@ -262,6 +262,27 @@ def test_points_are_those_of_judge(system, case, made, graded, tmp_path):
 
 
 @pytest.mark.sandbox
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_notebook_of_50_mb_gets_a_result_that_says_it(system, made, graded, tmp_path):
+    submission = Submission()
+    output = {"output_type": "stream", "name": "stdout", "text": "x" * (50 << 20)}
+    submission.own("print(x)", below="softmax").outputs = [output]
+    large, right = submission.text().encode(), Submission().text().encode()
+    for name in ("large", "other"):
+        (tmp_path / name).mkdir()
+    code, data = result_of(system, made, tmp_path / "large", {NAME: large})
+    assert code == 0
+    words = "has 50.1 MiB, more than the 32 MiB that are read: clear the outputs"
+    check_problem(system, data, words)
+    # One that is there beside it loses nothing.
+    handed_in = {NAME: right, "other.ipynb": large}
+    _, data = result_of(system, made, tmp_path / "other", handed_in)
+    result, _ = graded(tmp_path / "other/handed-in" / NAME)
+    assert result.points == MAX_POINTS
+    check_points(system, data, result)
+
+
+@pytest.mark.sandbox
 def test_what_is_for_instructors_is_in_no_students_part(made, graded, tmp_path, capsys):
     handed_in, _ = CASES["by_the_library"]
     for system in SYSTEMS:
