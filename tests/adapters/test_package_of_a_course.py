@@ -1,4 +1,4 @@
-"""Packages and their course: what instructors have changed."""
+"""Packages and their course: what instructors have changed, and each of its lessons."""
 
 import contextlib
 
@@ -18,6 +18,7 @@ from autograder.course import Course, CourseError
 from autograder.gradebook.database import Gradebook
 from autograder.grading.engine import Engine
 from tests.grading.engines import SEED
+from tests.quick import all_but
 from tests.submissions import (
     COURSE,
     EXERCISES,
@@ -26,6 +27,8 @@ from tests.submissions import (
     Submission,
     open_course,
 )
+
+QUICK = "01_dot_product_attention", "09_transformer"  # one of NumPy, one of PyTorch
 
 
 def judged(package, folder, monkeypatch, handed_in):
@@ -106,3 +109,21 @@ def test_lesson_of_which_nothing_counts_has_no_package(tmp_path):
         CourseError, match="no exercise of 01_dot_product_attention cou"
     ):
         package_of(Course(root), LESSON, "github", unsafe=False)
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize("lesson", all_but(QUICK, COURSE.lessons))
+def test_untouched_notebook_earns_nothing_in_any_system(lesson, tmp_path, monkeypatch):
+    package = package_of(COURSE, lesson, "gradescope", unsafe=False)
+    # The key is where a grader that looks for notebooks may take it for the learner's.
+    key = COURSE.teacher(lesson).read_bytes()
+    for folder in ("solutions", "source", "results", ".ipynb_checkpoints"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{lesson}.ipynb").write_bytes(key)
+    (tmp_path / f"{lesson}.ipynb").write_bytes(key)
+    untouched = COURSE.learner(lesson).read_bytes()
+    verdict, _ = judged(package, tmp_path, monkeypatch, untouched)
+    assert (verdict.points, verdict.is_solved) == (0, False)
+    assert verdict.max_points == package.points > 0
+    for system, (score, most) in scores(verdict).items():
+        assert score == 0 < most, system
