@@ -96,9 +96,9 @@ def test_dropped_exercise_counts_in_no_package(tmp_path, monkeypatch):
     assert {row.name for row in verdict.rows} == {*EXERCISES} - {"softmax"}
     assert verdict.is_solved and verdict.required_points == package.points
     assert verdict.max_points == verdict.out_of == package.points
-    told = scores(verdict)
-    assert told["prairielearn"] == (1.0, 1)
-    assert told["github"] == told["classroom50"] == (package.points, package.points)
+    shares = scores(verdict)
+    assert shares["prairielearn"] == (1.0, 1)
+    assert shares["github"] == shares["classroom50"] == (package.points, package.points)
 
 
 def test_lesson_of_which_nothing_counts_has_no_package(tmp_path):
