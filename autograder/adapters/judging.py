@@ -176,7 +176,12 @@ def _judge(
     seed = read_seed(folder / SEED) if (folder / SEED).exists() else fresh_seed()
     with engine_for(package, folder, results, budget, seed) as (engine, isolation):
         words += _about_release(engine, path)
-        result, times = engine.grade(path, optional=package.optional)
+        result, times = engine.grade(
+            path,
+            dropped=package.dropped,
+            worth=package.worth,
+            optional=package.optional,
+        )
     data = document(result, file=printable_name(path.name), seconds=times.get("all"))
     if data["status"] == "invalid":
         raise NotJudged(data["reason"])

@@ -6,8 +6,8 @@ that keeps it from students, also the seed of the inputs.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -39,6 +39,9 @@ class Package:
     wheel : name of the wheel's file
     unsafe : whether a submission may run with the judge's rights where nothing better
         can be had
+    dropped : exercises that count for nobody, by the course's gradebook
+    worth : what the gradebook says that exercises are worth; only those count that the
+        lesson no longer has, and a submission of an earlier release has
     """
 
     system: str
@@ -50,6 +53,8 @@ class Package:
     optional: OptionalExercises
     wheel: str
     unsafe: bool = False
+    dropped: tuple[str, ...] = ()
+    worth: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def slug(self) -> str:
@@ -69,7 +74,8 @@ class Package:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data.pop("format") != FORMAT or data.pop("version") > FORMAT_VERSION:
                 raise ValueError
-            data["exercises"] = tuple(data["exercises"])
+            for name in ("exercises", "dropped"):
+                data[name] = tuple(data[name])
             return cls(**data)
         except (OSError, ValueError, TypeError, LookupError, AttributeError):
             raise CourseError(

@@ -26,6 +26,7 @@ from autograder.editions import (
     wheel_of,
     write_whole,
 )
+from autograder.gradebook.database import Gradebook
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.identity import SEED_BITS, fresh_seed, read_seed
 from autograder.grading.release import load_release
@@ -88,11 +89,21 @@ def package_of(course: Course, lesson: str, system: str, *, unsafe: bool) -> Pac
     """Return the settings of a package."""
     release = load_release(course, lesson)
     optional = optional_exercises(course)
-    counted = [n for n in release.exercises if n not in release.points.optional]
-    if optional == "required":
-        counted = [*release.exercises]
+    gradebook = Gradebook(course)
+    dropped = gradebook.dropped(lesson)
+    counted = [
+        name
+        for name in release.exercises
+        if name not in dropped
+        and (optional == "required" or name not in release.points.optional)
+    ]
     if not release.exercises:
         raise CourseError(f"{lesson} has no exercise: there is nothing to judge")
+    if not counted:
+        raise CourseError(
+            f"no exercise of {lesson} counts: there is nothing to judge (`autograder "
+            "drop NAME --undo` lets one count again)"
+        )
     return Package(
         system,
         lesson,
@@ -103,6 +114,8 @@ def package_of(course: Course, lesson: str, system: str, *, unsafe: bool) -> Pac
         optional,
         wheel_name(labelled_version("package")),
         unsafe,
+        tuple(sorted(dropped)),
+        gradebook.worth(lesson),
     )
 
 

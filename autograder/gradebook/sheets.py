@@ -531,8 +531,9 @@ def canvas_table(
       is an assignment, found by its exact title, and made if none has that title.
     - The row Points Possible says what each assignment is worth.
     - A student is found by the first that fits: ID, which is Canvas's own number, SIS
-      User ID, SIS Login ID, name. Text in ID is read up to its first letter, "12b" as
-      12.
+      User ID, SIS Login ID, name. Text in ID is read up to its first letter, and
+      without zeros before it: "12b" and "012" as 12. An ID that nobody of the course
+      has is passed over.
     - An empty cell is no grade, and takes away one that is there; Canvas shows what
       will change, and asks, before it does.
     - UTF-8 and commas; Canvas writes no byte order mark unless told to.
@@ -559,9 +560,10 @@ def _canvas_name(person: StudentGrades) -> str:
 
 
 def _canvas_ids(person: StudentGrades) -> list[str]:
-    """Return ID and SIS User ID: a user id of digits alone is Canvas's own number."""
-    own = person.lms_user_id.isascii() and person.lms_user_id.isdigit()
-    return [person.lms_user_id, ""] if own else ["", person.lms_user_id]
+    """Return ID and SIS User ID: digits alone may be either, other text only this."""
+    number = person.lms_user_id
+    may_be_own = number.isascii() and number.isdigit() and number[0] != "0"
+    return [number if may_be_own else "", number]
 
 
 # --- Moodle -----------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Engines for tests: short limits, a fixed seed, and what they leave behind."""
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from tests.submissions import LESSON
 SHORT = Budget(call=0.7, cell=1.5, cells=3.0, submission=30.0)
 SEED = 20_170_612
 SANDBOX_USERS = range(60_001, 65_002)
+SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, in linux/prctl.h
 
 
 def process_number() -> int:
@@ -37,11 +39,36 @@ def processes_of(engine: Engine) -> list[psutil.Process]:
 def stray_processes(engine: Engine) -> list[str]:
     """Return what still runs besides bubblewrap and the warm parent."""
     strays = [f"process {each.pid} of the sandbox" for each in processes_of(engine)[3:]]
-    for process in psutil.process_iter(["uids", "name"]):
-        uids = process.info["uids"]
-        if uids and uids.real in SANDBOX_USERS and not _in_a_sandbox(process):
-            strays.append(f"{process.info['name']} of user {uids.real}, outside")
+    return strays + strays_outside()
+
+
+def strays_outside() -> list[str]:
+    """Return what runs as a sandbox's user outside a sandbox, of what we have started.
+
+    Other graders on the machine have the same users: their processes are not ours.
+    """
+    strays = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            user, status = process.uids().real, process.status()
+            name = process.name()
+        except psutil.Error:  # it has ended
+            continue
+        runs = status != psutil.STATUS_ZOMBIE and not _in_a_sandbox(process)
+        if user in SANDBOX_USERS and runs:
+            strays.append(f"{name} of user {user}, outside")
     return strays
+
+
+@contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Stay the ancestor of all that is started, also of what forks to get away."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    try:
+        yield
+    finally:
+        prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def _in_a_sandbox(process: psutil.Process) -> bool:

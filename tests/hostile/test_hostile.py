@@ -12,7 +12,7 @@ import tests.hostile as corpus
 from autograder.checking.registry import load
 from autograder.grading import reading
 from autograder.grading.inside.library import ALSO_RECORDED
-from tests.grading.engines import engine_of, stray_processes
+from tests.grading.engines import adopting_orphans, engine_of, stray_processes
 from tests.hostile.world import OTHER, Outside
 from tests.submissions import COURSE, EXERCISES, MAX_POINTS, Submission
 
@@ -39,7 +39,7 @@ def outside(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine(outside):
-    with engine_of(outside.course) as started:
+    with adopting_orphans(), engine_of(outside.course) as started:
         yield started
 
 
