@@ -6,6 +6,7 @@ section's title with a number for the rest.
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 
 import nbformat
@@ -45,7 +46,9 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids, optional = _Ids(), source.optional
     cells = [_cell(cell, ids, optional) for cell in source.cells]
-    course = Course(source.path.parents[2])
+    if source.is_private:
+        for_learners_without_it(cells)
+    course = source.course
     for cell in cells:
         if cell.cell_type == "markdown":
             link = partial(_link, course, text="{}")
@@ -64,6 +67,20 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     return notebook
 
 
+def for_learners_without_it(cells: Iterable[NotebookNode]) -> None:
+    """Let a private lesson's checks and answers do without what learners lack.
+
+    A check says by itself that it is private, and there is no course's version.
+    """
+    for cell in cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("grade"):
+            name = marks["grade_id"].removeprefix(CHECK)
+            cell.source = f"check({name}, private=True)"
+        elif marks.get("solution"):
+            del cell.metadata[ANSWER_KEY]
+
+
 def points_of(source: LessonSource) -> Points:
     """Return the points of a lesson's exercises, and which are optional."""
     exercises = (each.exercise for each in source.cells if each.kind == "check")
@@ -76,11 +93,12 @@ def _links(source: LessonSource, *, onward: bool = False) -> str:
 
     onward : whether to leave out the lesson before
     """
-    # The lessons' sources lie side by side: …/02_self_attention/02_self_attention.py
-    course = Course(source.path.parents[2])
-    lessons = course.lessons
-    here = lessons.index(source.path.stem)
     links = ["[Home](../home.md)"]
+    if source.is_private:
+        return links[0]  # it belongs to no row of lessons
+    course = source.course
+    lessons = course.public_lessons
+    here = lessons.index(source.path.stem)
     if here > 0 and not onward:
         links.append(_link(course, lessons[here - 1], "← {}"))
     if here + 1 < len(lessons):
