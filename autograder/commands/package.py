@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder import private
 from autograder.adapters.package import (
     REQUIREMENTS,
     SEED,
@@ -29,7 +30,7 @@ from autograder.editions import (
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.identity import SEED_BITS, fresh_seed, read_seed
 from autograder.grading.release import load_release
-from autograder.releases import release_name
+from autograder.releases import release_name, releases_file
 from autograder.workspace import installed
 
 # What judging does not call.
@@ -65,6 +66,11 @@ def make_package(
     lesson = course.find_lesson(lesson, built=True)
     folder = folder or course.root / "build" / "packages" / f"{lesson}-{system}"
     folder = new_folder(folder)
+    if course.is_private(lesson) and not SYSTEMS[system].KEEPS_SEED:
+        raise CourseError(
+            f"{lesson} is private, and whoever hands in to {system} can read what "
+            f"judges there: package it for {' or '.join(_closed())}"
+        )
     package = package_of(course, lesson, system, unsafe=unsafe)
     files = _wheel_files(course, package)
     if seed is not None or SYSTEMS[system].KEEPS_SEED:
@@ -119,6 +125,8 @@ def _wheel_files(course: Course, package: Package) -> Files:
             notebook.read_bytes()
         ),
     }
+    if course.is_private(package.lesson):
+        shared |= _private_files(course)
     version = labelled_version("package")
     return {
         package.wheel: wheel_of(version, dict(package_files(LEFT_OUT)), shared),
@@ -127,11 +135,24 @@ def _wheel_files(course: Course, package: Package) -> Files:
     }
 
 
+def _private_files(course: Course) -> Files:
+    """Return what judges private lessons: banks, references, releases."""
+    parts = (private.EXERCISES, private.REFERENCES)
+    paths = [path for part in parts for path in course.private.glob(f"{part}/**/*.py")]
+    paths.append(releases_file(course, course.private_lessons[0]))
+    return {course.relative(path): path.read_bytes() for path in sorted(paths)}
+
+
 def _title(course: Course, lesson: str) -> str:
     """Return a lesson's title, the first heading of its notebook."""
     notebook = nbformat.read(course.learner(lesson), as_version=4)
     heading = re.search(r"(?m)^# (.+)$", notebook.cells[0].source)
     return heading[1].strip() if heading else lesson
+
+
+def _closed() -> list[str]:
+    """Return the systems whose students cannot read a package."""
+    return [name for name, system in SYSTEMS.items() if system.KEEPS_SEED]
 
 
 def _known() -> str:

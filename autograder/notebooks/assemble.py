@@ -46,20 +46,15 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids, optional = _Ids(), source.optional
     cells = [_cell(cell, ids, optional) for cell in source.cells]
-    if source.is_private:
-        for_learners_without_it(cells)
     course = source.course
     for cell in cells:
         if cell.cell_type == "markdown":
             link = partial(_link, course, text="{}")
             cell.source = with_functions(cell.source, course, link)
-    if cells[0].cell_type == "markdown":
-        cells[0].source += f"\n\n{_links(source)}"
-    further = [i for i, cell in enumerate(cells) if FURTHER.search(cell.source)]
-    for last in {len(cells) - 1, *(index - 1 for index in further)}:
-        if last > 0 and cells[last].cell_type == "markdown":
-            # In the last cell, not one of its own: a learner's copy keeps its cells.
-            cells[last].source += f"\n\n{_links(source, onward=True)}"
+    if source.is_private:
+        _without_what_learners_lack(cells)
+    else:
+        _add_links(cells, source)
     name = release_name(points_of(source))
     notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
     notebook.nbformat_minor = 5
@@ -67,10 +62,22 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     return notebook
 
 
-def for_learners_without_it(cells: Iterable[NotebookNode]) -> None:
-    """Let a private lesson's checks and answers do without what learners lack.
+def _add_links(cells: list[NotebookNode], source: LessonSource) -> None:
+    """Add links to the learner's home and to the neighbours, to cells of prose."""
+    if cells[0].cell_type == "markdown":
+        cells[0].source += f"\n\n{_links(source)}"
+    further = [i for i, cell in enumerate(cells) if FURTHER.search(cell.source)]
+    for last in {len(cells) - 1, *(index - 1 for index in further)}:
+        if last > 0 and cells[last].cell_type == "markdown":
+            # In the last cell, not one of its own: a learner's copy keeps its cells.
+            cells[last].source += f"\n\n{_links(source, onward=True)}"
 
-    A check says by itself that it is private, and there is no course's version.
+
+def _without_what_learners_lack(cells: Iterable[NotebookNode]) -> None:
+    """Let a private lesson's checks and answers do without bank and reference.
+
+    A check says by itself that it is private, and there is no course's version. Such a
+    lesson is handed out alone, so there are no links to others either.
     """
     for cell in cells:
         marks = cell.metadata.get("nbgrader", {})
@@ -93,12 +100,10 @@ def _links(source: LessonSource, *, onward: bool = False) -> str:
 
     onward : whether to leave out the lesson before
     """
-    links = ["[Home](../home.md)"]
-    if source.is_private:
-        return links[0]  # it belongs to no row of lessons
     course = source.course
     lessons = course.public_lessons
     here = lessons.index(source.path.stem)
+    links = ["[Home](../home.md)"]
     if here > 0 and not onward:
         links.append(_link(course, lessons[here - 1], "← {}"))
     if here + 1 < len(lessons):
