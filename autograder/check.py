@@ -49,8 +49,8 @@ NOT_YOUR_OWN = (
     "as solved."
 )
 JUDGED_LATER = (
-    "{name}: this exercise is judged when you hand the notebook in, and not here. Try "
-    "your function on small examples of your own."
+    "{name} is judged when you hand the notebook in, and not here. Try your function "
+    "on small examples of your own."
 )
 COURSE_VERSION = re.compile(r"from course_lib[.\w]* import (\w+)")  # a cell of one line
 
@@ -158,12 +158,13 @@ def _is_here(answer: Any, frame: FrameType) -> bool:
     with contextlib.suppress(CourseError, OSError):
         Course.here()  # an instructor's folder has it
     argument = _argument(frame)
-    written = argument.id if isinstance(argument, ast.Name) else ""
-    if written in exercise_names():
-        return True
     if not callable(answer):
         raise NotAnExercise(_not_a_function(answer, argument, frame))
-    print(JUDGED_LATER.format(name=written or "This exercise"))
+    own = getattr(plain_function(answer), "__name__", "")
+    name = argument.id if isinstance(argument, ast.Name) else own
+    if name in exercise_names():
+        return True
+    print(JUDGED_LATER.format(name=name or "This exercise"))
     return False
 
 

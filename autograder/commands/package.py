@@ -71,6 +71,11 @@ def make_package(
             f"{lesson} is private, and whoever hands in to {system} can read what "
             f"judges there: package it for {' or '.join(_closed())}"
         )
+    if course.is_private(lesson) and unsafe:
+        raise CourseError(
+            f"{lesson} is private, and a submission with the judge's rights could read "
+            "what judges it: package it without --unsafe"
+        )
     package = package_of(course, lesson, system, unsafe=unsafe)
     files = _wheel_files(course, package)
     if seed is not None or SYSTEMS[system].KEEPS_SEED:
