@@ -13,7 +13,6 @@ import subprocess
 import sys
 import zipfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import nbformat
 import pytest
