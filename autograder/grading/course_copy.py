@@ -202,6 +202,6 @@ def watched_functions(
     folder : the copy; what no answer needs is watched in every exercise
     """
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
-    seen = [each for each in exercises if not is_unseen(each.reference.__module__)]
-    every = [*map(_dotted, seen), *others, *ALSO_RECORDED]
+    copied = [each for each in exercises if not is_unseen(each.reference.__module__)]
+    every = [*map(_dotted, copied), *others, *ALSO_RECORDED]
     return {each.name: [*each.library] for each in exercises} | {EVERY: every}

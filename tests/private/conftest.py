@@ -6,6 +6,8 @@ from autograder import private
 from autograder.notebooks.build import build
 from tests.private.sample_course import HERE, LESSON, make_course
 
+collect_ignore = ["sample"]  # modules of a private folder, importable there alone
+
 
 @pytest.fixture(autouse=True, scope="module")
 def nothing_stays():

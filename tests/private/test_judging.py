@@ -145,10 +145,9 @@ def test_verdicts_depend_on_the_private_bank_of_their_lesson(course, built):
 
 
 def test_exercise_that_the_lesson_no_longer_has_is_still_judged(course, built):
-    """A bank and its reference stay, as the course's do."""
-    kept = json.loads((built.private / "releases.json").read_text())
-    kept[LESSON]["0" * 12] = {NAME: 14.0}
-    (course.private / "releases.json").write_text(json.dumps(kept))
+    releases = json.loads((built.private / "releases.json").read_text())
+    releases[LESSON]["0" * 12] = {NAME: 14.0}
+    (course.private / "releases.json").write_text(json.dumps(releases))
     notebook = nbformat.read(built.learner(LESSON), as_version=4)
     notebook.cells = [cell for cell in notebook.cells if NAME not in cell.id]
     course.learner(LESSON).parent.mkdir(parents=True)

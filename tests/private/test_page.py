@@ -186,5 +186,5 @@ def test_what_learners_get_has_nothing_private(instructor, tmp_path):
     for file in files:
         assert private_texts(file.read_bytes()) == set(), file
     package = instructor.root / "build" / "packages" / f"{LESSON}-gradescope"
-    found = private_texts((package / "autograder.zip").read_bytes())
-    assert found, "the search finds what is there"
+    in_package = private_texts((package / "autograder.zip").read_bytes())
+    assert in_package, "the search finds what is there"
