@@ -30,7 +30,7 @@ from autograder.editions import (
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.identity import SEED_BITS, fresh_seed, read_seed
 from autograder.grading.release import load_release
-from autograder.releases import release_name, releases_file
+from autograder.releases import release_name
 from autograder.workspace import installed
 
 # What judging does not call.
@@ -144,7 +144,7 @@ def _private_files(course: Course) -> Files:
     """Return what judges private lessons: banks, references, releases."""
     parts = (private.EXERCISES, private.REFERENCES)
     paths = [path for part in parts for path in course.private.glob(f"{part}/**/*.py")]
-    paths.append(releases_file(course, course.private_lessons[0]))
+    paths.append(course.private / installed.RELEASES)
     return {course.relative(path): path.read_bytes() for path in sorted(paths)}
 
 
