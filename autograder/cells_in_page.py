@@ -108,7 +108,7 @@ class PageCells:
         finally:
             autograder.check = before
 
-    def _check(self, answer: Any = None) -> None:
+    def _check(self, answer: Any = None, *, private: bool = False) -> None:
         report = report_of(find_exercise(answer, sys._getframe(1)), answer)
         self._flush()
         self._outputs.append({"kind": "html", "html": report.html()})

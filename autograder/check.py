@@ -49,6 +49,10 @@ NOT_YOUR_OWN = (
     "is the course's own version. You can go on with it; only your own version counts "
     "as solved."
 )
+JUDGED_LATER = (
+    "{name} is judged when you hand the notebook in, and not here. Try your function "
+    "on small examples of your own."
+)
 COURSE_VERSION = re.compile(r"from course_lib[.\w]* import (\w+)")  # a cell of one line
 
 
@@ -88,17 +92,20 @@ class CheckStopped(KeyboardInterrupt):
         return [f"CheckStopped: {self}"]
 
 
-def check(answer: Any = None) -> float | None:
+def check(answer: Any = None, *, private: bool = False) -> float | None:
     """Check an answer: ``check(softmax)``, with the function itself, not a result.
 
     answer : the function (or partial, or callable object) that answers an exercise
+    private : whether only the instructor can judge it; elsewhere it is not judged
 
     Returns nothing in a notebook, and the points earned under nbgrader's autograder.
     Raises ``CheckFailed`` if a claim does not hold, ``NotAnExercise`` if the answer is
     not one, ``NotRunYet`` if cells above have to run first.
     """
-    exercise = find_exercise(answer, sys._getframe(1))
     grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+    if private and not _is_here(answer, sys._getframe(1)):
+        return 0.0 if grading else None
+    exercise = find_exercise(answer, sys._getframe(1))
     if is_course_version(exercise, answer):
         print(f"{exercise.name}: this {NOT_YOUR_OWN}")
         return 0.0 if grading else None
@@ -147,6 +154,24 @@ def check(answer: Any = None) -> float | None:
     if not result.solved:
         raise CheckFailed(report) from None
     return None
+
+
+def _is_here(answer: Any, frame: FrameType) -> bool:
+    """Return whether a private exercise can be judged here; if not, print when it is.
+
+    Raises ``NotAnExercise`` for what is no function.
+    """
+    with contextlib.suppress(CourseError, OSError):
+        Course.here()  # an instructor's folder has it
+    argument = _argument(frame)
+    if not callable(answer):
+        raise NotAnExercise(_not_a_function(answer, argument, frame))
+    own = getattr(plain_function(answer), "__name__", "")
+    name = argument.id if isinstance(argument, ast.Name) else own
+    if name in exercise_names():
+        return True
+    print(JUDGED_LATER.format(name=name or "This exercise"))
+    return False
 
 
 def _refuse_missing_name(

@@ -12,11 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder import private
+
 NO_NOTEBOOK = "there is no lesson in notebooks/ yet: run `make build`, then call again"
 NO_SOURCE = (
     "there is no lesson yet: write solutions/NN_name/NN_name.py, then call again"
 )
 WORK = "work"
+SETTINGS = "nbgrader_config.py"  # what makes a folder a course's
 OF_STUDENTS = ("submitted", "autograded", "feedback")  # folders of a course
 
 
@@ -35,17 +38,21 @@ class Course:
 
     @classmethod
     def here(cls, start: Path | None = None) -> "Course":
-        """Return the course whose folder the current folder, or ``start``, lies in."""
+        """Return the course whose folder the current folder, or ``start``, lies in.
+
+        Its private exercises, if it has some, are those that this process knows.
+        """
         current = (start or Path.cwd()).resolve()
         folders = [
             folder
             for folder in (current, *current.parents)
-            if (folder / "nbgrader_config.py").is_file()
+            if (folder / SETTINGS).is_file()
         ]
         for index, folder in enumerate(folders):
             # What a student hands in may look like a course, whose settings are run.
             outer = folders[index + 1 :]
             if not any(folder.relative_to(o).parts[0] in OF_STUDENTS for o in outer):
+                private.use(folder)
                 return cls(folder)
         raise CourseError(
             f"{current} is not inside a course folder (one with nbgrader_config.py): "
@@ -63,9 +70,40 @@ class Course:
         return self.work
 
     @property
+    def private(self) -> Path:
+        """The folder with an instructor's own lessons, if there is one."""
+        return self.root / private.FOLDER
+
+    @property
     def lessons(self) -> list[str]:
         """Names of all lessons, in order: folders with a text source of that name."""
-        sources = sorted(self.root.glob("solutions/[0-9]*/*.py"))
+        return [*self.public_lessons, *self.private_lessons]
+
+    @property
+    def public_lessons(self) -> list[str]:
+        """Names of the lessons that everybody may have, in order."""
+        return self._lessons_in(self.root)
+
+    @property
+    def private_lessons(self) -> list[str]:
+        """Names of the instructor's own lessons, in order."""
+        lessons = self._lessons_in(self.private)
+        for lesson in lessons:
+            file = self.relative(self.source(lesson))
+            if not private.NAME.fullmatch(lesson):
+                raise CourseError(
+                    f"{file}:1: {lesson} cannot be a private lesson's name: take a "
+                    f"number from {private.FIRST_NUMBER} on, such as 90_exam"
+                )
+            if (self.root / private.SOLUTIONS / lesson).is_dir():
+                raise CourseError(
+                    f"{file}:1: the course has a lesson {lesson} too, in "
+                    f"{private.SOLUTIONS}/{lesson}: give yours another name"
+                )
+        return lessons
+
+    def _lessons_in(self, folder: Path) -> list[str]:
+        sources = sorted(folder.glob(f"{private.SOLUTIONS}/[0-9]*/*.py"))
         lessons = [path.stem for path in sources if path.stem == path.parent.name]
         for path in sources:
             if path.parent.name not in lessons:
@@ -74,6 +112,10 @@ class Course:
                     f"must be called {path.parent.name}.py"
                 )
         return lessons
+
+    def is_private(self, lesson: str) -> bool:
+        """Return whether a lesson is one of the instructor's own."""
+        return (self.private / private.SOLUTIONS / lesson).is_dir()
 
     @property
     def built_lessons(self) -> list[str]:
@@ -112,11 +154,15 @@ class Course:
 
     def source(self, lesson: str) -> Path:
         """Path of a lesson's text source."""
-        return self.root / "solutions" / lesson / f"{lesson}.py"
+        return self._solution(lesson) / f"{lesson}.py"
 
     def teacher(self, lesson: str) -> Path:
         """Path of a lesson's teacher's notebook."""
-        return self.root / "solutions" / lesson / f"{lesson}.ipynb"
+        return self._solution(lesson) / f"{lesson}.ipynb"
+
+    def _solution(self, lesson: str) -> Path:
+        above = self.private if self.is_private(lesson) else self.root
+        return above / private.SOLUTIONS / lesson
 
     def learner(self, lesson: str) -> Path:
         """Path of a lesson's learner's notebook, the original."""

@@ -10,6 +10,8 @@ A required exercise is kept as ``{"softmax": 5.0}``, an optional one as
 ``{"softmax": {"points": 5.0, "optional": true}}``. In releases from before there were
 optional ones all are required.
 
+A private lesson's releases are in ``private/releases.json``, which goes nowhere.
+
 Under ``CELLS`` stand the digests of the lessons' other cells, of all releases: what a
 submission has of an earlier release is known as the course's, not the learner's own.
 
@@ -20,6 +22,7 @@ may still have the former names; ``SUCCESSORS`` says what has become of them.
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, CourseError, write_atomically
@@ -134,10 +137,24 @@ def kept_cells(course: Course) -> frozenset[str]:
     return frozenset(_read_kept(course)[1])
 
 
+def releases_file(course: Course, lesson: str) -> Path:
+    """Return the file that keeps a lesson's releases."""
+    return (course.private if course.is_private(lesson) else course.root) / FILE
+
+
 def _read_kept(course: Course) -> tuple[dict[str, dict[str, Points]], list[str]]:
     """Read what is kept: releases by lesson, and digests of cells."""
+    by_lesson, digests = _read_file(course, course.root / FILE)
+    of_private, more = _read_file(course, course.private / FILE)
+    return by_lesson | of_private, digests + more
+
+
+def _read_file(
+    course: Course, path: Path
+) -> tuple[dict[str, dict[str, Points]], list[str]]:
+    """Read one of the files."""
     try:
-        by_lesson = json.loads((course.root / FILE).read_text(encoding="utf-8"))
+        by_lesson = json.loads(path.read_text(encoding="utf-8"))
         digests = [str(digest) for digest in by_lesson.pop(CELLS, [])]
         return {
             lesson: {name: _points(contained) for name, contained in releases.items()}
@@ -146,11 +163,12 @@ def _read_kept(course: Course) -> tuple[dict[str, dict[str, Points]], list[str]]
     except FileNotFoundError:
         return {}, []
     except OSError as error:
-        raise CourseError(f"{FILE} cannot be read ({error.strerror})") from None
+        name = course.relative(path)
+        raise CourseError(f"{name} cannot be read ({error.strerror})") from None
     except (ValueError, TypeError, AttributeError, LookupError):
         raise CourseError(
-            f"{FILE} is damaged: bring it back from git or a backup; without it, "
-            "nobody knows which exercises earlier releases had"
+            f"{course.relative(path)} is damaged: bring it back from git or a backup; "
+            "without it, nobody knows which exercises earlier releases had"
         ) from None
 
 
@@ -223,11 +241,11 @@ def cell_digest(source: str) -> str:
 def with_release(
     course: Course, lesson: str, points: Mapping[str, float], texts: Iterable[str] = ()
 ) -> str:
-    """Return the text of ``releases.json`` with a release in it.
+    """Return the text of the lesson's ``releases.json`` with a release in it.
 
     texts : of its cells, without the answers' and the checks'
     """
-    by_lesson, digests = _read_kept(course)
+    by_lesson, digests = _read_file(course, releases_file(course, lesson))
     own = Points(points, optional_of(points))
     by_lesson.setdefault(lesson, {}).setdefault(release_name(own), own)
     entries: dict[str, Any] = {
@@ -246,10 +264,12 @@ def keep_release(course: Course, lesson: str, points: Mapping[str, float]) -> No
     """
     if release_name(points) in kept_releases(course).get(lesson, {}):
         return
+    path = releases_file(course, lesson)
     try:
-        write_atomically(course.root / FILE, with_release(course, lesson, points))
+        write_atomically(path, with_release(course, lesson, points))
     except OSError as error:
-        raise CourseError(f"{FILE} cannot be written ({error.strerror})") from None
+        name = course.relative(path)
+        raise CourseError(f"{name} cannot be written ({error.strerror})") from None
 
 
 def own_release(

@@ -1,8 +1,9 @@
 """Every command of the documentation's pages is run, or stands here with its reason.
 
-``docs/running-a-term.md`` and ``hub/README.md`` have tests of their own, which go
-through them from top to bottom (``tests/test_running_a_term.py``, ``tests/hub``). The
-others are carried out here, each in the folder of a small class.
+``docs/running-a-term.md``, ``docs/private-exercises.md`` and ``hub/README.md`` have
+tests of their own, which go through them from top to bottom
+(``tests/test_running_a_term.py``, ``tests/private``, ``tests/hub``). The others are
+carried out here, each in the folder of a small class.
 """
 
 import contextlib
@@ -52,7 +53,11 @@ ROSTER = (
     "bjarne,Bjarne,Lund,bjarne@example.org,,B\n"
     f"zoe,Zoë,Bauer,zoe@example.org,{ZOE.number},B\n"
 )
-OF_THEIR_OWN = ("docs/running-a-term.md", "hub/README.md")
+OF_THEIR_OWN = (
+    "docs/running-a-term.md",
+    "docs/private-exercises.md",
+    "hub/README.md",
+)
 CARRIED_OUT = [
     name
     for page in PAGES

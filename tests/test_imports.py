@@ -27,6 +27,7 @@ AUTOGRADER = (
     {"exercises"},
     {"checking", "releases"},
     {"course", "grammars", "in_class", "pytorch", "shown_code", "startup", "system"},
+    {"private"},
 )
 COURSE_LIB = (
     {"experiments", "figures"},

@@ -10,7 +10,6 @@ are closed; else not at all, unless the package was made with ``--unsafe``.
 
 import argparse
 import contextlib
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -35,8 +34,8 @@ from autograder.grading.reading import (
 )
 from autograder.grading.sandbox import NoSandbox, others_can_read
 from autograder.grading.submission import Submission
-from autograder.releases import CELLS, CHECK
-from autograder.workspace.installed import RELEASES, installed_lessons
+from autograder.releases import CHECK, kept_releases
+from autograder.workspace.installed import installed_lessons
 
 MAX_ENTRIES = 2000  # files of a submission that are looked at
 NO_FOLDERS = {"__MACOSX", "__pycache__", "node_modules"}
@@ -302,11 +301,8 @@ def _lessons_of(path: Path) -> list[str]:
 
 def _exercises_of_lessons() -> Iterator[tuple[str, set[str]]]:
     """Yield each lesson with the exercises of all its releases; no bank is loaded."""
-    path = installed_lessons() / RELEASES
-    data = json.loads(path.read_text(encoding="utf-8"))
-    for lesson, releases in data.items():
-        if lesson != CELLS:
-            yield lesson, {name for names in releases.values() for name in names}
+    for lesson, releases in kept_releases(Course(installed_lessons())).items():
+        yield lesson, {name for names in releases.values() for name in names}
 
 
 def _about_release(engine: Engine, path: Path) -> list[str]:

@@ -151,7 +151,7 @@ def build_book(
     """
     require_sphinx()
     release = release_of(pyodide)
-    whole = {*lessons} == {*course.lessons}
+    whole = {*lessons} == {*course.public_lessons}
     for remark in release.remarks:
         print(remark, file=sys.stderr)
     notebooks = {

@@ -45,6 +45,7 @@ GROUPS = {
         Document("docs/running-a-term.md", "from an empty machine to the last grade"),
         Document("docs/grading.md", "what is graded, and for what"),
         Document("docs/safety.md", "what the sandbox withstands"),
+        Document("docs/private-exercises.md", "an examination of your own"),
         Document("docs/feedback-and-grades.md", "what students get, and the class"),
         Document("docs/late-days.md", "due dates, late penalties, extensions"),
         Document("docs/lms.md", "names and submissions in, grades out"),

@@ -1,15 +1,17 @@
 """What an author calls: from a text source to notebooks, and what a bank catches."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from autograder import private
 from autograder.checking.matrix import as_data, matrix, print_matrix
 from autograder.checking.registry import exercises_of
-from autograder.course import Course
+from autograder.course import Course, CourseError
 from autograder.startup import skip_address_parser, use_one_thread
 
 PANEL = "For authors"
@@ -73,7 +75,10 @@ def site_command(
     answers, with Pyodide from its own network or from a folder.
     """
     course = Course.here()
-    chosen = [course.find_lesson(name) for name in lessons or course.lessons or [""]]
+    public = course.public_lessons
+    chosen = [course.find_lesson(name) for name in lessons or public or [""]]
+    if hidden := [each for each in chosen if course.is_private(each)]:
+        raise CourseError(f"{', '.join(hidden)}: a private lesson is in no book")
     skip_address_parser()
     from autograder.book.build import build_book  # nbgrader: a second of imports
 
@@ -111,7 +116,13 @@ def matrix_command(
 @commands.command("new", rich_help_panel=PANEL)
 def new_command(
     name: Annotated[str, typer.Argument(help="The exercise's, and its function's")],
-    lesson: Annotated[str, typer.Option(help="A lesson's number or name")],
+    lesson: Annotated[
+        str,
+        typer.Option(
+            help="A lesson's number or name; 90_exam, or another from 90 on, is a "
+            "private lesson, made if it is not there"
+        ),
+    ],
     module: Annotated[
         str,
         typer.Option(
@@ -131,18 +142,29 @@ def new_command(
     ] = "",
 ) -> None:
     """Begin an exercise: reference, bank, answers and cells, to be filled in."""
-    from autograder.commands.new_exercise import new_exercise  # jupytext: half a second
+    # jupytext: half a second
+    from autograder.commands.new_exercise import begin_lesson, new_exercise
 
     course = Course.here()
+    begun = None
+    if lesson not in course.lessons and private.NAME.fullmatch(lesson):
+        begun = begin_lesson(course, lesson)
     folder = course.find_lesson(lesson)
     arguments = parameters.replace(",", " ").split()
-    for path in new_exercise(course, name, folder, module, arguments, section):
+    try:
+        paths = new_exercise(course, name, folder, module, arguments, section)
+    except BaseException:
+        if begun:
+            shutil.rmtree(begun.parent)
+        raise
+    for path in paths:
         print(f"Written: {course.relative(path)}")
+    tests = "" if course.is_private(folder) else " and `make test`"
     where = f"at the end of {section!r}" if section else "before the closing section"
     print(
         f"The lesson's cells stand {where}. What is marked TODO is to be filled in: "
         f"`autograder check-bank {name}` lists it, and says when it is right; then "
-        f"`autograder build {folder[:2]}` and `make test`."
+        f"`autograder build {folder[:2]}`{tests}."
     )
 
 

@@ -6,25 +6,29 @@ with file and line, and what needs it is not judged.
 
 import importlib
 import inspect
-import linecache
 import os
 import sys
 import time
-import traceback
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
+from autograder import private
 from autograder.checking import bank
 from autograder.checking.bank import SEEDS, TODO, AnswersToTry
 from autograder.checking.call import plain_function
-from autograder.checking.edits import EditError
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.matrix import matrix, print_matrix
 from autograder.checking.points import format_number
-from autograder.checking.registry import UnknownExercise, load
+from autograder.checking.registry import (
+    UnknownExercise,
+    bank_file,
+    import_fault,
+    is_private,
+    load,
+)
 from autograder.checking.trivial_answers import TRIVIAL
 from autograder.checking.way_on import SENTENCES
 from autograder.course import Course, CourseError
@@ -106,8 +110,8 @@ def print_code(name: str, misconception: str) -> None:
 def _todos(course: Course, exercise: Exercise) -> Part:
     paths = [
         Path(inspect.getfile(exercise.reference)),
-        _path(course, "autograder", "exercises", exercise.name),
-        _path(course, "tests", "answers", exercise.name),
+        course.root / bank_file(exercise.name),
+        _answers_file(course, exercise.name),
     ]
     lines = [todo for path in paths if path.exists() for todo in bank.todos(path)]
     sentences = paths[1].with_name(SENTENCES)
@@ -117,7 +121,9 @@ def _todos(course: Course, exercise: Exercise) -> Part:
     lesson = course.source(exercise.lesson)
     rows = lesson.read_text(encoding="utf-8").splitlines() if lesson.exists() else []
     heading, check = f"# ### Exercise: {exercise.name}", f"check({exercise.name})"
-    if heading in rows and check in rows:
+    if is_private(exercise.name) and rows:
+        lines += bank.todos(lesson)
+    elif heading in rows and check in rows:
         first, last = rows.index(heading) + 1, rows.index(check) + 1
         lines += bank.todos(lesson, first, last)
     return Part(
@@ -226,15 +232,17 @@ def _load_exercise(name: str) -> Exercise:
         raise CourseError(f"{name!r} is no exercise's name")
     try:
         return load(name)
+    except CourseError:
+        raise
     except UnknownExercise as error:
         raise CourseError(f"{error}; `autograder new` begins one") from None
     except Exception as error:
-        raise _import_fault(f"autograder/exercises/{name}.py", error) from None
+        raise import_fault(bank_file(name), error) from None
 
 
 def _load_answers(course: Course, name: str) -> AnswersToTry:
-    path = _path(course, "tests", "answers", name)
-    if not (path.parent / "__init__.py").is_file():
+    path = _answers_file(course, name)
+    if not (course.root / "tests" / "answers" / "__init__.py").is_file():
         raise CourseError(
             "the answers that test a bank are in tests/answers, which only a checkout "
             "of the course has: call this in one"
@@ -245,25 +253,17 @@ def _load_answers(course: Course, name: str) -> AnswersToTry:
             "in the files beside it"
         )
     sys.path.insert(0, str(course.root))
+    if is_private(name):
+        importlib.import_module("tests.answers").__path__.append(str(path.parent))
     try:
         return importlib.import_module(f"tests.answers.{name}").answers
     except Exception as error:
-        raise _import_fault(course.relative(path), error) from None
+        raise import_fault(course.relative(path), error) from None
 
 
-def _import_fault(file: str, error: Exception) -> CourseError:
-    """Return the error that a file cannot be imported, with the line that stops it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename.endswith(file)]
-    line: int = getattr(error, "lineno", None) or (lines[-1] if lines else 1) or 1
-    if isinstance(error, EditError) and error.row and lines:
-        path = next(each.filename for each in frames if each.filename.endswith(file))
-        rows = linecache.getlines(path)
-        below = (n for n, row in enumerate(rows, 1) if row.startswith(error.row))
-        line = next((n for n in below if n > line), line)
-    what = f"{type(error).__name__}: {error}"
-    return CourseError(f"{file}:{line}: cannot be imported: {what}")
-
-
-def _path(course: Course, *parts: str) -> Path:
-    return course.root.joinpath(*parts).with_suffix(".py")
+def _answers_file(course: Course, name: str) -> Path:
+    """Return the file with the answers that test a bank."""
+    folder = course.root / "tests" / "answers"
+    if is_private(name):
+        folder = course.private / private.ANSWERS
+    return folder / f"{name}.py"

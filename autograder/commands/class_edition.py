@@ -152,9 +152,16 @@ def edition_of(course: Course, lessons: str, closed: str, label: str) -> Edition
             f"--label {label!r} cannot be part of a version: write small letters, "
             "digits and single dots, such as week03"
         )
-    names = chosen_lessons(course, lessons) if lessons else course.built_lessons
+    everything = [n for n in course.built_lessons if not course.is_private(n)]
+    names = chosen_lessons(course, lessons) if lessons else everything
     if not names:
         raise CourseError(f"{course.root} has no lesson in notebooks/")
+    for each in names:
+        if course.is_private(each):
+            file = course.relative(course.learner(each))
+            raise CourseError(
+                f"{each} is private, and in no edition: hand out {file} by itself"
+            )
     return Edition(
         course, tuple(names), frozenset(chosen_lessons(course, closed)), label
     )

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder import private
 from autograder.checking.bank import MIN_MISCONCEPTIONS, MIN_OTHERS
-from autograder.checking.registry import exercise_names
+from autograder.checking.registry import bank_file, exercise_names
 from autograder.checking.way_on import SENTENCES
 from autograder.course import Course, CourseError, write_together
 from autograder.notebooks.source import ID, LessonSource, bound_names
@@ -129,9 +130,33 @@ from MODULE import NAME  # exercise
 check(NAME)
 
 """
+PRIVATE_LESSON = """\
+# %% [markdown]
+# # TODO: a title
+#
+# TODO: what this is about. **About 20 minutes.** Each exercise is judged when you
+# hand this notebook in.
+
+# %%
+import numpy as np
+
+from autograder import check
+
+# %% [markdown]
+# ## Before you hand it in
+#
+# Run all cells from top to bottom, save the notebook, and hand it in.
+"""
 SENTENCE = """\
 NAME = "TODO: what it makes possible, such as: You can now …"
 """
+
+
+def begin_lesson(course: Course, lesson: str) -> Path:
+    """Write the skeleton of a private lesson; return its file."""
+    path = course.private / private.SOLUTIONS / lesson / f"{lesson}.py"
+    write_together({path: PRIVATE_LESSON})
+    return path
 
 
 def new_exercise(
@@ -155,11 +180,20 @@ def new_exercise(
     """
     source = LessonSource(course.source(lesson))
     _require_names(name, parameters, source)
-    module = _full_name(module or _main_module(source))
-    reference = course.root.joinpath(*module.split(".")).with_suffix(".py")
-    bank = course.root / "autograder" / "exercises" / f"{name}.py"
-    answers = course.root / "tests" / "answers" / f"{name}.py"
-    _require_room(course, reference, bank, answers)
+    if source.is_private:
+        own = module or lesson.partition("_")[2]
+        module = _full_name(own, private.PACKAGE)
+        references = course.private / private.REFERENCES
+        reference = references.joinpath(*own.split(".")).with_suffix(".py")
+        bank = course.private / private.EXERCISES / f"{name}.py"
+        answers = course.private / private.ANSWERS / f"{name}.py"
+    else:
+        module = _full_name(module or _main_module(source))
+        reference = course.root.joinpath(*module.split(".")).with_suffix(".py")
+        bank = course.root / "autograder" / "exercises" / f"{name}.py"
+        answers = course.root / "tests" / "answers" / f"{name}.py"
+        _require_folders(course, reference, bank, answers)
+    _require_room(course, bank, answers)
     library = _library(course, reference, name, source)
     array = _array_type(bound_names(library) & source.set_up)
     words = _words(name, lesson, module, parameters, array)
@@ -174,22 +208,26 @@ def new_exercise(
         text = sentences.read_text(encoding="utf-8")
         texts[sentences] = text + _with_words(SENTENCE, words)
     readme = course.root / "README.md"
-    if readme.is_file():
+    if readme.is_file() and not source.is_private:
         further = f"# ## {section}\n" in _further(source)
         texts[readme] = _with_counts(readme, lesson, len(source.exercises) + 1, further)
     write_together(texts)
     return list(texts)
 
 
-def _require_room(course: Course, reference: Path, bank: Path, answers: Path) -> None:
-    """Raise ``CourseError`` if a folder is not there, or a new file is."""
-    for path in (reference, bank, answers):
+def _require_folders(course: Course, *paths: Path) -> None:
+    """Raise ``CourseError`` if a folder is not there."""
+    for path in paths:
         if not path.parent.is_dir():
             raise CourseError(
                 f"there is no folder {course.relative(path.parent)}: call this in a "
                 "checkout of the course, and name a module in a folder that is there"
             )
-    for path in (bank, answers):
+
+
+def _require_room(course: Course, *paths: Path) -> None:
+    """Raise ``CourseError`` if a new file is there already."""
+    for path in paths:
         if path.exists():
             raise CourseError(f"{course.relative(path)} is there already")
 
@@ -205,8 +243,7 @@ def _require_names(name: str, parameters: Sequence[str], source: LessonSource) -
             raise CourseError(f"{each!r} is a keyword of Python: take another name")
     if name in exercise_names():
         raise CourseError(
-            f"there is an exercise {name!r}, in autograder/exercises/{name}.py: take "
-            "another name"
+            f"there is an exercise {name!r}, in {bank_file(name)}: take another name"
         )
     if name in source.set_up or hasattr(builtins, name):
         raise CourseError(
@@ -231,15 +268,15 @@ def _main_module(source: LessonSource) -> str:
     return modules.most_common(1)[0][0]
 
 
-def _full_name(module: str) -> str:
-    """Return a module's dotted name with ``course_lib`` in front."""
-    parts = module.removeprefix(f"{LIBRARY}.").split(".")
+def _full_name(module: str, package: str = LIBRARY) -> str:
+    """Return a module's dotted name with its package in front."""
+    parts = module.removeprefix(f"{package}.").split(".")
     if not all(NAME.fullmatch(part) for part in parts):
         raise CourseError(
-            f"{module!r} is no module of {LIBRARY}: name one as attention, or as "
+            f"{module!r} is no module of {package}: name one as attention, or as "
             "nn.functional"
         )
-    return ".".join([LIBRARY, *parts])
+    return ".".join([package, *parts])
 
 
 def _library(course: Course, path: Path, name: str, source: LessonSource) -> str:

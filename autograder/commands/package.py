@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder import private
 from autograder.adapters.package import (
     REQUIREMENTS,
     SEED,
@@ -66,6 +67,16 @@ def make_package(
     lesson = course.find_lesson(lesson, built=True)
     folder = folder or course.root / "build" / "packages" / f"{lesson}-{system}"
     folder = new_folder(folder)
+    if course.is_private(lesson) and not SYSTEMS[system].KEEPS_SEED:
+        raise CourseError(
+            f"{lesson} is private, and whoever hands in to {system} can read what "
+            f"judges there: package it for {' or '.join(_closed())}"
+        )
+    if course.is_private(lesson) and unsafe:
+        raise CourseError(
+            f"{lesson} is private, and a submission with the judge's rights could read "
+            "what judges it: package it without --unsafe"
+        )
     package = package_of(course, lesson, system, unsafe=unsafe)
     files = _wheel_files(course, package)
     if seed is not None or SYSTEMS[system].KEEPS_SEED:
@@ -132,6 +143,8 @@ def _wheel_files(course: Course, package: Package) -> Files:
             notebook.read_bytes()
         ),
     }
+    if course.is_private(package.lesson):
+        shared |= _private_files(course)
     version = labelled_version("package")
     return {
         package.wheel: wheel_of(version, dict(package_files(LEFT_OUT)), shared),
@@ -140,11 +153,24 @@ def _wheel_files(course: Course, package: Package) -> Files:
     }
 
 
+def _private_files(course: Course) -> Files:
+    """Return what judges private lessons: banks, references, releases."""
+    parts = (private.EXERCISES, private.REFERENCES)
+    paths = [path for part in parts for path in course.private.glob(f"{part}/**/*.py")]
+    paths.append(course.private / installed.RELEASES)
+    return {course.relative(path): path.read_bytes() for path in sorted(paths)}
+
+
 def _title(course: Course, lesson: str) -> str:
     """Return a lesson's title, the first heading of its notebook."""
     notebook = nbformat.read(course.learner(lesson), as_version=4)
     heading = re.search(r"(?m)^# (.+)$", notebook.cells[0].source)
     return heading[1].strip() if heading else lesson
+
+
+def _closed() -> list[str]:
+    """Return the systems whose students cannot read a package."""
+    return [name for name, system in SYSTEMS.items() if system.KEEPS_SEED]
 
 
 def _known() -> str:

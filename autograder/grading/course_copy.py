@@ -18,6 +18,7 @@ from pathlib import Path
 
 import autograder
 import course_lib
+from autograder import private
 from autograder.checking.exercise import Exercise
 from autograder.checking.registry import exercise_names
 from autograder.grading.inside.library import ALSO_RECORDED, CALLED, EVERY, announce
@@ -51,7 +52,7 @@ class CheckFailed(AssertionError):
     """Never raised here."""
 
 
-def check(answer=None):
+def check(answer=None, *, private=False):
     """Do nothing: the answer is judged outside."""
 '''
 
@@ -188,6 +189,11 @@ def modules_of(setup: Sequence[str]) -> list[str]:
     return sorted(modules - {"autograder", "__future__"})
 
 
+def is_unseen(module: str) -> bool:
+    """Return whether a module is a private reference's: no copy has it."""
+    return module == private.PACKAGE or module.startswith(f"{private.PACKAGE}.")
+
+
 def watched_functions(
     folder: Path, exercises: Sequence[Exercise]
 ) -> Mapping[str, list[str]]:
@@ -196,5 +202,6 @@ def watched_functions(
     folder : the copy; what no answer needs is watched in every exercise
     """
     others = json.loads((folder / OTHERS).read_text(encoding="utf-8"))
-    every = [*map(_dotted, exercises), *others, *ALSO_RECORDED]
+    copied = [each for each in exercises if not is_unseen(each.reference.__module__)]
+    every = [*map(_dotted, copied), *others, *ALSO_RECORDED]
     return {each.name: [*each.library] for each in exercises} | {EVERY: every}

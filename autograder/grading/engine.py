@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checking.exercise import Exercise
-from autograder.checking.registry import load
+from autograder.checking.registry import bank_file, load
 from autograder.course import Course, CourseError
 from autograder.grading import course_copy
 from autograder.grading.budget import Budget, TimedOutOnce
@@ -221,7 +221,11 @@ def sandbox_of(
     children : how many submissions will run at the same time
     """
     exercises = [load(name) for name in release.exercises]
-    graded = {exercise.reference.__module__ for exercise in exercises}
+    graded = {
+        module
+        for exercise in exercises
+        if not course_copy.is_unseen(module := exercise.reference.__module__)
+    }
     return Sandbox(
         folder,
         sorted({*course_copy.modules_of(release.own_code), *graded}),
@@ -238,7 +242,7 @@ def sandbox_of(
 def unjudgeable_in_words(lesson: str, exercises: Collection[str]) -> str:
     """Return a sentence on exercises of a release that cannot be judged any more."""
     names = sorted(exercises)
-    files = " and ".join(f"autograder/exercises/{name}.py" for name in names)
+    files = " and ".join(map(bank_file, names))
     return (
         f"its release of {lesson} had {', '.join(names)}, which the course can no "
         f"longer judge: bring back {files} with the reference; otherwise "

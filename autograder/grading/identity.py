@@ -23,6 +23,8 @@ from pathlib import Path
 
 import autograder
 import course_lib
+from autograder import private
+from autograder.checking.registry import is_private
 from autograder.course import Course, CourseError
 from autograder.grading.release import Cell, load_all_releases
 
@@ -120,11 +122,19 @@ def course_version(course: Course, lesson: str) -> str:
     _add(digest, b"lock", LOCK.read_bytes() if LOCK.is_file() else b"")
     cells = load_all_releases(course, lesson).cells
     retired = {cell.exercise for cell in cells if cell.is_retired} - {""}  # no imports
+    if any(map(is_private, {cell.exercise for cell in cells})):
+        _add(digest, b"private", private_digest(course))
     for name in sorted(retired):  # of earlier releases; most lessons have none
         _add(digest, b"retired", name.encode())
     versions = [platform.python_version(), *map(version, INSTALLED)]
     _add(digest, b"installed", " ".join(versions).encode())
     return digest.hexdigest()
+
+
+def private_digest(course: Course) -> bytes:
+    """Return a digest of the private banks and references."""
+    parts = private.EXERCISES, private.REFERENCES
+    return digest_of(course.private / part for part in parts)
 
 
 def verdict_key(

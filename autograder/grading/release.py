@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Literal
 
+from autograder import private
 from autograder.checking.own_answer import as_answer, as_stub
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.course import Course, CourseError
@@ -88,7 +89,11 @@ class Release:
 
 
 def load_release(course: Course, lesson: str) -> Release:
-    """Load a lesson's released notebook; raises ``CourseError`` if there is none."""
+    """Load a lesson's released notebook; raises ``CourseError`` if there is none.
+
+    The course's private exercises are those that this process knows from then on.
+    """
+    private.use(course.root)
     path = course.learner(lesson)
     make = "run `make build` to make it anew"
     try:
@@ -276,7 +281,10 @@ def _fault(release: Release) -> str:
     ids = [cell.id for cell in release.cells]
     for name in [*solutions, *checks]:
         if name not in exercise_names():
-            return f"grades {name!r}, which is no exercise of the course"
+            where = "of the course"
+            if private.NAME.fullmatch(release.lesson):
+                where += f", and is not in {private.FOLDER}/{private.EXERCISES} either"
+            return f"grades {name!r}, which is no exercise {where}"
         if solutions.count(name) != 1 or checks.count(name) != 1:
             return f"does not have one cell and one check for {name}"
     if len({*ids}) < len(ids):

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder import private
 from autograder.course import Course, CourseError
 
 SYSTEM = (
@@ -26,6 +27,7 @@ PREFIX = ("bin", "include", "lib", "lib32", "lib64", "libexec", "share", "pyvenv
 INSIDE, COURSE, PYTHON = "/engine", "/course", "/python"
 PRIVATE = (
     *("submitted", "autograded", "feedback", "solutions", "notebooks", "build"),
+    private.FOLDER,
     *("gradebook.db", "gradebook.seed"),
 )
 EXCHANGE = Path("/usr/local/share/nbgrader")  # nbgrader's own choice for it

@@ -6,6 +6,7 @@ section's title with a number for the rest.
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 
 import nbformat
@@ -45,11 +46,24 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
     """Return the teacher's notebook of a lesson, without outputs."""
     ids, optional = _Ids(), source.optional
     cells = [_cell(cell, ids, optional) for cell in source.cells]
-    course = Course(source.path.parents[2])
+    course = source.course
     for cell in cells:
         if cell.cell_type == "markdown":
             link = partial(_link, course, text="{}")
             cell.source = with_functions(cell.source, course, link)
+    if source.is_private:
+        _without_what_learners_lack(cells)
+    else:
+        _add_links(cells, source)
+    name = release_name(points_of(source))
+    notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
+    notebook.nbformat_minor = 5
+    nbformat.validate(notebook)
+    return notebook
+
+
+def _add_links(cells: list[NotebookNode], source: LessonSource) -> None:
+    """Add links to the learner's home and to the neighbours, to cells of prose."""
     if cells[0].cell_type == "markdown":
         cells[0].source += f"\n\n{_links(source)}"
     further = [i for i, cell in enumerate(cells) if FURTHER.search(cell.source)]
@@ -57,11 +71,21 @@ def teacher_notebook(source: LessonSource) -> NotebookNode:
         if last > 0 and cells[last].cell_type == "markdown":
             # In the last cell, not one of its own: a learner's copy keeps its cells.
             cells[last].source += f"\n\n{_links(source, onward=True)}"
-    name = release_name(points_of(source))
-    notebook = new_notebook(cells=cells, metadata=METADATA | {METADATA_KEY: name})
-    notebook.nbformat_minor = 5
-    nbformat.validate(notebook)
-    return notebook
+
+
+def _without_what_learners_lack(cells: Iterable[NotebookNode]) -> None:
+    """Let a private lesson's checks and answers do without bank and reference.
+
+    A check says by itself that it is private, and there is no course's version. Such a
+    lesson is handed out alone, so there are no links to others either.
+    """
+    for cell in cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("grade"):
+            name = marks["grade_id"].removeprefix(CHECK)
+            cell.source = f"check({name}, private=True)"
+        elif marks.get("solution"):
+            del cell.metadata[ANSWER_KEY]
 
 
 def points_of(source: LessonSource) -> Points:
@@ -76,9 +100,8 @@ def _links(source: LessonSource, *, onward: bool = False) -> str:
 
     onward : whether to leave out the lesson before
     """
-    # The lessons' sources lie side by side: …/02_self_attention/02_self_attention.py
-    course = Course(source.path.parents[2])
-    lessons = course.lessons
+    course = source.course
+    lessons = course.public_lessons
     here = lessons.index(source.path.stem)
     links = ["[Home](../home.md)"]
     if here > 0 and not onward:

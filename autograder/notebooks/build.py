@@ -23,6 +23,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import PyFileConfigLoader
 
+from autograder.checking.registry import bank_file
 from autograder.course import Course, CourseError, write_atomically, write_together
 from autograder.notebooks.assemble import points_of, teacher_notebook
 from autograder.notebooks.cells import SourceCell
@@ -31,13 +32,13 @@ from autograder.notebooks.pictures import as_json, texts_path
 from autograder.notebooks.source import LessonSource
 from autograder.releases import (
     ANSWER_KEY,
-    FILE,
     cell_digest,
     how_to_drop,
     kept_cells,
     kept_releases,
     last_points,
     release_name,
+    releases_file,
     with_release,
 )
 from autograder.shown_code import without_assertions
@@ -173,7 +174,7 @@ def build(course: Course, lesson: str) -> None:
             {
                 course.teacher(lesson): as_text(teacher),
                 course.learner(lesson): learner,
-                course.root / FILE: with_release(
+                releases_file(course, lesson): with_release(
                     course, lesson, points_of(source), ungraded_texts(learner)
                 ),
             }
@@ -233,7 +234,8 @@ def differences(course: Course, lesson: str) -> list[str]:
     if not kept_cells(course).issuperset(map(cell_digest, texts)) or (
         release_name(points_of(source)) not in kept_releases(course).get(lesson, {})
     ):
-        sentences.append(f"{FILE} does not have the release of {lesson}")
+        name = course.relative(releases_file(course, lesson))
+        sentences.append(f"{name} does not have the release of {lesson}")
     return sentences
 
 
@@ -243,7 +245,7 @@ def removed(course: Course, lesson: str) -> list[str]:
     gone = sorted(last.keys() - points_of(LessonSource(course.source(lesson))).keys())
     if not gone:
         return []
-    banks = " and ".join(f"autograder/exercises/{name}.py" for name in gone)
+    banks = " and ".join(map(bank_file, gone))
     return [
         f"{lesson} no longer has {', '.join(gone)}. Who hands in an earlier release is "
         f"still judged on it: keep {banks} with the reference. In a class, "
@@ -255,7 +257,7 @@ def strays(course: Course) -> list[str]:
     """Return a sentence for each lesson that has a notebook but no text source."""
     folders = {
         path.parent
-        for top in ("solutions", "notebooks")
+        for top in ("solutions", "private/solutions", "notebooks")
         for path in course.root.glob(f"{top}/[0-9]*/*.ipynb")
     }
     return [

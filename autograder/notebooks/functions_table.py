@@ -5,7 +5,7 @@ It is made of the exercises at every build, so that it is never stale.
 
 from collections.abc import Callable
 
-from autograder.checking.registry import exercise_names, load
+from autograder.checking.registry import exercises_of
 from autograder.course import Course
 
 MARK = "<!-- functions of the course -->"
@@ -21,8 +21,8 @@ def with_functions(text: str, course: Course, link: Callable[[str], str]) -> str
 
 def _table(course: Course, link: Callable[[str], str]) -> str:
     rows = ["| lesson | your functions | the course's own |", "|---|---|---|"]
-    exercises = [load(name) for name in exercise_names()]
-    for lesson in course.lessons:
+    exercises = exercises_of()
+    for lesson in course.public_lessons:
         own = [each for each in exercises if each.lesson == lesson]
         if not own:
             continue

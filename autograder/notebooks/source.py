@@ -21,10 +21,13 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeGuard
 
+from autograder import private
 from autograder.checking.exercise import Exercise
 from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercise_names, load
+from autograder.course import SETTINGS, Course
 from autograder.notebooks.cells import (
     NBGRADER_MARK,
     SourceCell,
@@ -213,6 +216,16 @@ def _is_whole_without_assertions(code: str) -> bool:
     return ast.dump(rows) == ast.dump(_NoAssertions().visit(ast.parse(code)))
 
 
+def _imports_private(node: ast.AST) -> TypeGuard[ast.Import | ast.ImportFrom]:
+    if isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        return False
+    return any(f"{name}.".startswith(f"{private.PACKAGE}.") for name in names)
+
+
 EXERCISE = re.compile(r"from (course_lib[\w.]*) import (\w+)\s+# exercise")
 CHECK = re.compile(r"check\((\w+)\)")
 # The teacher reads the function of ``parts``, the learner mends that of ``broken``.
@@ -228,9 +241,21 @@ ALMOST_A_MARKER = re.compile(
 )
 
 
+def course_of(path: Path) -> Course:
+    """Return the course of a lesson's text source; its exercises are known then."""
+    above = path.parents[2]  # …/solutions/02_self_attention/02_self_attention.py
+    is_course = (above / SETTINGS).is_file()  # and may be called private, too
+    if above.name == private.FOLDER and not is_course:
+        private.use(above.parent)
+        return Course(above.parent)
+    return Course(above)
+
+
 class LessonSource:
     """The cells of one lesson, read and in order.
 
+    is_private : whether it is an instructor's own, which learners have as a notebook
+        alone
     set_up : names that the cells of imports before the first exercise bind
     texts : the alternative texts of its pictures, by the digests of their cells
     """
@@ -239,6 +264,8 @@ class LessonSource:
         """Read the source; raises ``SourceError`` on anything unclear in it."""
         self.path = path
         self.lesson = path.stem
+        self.course = course_of(path)
+        self.is_private = self.course.is_private(self.lesson)
         self.texts: dict[str, str] = {}
         cells = [self._with_meaning(cell) for cell in read_cells(path)]
         self.cells = with_predictions(path, cells)
@@ -300,6 +327,8 @@ class LessonSource:
         Where a picture above has the same code, the cell keeps a name of the text.
         """
         without, texts = without_texts(self.path, cell)
+        if self.is_private:
+            return cell  # with its texts: learners' files do not have them
         if any(self.texts.get(key, text) != text for key, text in texts.items()):
             without, texts = without_texts(self.path, cell, is_named=True)
         self.texts |= texts
@@ -335,6 +364,12 @@ class LessonSource:
                 "nothing else, write assert all(…)",
             )
         for node in ast.walk(ast.parse(cell.text)):
+            if _imports_private(node):
+                raise self.fail(
+                    cell.line + node.lineno,
+                    f"learners do not have {private.PACKAGE}: a cell imports from it "
+                    "in an exercise's one line alone",
+                )
             called = node.func if isinstance(node, ast.Call) else None
             if isinstance(called, ast.Name) and called.id == "check":
                 raise self.fail(
@@ -365,8 +400,10 @@ class LessonSource:
 
     def _load(self, name: str, line: int) -> Exercise:
         if name not in exercise_names():
+            among = f"in {private.FOLDER}/{private.EXERCISES}"
+            among = among if self.is_private else "among them"
             raise self.fail(
-                line, f"no exercise named {name!r}: there is no {name}.py among them"
+                line, f"no exercise named {name!r}: there is no {name}.py {among}"
             )
         return load(name)
 

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from autograder.checking.edits import EditError
-from autograder.commands.check_bank import _import_fault
+from autograder.checking.registry import import_fault
 from autograder.commands.new_exercise import new_exercise
 from autograder.course import Course, CourseError
 from autograder.notebooks.cells import read_cells
@@ -425,7 +425,7 @@ def test_fault_of_an_edit_has_the_line_of_its_misconception(tmp_path):
             runpy.run_path(str(path))
         line = text.split("\n").index(f"{name}: {broken}") + 1
         start = f"{path.name}:{line}: cannot be imported: EditError: exercise double, "
-        assert str(_import_fault(path.name, raised.value)).startswith(start + name)
+        assert str(import_fault(path.name, raised.value)).startswith(start + name)
 
 
 def test_check_bank_of_an_unknown_exercise_is_one_sentence(written):

@@ -24,9 +24,10 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from autograder import private
 from autograder.course import Course, CourseError
 from autograder.grading.dask.answer import ChunkResult, written
-from autograder.grading.identity import LOCK, course_version
+from autograder.grading.identity import LOCK, course_version, private_digest
 from autograder.grading.inside import seccomp
 from autograder.grading.release import Release
 from autograder.grading.workers import (
@@ -127,7 +128,16 @@ def traits(course: Course, lesson: str) -> dict[str, str]:
         "NumPy": version("numpy"),
         "PyTorch": version("torch"),
         **{name: _digest(path) for name, path in files.items()},
+        **_private_traits(course, lesson),
     }
+
+
+def _private_traits(course: Course, lesson: str) -> dict[str, str]:
+    """Return a word for the banks and references of a private lesson."""
+    if not private.NAME.fullmatch(lesson):
+        return {}
+    digest = private_digest(course).hex()[:8] if course.private.is_dir() else "none"
+    return {f"the folder {private.FOLDER}": digest}
 
 
 def _digest(path: Path) -> str:
