@@ -26,8 +26,9 @@ LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "served")
 TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "served")
 # What runs the model of a view, if its data name one, and what else a view needs.
 WORKERS = {"next_token": LANGUAGE_MODEL}
+OF_MODEL = {"next_token": ("writing",)}
 PARTS = {"next_token": ("sampling",)}
-NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling"}  # scripts for these
+NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", "writing"}  # for these
 NOT_VIEWS |= {*LANGUAGE_MODEL, *TRANSLATOR}
 COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
@@ -96,11 +97,16 @@ def _script(view: str, with_model: bool) -> str:
 
     Indents and comments stay behind: each figure of a notebook has a copy.
     """
-    parts = [read_asset(f"{name}.js") for name in ("shared", *PARTS.get(view, ()))]
+    parts = [*map(read_script, ("shared", *PARTS.get(view, ())))]
     if with_model:
-        parts.append(model_script(WORKERS[view]))
-    parts += [read_asset(f"{view}.js").replace("export default { render };", "")]
-    return _shortened("\n".join([*parts, read_asset("mount.js")]))
+        parts += [model_script(WORKERS[view]), *map(read_script, OF_MODEL[view])]
+    parts += [read_script(view).replace("export default { render };", "")]
+    return _shortened("\n".join([*parts, read_script("mount")]))
+
+
+def read_script(name: str) -> str:
+    """Return the text of a script of this folder."""
+    return read_asset(f"{name}.js")
 
 
 def model_script(names: Sequence[str]) -> str:
@@ -108,10 +114,10 @@ def model_script(names: Sequence[str]) -> str:
 
     names : of the scripts that the worker has
     """
-    worker = _shortened("\n".join(read_asset(f"{name}.js") for name in names))
+    worker = _shortened("\n".join(map(read_script, names)))
     # As a string of JavaScript that ends no element of a page.
     text = json.dumps(worker, ensure_ascii=False).replace("</", "<\\/")
-    return f"const WORKER = {text};\n{read_asset('model.js')}"
+    return f"const WORKER = {text};\n{read_script('model')}"
 
 
 def _shortened(code: str) -> str:
