@@ -43,7 +43,8 @@ function ownWords(data, view) {
   const inCache = element("p", { class: "in-cache" });
   const heads = element("div", { class: "heads", role: "group", "aria-label": "attention of every head" });
   const attends = element("p", { class: "attends", "aria-live": "polite" });
-  const inside = element("div", { class: "inside", hidden: "" }, inCache, cache, attends, heads);
+  const legend = element("p", { class: "in-cache" }, "A box is a head (layer.head), with a bar for each token, as high as its weight. Press one to see it alone.");
+  const inside = element("div", { class: "inside", hidden: "" }, inCache, cache, attends, heads, legend);
 
   // --- the model ---
 
@@ -84,13 +85,13 @@ function ownWords(data, view) {
     const size = `${rounded(nParameters / 1e6)} million parameters`;
     if (!own.length) return `The model has ${size} and knows Shakespeare's plays alone. Nothing that you type leaves your browser.`;
     const cut = own.length > config.n_positions
-      ? ` It reads the last ${own.length - contextStart(own.length)} of them: its context has ${config.n_positions}.`
+      ? ` The model reads the last ${own.length - contextStart(own.length)} of them: its context has ${config.n_positions}.`
       : "";
     const bytes = own.filter((id) => id < 256).length;
     const odd = own.length > 3 && bytes > own.length / 2
       ? " Most are single letters or bytes: the plays hardly have such words, so what follows is a guess."
       : "";
-    return `${own.length} token${own.length === 1 ? "" : "s"}.${cut}${odd} The model has ${size}; nothing leaves your browser.`;
+    return `You typed ${own.length} token${own.length === 1 ? "" : "s"}.${cut}${odd} The model has ${size}; nothing leaves your browser.`;
   }
 
   // When the context is full, its later half is read again, as generate does in Python.
@@ -185,8 +186,9 @@ function ownWords(data, view) {
     weights.flat().forEach((head, i) => drawHead(heads.children[i], head));
     const all = chosenHead ? [weights[chosenHead[0]][chosenHead[1]]] : weights.flat();
     const mean = Array.from({ length: position + 1 }, (_, t) => all.reduce((a, head) => a + head[t], 0) / all.length);
+    const largest = Math.max(...mean); // its line is as wide as its token
     tokens.forEach((token, t) => {
-      token.style.setProperty("--share", mean[t] ?? 0);
+      token.style.setProperty("--share", (mean[t] ?? 0) / largest);
       token.dataset.share = mean[t] ?? 0;
       token.classList.toggle("query", t === position);
     });
