@@ -1,4 +1,4 @@
-"""A trained model as a small file that a page can run: numbers in float16, and a header.
+"""A trained model as a small file that a page can run: float16, and a header.
 
 The file is, one after another:
 
@@ -144,9 +144,7 @@ def read_model_file(path: Path) -> ModelFile:
         about = {"sha256": ""}
     data = content[start + length :]
     if hashlib.sha256(data).hexdigest() != about["sha256"]:
-        raise ModelFileError(
-            f"{path} is cut off or damaged: remove it and {remedy}."
-        )
+        raise ModelFileError(f"{path} is cut off or damaged: remove it and {remedy}.")
     numbers = torch.from_numpy(np.frombuffer(data, "<f2").astype(np.float32))
     parameters = {}
     for each in about["parameters"]:
