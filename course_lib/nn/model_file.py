@@ -79,7 +79,7 @@ def write_model_file(path: Path, model: Model, tokenizer: Tokenizer) -> int:
     kind = next(name for name, kind in KINDS.items() if isinstance(model, kind[0]))
     entries, parts, offset = [], [], 0
     for name, parameter in model.state_dict().items():
-        numbers = parameter.detach().cpu().numpy().astype("<f2")
+        numbers = parameter.detach().cpu().half().numpy().astype("<f2")
         if not np.isfinite(numbers).all():
             raise ModelFileError(f"{name} has numbers that float16 does not have")
         entries.append({"name": name, "shape": [*numbers.shape], "offset": offset})

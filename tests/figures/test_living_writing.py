@@ -39,7 +39,7 @@ def model(file):
 
 
 def figure_of(model, content, vocabulary=None):
-    network, tokenizer = model
+    _, tokenizer = model
     ids = tokenizer.encode(BEGUN)
     names = [*map(str, tokenizer.vocabulary)]
     stored = {tuple(ids): np.linspace(2, -2, len(vocabulary or names))}
