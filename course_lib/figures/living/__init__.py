@@ -9,7 +9,8 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 
 import base64
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -21,7 +22,15 @@ from matplotlib.figure import Figure
 from course_lib.figures.drawing import AccessibleFigure, read_asset
 
 MAX_TOKENS = 256  # on one side of a view
-NOT_VIEWS = {"drawing", "mount", "shared"}  # scripts beside them
+LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "served")
+TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "served")
+# What runs the model of a view, if its data name one, and what else a view needs.
+WORKERS = {"next_token": LANGUAGE_MODEL}
+OF_MODEL = {"next_token": ("writing",)}
+PARTS = {"next_token": ("sampling",)}
+NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", "writing"}  # for these
+NOT_VIEWS |= {*LANGUAGE_MODEL, *TRANSLATOR}
+COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
 
@@ -46,7 +55,8 @@ class LivingFigure(AccessibleFigure):
         return (
             f'<figure class="living" id="living-{name}">{self.image()}</figure>\n'
             f"<script>(() => {{ const data = {data};\n"
-            f"const css = {json.dumps(_style(self.view))};\n{_script(self.view)}\n"
+            f"const css = {json.dumps(_style(self.view))};\n"
+            f"{_script(self.view, 'model' in self.data)}\n"
             f"mount('living-{name}', data, css); }})();</script>"
         )
 
@@ -80,15 +90,40 @@ def packed(array: np.ndarray) -> str:
 
 
 @cache
-def _script(view: str) -> str:
+def _script(view: str, with_model: bool) -> str:
     """Return the code of a view, with what it needs in front of it and behind.
 
-    Indents and lines of comments stay behind: each figure of a notebook has a copy.
+    with_model : whether a trained model can be run too
+
+    Indents and comments stay behind: each figure of a notebook has a copy.
     """
-    module = read_asset(f"{view}.js").replace("export default { render };", "")
-    code = "\n".join([read_asset("shared.js"), module, read_asset("mount.js")])
-    lines = [line.strip() for line in code.splitlines()]
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    parts = [*map(read_script, ("shared", *PARTS.get(view, ())))]
+    if with_model:
+        parts += [model_script(WORKERS[view]), *map(read_script, OF_MODEL[view])]
+    parts += [read_script(view).replace("export default { render };", "")]
+    return _shortened("\n".join([*parts, read_script("mount")]))
+
+
+def read_script(name: str) -> str:
+    """Return the text of a script of this folder."""
+    return read_asset(f"{name}.js")
+
+
+def model_script(names: Sequence[str]) -> str:
+    """Return the code with which a page runs a trained model in a worker.
+
+    names : of the scripts that the worker has
+    """
+    worker = _shortened("\n".join(map(read_script, names)))
+    # As a string of JavaScript that ends no element of a page.
+    text = json.dumps(worker, ensure_ascii=False).replace("</", "<\\/")
+    return f"const WORKER = {text};\n{read_script('model')}"
+
+
+def _shortened(code: str) -> str:
+    without = COMMENTS.sub("", f"{code}\n")
+    lines = (line.strip() for line in without.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 @cache
@@ -106,7 +141,10 @@ def page_scripts() -> Iterator[tuple[str, str]]:
     names = sorted(each.name for each in assets if each.name.endswith(".js"))
     for view in (name.removesuffix(".js") for name in names):
         if view not in NOT_VIEWS:
-            code = f"const css = {json.dumps(_style(view))};\n{_script(view)}"
+            code = (
+                f"const css = {json.dumps(_style(view))};\n"
+                f"{_script(view, view in WORKERS)}"
+            )
             yield view, _adding(view, code, "(name, data) => mount(name, data, css)")
     css = json.dumps(read_asset("drawing.css"))
     code = (
