@@ -47,6 +47,7 @@ from course_lib.figures.sequences import (
     attention_arcs,
     queries_and_keys,
 )
+from course_lib.figures.text_tokens import text_tokens
 from course_lib.figures.tiles import tiling
 from course_lib.figures.tokens import (
     bars,
@@ -103,6 +104,7 @@ __all__ = [
     "steps",
     "stripes",
     "switchable_mask",
+    "text_tokens",
     "three_attentions",
     "tiling",
     "token_boxes",

@@ -11,15 +11,21 @@ keys = {"cat": [3.0, 0.5], "car": [0.5, 0.2]}
 alt = "The kitten's arrow lies close to the cat's."
 axes = {"xlabel": "alive", "ylabel": "flies"}
 figures.draggable_query("kitten", [3.2, 0.1], keys, alt=alt, show=["weight"], **axes)"""
+TYPED = """from course_lib import figures
+from course_lib.lessons import typed_text
+def encode_word(word, merges):
+    return ["at" if word[-2:] == ("a", "t") else word[-1]]
+view = typed_text.tokens({"English": [("a", "t")]}, encode_word)
+figures.text_tokens(**view, alt="The text's tokens.")"""
 DRAWN = 3  # its cell in `lesson_with_figure`
 
 
-def lesson_with_figure():
+def lesson_with_figure(figure=FIGURE):
     """Return a lesson with a cell that draws a living figure, and much text below."""
     notebook = lesson()
     cells = [
         nbformat.v4.new_markdown_cell("Above.\n\n" * 30),
-        nbformat.v4.new_code_cell(FIGURE),
+        nbformat.v4.new_code_cell(figure),
         nbformat.v4.new_markdown_cell("Below.\n\n" * 30),
     ]
     for number, each in enumerate(cells):
@@ -116,3 +122,19 @@ class TestFigures:
             assert figure.evaluate(hint) == "none"
             page.keyboard.press("Escape")
             assert figure.evaluate(hint) == '"Tab goes into this picture"'
+
+    def test_typed_text_goes_to_the_learners_function(self, server, request):
+        notebook = lesson_with_figure(TYPED)
+        with opened(server, request.node.name, notebook) as (page, _):
+            self.run_figure(page)
+            whose = page.locator(".tk-whose")
+            tokens = page.locator(".tk-token")
+            for text, ids, sentence in (
+                ("a\u00e4\U0001f642at", ["164", "130", "256"], "The course's has 8"),
+                ("at", ["256"], "your own encode_word, the same as the course's"),
+                ("\"'\\", ["92"], "the 1 token of your own encode_word"),
+            ):
+                page.get_by_label("your text").fill(text)
+                expect(whose).to_contain_text(sentence)
+                values = tokens.evaluate_all("all => all.map(e => e.dataset.value)")
+                assert values == ids

@@ -9,7 +9,7 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -24,31 +24,56 @@ MAX_TOKENS = 256  # on one side of a view
 NOT_VIEWS = {"drawing", "mount", "shared"}  # scripts beside them
 DIGITS = 4  # of a number that a view gets
 
+Answer = Callable[[Any], Any]
+_answers: dict[str, Answer] = {}  # by the id of a figure that this kernel has drawn
+
 
 class LivingFigure(AccessibleFigure):
     """A static figure with its alternative text, and a view of the same numbers.
 
     view : name of the module
     data : what it shows, as lists, texts and numbers
+    answer : what the view may ask of the kernel, where a notebook has drawn it
     """
 
     def __init__(
-        self, figure: Figure, alt: str | None, view: str, data: dict[str, Any]
+        self,
+        figure: Figure,
+        alt: str | None,
+        view: str,
+        data: dict[str, Any],
+        answer: Answer | None = None,
     ) -> None:
         super().__init__(figure, alt)
         self.view = view
         self.data = data
+        self.answer = answer
 
     def html(self) -> str:
         """Return the picture and what makes it live."""
         data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
-        name = sha256(f"{self.view}{data}".encode()).hexdigest()[:12]
+        name = f"living-{sha256(f'{self.view}{data}'.encode()).hexdigest()[:12]}"
+        if self.answer is not None:
+            _answers[name] = self.answer
         return (
-            f'<figure class="living" id="living-{name}">{self.image()}</figure>\n'
+            f'<figure class="living" id="{name}">{self.image()}</figure>\n'
             f"<script>(() => {{ const data = {data};\n"
             f"const css = {json.dumps(_style(self.view))};\n{_script(self.view)}\n"
-            f"mount('living-{name}', data, css); }})();</script>"
+            f"mount('{name}', data, css); }})();</script>"
         )
+
+
+def answer(figure: str, question: str) -> Any:
+    """Return what a notebook's figure has asked, as JSON for the page; None if unknown.
+
+    figure : its id
+    question : JSON
+    """
+    from IPython.display import JSON
+
+    if figure not in _answers:
+        return None  # the kernel is another one than that which has drawn it
+    return JSON({"answer": _answers[figure](json.loads(question))})
 
 
 def numbers(array: np.ndarray) -> list[Any]:
