@@ -440,9 +440,8 @@ n_tokens = {"bytes": {k: len(text.encode()) for k, text in to_measure.items()}}
 merges_from = {}
 for source, languages in {"English": ["en"], "all six": [*names]}.items():
     sample = "\n".join(to_learn[language] for language in languages)
-    learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
-    merges_from[source] = learned_merges
-    to_tokens = fast_bpe.byte_encoder(learned_merges)
+    merges_from[source] = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
+    to_tokens = fast_bpe.byte_encoder(merges_from[source])
     counted = {k: len(to_tokens(text)) for k, text in to_measure.items()}
     n_tokens[f"tokens, learned from {source}"] = counted
 on_english = n_tokens["tokens, learned from English"]
