@@ -9,6 +9,7 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -21,7 +22,11 @@ from matplotlib.figure import Figure
 from course_lib.figures.drawing import AccessibleFigure, read_asset
 
 MAX_TOKENS = 256  # on one side of a view
-NOT_VIEWS = {"drawing", "mount", "shared"}  # scripts beside them
+WORKER = ("runtime", "tokenizer", "served")  # what runs a trained model
+NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", *WORKER}  # not alone
+SAMPLING = {"next_token"}  # views that draw tokens
+WITH_MODEL = {"next_token"}  # views that run a model if their data name one
+COMMENTS = re.compile(r"^\s*(//.*\n|/\*\*.*?\*/\s*?\n)", re.DOTALL | re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
 Answer = Callable[[Any], Any]
@@ -58,7 +63,8 @@ class LivingFigure(AccessibleFigure):
         return (
             f'<figure class="living" id="{name}">{self.image()}</figure>\n'
             f"<script>(() => {{ const data = {data};\n"
-            f"const css = {json.dumps(_style(self.view))};\n{_script(self.view)}\n"
+            f"const css = {json.dumps(_style(self.view))};\n"
+            f"{_script(self.view, 'model' in self.data)}\n"
             f"mount('{name}', data, css); }})();</script>"
         )
 
@@ -105,15 +111,36 @@ def packed(array: np.ndarray) -> str:
 
 
 @cache
-def _script(view: str) -> str:
+def _script(view: str, with_model: bool) -> str:
     """Return the code of a view, with what it needs in front of it and behind.
 
-    Indents and lines of comments stay behind: each figure of a notebook has a copy.
+    with_model : whether a trained model can be run too
+
+    Indents and comments stay behind: each figure of a notebook has a copy.
     """
-    module = read_asset(f"{view}.js").replace("export default { render };", "")
-    code = "\n".join([read_asset("shared.js"), module, read_asset("mount.js")])
-    lines = [line.strip() for line in code.splitlines()]
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    needed = ["shared"] + ["sampling"] * (view in SAMPLING)
+    parts = [read_asset(f"{name}.js") for name in needed]
+    if with_model:
+        parts += [f"const WORKER = {_as_text(worker_script())};", read_asset("model.js")]
+    parts += [read_asset(f"{view}.js").replace("export default { render };", "")]
+    return _shortened("\n".join([*parts, read_asset("mount.js")]))
+
+
+@cache
+def worker_script() -> str:
+    """Return the code of the worker that runs a trained model."""
+    return _shortened("\n".join(read_asset(f"{name}.js") for name in WORKER))
+
+
+def _shortened(code: str) -> str:
+    without = COMMENTS.sub("", f"{code}\n")
+    lines = (line.strip() for line in without.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _as_text(code: str) -> str:
+    """Return code as a string of JavaScript, which ends no element of a page."""
+    return json.dumps(code, ensure_ascii=False).replace("</", "<\\/")
 
 
 @cache
@@ -131,7 +158,10 @@ def page_scripts() -> Iterator[tuple[str, str]]:
     names = sorted(each.name for each in assets if each.name.endswith(".js"))
     for view in (name.removesuffix(".js") for name in names):
         if view not in NOT_VIEWS:
-            code = f"const css = {json.dumps(_style(view))};\n{_script(view)}"
+            code = (
+                f"const css = {json.dumps(_style(view))};\n"
+                f"{_script(view, view in WITH_MODEL)}"
+            )
             yield view, _adding(view, code, "(name, data) => mount(name, data, css)")
     css = json.dumps(read_asset("drawing.css"))
     code = (
