@@ -26,7 +26,7 @@ WORKER = ("runtime", "tokenizer", "served")  # what runs a trained model
 NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", *WORKER}  # not alone
 SAMPLING = {"next_token"}  # views that draw tokens
 WITH_MODEL = {"next_token"}  # views that run a model if their data name one
-COMMENTS = re.compile(r"^\s*(//.*\n|/\*\*.*?\*/\s*?\n)", re.DOTALL | re.MULTILINE)
+COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
 Answer = Callable[[Any], Any]

@@ -30,7 +30,7 @@ async function openModel(source) {
 const fromBase64 = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
 
 async function fetched(name) {
-  const folder = globalThis.attentionCourse?.models;
+  const folder = typeof attentionCourse === "undefined" ? undefined : attentionCourse.models;
   if (!folder) throw new Error("The model is not in this page.");
   let response;
   try {
