@@ -59,6 +59,7 @@ from course_lib.figures.tokens import (
 )
 from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import gains, losses_by_time, scores_by_length
+from course_lib.figures.translator import translator
 
 __all__ = [
     "agreement",
@@ -108,6 +109,7 @@ __all__ = [
     "three_attentions",
     "tiling",
     "token_boxes",
+    "translator",
     "two_positions",
     "typed_word",
     "wall_of_heads",

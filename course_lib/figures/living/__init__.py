@@ -25,7 +25,7 @@ MAX_TOKENS = 256  # on one side of a view
 WORKER = ("runtime", "tokenizer", "served")  # what runs a trained model
 NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", *WORKER}  # not alone
 SAMPLING = {"next_token"}  # views that draw tokens
-WITH_MODEL = {"next_token"}  # views that run a model if their data name one
+WITH_MODEL = {"next_token", "translator"}  # views that run a model if their data name one
 COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
