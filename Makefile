@@ -12,7 +12,7 @@ LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sand
 # Without bytecode each of the tests' some hundred processes would compile the course anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup data lab demo test test-all test-thorough test-submissions matrix bench \
+.PHONY: help setup data models lab demo test test-all test-thorough test-submissions matrix bench \
     build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible \
     pyodide pyodide-if-possible
 .DEFAULT_GOAL := help
@@ -20,6 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make lab      open Home and the lessons in JupyterLab (LESSON=01 to open that one)"
 	@echo "make data     get the real data of lessons from 06 on, once (about 150 MB)"
+	@echo "make models   train the models that pages run, once (about 11 minutes; make data first)"
 	@echo "make demo     grade a class of 32, three lessons: table, reports, feedback, messages, LMS files"
 	@echo "make test     check the repository: style, types, notebooks, tests"
 	@echo "make test-all run the thorough tests that make test leaves out (half an hour)"
@@ -39,6 +40,9 @@ setup: ready
 
 data: ready
 	@$(PY) -m course_lib.corpora
+
+models: ready data
+	@$(PY) -m course_lib.nn.models
 
 lab: ready
 	@$(PY) -m autograder lab $(LESSON) $(LAB_OPTIONS)

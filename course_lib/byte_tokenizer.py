@@ -114,6 +114,10 @@ class ByteTokenizer:
         joined = b"".join(map(self._bytes.__getitem__, checked))
         return joined.decode(errors="replace")
 
+    def bytes_of(self, token_id: int) -> bytes:
+        """Return the bytes of one token, which may be a part of a character."""
+        return self._bytes[token_id]
+
     def as_data(self) -> dict[str, Any]:
         """Return what makes this tokenizer, as plain lists of text."""
         return {

@@ -49,7 +49,13 @@ from autograder.book.lessons import (
     read_lesson,
     solution_cell,
 )
-from autograder.book.live import add_editor, editor, release_of, write_live
+from autograder.book.live import (
+    add_editor,
+    copy_models,
+    editor,
+    release_of,
+    write_live,
+)
 from autograder.book.wheel import PACKAGES
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
@@ -173,6 +179,8 @@ def build_book(
         _copy_mathjax(site / "_static" / "mathjax")
         data = course_data(parts, notebooks, release.packages)
         write_notebooks(course, data, site)
+        for remark in copy_models(site):
+            print(remark, file=sys.stderr)
         write_live(site, pyodide, release)
     except OSError as error:
         raise CourseError(f"the book is not finished: {error}") from None

@@ -46,6 +46,7 @@ from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import load
 from autograder.checking.way_on import course_version
 from autograder.course import CourseError
+from course_lib.corpora.download import folder as data_folder
 
 HERE = Path(__file__).parent
 LIVE = "_static/live"  # in the site
@@ -364,6 +365,22 @@ def write_live(
             html = with_policy(text, "" if pyodide else NETWORK)
             path.write_text(html, encoding="utf-8")
     write_service(site)
+
+
+def copy_models(site: Path) -> list[str]:
+    """Copy the trained models that pages run; return a remark if there is none.
+
+    They are those of ``make models``; without them views show stored examples.
+    """
+    target = site / LIVE / "models"
+    shutil.rmtree(target, ignore_errors=True)
+    files = sorted((data_folder() / "models").glob("*.bin"))
+    if not files:
+        return ["The book has no trained models: run `make models`, and build it again."]
+    target.mkdir(parents=True)
+    for path in files:
+        shutil.copyfile(path, target / path.name)
+    return []
 
 
 def _config(

@@ -8,6 +8,7 @@
   const SVG = "svg g path use defs clipPath rect circle ellipse line polyline polygon pattern image linearGradient stop text tspan title".split(" ");
   const RULE = /^\s*\*\s*\{\s*stroke-linejoin: round; stroke-linecap: butt\s*\}\s*$/; // matplotlib's only one
   const views = (attentionCourse.views = {}); // filled by their scripts
+  attentionCourse.models = new URL("live/models/", document.currentScript.src).href;
   const loaded = {};
   let count = 0; // of pictures
 

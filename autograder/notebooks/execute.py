@@ -24,6 +24,7 @@ from traitlets.config import Config
 from autograder.course import CourseError
 from autograder.notebooks.source import LessonSource
 from course_lib.figures.alternatives import VARIABLE
+from course_lib.lessons.own_words import APART
 
 CELL_TIMEOUT = 300  # seconds; what trains longer belongs into an experiment
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -122,6 +123,7 @@ def _environment(texts: Mapping[str, str]) -> Iterator[Path]:
         file = Path(folder, "alternatives.json")
         file.write_text(json.dumps(texts), encoding="utf-8")
         settings = {"PYTHONHASHSEED": "0", "IPYTHONDIR": folder, VARIABLE: str(file)}
+        settings |= {APART: "yes"}
         names = (*settings, "NBGRADER_EXECUTION")
         before = {name: os.environ.get(name) for name in names}
         os.environ.pop("NBGRADER_EXECUTION", None)  # it changes what check does

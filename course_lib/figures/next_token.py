@@ -1,5 +1,6 @@
 """Figure of lesson 12: the next token under temperature, top-k and top-p."""
 
+import base64
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from course_lib.figures.drawing import COLOURS, FONT_SIZE, new_axes, write_text
 from course_lib.figures.living import LivingFigure, numbers
 
 MAX_NUMBERS = 30_000  # in all logits of a view
+MAX_FILE = 1_200_000  # bytes of a model that a figure carries
 N_BARS = 12
 TEMPERATURES = (0.1, 2.0)  # the ends of the view's slider
 
@@ -27,6 +29,9 @@ def next_token(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
+    model: str | None = None,
+    text: str = "",
+    file: bytes | None = None,
 ) -> LivingFigure:
     """Draw how probable each token is as the next one, and which ones are cut.
 
@@ -39,6 +44,11 @@ def next_token(
     top_k : how many tokens can be drawn at most; None for all
     top_p : above 0, at most 1: of the tokens that top-k leaves, the most probable ones
         can be drawn, as few as have this probability together
+    model : the name of a model's file, such as "language-model.bin", whose vocabulary
+        this is: the view then reads a text of the reader's, and the contexts are an
+        example that stays where the file cannot be had; None for the contexts alone
+    text : with a model, what the start's tokens say
+    file : that file's bytes, for a page that cannot load it; 1.2 MB at most
 
     The settings are those of the static picture, and the first ones of the sliders.
     Raises ``ValueError`` for settings out of these ranges, if the start is no context,
@@ -71,8 +81,22 @@ def next_token(
         "top_p": round(float(top_p), 2),
     }
     logits = np.asarray(contexts[start_ids], float)
+    if model is not None:
+        data |= {"model": _named(model, file), "text": text}
     figure = _draw(logits, data["vocabulary"], temperature, top_k, top_p)
     return LivingFigure(figure, alt, "next_token", data)
+
+
+def _named(model: str, file: bytes | None) -> dict[str, str]:
+    """Return what the view is told of a model's file."""
+    if file is None:
+        return {"name": model}
+    if len(file) > MAX_FILE:
+        raise ValueError(
+            f"{model} has {len(file):,} bytes, and a notebook takes {MAX_FILE:,} at "
+            "most: leave file out"
+        )
+    return {"name": model, "base64": base64.b64encode(file).decode()}
 
 
 def _check_settings(temperature: float, top_k: int, top_p: float) -> None:

@@ -88,9 +88,10 @@ def answer(question: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
         return None
     source = [*tokenizer.encode(question["text"]), END_ID]
     asked = next_log_probabilities(model, source)
-    sizes = (START_ID, END_ID, *[beams] * (beams > 1), MAX_LENGTH)
+    longest = min(MAX_LENGTH, model.config.n_positions - 1)
+    sizes = [beams] * (beams > 1) + [longest]
     try:
-        written = function(asked, *sizes)  # type: ignore[misc]
+        written = function(asked, START_ID, END_ID, *sizes)  # type: ignore[misc]
         return {"name": name, "translation": tokenizer.decode([*map(int, written)])}
     except Exception as error:  # whatever the learner's function raises
         reason = f": {error}" if str(error) else ""

@@ -523,6 +523,17 @@ print(*samples[:3], sep="\n")
 assert len(samples) == 20
 
 # %% [markdown]
+# You can write with this model too. **Type a beginning, and let it write on.** Point at a
+# token to see whom it attends to, in every head; below, the cache fills. (Where
+# `make models` has not been run, a notebook shows a stored example alone.)
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.lessons import own_words
+
+alt = "After Juliet's I love, the likeliest next tokens are you and thee."
+figures.next_token(**own_words.next_token_example(), alt=alt)
+
+# %% [markdown]
 # ## A speech of your own
 #
 # Now it is your turn. Batches, bits, temperature and the draw are your functions, and

@@ -55,7 +55,7 @@ def opened(
         page.wait_for_selector('.living[data-live="yes"]')
         page.evaluate(PAINTED)
         yield page
-        assert {each.split(":")[0] for each in requests} <= {"file", "data"}
+        assert {each.split(":")[0] for each in requests} <= {"file", "data", "blob"}
 
 
 def assert_accessible(folder: Path, figure: LivingFigure) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.figures.drawing import read_asset
-from course_lib.figures.living import _as_text, worker_script
+from course_lib.figures.living import TRANSLATOR, model_script
 from tests.browser import page_of, recorded
 
 BYTES = "Uint8Array.from(atob(text), each => each.charCodeAt(0)).buffer"
@@ -34,9 +34,9 @@ LARGEST = f"""async ([contexts, text]) => {{
 
 
 def script() -> str:
-    """Return what a page has of the runtime: model.js, the worker, sampling.js."""
-    parts = [f"const WORKER = {_as_text(worker_script())};", read_asset("model.js")]
-    return "\n".join([*parts, read_asset("sampling.js")])
+    """Return what a page has of the runtime: model.js, a worker of both kinds."""
+    worker = [*TRANSLATOR[:-1], "language_model", TRANSLATOR[-1]]
+    return "\n".join([model_script(worker), read_asset("sampling.js")])
 
 
 @contextlib.contextmanager

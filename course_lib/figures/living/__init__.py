@@ -10,7 +10,7 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -22,10 +22,14 @@ from matplotlib.figure import Figure
 from course_lib.figures.drawing import AccessibleFigure, read_asset
 
 MAX_TOKENS = 256  # on one side of a view
-WORKER = ("runtime", "tokenizer", "served")  # what runs a trained model
-NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", *WORKER}  # not alone
-SAMPLING = {"next_token"}  # views that draw tokens
-WITH_MODEL = {"next_token", "translator"}  # views that run a model if their data name one
+LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "served")
+TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "served")
+# What runs the model of a view, if its data name one, and what else a view needs.
+WORKERS = {"next_token": LANGUAGE_MODEL, "translator": TRANSLATOR}
+OF_MODEL = {"next_token": ("writing",)}
+PARTS = {"next_token": ("sampling",)}
+NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", "writing"}  # for these
+NOT_VIEWS |= {*LANGUAGE_MODEL, *TRANSLATOR}
 COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
@@ -118,29 +122,33 @@ def _script(view: str, with_model: bool) -> str:
 
     Indents and comments stay behind: each figure of a notebook has a copy.
     """
-    needed = ["shared"] + ["sampling"] * (view in SAMPLING)
-    parts = [read_asset(f"{name}.js") for name in needed]
+    parts = [*map(read_script, ("shared", *PARTS.get(view, ())))]
     if with_model:
-        parts += [f"const WORKER = {_as_text(worker_script())};", read_asset("model.js")]
-    parts += [read_asset(f"{view}.js").replace("export default { render };", "")]
-    return _shortened("\n".join([*parts, read_asset("mount.js")]))
+        parts += [model_script(WORKERS[view]), *map(read_script, OF_MODEL.get(view, ()))]
+    parts += [read_script(view).replace("export default { render };", "")]
+    return _shortened("\n".join([*parts, read_script("mount")]))
 
 
-@cache
-def worker_script() -> str:
-    """Return the code of the worker that runs a trained model."""
-    return _shortened("\n".join(read_asset(f"{name}.js") for name in WORKER))
+def read_script(name: str) -> str:
+    """Return the text of a script of this folder."""
+    return read_asset(f"{name}.js")
+
+
+def model_script(names: Sequence[str]) -> str:
+    """Return the code with which a page runs a trained model in a worker.
+
+    names : of the scripts that the worker has
+    """
+    worker = _shortened("\n".join(map(read_script, names)))
+    # As a string of JavaScript that ends no element of a page.
+    text = json.dumps(worker, ensure_ascii=False).replace("</", "<\\/")
+    return f"const WORKER = {text};\n{read_script('model')}"
 
 
 def _shortened(code: str) -> str:
     without = COMMENTS.sub("", f"{code}\n")
     lines = (line.strip() for line in without.splitlines())
     return "\n".join(line for line in lines if line)
-
-
-def _as_text(code: str) -> str:
-    """Return code as a string of JavaScript, which ends no element of a page."""
-    return json.dumps(code, ensure_ascii=False).replace("</", "<\\/")
 
 
 @cache
@@ -160,7 +168,7 @@ def page_scripts() -> Iterator[tuple[str, str]]:
         if view not in NOT_VIEWS:
             code = (
                 f"const css = {json.dumps(_style(view))};\n"
-                f"{_script(view, view in WITH_MODEL)}"
+                f"{_script(view, view in WORKERS)}"
             )
             yield view, _adding(view, code, "(name, data) => mount(name, data, css)")
     css = json.dumps(read_asset("drawing.css"))

@@ -1,7 +1,9 @@
 // What may come next: probabilities of tokens under temperature, top-k and top-p, and a
 // sequence that grows by the token whose bar is pressed. data: vocabulary, start (token
 // ids), end (a token id or null), contexts (token ids joined by spaces → logits), and
-// temperature, top_k and top_p as they are at first.
+// temperature, top_k and top_p as they are at first. If there is also model, a model's file,
+// the reader's own text goes through it (writing.js); the contexts are then an example, with
+// which the view begins, and which stays if the model cannot be had. text is the start's.
 
 function render({ model, el }) {
   const data = model.get("data");
@@ -22,33 +24,16 @@ function render({ model, el }) {
   const rest = element("p", { class: "rest" });
   el.append(view);
   let bars = []; // {id, row, …}, the most probable first
+  let start = data.start;
+  let contexts = data.contexts; // or the one of the reader's text
 
-  const name = (id) => data.vocabulary[id].trim() || "␣";
-  const ids = () => [...data.start, ...state.chosen.map(({ id }) => id)];
-  const logitsAfter = (...more) => data.contexts[[...ids(), ...more].join(" ")];
+  const name = (id) => data.vocabulary[id].trim() || (data.vocabulary[id].includes("\n") ? "⏎" : "␣");
+  const ids = () => [...start, ...state.chosen.map(({ id }) => id)];
+  const logitsAfter = (...more) => contexts[[...ids(), ...more].join(" ")];
   const words = () => ids().map(name).join(" ");
   const allowed = () => (state.top_k > MOST_K ? size : state.top_k);
 
-  // Tokens from the most to the least probable: before any is cut, and after.
-  function distribution(logits) {
-    const order = logits.map((_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
-    const powers = order.map((id) => Math.exp((logits[id] - logits[order[0]]) / state.temperature));
-    const all = powers.reduce((a, b) => a + b, 0);
-    const before = powers.map((power) => power / all);
-    const inTopK = before.slice(0, allowed()).reduce((a, b) => a + b, 0);
-    let sum = 0; // of the more probable tokens, among those that top-k leaves
-    const cut = before.map((p, rank) => {
-      if (rank >= allowed()) return "top-k";
-      const passed = sum;
-      sum += p / inTopK;
-      // Sums of fractions are a little off: 0.6 + 0.3 is 0.8999….
-      return state.top_p >= 1 || passed < state.top_p - 1e-9 ? "" : "top-p";
-    });
-    const left = before.reduce((a, p, rank) => a + (cut[rank] ? 0 : p), 0);
-    return order.map((id, rank) => ({
-      id, before: before[rank], cut: cut[rank], after: cut[rank] ? 0 : before[rank] / left,
-    }));
-  }
+  const settings = () => ({ temperature: state.temperature, topK: allowed(), topP: state.top_p });
 
   function slider(label, key, low, high, step, shownAs) {
     // No output element: a label would be for it, and not for the slider.
@@ -87,13 +72,13 @@ function render({ model, el }) {
   // A bar becomes wider or narrower as a slider moves: it is made once for a context.
   function makeBars() {
     const logits = logitsAfter();
-    bars = logits ? distribution(logits).slice(0, SHOWN).map(({ id }) => makeBar(id, logits[id])) : [];
+    bars = logits ? distribution(logits, settings()).slice(0, SHOWN).map(({ id }) => makeBar(id, logits[id])) : [];
     place.replaceChildren(...bars.map(({ row }) => row));
     arrowKeys(bars.map(({ row }) => row), { ArrowDown: 1, ArrowUp: -1 }, (index) => tell(bars[index]));
   }
 
   function makeBar(id, logit) {
-    const bar = { id, logit, goesOn: id === data.end || Boolean(logitsAfter(id)) };
+    const bar = { id, logit, goesOn: id === data.end || Boolean(own?.isOpen || logitsAfter(id)) };
     bar.fill = element("span", { class: "fill" });
     bar.mark = element("span", { class: "lv-mark" });
     bar.why = element("span", { class: "why" });
@@ -110,6 +95,7 @@ function render({ model, el }) {
   }
 
   function ended() {
+    if (own?.isOpen) return "There is no token yet: type something, and the model goes on from there.";
     const last = state.chosen.at(-1);
     return last && last.id === data.end
       ? `“${name(last.id)}”: the sequence is complete.`
@@ -122,7 +108,7 @@ function render({ model, el }) {
     rest.textContent = "";
     said.classList.toggle("ended", !logits);
     if (!logits) return;
-    const all = distribution(logits);
+    const all = distribution(logits, settings());
     const cuts = all.some(({ cut }) => cut);
     // Half of the probability is as wide as the page: else most bars would be short.
     const wide = 100 / Math.max(0.5, all[0].after);
@@ -158,35 +144,49 @@ function render({ model, el }) {
   function tellSettings() {
     const logits = logitsAfter();
     if (!logits) return (said.textContent = ended());
-    const left = distribution(logits).filter(({ cut }) => !cut);
+    const left = distribution(logits, settings()).filter(({ cut }) => !cut);
     const before = left.reduce((a, each) => a + each.before, 0);
     const had = before < 0.995
       ? `; before the cut they had ${rounded(before)} of the probability`
       : "; the others had next to no probability";
     const share = left.length < size ? had : "";
-    said.textContent = `After “${words()}” ${left.length} of ${size} tokens can be drawn${share}. Press a bar.`;
+    const ofText = own?.isOpen ? "your text" : `“${words()}”`;
+    said.textContent = `After ${ofText} ${left.length} of ${size} tokens can be drawn${share}. Press a bar.`;
   }
 
   function press(bar) {
     if (bar.cut) return tell(bar);
     const inBars = place.contains(document.activeElement);
-    goTo([...state.chosen, { id: bar.id, probability: bar.after }]);
-    if (inBars) (bars[0]?.row || steps.back).focus();
+    own?.stop();
+    goTo([...state.chosen, { id: bar.id, probability: bar.after }], () => inBars && (bars[0]?.row || steps.back).focus());
   }
 
-  function goTo(chosen) {
+  // The logits of a reader's text take a moment; meanwhile the ones before stay.
+  function goTo(chosen, then = () => {}) {
     state.chosen = chosen;
+    if (!own?.isOpen) return show(), then();
+    const asked = ids();
+    return own.read(asked, chosen.map(({ id }) => id)).then((logits) => {
+      if (asked.join(" ") !== ids().join(" ")) return; // the reader has gone on
+      contexts = logits ? { [asked.join(" ")]: logits } : {};
+      show();
+      then();
+    });
+  }
+
+  function show() {
     makeBars();
     update();
+    const chosen = state.chosen;
     const token = (id, probability) => element(
-      "span",
-      { class: probability === null ? "token" : "token drawn" },
+      own?.isOpen ? "button" : "span",
+      { type: own?.isOpen ? "button" : null, class: probability === null ? "token" : "token drawn" },
       element("span", {}, name(id)),
       probability === null ? "" : element("small", { "data-value": probability }, rounded(probability)),
     );
+    const tokens = [...start.map((id) => token(id, null)), ...chosen.map(({ id, probability }) => token(id, probability))];
     sequence.replaceChildren(
-      ...data.start.map((id) => token(id, null)),
-      ...chosen.map(({ id, probability }) => token(id, probability)),
+      ...(own?.isOpen ? own.attended(tokens) : tokens),
       bars.length ? element("span", { class: "next", "aria-hidden": "true" }, "?") : "",
     );
     const disabled = { likely: !bars.length, back: !chosen.length, start: !chosen.length };
@@ -196,9 +196,28 @@ function render({ model, el }) {
     tellSettings();
   }
 
+  const own = data.model && ownWords(data, {
+    name,
+    tell: (text) => (said.textContent = text),
+    isQuiet: (isQuiet) => said.setAttribute("aria-live", isQuiet ? "off" : "polite"),
+    /** Begin with the token ids of another text. */
+    begin(other) {
+      start = other;
+      return goTo([]);
+    },
+    /** Draw one more token; return whether there was one. */
+    async draw(u) {
+      const logits = logitsAfter();
+      if (!logits) return false;
+      const { id, after } = drawn(distribution(logits, settings()), u);
+      await goTo([...state.chosen, { id, probability: after }]);
+      return true;
+    },
+  });
+
   const buttons = element("div", { class: "controls", role: "group", "aria-label": "sequence" }, ...Object.values(steps));
   place.addEventListener("pointerleave", () => place.contains(document.activeElement) || tellSettings());
-  view.append(controls(), sequence, buttons, said, place, rest);
+  view.append(...(own ? [own.box] : []), controls(), sequence, buttons, said, place, rest, ...(own ? [own.inside] : []));
   goTo([]);
   return followTheme(view);
 }

@@ -1,23 +1,23 @@
-// What the worker does: it has the models of runtime.js, and answers one question after
+// What the worker does: it has a model of language_model.js or transformer.js, and answers one question after
 // another. A question is {number, method, given}; an answer {number, result} or {number, fault}.
 
-let model, tokenizer; // of the file that was opened last
-const isTranslator = () => model instanceof Transformer;
+let model, tokenizer, isTranslator; // of the file that was opened last
 
 /** What a page may ask. model.js says what each returns. */
 const METHODS = {
   async open({ buffer }) {
     const file = readModelFile(buffer);
     await checkDigest(file);
-    const isOfPairs = file.about.kind === "translator";
-    model = isOfPairs ? new Transformer(file) : new LanguageModel(file);
-    tokenizer = (isOfPairs ? subwordTokenizer : byteTokenizer)(file.about.tokenizer);
+    // The worker of a view has the code of its own kind alone.
+    isTranslator = file.about.kind === "translator";
+    model = isTranslator ? new Transformer(file) : new LanguageModel(file);
+    tokenizer = (isTranslator ? subwordTokenizer : byteTokenizer)(file.about.tokenizer);
     const names = Array.from({ length: tokenizer.size }, (_, id) => tokenizer.nameOf(id));
     const { kind, config, n_parameters: nParameters, bytes } = file.about;
     return { kind, config, nParameters, bytes, names };
   },
 
-  encode: ({ text }) => (isTranslator() ? { words: tokenizer.words(text), ids: tokenizer.encode(text) } : { ids: tokenizer.encode(text) }),
+  encode: ({ text }) => (isTranslator ? { words: tokenizer.words(text), ids: tokenizer.encode(text) } : { ids: tokenizer.encode(text) }),
 
   decode: ({ ids }) => tokenizer.decode(ids),
 

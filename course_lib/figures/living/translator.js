@@ -181,9 +181,10 @@ function render({ model: given, el }) {
     if (unread.length) made.push(`${listed(unread)}: a character was in no training text, so it has no token and no vector. All such characters look the same to the model.`);
     if (never.length) made.push(`${listed(never)} ${were(never)} in none of the training texts, and ${never.length === 1 ? "is" : "are"} spelled from subwords of other words. The model can only guess, often by the beginning.`);
     if (rare.length) made.push(`${listed(rare)} ${were(rare)} there fewer than ${RARE} times: too rarely to be learned well.`);
-    const known = sources.filter((each) => !each.isEnd && timesSeen(each.text) > 0).length;
+    const known = sources.some(({ text: word, isEnd }) => !isEnd && /[\p{L}\p{N}]/u.test(word) && timesSeen(word) > 0);
     if (sources.length && !known) made.push("No word here is known to it, so expect no translation at all. It has read short texts of one program, Home Assistant.");
-    if (isCut) made.push(`Only the first ${MOST_WORDS} words are translated: its texts were short, 30 words at most.`);
+    if (isCut && !sources.length) made.push("That word alone has more tokens than the model has positions.");
+    else if (isCut) made.push(`Only the first ${sources.length - 1} words and signs are translated: its texts were short, 30 words at most.`);
     if (isOver === false) made.push("It has not written its end token: it goes round in circles.");
     else if (targets.length > 6 && new Set(targets.map((each) => each.text)).size < 0.6 * targets.length) made.push("It repeats itself, as models do that do not know how to go on.");
     return made;
@@ -289,7 +290,7 @@ function render({ model: given, el }) {
       const result = await translated(field.value);
       if (now === turn) {
         show(result);
-        if (data.asks && result.sources.length) setTimeout(() => now === turn && askOwn(result, now), OWN_PAUSE);
+        if (data.asks && result.sources.length && !result.isCut) setTimeout(() => now === turn && askOwn(result, now), OWN_PAUSE);
       }
     } catch (error) {
       if (model) state.textContent = error.message;

@@ -1,0 +1,39 @@
+"""What the views need that read a reader's own text: a stored example, and the model.
+
+The model is made by ``make models``; the example is stored with the course, so that a
+view shows something true where that was not done.
+"""
+
+import json
+import os
+from importlib.resources import files
+from typing import Any
+
+from course_lib.corpora.download import folder
+
+LANGUAGE_MODEL = "language-model.bin"
+EXAMPLE = "own_words.json"
+APART = "ATTENTION_MODELS_APART"  # set where outputs must not carry a model
+
+
+def next_token_example() -> dict[str, Any]:
+    """Return the arguments of ``figures.next_token`` for the model of all plays.
+
+    They hold the model's file too, if it is there, so that a notebook runs the model
+    without asking a server for it. Where the lessons' own outputs are made they do not:
+    the book has the file beside its pages.
+    """
+    path = files("course_lib.lessons") / EXAMPLE
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    contexts = {
+        tuple(map(int, key.split())): logits
+        for key, logits in stored.pop("contexts").items()
+    }
+    return {"contexts": contexts, "model": LANGUAGE_MODEL, "file": _file()} | stored
+
+
+def _file() -> bytes | None:
+    path = folder() / "models" / LANGUAGE_MODEL
+    if os.environ.get(APART) or not path.is_file():
+        return None
+    return path.read_bytes()
