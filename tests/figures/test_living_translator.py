@@ -195,7 +195,7 @@ def test_typed_text_is_translated_as_python_does(beams, model_file, tmp_path):
         page.get_by_label("search").select_option(index=[1, 2, 4].index(beams))
         for text in ("Is the fan off?", "the Wi-Fi of the device is on"):
             type_text(page, text)
-            expected = by_python(model_file, text, beams)
+            expected = by_python(model_file, text, beams) or "–"
             becomes_true(page, lambda text=expected: german(page) == text)
         rows = page.locator(".tr-others li")
         assert rows.count() == (0 if beams == 1 else beams)
