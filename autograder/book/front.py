@@ -1,4 +1,4 @@
-"""The book's front page: a cover to type in, an exercise to answer, cards of lessons."""
+"""The book's front page: a cover to type in, an exercise to answer, the lessons."""
 
 import re
 from collections.abc import Mapping, Sequence

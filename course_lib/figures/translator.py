@@ -43,7 +43,9 @@ def translator(
     stored translations or 20,000 words.
     """
     if not 1 <= len(stored) <= MAX_STORED:
-        raise ValueError(f"{len(stored)} stored translations: expected 1 to {MAX_STORED}")
+        raise ValueError(
+            f"{len(stored)} stored translations: expected 1 to {MAX_STORED}"
+        )
     if len(counts) > MAX_WORDS:
         raise ValueError(f"{len(counts):,} words: expected {MAX_WORDS:,} at most")
     translations = [

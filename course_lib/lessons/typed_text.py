@@ -42,7 +42,9 @@ def tokens(
         "vocabularies": {
             name: pairs_of_ids(merges) for name, merges in vocabularies.items()
         },
-        "answer": None if encode_word is None else _answering(vocabularies, encode_word),
+        "answer": None
+        if encode_word is None
+        else _answering(vocabularies, encode_word),
     }
 
 
@@ -67,7 +69,9 @@ def _answering(
 ) -> Callable[[dict[str, str]], dict[str, Any]]:
     """Return a function of what was typed: the token ids by the learner's function."""
     ids = {
-        name: {token: token_id for token_id, token in enumerate(byte_vocabulary(merges))}
+        name: {
+            token: token_id for token_id, token in enumerate(byte_vocabulary(merges))
+        }
         for name, merges in vocabularies.items()
     }
 

@@ -9,7 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from course_lib import fast_bpe, figures
-from course_lib.byte_bpe import byte_vocabulary, encode_bytes, pre_token_counts
+from course_lib.byte_bpe import (
+    byte_vocabulary,
+    encode_bytes,
+    pre_token_counts,
+    pre_tokens,
+)
 from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.figures import living
 from course_lib.figures.drawing import read_asset
@@ -33,7 +38,7 @@ SCRIPTS = {
     "devanagari": (0x904, 0x94D), "thai": (0xE01, 0xE3A), "signs": (0x2000, 0x206F),
     "kana": (0x3041, 0x30FE), "chinese": (0x4E00, 0x4FFF), "korean": (0xAC00, 0xACFF),
     "controls": (0x0, 0x20), "marks": (0x300, 0x36F), "emoji": (0x1F300, 0x1F64F),
-    "variants": (0xFE00, 0xFE0F), "plane 1": (0x10330, 0x1034A), "next line": (0x85, 0x85),
+    "variants": (0xFE00, 0xFE0F), "gothic": (0x10330, 0x1034A), "line": (0x85, 0x85),
 }  # fmt: skip
 
 
@@ -80,13 +85,18 @@ def test_page_encodes_a_thousand_texts_as_python_does(tmp_path):
     path.write_text("<!doctype html><title>empty</title>", encoding="utf-8")
     joined = 0
     for merges in MERGES.values():
-        pairs = [token_id for pair in typed_text.pairs_of_ids(merges) for token_id in pair]
+        pairs = [
+            token_id for pair in typed_text.pairs_of_ids(merges) for token_id in pair
+        ]
         with page_of(path.as_uri()) as page:
             encoded = page.evaluate(
                 f"([pairs, texts]) => {{ {code}\nconst {{ encode }} = tokenizer(pairs);"
-                "return texts.map(each => encode(each).flatMap(([, ids]) => ids)); }",
+                "return texts.map(encode); }",
                 [pairs, texts],
             )
+        parts = [[part for part, _ in each] for each in encoded]
+        assert parts == [pre_tokens(each) for each in texts]
+        encoded = [[i for _, ids in each for i in ids] for each in encoded]
         tokenizer = ByteTokenizer(merges)
         expected = [tokenizer.encode(each) for each in texts]
         assert encoded == expected
@@ -177,13 +187,17 @@ def test_long_text_is_counted_whole_and_drawn_in_part(figure, tmp_path):
     with opened(tmp_path, figure) as page:
         type_text(page, text)
         expected = ByteTokenizer(MERGES["English"]).encode(text)
-        assert page.locator(".tk-total").get_attribute("data-value") == str(len(expected))
+        assert page.locator(".tk-total").get_attribute("data-value") == str(
+            len(expected)
+        )
         assert ids_of_page(page) == expected[:600]
         assert "The first 600 tokens are drawn" in said(page)
         assert "Only the first" not in said(page)
         type_text(page, text + "more")
         assert "Only the first 5,000 characters are taken." in said(page)
-        assert page.locator(".tk-total").get_attribute("data-value") == str(len(expected))
+        assert page.locator(".tk-total").get_attribute("data-value") == str(
+            len(expected)
+        )
 
 
 def test_half_a_surrogate_pair_is_told(figure, tmp_path):
@@ -203,7 +217,9 @@ def test_parts_of_a_character_stand_over_it(figure, tmp_path):
         group = page.locator(".tk-group")
         assert group.locator(".tk-text").all_inner_texts() == ["E9", "9B", "A8"]
         assert group.locator(".tk-of").inner_text() == "雨"
-        assert page.locator(".tk-boxes > .tk-token .tk-text").all_inner_texts() == ["␣the"]
+        assert page.locator(".tk-boxes > .tk-token .tk-text").all_inner_texts() == [
+            "␣the"
+        ]
 
 
 def test_tokens_are_reached_by_arrow_keys_and_told(figure, tmp_path):
@@ -211,7 +227,9 @@ def test_tokens_are_reached_by_arrow_keys_and_told(figure, tmp_path):
         type_text(page, "the 雨")
         page.locator(".tk-token").first.focus()
         the = encode_bytes("the", MERGES["English"])[0]
-        merge = f"“the” has the id {the}: merge {the - 255} made it, 3 bytes in one token."
+        merge = (
+            f"“the” has the id {the}: merge {the - 255} made it, 3 bytes in one token."
+        )
         assert said(page) == f"Token 1: {merge}"
         page.keyboard.press("End")
         expected = "“A8” is a byte, id 168. It is a part of “雨”, which no merge"
@@ -296,7 +314,11 @@ def test_own_tokens_are_drawn_where_a_notebook_answers(tmp_path):
         whose = page.locator(".tk-whose")
         for reply, sentence, shown in (
             ({"ids": right}, "your own encode_word, the same as the course's", right),
-            ({"ids": [*b"the zoo"]}, "the first that differs is token 1", [*b"the zoo"]),
+            (
+                {"ids": [*b"the zoo"]},
+                "the first that differs is token 1",
+                [*b"the zoo"],
+            ),
             ({"error": "it raised X."}, "does not give any: it raised X.", right),
         ):
             page.evaluate("reply => { window.reply = reply; }", reply)

@@ -115,7 +115,9 @@ def by_python(path, text, beams):
 
 def test_stored_example_says_that_it_is_stored(tmp_path):
     with opened(tmp_path, view_of()) as page:
-        assert "Stored when the course was made" in page.locator(".tr-state").inner_text()
+        assert (
+            "Stored when the course was made" in page.locator(".tr-state").inner_text()
+        )
         assert german(page) == "Startet die <b>Wiedergabe</b>."
         marks = [["starts", None], ["playback", None], [".", None], ["(end)", None]]
         assert words(page, "source") == marks
@@ -150,7 +152,9 @@ def test_words_are_reached_by_arrow_keys_on_both_sides(tmp_path):
             "Most attended to by “startet”." in said(page)
         )
         page.keyboard.press("ArrowRight")
-        assert said(page).startswith("“playback” is known from training. It is 2 tokens")
+        assert said(page).startswith(
+            "“playback” is known from training. It is 2 tokens"
+        )
         page.keyboard.press("Tab")
         assert said(page).startswith("“startet” attended most to “starts”, 0.80")
         page.keyboard.press("End")
@@ -161,7 +165,9 @@ def test_missing_file_leaves_the_stored_example_and_a_sentence(tmp_path):
     with opened(tmp_path, view_of()) as page:
         page.get_by_label("English text").focus()
         state = page.locator(".tr-state")
-        becomes_true(page, lambda: "The model is not in this page." in state.inner_text())
+        becomes_true(
+            page, lambda: "The model is not in this page." in state.inner_text()
+        )
         assert "What you see is stored: 1 translation" in state.inner_text()
         assert page.get_by_label("English text").get_attribute("readonly") is not None
         assert german(page) == "Startet die <b>Wiedergabe</b>."
@@ -354,14 +360,21 @@ def test_view_is_accessible(model_file, tmp_path):
 
 
 def test_words_are_packed_and_read_back(tmp_path):
-    counts = {"lights": 1, "light": 9, "a": 2, "a_very_long_word": 4, "a_very_long_w": 5}
+    counts = {
+        "lights": 1,
+        "light": 9,
+        "a": 2,
+        "a_very_long_word": 4,
+        "a_very_long_w": 5,
+    }
     counts |= {"ärger": 3, "10c4": 1}
     with opened(tmp_path, view_of()) as page:
         from course_lib.figures.drawing import read_asset
 
         code = read_asset("translator.js").replace("export default { render };", "")
         read = page.evaluate(
-            f"text => {{ {code}\nreturn [...unpackedWords(text)]; }}", packed_words(counts)
+            f"text => {{ {code}\nreturn [...unpackedWords(text)]; }}",
+            packed_words(counts),
         )
     assert dict(map(tuple, read)) == {word: min(n, 5) for word, n in counts.items()}
 

@@ -124,7 +124,10 @@ def _script(view: str, with_model: bool) -> str:
     """
     parts = [*map(read_script, ("shared", *PARTS.get(view, ())))]
     if with_model:
-        parts += [model_script(WORKERS[view]), *map(read_script, OF_MODEL.get(view, ()))]
+        parts += [
+            model_script(WORKERS[view]),
+            *map(read_script, OF_MODEL.get(view, ())),
+        ]
     parts += [read_script(view).replace("export default { render };", "")]
     return _shortened("\n".join([*parts, read_script("mount")]))
 
