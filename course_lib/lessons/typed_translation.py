@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.corpora.pairs import Pair
-from course_lib.experiments.record import Record
 from course_lib.lessons import translation_errors
 from course_lib.lessons.own_parts import is_missing
 from course_lib.lessons.translation_trace import next_log_probabilities
@@ -31,11 +30,13 @@ SYSTEM = "transformer"
 
 
 def view(
-    runs: Record, pairs: Iterable[Pair], names: Mapping[str, Any] | None = None
+    run: Mapping[str, Any],
+    pairs: Iterable[Pair],
+    names: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return what ``figures.translator`` draws.
 
-    runs : the record of the comparison, with translations and their attention
+    run : of the comparison of systems: translations, and the attention of the first
     pairs : what the model was trained on
     names : the notebook's, ``globals()``: what is typed goes to its functions, too
     """
@@ -43,7 +44,7 @@ def view(
         word for pair in pairs for word in translation_errors.words(pair.source)
     )
     return {
-        "stored": [*_stored(runs)],
+        "stored": [*_stored(run)],
         "counts": counts,
         "examples": EXAMPLES,
         "file": MODELS["translator"].file,
@@ -51,9 +52,8 @@ def view(
     }
 
 
-def _stored(runs: Record) -> Iterable[dict[str, Any]]:
+def _stored(run: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """Yield the translations whose attention was recorded."""
-    run = runs.runs[0]
     samples = run[f"{SYSTEM}, samples"]
     long = [each for each in samples if len(each["source"].split()) >= MIN_WORDS]
     maps = run[f"{SYSTEM}, attention maps"]

@@ -615,7 +615,7 @@ watched.show(pause=0.1)
 from course_lib.lessons import typed_translation
 
 alt = "Startet attends to starts, Wiedergabe to playback, Mediaplayer to media and player."
-figures.translator(**typed_translation.view(runs, texts.train, globals()), alt=alt)
+figures.translator(**typed_translation.view(first, texts.train, globals()), alt=alt)
 
 # %% [markdown]
 # So the small one translates; of the large one, you have seen how often it is exactly

@@ -38,7 +38,7 @@ SCRIPTS = {
     "devanagari": (0x904, 0x94D), "thai": (0xE01, 0xE3A), "signs": (0x2000, 0x206F),
     "kana": (0x3041, 0x30FE), "chinese": (0x4E00, 0x4FFF), "korean": (0xAC00, 0xACFF),
     "controls": (0x0, 0x20), "marks": (0x300, 0x36F), "emoji": (0x1F300, 0x1F64F),
-    "variants": (0xFE00, 0xFE0F), "gothic": (0x10330, 0x1034A), "line": (0x85, 0x85),
+    "variants": (0xFE00, 0xFE0F), "gothic": (0x10330, 0x1034A), "nel": (0x85, 0x85),
 }  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def figure():
 
 
 def random_texts(n):
-    """Return texts of several scripts each, some of them with words that merges have."""
+    """Return texts of several scripts each, some with words that merges have."""
     draw = random.Random(0)
     words = SAMPLES["both"].split()
     texts = []
@@ -70,7 +70,7 @@ def ids_of_page(page):
     )
 
 
-def said(page):
+def sentence(page):
     return re.sub("[\u2068\u2069]", "", page.locator(".said").inner_text())
 
 
@@ -147,11 +147,11 @@ def test_counts_of_tokens_and_words_are_told(tmp_path):
             "8 tokens for 17 characters, 17 bytes; 4 words (runs of letters), "
             "1.8 tokens per word"
         )
-        assert said(page) == "3 of 4 words are one token each."
+        assert sentence(page) == "3 of 4 words are one token each."
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "part"),
     [
         ("", "No text, no tokens. Type something, or take an example below."),
         ("x", "“x” is one token: there is nothing to split."),
@@ -163,10 +163,10 @@ def test_counts_of_tokens_and_words_are_told(tmp_path):
         ("\u202eabc", "only a part of a character: “U+202E”."),
     ],
 )
-def test_odd_texts_get_a_sentence(text, sentence, figure, tmp_path):
+def test_odd_texts_get_a_sentence(text, part, figure, tmp_path):
     with opened(tmp_path, figure) as page:
         type_text(page, text)
-        assert sentence in said(page)
+        assert part in sentence(page)
         assert ids_of_page(page) == encode_bytes(text, MERGES["English"])
         assert page.locator(".tk-boxes").is_visible() == bool(text)
 
@@ -191,10 +191,10 @@ def test_long_text_is_counted_whole_and_drawn_in_part(figure, tmp_path):
             len(expected)
         )
         assert ids_of_page(page) == expected[:600]
-        assert "The first 600 tokens are drawn" in said(page)
-        assert "Only the first" not in said(page)
+        assert "The first 600 tokens are drawn" in sentence(page)
+        assert "Only the first" not in sentence(page)
         type_text(page, text + "more")
-        assert "Only the first 5,000 characters are taken." in said(page)
+        assert "Only the first 5,000 characters are taken." in sentence(page)
         assert page.locator(".tk-total").get_attribute("data-value") == str(
             len(expected)
         )
@@ -207,7 +207,7 @@ def test_half_a_surrogate_pair_is_told(figure, tmp_path):
             field.value = "a" + String.fromCharCode(0xd800);
             field.dispatchEvent(new Event("input")); }"""
         )
-        assert "Half a character is in the text" in said(page)
+        assert "Half a character is in the text" in sentence(page)
         assert ids_of_page(page) == [97, 0xEF, 0xBF, 0xBD]
 
 
@@ -230,12 +230,12 @@ def test_tokens_are_reached_by_arrow_keys_and_told(figure, tmp_path):
         merge = (
             f"“the” has the id {the}: merge {the - 255} made it, 3 bytes in one token."
         )
-        assert said(page) == f"Token 1: {merge}"
+        assert sentence(page) == f"Token 1: {merge}"
         page.keyboard.press("End")
         expected = "“A8” is a byte, id 168. It is a part of “雨”, which no merge"
-        assert said(page).startswith(f"Token 5: {expected}")
+        assert sentence(page).startswith(f"Token 5: {expected}")
         page.keyboard.press("ArrowLeft")
-        assert said(page).startswith("Token 4: “9B”")
+        assert sentence(page).startswith("Token 4: “9B”")
 
 
 def test_text_from_right_to_left_runs_so(figure, tmp_path):
@@ -247,7 +247,7 @@ def test_text_from_right_to_left_runs_so(figure, tmp_path):
         assert left == sorted(left, reverse=True) and len({*left}) == 4
         page.locator(".tk-token").first.focus()
         page.keyboard.press("ArrowLeft")
-        assert said(page).startswith("Token 2:")
+        assert sentence(page).startswith("Token 2:")
 
 
 @pytest.mark.thorough
@@ -312,7 +312,7 @@ def test_own_tokens_are_drawn_where_a_notebook_answers(tmp_path):
         )
         right = encode_bytes("the zoo", MERGES["English"])
         whose = page.locator(".tk-whose")
-        for reply, sentence, shown in (
+        for reply, part, ids in (
             ({"ids": right}, "your own encode_word, the same as the course's", right),
             (
                 {"ids": [*b"the zoo"]},
@@ -324,8 +324,8 @@ def test_own_tokens_are_drawn_where_a_notebook_answers(tmp_path):
             page.evaluate("reply => { window.reply = reply; }", reply)
             type_text(page, "")
             type_text(page, "the zoo")
-            becomes_true(page, lambda text=sentence: text in whose.inner_text())
-            assert ids_of_page(page) == shown
+            becomes_true(page, lambda text=part: text in whose.inner_text())
+            assert ids_of_page(page) == ids
         question = {"text": "the zoo", "vocabulary": "English"}
         assert page.evaluate("window.asked") == question
 

@@ -79,16 +79,16 @@ def view_of(answer=None, path=None):
 
 def words(page, line):
     selector = ".tr-targets .tr-word" if line == "target" else ".tr-line .tr-word"
-    found = page.eval_on_selector_all(
+    boxes = page.eval_on_selector_all(
         selector, "all => all.map(e => [e.dataset.word, e.dataset.mark || null])"
     )
     if line == "target":
-        return [word for word, _ in found]
+        return [word for word, _ in boxes]
     targets = page.locator(".tr-targets .tr-word").count()
-    return found[: len(found) - targets]
+    return boxes[: len(boxes) - targets]
 
 
-def said(page):
+def sentence(page):
     return re.sub("[\u2068\u2069]", "", page.locator(".said").inner_text())
 
 
@@ -133,9 +133,9 @@ def test_weights_of_words_are_sums_and_means_of_those_of_tokens(tmp_path):
     wiedergabe = by_word[2:4].mean(axis=0)
     with opened(tmp_path, view_of()) as page:
         page.locator(".tr-targets .tr-word").nth(2).hover()
-        shown = page.locator(".tr-line").first.locator(".tr-weight").all_inner_texts()
-        assert shown == [f"{weight:.2f}" for weight in wiedergabe]
-        assert said(page) == (
+        texts = page.locator(".tr-line").first.locator(".tr-weight").all_inner_texts()
+        assert texts == [f"{weight:.2f}" for weight in wiedergabe]
+        assert sentence(page) == (
             "“<b>Wiedergabe</b>” attended most to “playback”, 0.80, and next to "
             "“starts”, 0.10. It is 2 tokens: <b>Wieder · gabe</b>."
         )
@@ -148,17 +148,17 @@ def test_weights_of_words_are_sums_and_means_of_those_of_tokens(tmp_path):
 def test_words_are_reached_by_arrow_keys_on_both_sides(tmp_path):
     with opened(tmp_path, view_of()) as page:
         page.locator(".tr-word").first.focus()
-        assert said(page).endswith("Most attended to by “startet”, 0.80.") or (
-            "Most attended to by “startet”." in said(page)
+        assert sentence(page).endswith("Most attended to by “startet”, 0.80.") or (
+            "Most attended to by “startet”." in sentence(page)
         )
         page.keyboard.press("ArrowRight")
-        assert said(page).startswith(
+        assert sentence(page).startswith(
             "“playback” is known from training. It is 2 tokens"
         )
         page.keyboard.press("Tab")
-        assert said(page).startswith("“startet” attended most to “starts”, 0.80")
+        assert sentence(page).startswith("“startet” attended most to “starts”, 0.80")
         page.keyboard.press("End")
-        assert said(page).startswith("“.” attended most to “.”, 0.70")
+        assert sentence(page).startswith("“.” attended most to “.”, 0.70")
 
 
 def test_missing_file_leaves_the_stored_example_and_a_sentence(tmp_path):
@@ -220,8 +220,8 @@ def test_cross_attention_is_that_of_pytorch(model_file, tmp_path):
     source = [*tokenizer.encode(text), END_ID]
     (target,) = translate(model, [source], START_ID, END_ID, max_length=29)
     with torch.inference_mode():
-        given = torch.tensor([source]), torch.tensor([[START_ID, *target]])
-        weights = model.attention_weights(*given)[0].numpy()[: len(target)]
+        both = torch.tensor([source]), torch.tensor([[START_ID, *target]])
+        weights = model.attention_weights(*both)[0].numpy()[: len(target)]
     with opened(tmp_path, view_of(path=model_file)) as page:
         page.get_by_label("search").select_option("greedy")
         type_text(page, text)
