@@ -376,7 +376,7 @@ def copy_models(site: Path) -> list[str]:
     shutil.rmtree(target, ignore_errors=True)
     files = sorted((data_folder() / "models").glob("*.bin"))
     if not files:
-        return ["The book has no trained models: run `make models`, and build it again."]
+        return ["The book has no trained models: run `make models`, then call again."]
     target.mkdir(parents=True)
     for path in files:
         shutil.copyfile(path, target / path.name)

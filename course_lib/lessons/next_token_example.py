@@ -1,4 +1,4 @@
-"""``python -m course_lib.lessons.next_token_example``: store the example of the next-token view.
+"""``python -m course_lib.lessons.next_token_example``: store the view's example.
 
 It is what the trained language model says after the beginning of a speech, and after
 the tokens that may well follow. Needs ``make models``; the result is committed.

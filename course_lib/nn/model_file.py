@@ -1,4 +1,4 @@
-"""A trained model as a small file that a page can run: numbers in float16, and a header.
+"""A trained model as a small file that a page can run: float16, and a header.
 
 The file is, one after another:
 
@@ -79,7 +79,7 @@ def write_model_file(path: Path, model: Model, tokenizer: Tokenizer) -> int:
     kind = next(name for name, kind in KINDS.items() if isinstance(model, kind[0]))
     entries, parts, offset = [], [], 0
     for name, parameter in model.state_dict().items():
-        numbers = parameter.detach().cpu().numpy().astype("<f2")
+        numbers = parameter.detach().cpu().half().numpy().astype("<f2")
         if not np.isfinite(numbers).all():
             raise ModelFileError(f"{name} has numbers that float16 does not have")
         entries.append({"name": name, "shape": [*numbers.shape], "offset": offset})
@@ -144,9 +144,7 @@ def read_model_file(path: Path) -> ModelFile:
         about = {"sha256": ""}
     data = content[start + length :]
     if hashlib.sha256(data).hexdigest() != about["sha256"]:
-        raise ModelFileError(
-            f"{path} is cut off or damaged: remove it and {remedy}."
-        )
+        raise ModelFileError(f"{path} is cut off or damaged: remove it and {remedy}.")
     numbers = torch.from_numpy(np.frombuffer(data, "<f2").astype(np.float32))
     parameters = {}
     for each in about["parameters"]:

@@ -65,7 +65,8 @@ def make(model: PageModel) -> None:
             raise SystemExit(code)
     trained = checkpoints.load(model.checkpoint, COMMAND)
     task = train.task_named(trained["task"])
-    network = task.systems[trained["system"]].make(trained["config"], torch.device("cpu"))
+    system = task.systems[trained["system"]]
+    network = system.make(trained["config"], torch.device("cpu"))
     network.load_state_dict(trained["training"]["parameters"])
     try:
         size = write_model_file(model.path, network, trained["tokenizer"])

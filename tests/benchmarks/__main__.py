@@ -25,6 +25,7 @@ from tests.benchmarks import (
     bench_gradebook,
     bench_grading,
     bench_layers,
+    bench_models,
     bench_nbgrader,
     bench_nn,
     bench_page,
@@ -55,6 +56,7 @@ BENCHMARKS: dict[str, Measure] = {
     "layers": bench_layers.measure,
     "flash": bench_flash.measure,
     "views": bench_views.measure,
+    "models": bench_models.measure,
     "page": bench_page.measure,
     "readers": bench_readers.measure,
 }

@@ -9,12 +9,9 @@ import base64
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
-from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.nn.decoding import translate
-from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
-from course_lib.nn.model_file import read_model_file, write_model_file
+from course_lib.nn.model_file import read_model_file
 from course_lib.nn.models import MODELS, is_made
 from course_lib.nn.sampling import (
     apply_temperature,
@@ -22,69 +19,29 @@ from course_lib.nn.sampling import (
     top_k_filter,
     top_p_filter,
 )
-from course_lib.nn.training.subwords import (
-    END_ID,
-    START_ID,
-    train_pair_tokenizer,
-)
-from course_lib.nn.transformer import Transformer, TransformerConfig
+from course_lib.nn.training.subwords import END_ID, START_ID
 from tests.figures.runtime import LARGEST, as_bytes, page_with
+from tests.figures.small_models import (
+    ODD_TEXTS,
+    PAIRS,
+    small_language_model,
+    small_translator,
+)
 
 MAX_DIFFERENCE = 1e-3
-TEXT = "To be, or not to be: that is the question. Töne, naïve 日本 😀\n\n  It's 1623!"
-PAIRS = [
-    ('The "Wi-Fi" is off.', 'Das "WLAN" ist aus.'),
-    ("USB port. The device's fan is on", "USB-Anschluss. Der Lüfter ist an"),
-    ("Is the fan off?", "Ist der Lüfter aus?"),
-] * 3
-ODD_TEXTS = [
-    TEXT,
-    "",
-    "a",
-    " \n\t ",
-    "<b>&amp;</b>",
-    "שלום עולם",
-    "x" * 5000,
-    "don't we'LL  go\u00a0on…",
-    "👩‍👩‍👧 e\u0301",
-]
 NEEDS_FILE = "make models has not been run"
-
-
-def spread(model: nn.Module, scale: float = 3.0) -> nn.Module:
-    """Make random parameters larger: logits differ, and so do weights."""
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if parameter.dim() > 1:
-                parameter.mul_(scale)
-            else:
-                parameter.add_(0.1 * torch.randn_like(parameter))
-    return model.eval()
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """Return the file of a small language model."""
-    torch.manual_seed(0)
-    tokenizer = ByteTokenizer.train(TEXT * 3, 270)
-    sizes = {"d_model": 24, "n_layers": 2, "n_heads": 6, "n_kv_heads": 2}
-    config = LanguageModelConfig(len(tokenizer), **sizes, n_positions=40)
-    model = spread(LanguageModel(config, device="cpu"))
-    path = tmp_path_factory.mktemp("model") / "small.bin"
-    write_model_file(path, model, tokenizer)
-    return path
+    return small_language_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")
-def small_translator(tmp_path_factory):
+def small_pairs(tmp_path_factory):
     """Return the file of a small translator."""
-    torch.manual_seed(1)
-    tokenizer = train_pair_tokenizer(PAIRS, 120)
-    config = TransformerConfig(len(tokenizer), 24, 3, 2, 40, n_positions=30)
-    model = spread(Transformer(config, device="cpu"), 1.5)
-    path = tmp_path_factory.mktemp("model") / "translator.bin"
-    write_model_file(path, model, tokenizer)
-    return path
+    return small_translator(tmp_path_factory.mktemp("model"))
 
 
 def random_contexts(count, vocab_size, longest, seed=0):
@@ -148,10 +105,10 @@ def test_cache_is_reused_as_far_as_tokens_are_the_same(small, tmp_path):
             np.testing.assert_allclose(answer["logits"], logits, atol=MAX_DIFFERENCE)
 
 
-def test_tokens_are_those_of_python(small, small_translator, tmp_path):
+def test_tokens_are_those_of_python(small, small_pairs, tmp_path):
     for path, texts in (
         (small, ODD_TEXTS),
-        (small_translator, [*ODD_TEXTS, *(source for source, _ in PAIRS)]),
+        (small_pairs, [*ODD_TEXTS, *(source for source, _ in PAIRS)]),
     ):
         _, tokenizer = read_model_file(path).load()
         with page_with(tmp_path, path.read_bytes()) as page:
@@ -164,14 +121,14 @@ def test_tokens_are_those_of_python(small, small_translator, tmp_path):
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_translations_are_those_of_python(beam_size, small_translator, tmp_path):
-    model, _ = read_model_file(small_translator).load()
+def test_translations_are_those_of_python(beam_size, small_pairs, tmp_path):
+    model, _ = read_model_file(small_pairs).load()
     rng = np.random.default_rng(3)
     vocab_size = model.config.vocab_size
     sources = [rng.integers(3, vocab_size, n).tolist() for n in (1, 2, 5, 9, 20)]
     options = {"beam_size": beam_size, "max_length": 12, "alpha": 0.6}
     expected = translate(model, sources, START_ID, END_ID, **options)
-    with page_with(tmp_path, small_translator.read_bytes()) as page:
+    with page_with(tmp_path, small_pairs.read_bytes()) as page:
         for source, target in zip(sources, expected, strict=True):
             given = [source, {"beamSize": beam_size, "maxLength": 12}]
             answer = page.evaluate(
@@ -182,10 +139,10 @@ def test_translations_are_those_of_python(beam_size, small_translator, tmp_path)
         assert page.evaluate("model.translate([])")["ids"] == []
 
 
-def test_cross_attention_is_that_of_pytorch(small_translator, tmp_path):
-    model, _ = read_model_file(small_translator).load()
+def test_cross_attention_is_that_of_pytorch(small_pairs, tmp_path):
+    model, _ = read_model_file(small_pairs).load()
     source = [7, 9, 11, 20, 30]
-    with page_with(tmp_path, small_translator.read_bytes()) as page:
+    with page_with(tmp_path, small_pairs.read_bytes()) as page:
         answer = page.evaluate(
             """async source => {
                 const { ids, weights } = await model.translate(source, {maxLength: 6});

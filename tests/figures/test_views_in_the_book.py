@@ -9,7 +9,7 @@ import pytest
 
 from course_lib import figures
 from course_lib.figures import living
-from course_lib.lessons import pronoun
+from course_lib.lessons import own_words, pronoun
 from tests.browser import REPOSITORY, page_of
 from tests.figures.living import page_text
 from tests.figures.test_figures import KINDS
@@ -39,6 +39,9 @@ VIEWS = {
     ),
     "chosen_heads": lambda: figures.chosen_heads(
         ["Mon", "Thu"], [11, 18], {"Thu": 1}, start=[["Mon"]], alt=ALT
+    ),
+    "next_token": lambda: figures.next_token(
+        **own_words.next_token_example() | {"file": None}, alt=ALT
     ),
     "switchable_mask": lambda: figures.switchable_mask(
         np.full((2, 2), 0.5), ["a", "b"], ["a", "b"], alt=ALT
