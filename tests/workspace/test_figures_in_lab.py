@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tests.figures.small_models import small_translator
 from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened, write
 
 FIGURE = """from course_lib import figures
@@ -17,6 +18,15 @@ def encode_word(word, merges):
     return ["at" if word[-2:] == ("a", "t") else word[-1]]
 view = typed_text.tokens({"English": [("a", "t")]}, encode_word)
 figures.text_tokens(**view, alt="The text's tokens.")"""
+TRANSLATED = """from course_lib import figures
+import base64, pathlib
+def answer(question):
+    if question["want"] == "model":
+        return {"base64": base64.b64encode(pathlib.Path(FILE).read_bytes()).decode()}
+    return {"name": "beam_search", "translation": question["text"] + " 🙂"}
+example = {"text": "a b", "translation": "c", "sources": ["a ", "b "]}
+example |= {"targets": ["c "], "weights": [[0.5, 0.5]]}
+figures.translator([example], {"fan": 9}, answer=answer, alt="c attends to both.")"""
 DRAWN = 3  # its cell in `lesson_with_figure`
 
 
@@ -138,3 +148,13 @@ class TestFigures:
                 expect(whose).to_contain_text(sentence)
                 values = tokens.evaluate_all("all => all.map(e => e.dataset.value)")
                 assert values == ids
+
+    def test_kernel_gives_the_translators_file(self, server, request, tmp_path):
+        code = TRANSLATED.replace("FILE", repr(str(small_translator(tmp_path))))
+        with opened(server, request.node.name, lesson_with_figure(code)) as (page, _):
+            self.run_figure(page)
+            page.get_by_label("English text").fill("fän 🙂")
+            state = page.locator(".tr-state")
+            expect(state).to_contain_text("The Transformer runs in this page")
+            own = "Your own beam_search writes: fän 🙂 🙂"
+            expect(page.locator(".tr-own")).to_have_text(own)
