@@ -245,7 +245,7 @@ function render({ model: given, el }) {
     }
   }
 
-  // The file is loaded when the reader comes to type; what fails is tried again then.
+  // The file is loaded when the reader comes to type; what failed is tried again the next time.
   function ready() {
     opening ??= (async () => {
       state.textContent = "The model is being loaded \u2026";
@@ -284,7 +284,7 @@ function render({ model: given, el }) {
 
   // One text at a time; what was typed meanwhile comes next, and only the last of it.
   async function translateNow(now) {
-    if (isBusy) return;
+    if (isBusy || (!model && field.readOnly)) return; // without a model it is stored examples
     isBusy = true;
     try {
       await ready();
