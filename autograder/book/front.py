@@ -1,4 +1,4 @@
-"""The book's front page: a cover to type in, an exercise to answer, the lessons."""
+"""The book's front page: a text to write on, a cover, an exercise, the lessons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,8 @@ from autograder.book.lessons import Lesson, hints
 from autograder.book.live import editor
 from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
-from course_lib.figures.cover import living_cover
+from course_lib.figures.cover import living_cover, living_words
+from course_lib.lessons import own_words
 
 MARKS = re.compile(r"[*`]|\$(?=\S)|(?<=\S)\$")
 
@@ -41,6 +42,8 @@ def front_page(
     exercises = [each for lesson in lessons for each in lesson.exercises]
     optional = sum(len(lesson.optional) for lesson in lessons)
     return {
+        # A book without the model would begin with what does not work.
+        "words": living_words().html() if own_words.is_made() else "",
         "cover": living_cover().html(),
         "example": examples[0] if examples else None,
         "answered": len(examples),

@@ -13,7 +13,7 @@ from course_lib import figures
 from course_lib.attention import attention
 from course_lib.figures.drawing import AccessibleFigure
 from course_lib.figures.living import LivingFigure
-from course_lib.lessons import pronoun
+from course_lib.lessons import own_words, pronoun
 
 ALT = (
     "One pronoun, two sentences: it attends to animal when it is too tired, and to "
@@ -52,6 +52,15 @@ def living_cover() -> LivingFigure:
     """Draw the weights in the sentence, whose last word the reader types."""
     rows = cover_weights(pronoun.known_words())
     return figures.last_word(**pronoun.typed([*rows]), alt=ALT)
+
+
+def living_words() -> LivingFigure:
+    """Draw the next tokens of a beginning that the reader types, by a trained model.
+
+    The model's file is beside the page; the figure does not carry it.
+    """
+    example = own_words.next_token_example() | {"file": None}
+    return figures.next_token(**example, alt=own_words.ALT)
 
 
 def cover_svg() -> str:

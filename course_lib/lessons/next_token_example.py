@@ -7,6 +7,7 @@ the tokens that may well follow. Needs ``make models``; the result is committed.
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from course_lib.byte_tokenizer import ByteTokenizer
@@ -25,7 +26,7 @@ def main() -> None:
     assert isinstance(tokenizer, ByteTokenizer)
     start = tokenizer.encode(TEXT)
 
-    def next_logits(ids: list[int]) -> torch.Tensor:
+    def next_logits(ids: list[int]) -> np.ndarray:
         with torch.inference_mode():
             return model(torch.tensor([ids]))[0, -1].numpy()
 

@@ -13,6 +13,7 @@ from course_lib.corpora.download import folder
 
 LANGUAGE_MODEL = "language-model.bin"
 EXAMPLE = "own_words.json"
+ALT = "After Juliet's I love, the likeliest next tokens are you and thee."
 APART = "ATTENTION_MODELS_APART"  # set where outputs must not carry a model
 
 
@@ -32,8 +33,12 @@ def next_token_example() -> dict[str, Any]:
     return {"contexts": contexts, "model": LANGUAGE_MODEL, "file": _file()} | stored
 
 
+def is_made() -> bool:
+    """Return whether the model's file is there."""
+    return (folder() / "models" / LANGUAGE_MODEL).is_file()
+
+
 def _file() -> bytes | None:
-    path = folder() / "models" / LANGUAGE_MODEL
-    if os.environ.get(APART) or not path.is_file():
+    if os.environ.get(APART) or not is_made():
         return None
-    return path.read_bytes()
+    return (folder() / "models" / LANGUAGE_MODEL).read_bytes()

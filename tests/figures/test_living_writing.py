@@ -212,8 +212,8 @@ def test_odd_text_gets_a_sentence(text, figure, model, tmp_path):
         page.wait_for_timeout(200)
         assert page.locator(".living-view img, .living-view b").count() == 0
         if not text:
-            said = page.locator(".said")
-            assert said.inner_text().startswith("There is no token yet")
+            line = page.locator(".said")
+            assert line.inner_text().startswith("There is no token yet")
         assert page.evaluate(TOO_WIDE) == []
 
 

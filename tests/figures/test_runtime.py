@@ -61,8 +61,8 @@ def assert_same_logits(path, count, folder):
     contexts = random_contexts(count, config.vocab_size, config.n_positions)
     expected = last_logits(model, contexts)
     with page_with(folder, path.read_bytes()) as page:
-        given = [contexts, as_bytes(np.stack(expected))]
-        largest, compared = page.evaluate(LARGEST, given)
+        arguments = [contexts, as_bytes(np.stack(expected))]
+        largest, compared = page.evaluate(LARGEST, arguments)
     assert compared == count * config.vocab_size
     assert largest <= MAX_DIFFERENCE
     print(f"largest difference of logits: {largest:.2e}")
@@ -130,9 +130,10 @@ def test_translations_are_those_of_python(beam_size, small_pairs, tmp_path):
     expected = translate(model, sources, START_ID, END_ID, **options)
     with page_with(tmp_path, small_pairs.read_bytes()) as page:
         for source, target in zip(sources, expected, strict=True):
-            given = [source, {"beamSize": beam_size, "maxLength": 12}]
+            arguments = [source, {"beamSize": beam_size, "maxLength": 12}]
             answer = page.evaluate(
-                "async ([ids, options]) => await model.translate(ids, options)", given
+                "async ([ids, options]) => await model.translate(ids, options)",
+                arguments,
             )
             assert answer["ids"] == target
             assert len(answer["weights"]) == len(target)

@@ -22,9 +22,9 @@ from autograder.book.lessons import Lesson
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course
 from autograder.workspace.outline import read_outline
-from course_lib.figures.cover import ALT, cover_weights, living_cover
+from course_lib.figures.cover import ALT, cover_weights, living_cover, living_words
 from course_lib.figures.living import numbers
-from course_lib.lessons import pronoun
+from course_lib.lessons import own_words, pronoun
 from tests.browser import REPOSITORY
 from tests.site.book import LESSON, LESSONS
 
@@ -106,6 +106,16 @@ def test_front_page_draws_the_weights_of_the_cover(index):
     ]
     assert heaviest == ["animal", "street"]
     assert living_cover().data == data
+
+
+def test_front_page_begins_with_a_text_to_write_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_COURSE_DATA", str(tmp_path))
+    assert front_page([], {})["words"] == ""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / own_words.LANGUAGE_MODEL).write_bytes(b"numbers")
+    words = front_page([], {})["words"]
+    assert own_words.LANGUAGE_MODEL in words and "base64" not in living_words().data
+    assert "bnVtYmVycw" not in words  # "numbers" in base64
 
 
 def test_front_page_has_the_editor_of_an_easy_exercise(index):

@@ -5,6 +5,7 @@ import functools
 import http.server
 import threading
 
+import numpy as np
 import pytest
 
 from autograder.book.live import HERE, LIVE, copy_models, with_policy
@@ -99,3 +100,14 @@ def test_stored_example_carries_no_model_where_outputs_are_made(data, monkeypatc
     assert own_words.next_token_example()["file"] == b"numbers"
     monkeypatch.setenv(own_words.APART, "yes")
     assert own_words.next_token_example()["file"] is None
+
+
+def test_stored_example_is_what_its_alternative_text_says():
+    example = own_words.next_token_example()
+    logits = np.array(example["contexts"][tuple(example["start"])])
+    likeliest = [example["vocabulary"][i].strip() for i in np.argsort(-logits)[:2]]
+    assert likeliest == ["you", "thee"]
+    assert all(word in own_words.ALT for word in likeliest)
+    start = "".join(example["vocabulary"][i] for i in example["start"])
+    assert start == example["text"]
+    assert len(example["vocabulary"]) == 1024 == len(logits)

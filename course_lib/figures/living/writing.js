@@ -6,6 +6,7 @@
 function ownWords(data, view) {
   const AT_ONCE = 60; // tokens, before it stops by itself
   const PAUSE = 40; // milliseconds between two, so that they are seen one by one
+  const SLOW = 300; // milliseconds, after which the reader is told that it takes long
   let model = null, opening = null, running = false;
   let ids = []; // those that were read last
   let first = 0; // of them, the one with which the model's context begins
@@ -49,6 +50,7 @@ function ownWords(data, view) {
   // --- the model ---
 
   function open() {
+    if (!opening) status.textContent = "Loading the model …";
     opening ??= openModel(data.model).then(
       (opened) => {
         if (opened.about.names.length !== data.vocabulary.length) {
@@ -73,9 +75,10 @@ function ownWords(data, view) {
     if (!model) return open(); // which comes back to this
     const number = ++latest;
     base = text.value;
+    const slow = setTimeout(() => number === latest && (status.textContent = "The model is reading …"), SLOW);
     const { ids: own } = await model.encode(base);
-    if (number !== latest) return;
-    await view.begin(own);
+    if (number === latest) await view.begin(own);
+    clearTimeout(slow);
     if (number === latest) status.textContent = remarks(own);
   }
 
@@ -123,7 +126,7 @@ function ownWords(data, view) {
     if (!model || running) return;
     running = true;
     writeOn.textContent = "stop";
-    view.isQuiet(count > 1);
+    setQuiet(count > 1);
     const number = latest;
     for (let i = 0; running && i < count; i++) {
       if (!(await view.draw(Math.random())) || number !== latest) break;
@@ -135,7 +138,13 @@ function ownWords(data, view) {
   function stop() {
     running = false;
     writeOn.textContent = "write on";
-    view.isQuiet(false);
+    setQuiet(false);
+  }
+
+  // While it writes, nothing of it is read aloud.
+  function setQuiet(isQuiet) {
+    view.isQuiet(isQuiet);
+    attends.setAttribute("aria-live", isQuiet ? "off" : "polite");
   }
 
   // --- what is inside ---
