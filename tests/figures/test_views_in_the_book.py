@@ -44,7 +44,8 @@ VIEWS = {
         **own_words.next_token_example() | {"file": None}, alt=ALT
     ),
     "text_tokens": lambda: figures.text_tokens(
-        {"x": "at ä"}, {"x": [b"at", b" ", b"\xc3", b"\xa4"]}, {"y": [(97, 116)]}, alt=ALT
+        {"x": "at ä"}, {"x": [b"at", b" ", b"\xc3", b"\xa4"]}, {"y": [(97, 116)]},
+        alt=ALT,
     ),
     "translator": lambda: figures.translator(
         [{"text": "a b", "translation": "c", "sources": ["a ", "b "], "targets": ["c "],

@@ -128,7 +128,7 @@ def test_cover_is_switched_and_typed_in(browser, site, width):
 
         cover.get_by_role("button", name="tired", exact=True).first.focus()
         assert attended_most() == "animal"
-        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         assert attended_most() == "street"
         heaviest = cover.locator(".lw-line.lw-most")

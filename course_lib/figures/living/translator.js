@@ -185,7 +185,7 @@ function render({ model: given, el }) {
     if (sources.length && !known) made.push("No word here is known to it, so expect no translation at all. It has read short texts of one program, Home Assistant.");
     if (isCut && !sources.length) made.push("That word alone has more tokens than the model has positions.");
     else if (isCut) made.push(`Only the first ${sources.length - 1} words and signs are translated: its texts were short, 30 words at most.`);
-    if (sources.length && !targets.length) made.push("It has written its end token at once, so there is no translation.");
+    if (sources.length && !targets.length) made.push("It has written its end token at once: the empty translation has the best score of all that it tried.");
     if (isOver === false) made.push("It has not written its end token: it goes round in circles.");
     else if (targets.length > 6 && new Set(targets.map((each) => each.text)).size < 0.6 * targets.length) made.push("It repeats itself, as models do that do not know how to go on.");
     return made;
