@@ -7,12 +7,13 @@ LESSONS := $(sort $(wildcard solutions/*/*.ipynb))
 DOLOS := autograder/similarity/dolos
 COSMIC_RAY := build/cosmic-ray/cosmic_ray
 TRITON := build/triton/triton
+UV := build/uv/bin/uv
 LEFT_OUT := $(if $(NO_BROWSER), and not browser)$(if $(NO_SANDBOX), and not sandbox)
 
 # Without bytecode each of the tests' some hundred processes would compile the course anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup data models lab demo test test-all test-thorough test-submissions matrix bench \
+.PHONY: help setup lock data models lab demo test test-all test-thorough test-submissions matrix bench \
     build site ready browser sandbox similar similar-if-possible mutants mutants-if-possible triton triton-if-possible \
     pyodide pyodide-if-possible
 .DEFAULT_GOAL := help
@@ -34,9 +35,22 @@ help:
 	@echo "make similar  install Dolos, which compares submissions (needs Node.js 18 or newer)"
 	@echo "make triton   install Triton (Linux, 1 GB): the tests run the GPU kernels of lesson 14 with it"
 	@echo "make setup    install what the others need, into .venv"
+	@echo "make lock     write requirements.lock after a change of pyproject.toml"
+	@echo "              (UPGRADE=1 to take the newest versions)"
 
 setup: ready
 	@echo "Ready: $$($(PY) --version) in .venv."
+
+# For every system and every Python from the oldest that is promised on.
+lock: ready $(UV)
+	@UV_CUSTOM_COMPILE_COMMAND="make lock" $(UV) pip compile pyproject.toml --quiet \
+	  --universal --python-version=3.11.2 --extra=dask --extra=dev --extra=grade \
+	  --extra=site --extra=torch $(if $(UPGRADE),--upgrade) --output-file=requirements.lock
+	@echo "requirements.lock is written. make test installs from it, and tests it."
+
+$(UV):
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --target build/uv uv==0.13.9
 
 data: ready
 	@$(PY) -m course_lib.corpora

@@ -26,7 +26,8 @@ ROOT = Course.here().root
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 TARGETS = (
-    "setup data lab demo test test-all matrix mutants triton bench build site sandbox"
+    "setup lock data lab demo test test-all matrix mutants triton bench build site "
+    "sandbox"
 ).split()
 # Triton is large, and PyTorch brings its own where there is a GPU: only `make triton`
 # installs it.
@@ -39,9 +40,15 @@ def required():
     return [Requirement(line) for line in chain(PROJECT["dependencies"], *installed)]
 
 
-def locked():
+def pins():
     lines = [line for line in LOCK.splitlines() if line and line.lstrip()[0] != "#"]
-    return dict(line.split("==") for line in lines)
+    return list(map(Requirement, lines))
+
+
+def locked(**machine):
+    """Return the versions that pip installs from the lock, by name."""
+    here = [pin for pin in pins() if not pin.marker or pin.marker.evaluate(machine)]
+    return {pin.name: str(pin.specifier).removeprefix("==") for pin in here}
 
 
 def run_python(code, *arguments):
@@ -88,10 +95,23 @@ def test_lock_pins_every_dependency():
 
 def test_pins_install_on_the_oldest_python_promised():
     # Debian 12's python3.11 is 3.11.2: a pin for 3.11.5 stopped the first command.
-    for name, version in locked().items():
-        needs = metadata.metadata(name).get("Requires-Python") or ""
-        for python in ("3.11.2", "3.12.0", "3.13.0", "3.14.0"):
-            assert SpecifierSet(needs).contains(python), f"{name} {version}: {needs}"
+    here = locked()
+    for python in ("3.11.2", "3.12.0", "3.13.0", "3.14.0"):
+        there = locked(
+            python_version=python.rpartition(".")[0], python_full_version=python
+        )
+        for name in there.keys() & here:
+            needs = metadata.metadata(name).get("Requires-Python") or ""
+            assert SpecifierSet(needs).contains(python), f"{name}: {needs}"
+
+
+def test_lock_brings_what_other_systems_need():
+    # What JupyterLab's terminals and its kernel need on Windows and on macOS alone.
+    windows = locked(sys_platform="win32", os_name="nt", platform_system="Windows")
+    assert windows.keys() - locked(sys_platform="linux", os_name="posix") == {
+        "pywinpty"
+    }
+    assert "appnope" in locked(sys_platform="darwin", os_name="posix")
 
 
 def test_checks_run_with_the_first_layer_of_dependencies_alone():
@@ -125,15 +145,27 @@ def test_environment_may_lack_torch_alone(monkeypatch):
 
 
 def test_lock_names_no_address_and_no_build():
-    assert all(re.fullmatch(r"[0-9.]+", version) for version in locked().values())
+    assert all(re.fullmatch(r"==[0-9.]+", str(pin.specifier)) for pin in pins())
     assert not re.search(r"://|\+[a-z]+[0-9]*$|^-|@", LOCK, re.MULTILINE)
 
 
-def test_lock_says_where_it_was_tested_and_how_it_is_made():
-    header = LOCK.partition("\naccessible-pygments==")[0]
-    assert all(line.startswith("#") for line in header.splitlines())
-    for words in ("Python 3.11", "Linux x86_64", "pip-compile --allow-unsafe"):
-        assert words in header
+def test_lock_says_how_it_is_made():
+    assert "#    make lock\n" in LOCK.partition("\naccessible-pygments==")[0] + "\n"
+
+
+def test_lock_leaves_the_packages_for_a_gpu_to_pip():
+    # What pyproject.toml tells uv of torch is torch's own list without those.
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (told,) = project["tool"]["uv"]["dependency-metadata"]
+    needed = map(Requirement, metadata.requires("torch"))
+    assert {
+        str(line)
+        for line in needed
+        if not re.match("nvidia|cuda|triton", line.name)
+        and not (line.marker and "extra" in str(line.marker))
+    } == set(map(str, map(Requirement, told["requires-dist"])))
+    assert told["version"] == locked()["torch"]
+    assert not [name for name in locked() if re.match("nvidia|cuda|triton", name)]
 
 
 def test_conda_gets_the_same_requirements():

@@ -8,7 +8,7 @@ from torch import nn
 from course_lib.byte_tokenizer import ByteTokenizer
 from course_lib.nn.language_model import LanguageModel, LanguageModelConfig
 from course_lib.nn.model_file import write_model_file
-from course_lib.nn.training.subwords import train_pair_tokenizer
+from course_lib.nn.training.subwords import END_ID, train_pair_tokenizer
 from course_lib.nn.transformer import Transformer, TransformerConfig
 
 TEXT = "To be, or not to be: that is the question. Töne, naïve 日本 😀\n\n  It's 1623!"
@@ -54,11 +54,14 @@ def small_language_model(folder: Path) -> Path:
 
 
 def small_translator(folder: Path) -> Path:
-    """Write the file of a small translator."""
+    """Write the file of a small translator, which ends its sentences now and then."""
     torch.manual_seed(1)
     tokenizer = train_pair_tokenizer(PAIRS, 120)
     config = TransformerConfig(len(tokenizer), 24, 3, 2, 40, n_positions=30)
     model = Transformer(config, device="cpu")
     spread(model, 1.5)
+    with torch.no_grad():
+        end = model.embedding.weight[END_ID]
+        model.decoder.norm.bias += 1.75 * end / end.dot(end)
     write_model_file(folder / "translator.bin", model, tokenizer)
     return folder / "translator.bin"

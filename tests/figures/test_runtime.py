@@ -120,17 +120,22 @@ def test_tokens_are_those_of_python(small, small_pairs, tmp_path):
                 assert decoded == tokenizer.decode(ids), text[:40]
 
 
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_translations_are_those_of_python(beam_size, small_pairs, tmp_path):
+@pytest.mark.parametrize(("beam_size", "alpha"), [(1, 0.6), (4, 0.6), (4, 2.5)])
+def test_translations_are_those_of_python(beam_size, alpha, small_pairs, tmp_path):
     model, _ = read_model_file(small_pairs).load()
     rng = np.random.default_rng(3)
     vocab_size = model.config.vocab_size
-    sources = [rng.integers(3, vocab_size, n).tolist() for n in (1, 2, 5, 9, 20)]
-    options = {"beam_size": beam_size, "max_length": 12, "alpha": 0.6}
+    sources = [rng.integers(3, vocab_size, n).tolist() for n in range(1, 21)]
+    options = {"beam_size": beam_size, "max_length": 12, "alpha": alpha}
     expected = translate(model, sources, START_ID, END_ID, **options)
+    lengths = {len(target) for target in expected}
+    assert alpha == 0.6 or len(lengths) > 2  # some end early, and some late
     with page_with(tmp_path, small_pairs.read_bytes()) as page:
         for source, target in zip(sources, expected, strict=True):
-            arguments = [source, {"beamSize": beam_size, "maxLength": 12}]
+            arguments = [
+                source,
+                {"beamSize": beam_size, "maxLength": 12, "alpha": alpha},
+            ]
             answer = page.evaluate(
                 "async ([ids, options]) => await model.translate(ids, options)",
                 arguments,
@@ -229,7 +234,13 @@ def test_trained_translator_is_that_of_pytorch(tmp_path):
     texts = [pair.source for pair in translation_pairs().test[:200]]
     sources = [tokenizer.encode(text) for text in texts]
     expected = translate(model, sources, START_ID, END_ID)
+    by_beams = translate(model, sources[:50], START_ID, END_ID, beam_size=4)
     with page_with(tmp_path, path.read_bytes()) as page:
+        for source, target in zip(sources, by_beams, strict=False):
+            answer = page.evaluate(
+                "ids => model.translate(ids, { beamSize: 4 })", source
+            )
+            assert answer["ids"] == target
         for text, source, target in zip(texts, sources, expected, strict=True):
             assert page.evaluate("text => model.encode(text)", text)["ids"] == source
             answer = page.evaluate("ids => model.translate(ids)", source)

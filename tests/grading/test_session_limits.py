@@ -139,8 +139,8 @@ def test_waiting_of_a_child_is_taken_off_and_after_its_end_too(sandbox, waiting)
 
 
 def test_cells_out_of_a_reserved_time_run_in_the_next(sandbox):
-    budget = Budget(call=1, cell=2, submission=4)
-    slow = own("import time\ntime.sleep(1)\ndef f():\n    return 1"), check("f")
+    budget = Budget(call=1, cell=6, submission=8)
+    slow = own("import time\ntime.sleep(2)\ndef f():\n    return 1"), check("f")
     with session_of(sandbox, *slow, budget=budget) as session:
         session.account.reserve(1, 1)
         session.forget()  # too late for all cells; none is to blame

@@ -104,6 +104,18 @@ function logSoftmax(logits) {
   return Array.from(logits, (logit) => logit - largest - Math.log(sum));
 }
 
+/** The token ids of the greatest numbers, the greatest first; of equal ones the smaller id. */
+function likeliest(numbers, count) {
+  const best = [];
+  numbers.forEach((number, id) => {
+    if (best.length === count && number <= numbers[best.at(-1)]) return;
+    const rank = best.findIndex((other) => number > numbers[other]);
+    best.splice(rank < 0 ? best.length : rank, 0, id);
+    best.length = Math.min(best.length, count);
+  });
+  return best;
+}
+
 /**
  * Translate by choosing the token with the highest logit again and again.
  *
@@ -146,8 +158,7 @@ function beamSearch(model, source, { startId, endId, maxLength, beamSize, alpha 
     const longer = beam.flatMap((hypothesis) => {
       const { logits, weights, state } = model.step(hypothesis.last, hypothesis.state);
       const logP = logSoftmax(logits);
-      const likely = logP.map((_, id) => id).sort((a, b) => logP[b] - logP[a] || a - b).slice(0, beamSize);
-      return likely.map((id) => ({ parent: hypothesis, id, sum: hypothesis.sum + logP[id], weights, state }));
+      return likeliest(logP, beamSize).map((id) => ({ parent: hypothesis, id, sum: hypothesis.sum + logP[id], weights, state }));
     });
     const room = beamSize - finished.length;
     const best = longer.sort((a, b) => b.sum - a.sum).slice(0, room).map(({ parent, id, sum, weights, state }, index) => {
