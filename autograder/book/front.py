@@ -1,4 +1,4 @@
-"""The book's front page: a text to write on, a cover, an exercise, cards of lessons."""
+"""The book's front page: a text to write on, a cover, an exercise, the lessons."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -47,6 +47,7 @@ from course_lib.figures.sequences import (
     attention_arcs,
     queries_and_keys,
 )
+from course_lib.figures.text_tokens import text_tokens
 from course_lib.figures.tiles import tiling
 from course_lib.figures.tokens import (
     bars,
@@ -58,6 +59,7 @@ from course_lib.figures.tokens import (
 )
 from course_lib.figures.transformer import architecture, three_attentions
 from course_lib.figures.translation import gains, losses_by_time, scores_by_length
+from course_lib.figures.translator import translator
 
 __all__ = [
     "agreement",
@@ -103,9 +105,11 @@ __all__ = [
     "steps",
     "stripes",
     "switchable_mask",
+    "text_tokens",
     "three_attentions",
     "tiling",
     "token_boxes",
+    "translator",
     "two_positions",
     "typed_word",
     "wall_of_heads",

@@ -4,6 +4,7 @@
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +28,10 @@ svg { fill: #e6edf3; }
 }"""
 
 
-def cover_weights() -> np.ndarray:
-    """Return what "it" attends to, one row for each of the two last words, (2, 11)."""
+def cover_weights(last_words: Sequence[str] = pronoun.LAST_WORDS) -> np.ndarray:
+    """Return what "it" attends to, one row for each last word, (2, 11) for two."""
     rows = []
-    for last_word in pronoun.LAST_WORDS:
+    for last_word in last_words:
         k = pronoun.keys(last_word)
         _, weights = attention(pronoun.query_of_it(last_word), k, k)
         rows.append(weights[0])
@@ -48,10 +49,9 @@ def cover() -> AccessibleFigure:
 
 
 def living_cover() -> LivingFigure:
-    """Draw the same weights in the sentence, whose last word the reader switches."""
-    return figures.last_word(
-        pronoun.WORDS, pronoun.IT, pronoun.LAST_WORDS, cover_weights(), alt=ALT
-    )
+    """Draw the weights in the sentence, whose last word the reader types."""
+    rows = cover_weights(pronoun.known_words())
+    return figures.last_word(**pronoun.typed([*rows]), alt=ALT)
 
 
 def living_words() -> LivingFigure:

@@ -22,6 +22,7 @@ def last_word(
     alt: str | None = None,
     chosen: str | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
+    offered: Sequence[str] = (),
     parts: Sequence[str] = (),
     vectors: np.ndarray | None = None,
     vector_name: str | None = None,
@@ -34,6 +35,7 @@ def last_word(
     weights : (len(last_words), n + 1), one row of attention weights per last word
     chosen : the last word that is shown first; the first one if None
     groups : title to last words, which are all of ``last_words``, each once
+    offered : with groups, last words that have a button each, too
     parts, vectors : names of a vector's d numbers, and one vector per last word,
         (len(last_words), d)
     vector_name : what is said before the vector; "query of" the word that attends if
@@ -63,6 +65,8 @@ def last_word(
     grouped = [word for group in (groups or {}).values() for word in group]
     if groups is not None and sorted(grouped) != sorted(last_words):
         raise ValueError("groups must have each last word once, and no other")
+    if unknown := {*offered} - {*grouped}:
+        raise ValueError(f"offered={sorted(unknown)}: no group has these words")
     if vectors is not None and np.shape(vectors) != (len(last_words), len(parts)):
         raise ValueError(
             f"vectors of shape {np.shape(vectors)} do not fit {len(last_words)} last "
@@ -81,6 +85,7 @@ def last_word(
         "weights": numbers(weights),
         "chosen": last_words.index(chosen),
         "groups": [[title, [*group]] for title, group in (groups or {}).items()],
+        "offered": [*offered],
         "parts": [*parts],
         "vectors": None if vectors is None else numbers(vectors),
         "vector_name": vector_name or f"query of {words[query]}",

@@ -113,6 +113,8 @@ def typed(weights: Sequence[np.ndarray]) -> dict[str, Any]:
         "groups": {f"said {group}": members for group, members in KNOWN.items()},
         "parts": PARTS,
         "vectors": np.array([query_of_it(word)[0] for word in words]),
+        "vector_name": "query of it, made by hand",
+        "offered": [*LAST_WORDS, "old", "late"],
     }
 
 

@@ -437,10 +437,11 @@ def texts_of(part):
 
 to_learn, to_measure = texts_of(pairs.train), texts_of(pairs.test)
 n_tokens = {"bytes": {k: len(text.encode()) for k, text in to_measure.items()}}
+merges_from = {}
 for source, languages in {"English": ["en"], "all six": [*names]}.items():
     sample = "\n".join(to_learn[language] for language in languages)
-    learned_merges = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
-    to_tokens = fast_bpe.byte_encoder(learned_merges)
+    merges_from[source] = fast_bpe.train_bpe_fast(pre_token_counts(sample), 4000)
+    to_tokens = fast_bpe.byte_encoder(merges_from[source])
     counted = {k: len(to_tokens(text)) for k, text in to_measure.items()}
     n_tokens[f"tokens, learned from {source}"] = counted
 on_english = n_tokens["tokens, learned from English"]
@@ -489,6 +490,18 @@ figures.bars([*names.values()], times, xlabel="times English", alt=alt)
 #
 # Learned from all six, Greek needs only 1.3 times as many tokens as English. English pays
 # for it, with 1.4 times as many as before.
+
+# %% [markdown]
+# **Type a text in any script**, or choose one below it, and learn from all six instead.
+# A box is a token, with its token id; where its edge is dashed, it has only a part of a
+# character. Which of your words are one token?
+# <span class="in-notebook">(Your own `encode_word` is asked, too.)</span>
+
+# %%
+from course_lib.lessons import typed_text
+
+alt = "In English most words are one token, in German some, and in Greek half a letter is."
+figures.text_tokens(**typed_text.tokens(merges_from, encode_word), alt=alt)
 
 # %% [markdown]
 # ## In three lines

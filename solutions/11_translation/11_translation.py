@@ -605,6 +605,19 @@ print(watched.translation)
 watched.show(pause=0.1)
 
 # %% [markdown]
+# The large Transformer fits into a page. **Type English**, and the German changes as you
+# type. Point at a German word to see what it attended to. A dashed edge marks a word that was
+# in none of its training texts: is a wrong translation always the fault of such a word?
+# <span class="in-notebook">(Its file comes from `make models`; once you have written them,
+# your own `greedy_decode` and `beam_search` are asked, too.)</span>
+
+# %%
+from course_lib.lessons import typed_translation
+
+alt = "Startet attends to starts, Wiedergabe to playback, Mediaplayer to media and player."
+figures.translator(**typed_translation.view(first, texts.train, globals()), alt=alt)
+
+# %% [markdown]
 # So the small one translates; of the large one, you have seen how often it is exactly
 # right. And where did the lines cross, in the picture at the beginning and in that
 # of the small translator? Where the two languages put things in another order: *lädt*

@@ -132,6 +132,24 @@ def test_vector_has_the_name_that_the_lesson_chose(tmp_path):
         assert page.locator(".lw-vector").inner_text() == vector
 
 
+def test_offered_words_are_taken_by_a_press(tmp_path):
+    more = {"groups": GROUPS, "offered": ["late", "tired"]}
+    figure = figures.last_word(WORDS, 2, LAST, WEIGHTS, alt=ALT, **more)
+    with opened(tmp_path, figure) as page:
+        field = page.get_by_role("textbox", name="last word")
+        pressed = page.locator(".lw-choice[aria-pressed=true]")
+        assert page.locator(".lw-choice").all_inner_texts() == ["late", "tired"]
+        assert pressed.all_inner_texts() == ["tired"]
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert_shows(page, 2)
+        assert field.input_value() == "late" and pressed.all_inner_texts() == ["late"]
+        field.fill("purple")
+        assert pressed.count() == 0
+        page.locator(".lw-choice").first.click()
+        assert field.input_value() == "late"
+
+
 def test_unknown_word_is_marked_and_has_no_lines(typed, tmp_path):
     with opened(tmp_path, typed) as page:
         field = page.get_by_label("last word", exact=True)
@@ -189,6 +207,7 @@ def test_name_of_html_stays_text(figure):
         ({"weights": WEIGHTS * 3}, "weights lie between 0 and 1"),
         ({"chosen": "wide"}, "chosen='wide' is none of the last words"),
         ({"groups": {"all": ["tired"]}}, "groups must have each last word once"),
+        ({"offered": ["wide"]}, r"offered=\['wide'\]: no group has these words"),
         ({"vectors": VECTORS}, r"vectors of shape \(3, 2\) do not fit 3"),
     ],
 )

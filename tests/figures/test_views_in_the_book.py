@@ -43,6 +43,15 @@ VIEWS = {
     "next_token": lambda: figures.next_token(
         **own_words.next_token_example() | {"file": None}, alt=ALT
     ),
+    "text_tokens": lambda: figures.text_tokens(
+        {"x": "at ä"}, {"x": [b"at", b" ", b"\xc3", b"\xa4"]}, {"y": [(97, 116)]},
+        alt=ALT,
+    ),
+    "translator": lambda: figures.translator(
+        [{"text": "a b", "translation": "c", "sources": ["a ", "b "], "targets": ["c "],
+          "weights": np.full((1, 2), 0.5)}],
+        {"a": 1}, examples=["b"], alt=ALT,
+    ),
     "switchable_mask": lambda: figures.switchable_mask(
         np.full((2, 2), 0.5), ["a", "b"], ["a", "b"], alt=ALT
     ),

@@ -41,7 +41,7 @@ COUNTS = {
     "03": (25, 8),
     "04": (25, 14),
     "05": (30, 10),
-    "06": (18, 37),
+    "06": (18, 38),
 }
 EXERCISES_THAT_DO_NOT = {"load_torch_parameters", "encode_bytes", "decode_bytes"}
 SOFTMAX = "def softmax(x, axis=-1):\n    return x * 0 + 7\n"

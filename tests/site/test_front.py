@@ -24,7 +24,7 @@ from autograder.course import Course
 from autograder.workspace.outline import read_outline
 from course_lib.figures.cover import ALT, cover_weights, living_cover, living_words
 from course_lib.figures.living import numbers
-from course_lib.lessons import own_words
+from course_lib.lessons import own_words, pronoun
 from tests.browser import REPOSITORY
 from tests.site.book import LESSON, LESSONS
 
@@ -96,10 +96,13 @@ def test_front_page_draws_the_weights_of_the_cover(index):
     assert figure.find("img")["alt"] == ALT
     script = next(each for each in index("script") if figure["id"] in each.get_text())
     data, _ = json.JSONDecoder().raw_decode(script.string.partition("data = ")[2])
-    assert data["weights"] == numbers(cover_weights())
-    assert data["last_words"] == ["tired", "wide"]
+    assert data["last_words"] == pronoun.known_words()
+    assert data["weights"] == numbers(cover_weights(pronoun.known_words()))
+    assert "made by hand" in data["vector_name"]
+    rows = dict(zip(data["last_words"], data["weights"], strict=True))
     heaviest = [
-        data["words"][max(range(11), key=row.__getitem__)] for row in data["weights"]
+        data["words"][max(range(11), key=rows[word].__getitem__)]
+        for word in pronoun.LAST_WORDS
     ]
     assert heaviest == ["animal", "street"]
     assert living_cover().data == data

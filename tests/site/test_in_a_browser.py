@@ -117,7 +117,7 @@ def test_print_has_static_pictures_and_no_solution(browser, site):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
+def test_cover_is_switched_and_typed_in(browser, site, width):
     with opened(browser, site, "index.html", width=WIDTHS[width]) as page:
         cover = page.locator(".front-cover")
 
@@ -128,7 +128,7 @@ def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
 
         cover.get_by_role("button", name="tired", exact=True).first.focus()
         assert attended_most() == "animal"
-        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         assert attended_most() == "street"
         heaviest = cover.locator(".lw-line.lw-most")
@@ -137,6 +137,11 @@ def test_cover_is_switched_by_keys_and_by_clicks(browser, site, width):
         assert weight == pytest.approx(max(row), abs=1e-4)
         cover.get_by_role("button", name="tired", exact=True).first.click()
         assert attended_most() == "animal"
+        field = cover.get_by_role("textbox", name="last word")
+        field.fill("muddy")
+        assert attended_most() == "street"
+        field.fill("purple")
+        assert "nobody has made a vector" in cover.locator(".said").inner_text()
 
 
 def test_front_page_stands_still_without_scripts(browser, site):

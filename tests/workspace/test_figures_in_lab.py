@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tests.figures.small_models import small_translator
 from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened, write
 
 FIGURE = """from course_lib import figures
@@ -11,15 +12,30 @@ keys = {"cat": [3.0, 0.5], "car": [0.5, 0.2]}
 alt = "The kitten's arrow lies close to the cat's."
 axes = {"xlabel": "alive", "ylabel": "flies"}
 figures.draggable_query("kitten", [3.2, 0.1], keys, alt=alt, show=["weight"], **axes)"""
+TYPED = """from course_lib import figures
+from course_lib.lessons import typed_text
+def encode_word(word, merges):
+    return ["at" if word[-2:] == ("a", "t") else word[-1]]
+view = typed_text.tokens({"English": [("a", "t")]}, encode_word)
+figures.text_tokens(**view, alt="The text's tokens.")"""
+TRANSLATED = """from course_lib import figures
+import base64, pathlib
+def answer(question):
+    if question["want"] == "model":
+        return {"base64": base64.b64encode(pathlib.Path(FILE).read_bytes()).decode()}
+    return {"name": "beam_search", "translation": question["text"] + " 🙂"}
+example = {"text": "a b", "translation": "c", "sources": ["a ", "b "]}
+example |= {"targets": ["c "], "weights": [[0.5, 0.5]]}
+figures.translator([example], {"fan": 9}, answer=answer, alt="c attends to both.")"""
 DRAWN = 3  # its cell in `lesson_with_figure`
 
 
-def lesson_with_figure():
+def lesson_with_figure(figure=FIGURE):
     """Return a lesson with a cell that draws a living figure, and much text below."""
     notebook = lesson()
     cells = [
         nbformat.v4.new_markdown_cell("Above.\n\n" * 30),
-        nbformat.v4.new_code_cell(FIGURE),
+        nbformat.v4.new_code_cell(figure),
         nbformat.v4.new_markdown_cell("Below.\n\n" * 30),
     ]
     for number, each in enumerate(cells):
@@ -116,3 +132,29 @@ class TestFigures:
             assert figure.evaluate(hint) == "none"
             page.keyboard.press("Escape")
             assert figure.evaluate(hint) == '"Tab goes into this picture"'
+
+    def test_typed_text_goes_to_the_learners_function(self, server, request):
+        notebook = lesson_with_figure(TYPED)
+        with opened(server, request.node.name, notebook) as (page, _):
+            self.run_figure(page)
+            whose = page.locator(".tk-whose")
+            tokens = page.locator(".tk-token")
+            for text, ids, sentence in (
+                ("a\u00e4\U0001f642at", ["164", "130", "256"], "The course's has 8"),
+                ("at", ["256"], "your own encode_word, the same as the course's"),
+                ("\"'\\", ["92"], "the 1 token of your own encode_word"),
+            ):
+                page.get_by_label("your text").fill(text)
+                expect(whose).to_contain_text(sentence)
+                values = tokens.evaluate_all("all => all.map(e => e.dataset.value)")
+                assert values == ids
+
+    def test_kernel_gives_the_translators_file(self, server, request, tmp_path):
+        code = TRANSLATED.replace("FILE", repr(str(small_translator(tmp_path))))
+        with opened(server, request.node.name, lesson_with_figure(code)) as (page, _):
+            self.run_figure(page)
+            page.get_by_label("English text").fill("fän 🙂")
+            state = page.locator(".tr-state")
+            expect(state).to_contain_text("The Transformer runs in this page")
+            own = "Your own beam_search writes: fän 🙂 🙂"
+            expect(page.locator(".tr-own")).to_have_text(own)

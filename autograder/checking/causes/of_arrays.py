@@ -67,7 +67,7 @@ def _letters(match: re.Match[str], code: FailingCode) -> str:
     if not isinstance(rule, ast.Constant) or type(rule.value) is not str:
         return ""
     inputs = rule.value.replace(" ", "").split("->")[0].split(",")
-    seen: dict[str, tuple[int, str]] = {}
+    lengths: dict[str, tuple[int, str]] = {}
     for letters, operand in zip(inputs, operands, strict=False):
         value, text = code.value(operand), code.code(operand)
         if not (is_array(value) or is_tensor(value)) or not text:
@@ -77,7 +77,7 @@ def _letters(match: re.Match[str], code: FailingCode) -> str:
                 return ""
             axis = LAST_AXES[back] if back < len(LAST_AXES) else "one axis"
             length, where = int(value.shape[-1 - back]), f"{axis} of {text}"
-            before = seen.setdefault(letter, (length, where))
+            before = lengths.setdefault(letter, (length, where))
             if before[0] != length and 1 not in (before[0], length):
                 return (
                     f"In this `einsum` the letter {letter} stands for {before[1]} and "

@@ -36,7 +36,8 @@ def is_confirmed(
     fails : tries a call
     """
     if match := TEXT.fullmatch(text):
-        return _of_text(exercise, *match.groups(), calls, fails)
+        name, kind = match.groups()
+        return _of_text(exercise, name, kind, calls, fails)
     pair, one = PAIR.fullmatch(text), ONE.fullmatch(text)
     if not (pair or one):
         return True

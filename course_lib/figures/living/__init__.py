@@ -10,7 +10,7 @@ Jupyter says "model not found"; and where no script runs, the picture stays.
 import base64
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -25,7 +25,7 @@ MAX_TOKENS = 256  # on one side of a view
 LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "served")
 TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "served")
 # What runs the model of a view, if its data name one, and what else a view needs.
-WORKERS = {"next_token": LANGUAGE_MODEL}
+WORKERS = {"next_token": LANGUAGE_MODEL, "translator": TRANSLATOR}
 OF_MODEL = {"next_token": ("writing",)}
 PARTS = {"next_token": ("sampling",)}
 NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", "writing"}  # for these
@@ -33,32 +33,57 @@ NOT_VIEWS |= {*LANGUAGE_MODEL, *TRANSLATOR}
 COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 
+Answer = Callable[[Any], Any]
+_answers: dict[str, Answer] = {}  # by the id of a figure that this kernel has drawn
+
 
 class LivingFigure(AccessibleFigure):
     """A static figure with its alternative text, and a view of the same numbers.
 
     view : name of the module
     data : what it shows, as lists, texts and numbers
+    answer : what the view may ask of the kernel, where a notebook has drawn it
     """
 
     def __init__(
-        self, figure: Figure, alt: str | None, view: str, data: dict[str, Any]
+        self,
+        figure: Figure,
+        alt: str | None,
+        view: str,
+        data: dict[str, Any],
+        answer: Answer | None = None,
     ) -> None:
         super().__init__(figure, alt)
         self.view = view
         self.data = data
+        self.answer = answer
 
     def html(self) -> str:
         """Return the picture and what makes it live."""
         data = json.dumps(self.data, ensure_ascii=False).replace("<", "\\u003c")
-        name = sha256(f"{self.view}{data}".encode()).hexdigest()[:12]
+        name = f"living-{sha256(f'{self.view}{data}'.encode()).hexdigest()[:12]}"
+        if self.answer is not None:
+            _answers[name] = self.answer
         return (
-            f'<figure class="living" id="living-{name}">{self.image()}</figure>\n'
+            f'<figure class="living" id="{name}">{self.image()}</figure>\n'
             f"<script>(() => {{ const data = {data};\n"
             f"const css = {json.dumps(_style(self.view))};\n"
             f"{_script(self.view, 'model' in self.data)}\n"
-            f"mount('living-{name}', data, css); }})();</script>"
+            f"mount('{name}', data, css); }})();</script>"
         )
+
+
+def answer(figure: str, question: str) -> Any:
+    """Return what a notebook's figure has asked, as JSON for the page; None if unknown.
+
+    figure : its id
+    question : JSON
+    """
+    from IPython.display import JSON
+
+    if figure not in _answers:
+        return None  # the kernel is another one than that which has drawn it
+    return JSON({"answer": _answers[figure](json.loads(question))})
 
 
 def numbers(array: np.ndarray) -> list[Any]:
@@ -99,7 +124,10 @@ def _script(view: str, with_model: bool) -> str:
     """
     parts = [*map(read_script, ("shared", *PARTS.get(view, ())))]
     if with_model:
-        parts += [model_script(WORKERS[view]), *map(read_script, OF_MODEL[view])]
+        parts += [
+            model_script(WORKERS[view]),
+            *map(read_script, OF_MODEL.get(view, ())),
+        ]
     parts += [read_script(view).replace("export default { render };", "")]
     return _shortened("\n".join([*parts, read_script("mount")]))
 

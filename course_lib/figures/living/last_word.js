@@ -2,7 +2,8 @@
 // data: words (of the sentence, but for the last), query (the position of the word that
 // attends), last_words, weights (one row per last word, a number per word of the
 // sentence), chosen (a position in last_words), groups ([title, last words]; with them the
-// word is typed, else it is chosen), parts and vectors (one per last word; or null),
+// word is typed, else it is chosen), offered (last words with a button each; without
+// groups, all of them), parts and vectors (one per last word; or null),
 // vector_name (what is said before the vector).
 
 function render({ model, el }) {
@@ -93,16 +94,22 @@ function render({ model, el }) {
 
   // --- what is chosen or typed --------------------------------------------------
 
-  const choices = typed ? [] : lastWords.map((word, i) => button(word, () => choose(i), { class: "lw-choice" }));
+  const offered = typed ? data.offered : lastWords;
+  const choices = offered.map((word) => button(word, () => take(word), { class: "lw-choice", "data-word": word }));
 
   arrowKeys(choices, { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }, () => {});
 
   function choose(index) {
     chosen = index;
-    choices.forEach((each, i) => (each.tabIndex = i === index ? 0 : -1));
+    if (!typed) choices.forEach((each, i) => (each.tabIndex = i === index ? 0 : -1));
     if (typed && document.activeElement !== input) input.value = lastWords[index];
     draw();
     tell();
+  }
+
+  function take(word) {
+    input.value = word;
+    choose(lastWords.indexOf(word));
   }
 
   function next() {
@@ -136,8 +143,7 @@ function render({ model, el }) {
     });
     view.classList.toggle("lw-unknown", chosen < 0);
     input.setAttribute("aria-invalid", String(chosen < 0));
-    choices.forEach((each, i) => each.setAttribute("aria-pressed", String(i === chosen)));
-    known.forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.word === lastWords[chosen])));
+    [...choices, ...known].forEach((each) => each.setAttribute("aria-pressed", String(each.dataset.word === lastWords[chosen])));
     vector.textContent = !data.vectors ? "" : chosen < 0 ? `${data.vector_name}: none`
       : `${data.vector_name}: ${data.parts.map((part, i) => `${part} ${short(data.vectors[chosen][i]).replace(".00", "")}`).join(", ")}`;
     place();
@@ -169,21 +175,21 @@ function render({ model, el }) {
 
   const vector = element("p", { class: "lw-vector" });
   const known = groups.flatMap(([, list]) => list).map((word) =>
-    button(word, () => choose(lastWords.indexOf(word)), { class: "lw-known", "data-word": word }));
+    button(word, () => take(word), { class: "lw-known", "data-word": word }));
   let at = 0;
   const lists = groups.map(([title, list]) =>
     element("div", { class: "lw-group", role: "group", "aria-label": title },
       element("span", { class: "lw-title" }, title), ...known.slice(at, (at += list.length))));
   arrowKeys(known, { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }, () => {});
   view.append(
-    ...(typed ? [] : [element("div", { class: "controls", role: "group", "aria-label": "last word" }, element("span", {}, "last word"), ...choices)]),
+    ...(choices.length ? [element("div", { class: "controls", role: "group", "aria-label": "last word" }, element("span", {}, typed ? "type the last word, or take" : "last word"), ...choices)] : []),
     sentence,
     said,
     ...(data.vectors ? [vector] : []),
     ...(typed ? [element("details", { class: "lw-all" }, element("summary", {}, `The ${lastWords.length} known words`), ...lists)] : []),
   );
   el.append(view);
-  choices.forEach((each, i) => (each.tabIndex = i === chosen ? 0 : -1));
+  if (!typed) choices.forEach((each, i) => (each.tabIndex = i === chosen ? 0 : -1));
   draw();
   tell();
   new ResizeObserver(place).observe(sentence);

@@ -2,6 +2,7 @@
 // the lesson's predictions and reports.
 
 import * as actions from "./actions.js";
+import { answerFigures } from "./asked.js";
 import { CHOICES_STYLE } from "./choices.js";
 import { FIGURES_STYLE, watchFigures } from "./figures.js";
 import { HOME_STYLE, openHome, refreshHome, watchHome } from "./home.js";
@@ -189,6 +190,7 @@ function activate(lab, tracker, palette, tell) {
         const use = (exercise) => commands.execute(commandOf(COURSE_VERSION), { panel: panel.id, exercise });
         watchReports(panel, actions.cellsOf, use, tell);
         watchFigures(lab, panel, tell);
+        answerFigures(panel);
         const code = actions.cellsOf(panel).filter((cell) => cell.type === "code");
         askForTorch(lab, panel, code.map((cell) => cell.source)).catch(tell);
         panel.content.activeCellChanged.connect(changed);
