@@ -156,15 +156,15 @@ def test_lock_says_how_it_is_made():
 def test_lock_leaves_the_packages_for_a_gpu_to_pip():
     # What pyproject.toml tells uv of torch is torch's own list without those.
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    (given,) = project["tool"]["uv"]["dependency-metadata"]
+    (torch,) = project["tool"]["uv"]["dependency-metadata"]
     needed = map(Requirement, metadata.requires("torch"))
     assert {
         str(line)
         for line in needed
         if not re.match("nvidia|cuda|triton", line.name)
         and not (line.marker and "extra" in str(line.marker))
-    } == set(map(str, map(Requirement, given["requires-dist"])))
-    assert given["version"] == locked()["torch"]
+    } == set(map(str, map(Requirement, torch["requires-dist"])))
+    assert torch["version"] == locked()["torch"]
     assert not [name for name in locked() if re.match("nvidia|cuda|triton", name)]
 
 
