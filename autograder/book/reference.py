@@ -98,7 +98,7 @@ SUBJECTS = (
     ),
     ModuleGroup(
         "Tests of parts",
-        "Lesson 15: each gets a function and says whether it is right.",
+        "Lesson 16: each gets a function and says whether it is right.",
         ("course_lib.tests_of_parts", "course_lib.nn.tests_of_layers"),
     ),
     ModuleGroup(
