@@ -11,7 +11,7 @@ from course_lib.attention_changes import latent_attention
 exercise = Exercise(
     latent_attention,
     lesson="15_attention_since_2023",
-    minutes=15,
+    minutes=12,
     difficulty=3,
     returns=("output", "absorbed queries"),
     library=(

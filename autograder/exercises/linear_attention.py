@@ -8,7 +8,7 @@ from course_lib.linear_attention import linear_attention
 exercise = Exercise(
     linear_attention,
     lesson="15_attention_since_2023",
-    minutes=15,
+    minutes=12,
     difficulty=2,
     returns=("output", "new state"),
 )

@@ -10,7 +10,7 @@ from course_lib.attention_changes import qk_norm_scores
 exercise = Exercise(
     qk_norm_scores,
     lesson="15_attention_since_2023",
-    minutes=10,
+    minutes=8,
     difficulty=2,
     library=("torch.nn.functional.rms_norm", "torch.nn.RMSNorm"),
 )

@@ -11,7 +11,7 @@ from course_lib.attention_changes import sink_attention
 exercise = Exercise(
     sink_attention,
     lesson="15_attention_since_2023",
-    minutes=15,
+    minutes=12,
     difficulty=2,
     returns=("output", "weights"),
     library=(

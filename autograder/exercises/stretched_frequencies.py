@@ -10,7 +10,7 @@ from course_lib.positions import stretched_frequencies
 exercise = Exercise(
     stretched_frequencies,
     lesson="15_attention_since_2023",
-    minutes=12,
+    minutes=10,
     difficulty=2,
     library=("transformers.modeling_rope_utils._compute_yarn_parameters",),
 )
