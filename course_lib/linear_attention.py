@@ -54,7 +54,7 @@ def delta_rule(
     k: np.ndarray,
     v: np.ndarray,
     state: np.ndarray,
-    rates: np.ndarray,
+    strengths: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute linear attention whose state is written over instead of added to.
 
@@ -62,15 +62,15 @@ def delta_rule(
     k : (..., n, d_k), one key per row, each of length 1
     v : (..., n, d_v), one value per row; n is 1 or more
     state : (..., d_k, d_v), what earlier tokens have left; zeros if there are none
-    rates : (..., n), from 0 to 1, how much of what is stored each token replaces
+    strengths : (..., n), from 0 to 1, how much of what is stored each token replaces
 
     Returns the output (..., n, d_v) and the new state (..., d_k, d_v), after the last
     token. For each token, in their order: its key times the state is the value that is
     stored for this key; the token's own value minus that one is the error; then the
-    product of the key as a column and the error as a row, times the token's rate, is
-    added to the state; then the token's query times the state is its output. So, with
-    rate 1, the key times the new state is the token's value. The arguments are not
-    modified.
+    product of the key as a column and the error as a row, times the token's strength,
+    is added to the state; then the token's query times the state is its output. So,
+    with strength 1, the key times the new state is the token's value. The arguments are
+    not modified.
     Source: Schlag et al. (2021), Linear Transformers Are Secretly Fast Weight
     Programmers, section 4.2.
 
@@ -79,12 +79,12 @@ def delta_rule(
     >>> output.ravel(), new_state
     (array([4. , 2.5]), array([[2.5]]))
     """
-    q, k, v, state, rates = arguments.floats(delta_rule, q, k, v, state, rates)
+    q, k, v, state, strengths = arguments.floats(delta_rule, q, k, v, state, strengths)
     outputs = []
     for i in range(q.shape[-2]):
         key, value = k[..., i, np.newaxis, :], v[..., i, np.newaxis, :]
         error = value - key @ state  # (..., 1, d_v)
-        rate = rates[..., i, np.newaxis, np.newaxis]
-        state = state + rate * np.swapaxes(key, -1, -2) * error  # (..., d_k, d_v)
+        strength = strengths[..., i, np.newaxis, np.newaxis]
+        state = state + strength * np.swapaxes(key, -1, -2) * error  # (..., d_k, d_v)
         outputs.append(q[..., i, np.newaxis, :] @ state)
     return np.concatenate(outputs, axis=-2), state

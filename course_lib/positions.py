@@ -159,5 +159,5 @@ def stretched_frequencies(
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
     frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
     turns = trained * frequencies / (2 * np.pi)
-    kept = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
-    return (1 - kept) * frequencies / factor + kept * frequencies
+    gamma = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
+    return (1 - gamma) * frequencies / factor + gamma * frequencies

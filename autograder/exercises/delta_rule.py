@@ -15,7 +15,7 @@ exercise = Exercise(
 
 
 @exercise.spec
-def spec(q, k, v, state, rates):
+def spec(q, k, v, state, strengths):
     *leading, n, d_k = q.shape
     d_v = v.shape[-1]
     output = np.zeros((*leading, n, d_v))
@@ -23,11 +23,11 @@ def spec(q, k, v, state, rates):
     for batch in np.ndindex(*leading):
         own = state[batch].astype(float)
         for i in range(n):
-            key, rate = k[*batch, i], float(rates[*batch, i])
+            key, strength = k[*batch, i], float(strengths[*batch, i])
             stored = [sum(key[a] * own[a, b] for a in range(d_k)) for b in range(d_v)]
             for a in range(d_k):
                 for b in range(d_v):
-                    own[a, b] += rate * key[a] * (v[*batch, i, b] - stored[b])
+                    own[a, b] += strength * key[a] * (v[*batch, i, b] - stored[b])
             for b in range(d_v):
                 output[*batch, i, b] = sum(
                     q[*batch, i, a] * own[a, b] for a in range(d_k)
@@ -37,7 +37,7 @@ def spec(q, k, v, state, rates):
 
 
 def drawn(rng, *leading, n=5, d_k=4, d_v=3):
-    """Draw queries, keys of length 1, values, a state and rates."""
+    """Draw queries, keys of length 1, values, a state and strengths."""
     q, k = rng.normal(size=(2, *leading, n, d_k))
     k = k / np.linalg.norm(k, axis=-1, keepdims=True)
     v, state = (
@@ -65,9 +65,9 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("From a state of zeros", weight=1.5)
 def from_nothing(student, rng):
-    q, k, v, state, rates = drawn(rng)
-    student.agrees(q, k, v, 0.0 * state, rates)
-    student.agrees(q, k, v, 0.0 * state, np.ones_like(rates))
+    q, k, v, state, strengths = drawn(rng)
+    student.agrees(q, k, v, 0.0 * state, strengths)
+    student.agrees(q, k, v, 0.0 * state, np.ones_like(strengths))
 
 
 @exercise.case("From a state that earlier tokens have left", weight=1.5)
@@ -84,11 +84,11 @@ def leading_axes(student, rng):
 
 
 @exercise.case(
-    "With rates of 0 the state stays as it came", visible=False, weight=0.5
+    "With strengths of 0 the state stays as it came", visible=False, weight=0.5
 )
-def rates_of_zero(student, rng):
-    q, k, v, state, rates = drawn(rng)
-    student.expect(student(q, k, v, state, 0.0 * rates), (q @ state, state))
+def strengths_of_zero(student, rng):
+    q, k, v, state, strengths = drawn(rng)
+    student.expect(student(q, k, v, state, 0.0 * strengths), (q @ state, state))
 
 
 @exercise.case("A single token, and vectors of one component, keep their axes")
@@ -113,41 +113,41 @@ value_added: error = value
   # That is linear attention without a decay.
 error_negative: error = key @ state - value
   Your error has the other sign: the state moves away from the value.
-  ? After a step with rate 1, what should the key find?
+  ? After a step with strength 1, what should the key find?
   # A gradient is subtracted, and the signs of two differences are mixed up.
 query_reads_the_error: key @ state -> q[..., i, np.newaxis, :] @ state
   Your error is that of what the query finds, not the key.
   ? Under which vector will the value be stored?
   # The query is what reads the state elsewhere.
-rate_ignored: rate = 1.0
-  Your rates are not used: each token replaces what is stored.
+strength_ignored: strength = 1.0
+  Your strengths are not used: each token replaces what is stored.
   ? Which argument does your answer not use?
-rate_of_the_value_only:
+strength_of_the_value_only:
   | error = value - key … ->
-  :     error = rates[..., i, np.newaxis, np.newaxis] * value - key @ state
-  Your rate multiplies the value, and what was stored is taken away in whole.
-  ? With rate 0, what should happen to the state?
+  :     error = strengths[..., i, np.newaxis, np.newaxis] * value - key @ state
+  Your strength multiplies the value, and what was stored is taken away in whole.
+  ? With strength 0, what should happen to the state?
   # β v kᵀ is one of two terms in the paper.
-rate_of_the_stored_only:
-  | rate = 1.0
+strength_of_the_stored_only:
+  | strength = 1.0
   | error = value - key … ->
-  :     error = value - rates[..., i, np.newaxis, np.newaxis] * (key @ state)
-  Your rate multiplies what was stored, and the value goes in whole.
-  ? With rate 0, what should happen to the state?
-rate_twice:
+  :     error = value - strengths[..., i, np.newaxis, np.newaxis] * (key @ state)
+  Your strength multiplies what was stored, and the value goes in whole.
+  ? With strength 0, what should happen to the state?
+strength_twice:
   | error = value - key … ->
-  :     error = rates[..., i, np.newaxis, np.newaxis] * (value - key @ state)
-  Your rate is multiplied in twice.
-  ? With rate ½, how much of the error should go into the state?
-rate_as_decay: state + rate * -> (1 - rate) * state + rate *
-  Your state fades as a whole, by the rate.
+  :     error = strengths[..., i, np.newaxis, np.newaxis] * (value - key @ state)
+  Your strength is multiplied in twice.
+  ? With strength ½, how much of the error should go into the state?
+strength_as_decay: state + strength * -> (1 - strength) * state + strength *
+  Your state fades as a whole, by the strength.
   ? What should happen to what is stored for other keys?
   # Gated forms have a decay as well, by another number.
-first_rate_for_all:
-  | rates[..., i, np.newaxis, np.newaxis] ->
-  :     rates[..., 0, np.newaxis, np.newaxis]
-  Your tokens all have the first one's rate.
-  ? How many rates has a sequence of n tokens?
+first_strength_for_all:
+  | strengths[..., i, np.newaxis, np.newaxis] ->
+  :     strengths[..., 0, np.newaxis, np.newaxis]
+  Your tokens all have the first one's strength.
+  ? How many strengths has a sequence of n tokens?
 query_before_the_update:
   | error = value - key … ->
   :     outputs.append(q[..., i, np.newaxis, :] @ state)
@@ -171,7 +171,7 @@ error_from_the_first_state:
   Your errors are all those of the state that was handed in.
   ? What has token 0 stored when token 1 comes?
   # All errors can be computed at once so.
-state_overwritten: state + rate * -> rate *
+state_overwritten: state + strength * -> strength *
   Your state is the newest product alone.
   ? What is left of the tokens before?
   # state = … is written for state = state + ….
@@ -214,8 +214,8 @@ error_as_output:
   Your outputs are the errors.
   ? What should a query find?
 state_changed_in_place:
-  | state = state + rate * np.swapaxes(key, -1, -2) * error ->
-  :     state += rate * np.swapaxes(key, -1, -2) * error
+  | state = state + strength * np.swapaxes(key, -1, -2) * error ->
+  :     state += strength * np.swapaxes(key, -1, -2) * error
   Your call writes into the caller's state.
   ? What does `state += …` do to the array that the caller holds?
   # `state += …` looks like a new state, and changes the old one.

@@ -124,7 +124,8 @@ zeros_for_the_others: np.where(chosen, logits, -np.inf) -> np.where(chosen, logi
   # Zeros are what is wanted in the end, and are put in before the softmax.
 equal_weights:
   | return (weights, … ->
-  :     return (chosen / chosen.sum(axis=-1, keepdims=True), chosen.sum(axis=0) / chosen.sum())
+  :     equal = chosen / chosen.sum(axis=-1, keepdims=True)
+  :     return (equal, chosen.sum(axis=0) / chosen.sum())
   Your chosen experts all have the same weight.
   ? Should the expert with the largest logit count more than the second?
   # A choice is a choice, and the logits seem to have done their work.
@@ -194,7 +195,7 @@ load_of_the_first_choice:
   ? How many experts does each token make work?
   # With k = 1 there is one.
 load_of_tokens: chosen.sum(axis=0) / chosen.sum() -> chosen.sum(axis=1) / chosen.sum()
-  Your load has a number for each token, not for each expert.
+  Your load has an entry for each token, not for each expert.
   ? Which shape does the docstring promise for the load?
   # axis=1 is taken for 'the second axis stays'.
 no_maximum: np.exp(scores - scores.max(axis=-1, keepdims=True)) -> np.exp(scores)

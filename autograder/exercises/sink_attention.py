@@ -245,7 +245,7 @@ sink_blocks_a_key:
   | scores = q … ->
   :     scores = q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5
   :     scores[..., 0] = -np.inf
-  Your first key gets no weight: the sink is in its place.
+  Your first key gets no weight: the sink is where it should be.
   ? How many keys take part, the sink not counted?
   # In StreamingLLM the first tokens are the sinks.
 query_scaled_in_place:

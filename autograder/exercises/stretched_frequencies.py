@@ -25,12 +25,12 @@ def spec(d_k, factor, trained, slow=1.0, fast=32.0, base=10000.0):
         frequency = 1 / base ** (2 * i / d_k)
         turns = trained * frequency / (2 * math.pi)
         if turns <= slow:
-            kept = 0.0
+            gamma = 0.0
         elif turns >= fast:
-            kept = 1.0
+            gamma = 1.0
         else:
-            kept = (turns - slow) / (fast - slow)
-        frequencies.append(kept * frequency + (1 - kept) * frequency / factor)
+            gamma = (turns - slow) / (fast - slow)
+        frequencies.append(gamma * frequency + (1 - gamma) * frequency / factor)
     return np.array(frequencies)
 
 
@@ -50,18 +50,14 @@ def small_example_by_hand(student, rng):
     student.agrees(8, 2.0, int(rng.integers(100, 200)), 1.0, 12.0, 100.0)
 
 
-@exercise.case(
-    "Pairs that turn fast enough keep their frequencies", pays_alone=False
-)
+@exercise.case("Pairs that turn fast enough keep their frequencies", pays_alone=False)
 def fast_pairs(student, rng):
     trained = int(rng.integers(3000, 9000))
     student.agrees(12, 8.0, trained, 0.01, 0.1, 10.0)
     student.agrees(8, 3.0, trained, 1.0, 30.0, 2.0)
 
 
-@exercise.case(
-    "Pairs that turn slowly are slowed down by the factor", visible=False
-)
+@exercise.case("Pairs that turn slowly are slowed down by the factor", visible=False)
 def slow_pairs(student, rng):
     student.agrees(12, float(rng.uniform(2, 9)), 5)
     student.agrees(6, float(rng.uniform(2, 9)), 20, 9.0, 10.0)
@@ -88,9 +84,7 @@ def factor_of_one(student, rng):
     student.expect(student(8, 1.0, int(rng.integers(50, 500))), expected)
 
 
-@exercise.case(
-    "A single pair is an array of one number", weight=0.5, pays_alone=False
-)
+@exercise.case("A single pair is an array of one number", weight=0.5, pays_alone=False)
 def one_pair(student, rng):
     student.agrees(2, 4.0, int(rng.integers(20, 60)))
 
@@ -115,39 +109,39 @@ multiplied_by_factor: / factor -> * factor
     less?
   # Longer texts have larger positions, and so everything seems to grow.
 kept_and_slowed_exchanged:
-  | (1 - kept) * frequencies / factor + kept * frequencies ->
-  :     kept * frequencies / factor + (1 - kept) * frequencies
+  | (1 - gamma) * frequencies / factor + gamma * frequencies ->
+  :     gamma * frequencies / factor + (1 - gamma) * frequencies
   Your fast pairs are slowed down, and your slow ones are kept.
   ? Which pairs have been seen at all their angles in training?
   # γ is 1 at one end and 0 at the other, and the ends are easily exchanged.
 no_ramp:
-  | kept = (turns >= fast) * 1.0
+  | gamma = (turns >= fast) * 1.0
   Your pairs are kept or slowed down, with nothing in between.
   ? What should happen to a pair whose turns lie between slow and fast?
   # Two cases of three are written down.
 no_ramp_from_slow:
-  | kept = (turns > slow) * 1.0
+  | gamma = (turns > slow) * 1.0
   Your pairs are kept as soon as they make more than `slow` turns.
   ? What should happen to a pair whose turns lie between slow and fast?
 not_clipped:
-  | kept = (turns - slow) / (fast - slow)
+  | gamma = (turns - slow) / (fast - slow)
   Your share that is kept goes below 0 and above 1.
   ? What is the share of a pair that turns twice as often as `fast`?
   # The formula in the middle is used for all pairs.
 clipped_above_only:
-  | kept = np.minimum((turns - slow) / (fast - slow), 1.0)
+  | gamma = np.minimum((turns - slow) / (fast - slow), 1.0)
   Your share that is kept goes below 0 for slow pairs.
   ? What is the share of a pair that makes no full turn at all?
 clipped_below_only:
-  | kept = np.maximum((turns - slow) / (fast - slow), 0.0)
+  | gamma = np.maximum((turns - slow) / (fast - slow), 0.0)
   Your share that is kept goes above 1 for fast pairs.
   ? What is the share of a pair that turns twice as often as `fast`?
 ramp_by_index:
-  | kept = … ->
+  | gamma = … ->
   :     first = d_k * np.log(trained / (fast * 2 * np.pi)) / (2 * np.log(base))
   :     last = d_k * np.log(trained / (slow * 2 * np.pi)) / (2 * np.log(base))
   :     index = np.arange(d_k // 2)
-  :     kept = 1.0 - np.clip((index - first) / max(last - first, 0.001), 0.0, 1.0)
+  :     gamma = 1.0 - np.clip((index - first) / max(last - first, 0.001), 0.0, 1.0)
   Your share that is kept is linear in the number of the pair, not in its turns.
   ? Which number does γ in the docstring contain, i or r?
   # The code that was published with YaRN, and Hugging Face's, interpolate by index.
@@ -165,7 +159,7 @@ turns_over_the_longer_text: turns = trained * factor * frequencies / (2 * np.pi)
   # The longer text is what the frequencies are for.
 interpolated_wavelengths:
   | return … ->
-  :     return frequencies / (kept + (1 - kept) * factor)
+  :     return frequencies / (gamma + (1 - gamma) * factor)
   Your mean is one of wavelengths, not of frequencies.
   ? Of which two numbers does the docstring take the weighted sum?
   # The factor makes waves longer, and a mean of lengths comes to mind.
@@ -186,7 +180,7 @@ frequencies_upside_down: -np.arange -> np.arange
   # The minus of the exponent is lost.
 each_twice:
   | return … ->
-  :     half = (1 - kept) * frequencies / factor + kept * frequencies
+  :     half = (1 - gamma) * frequencies / factor + gamma * frequencies
   :     return np.repeat(half, 2)
   Your frequencies come twice each: d_k numbers.
   ? How many pairs are there, and which shape does the docstring promise?
@@ -202,7 +196,7 @@ odd_size_accepted:
   ? With which number is the last component of five turned?
   # np.arange(0, d_k, 2) rounds up without a word.
 limits_ignored:
-  | kept = np.clip((turns - 1.0) / 31.0, 0.0, 1.0)
+  | gamma = np.clip((turns - 1.0) / 31.0, 0.0, 1.0)
   Your limits are always 1 and 32 turns.
   ? Which arguments does your answer not use?
   # These are the values for Llama in the paper.

@@ -8,7 +8,6 @@ No model is trained again on the longer texts.
 """
 
 import math
-
 from typing import Any
 
 import torch

@@ -1,9 +1,9 @@
 """Scores that grow while a model trains, and what keeps them small (lesson 15).
 
-Two layers of causal attention, one head each, learn to repeat a sequence: 16 random tokens, and the
-same again. Predicted are the tokens of the second half. At a high learning rate the
-queries and keys grow until softmax has one weight of 1 and no gradient. Scores are kept
-small by a soft cap, or by normalising queries and keys.
+Two layers of causal attention, one head each, learn to repeat a sequence: 16 random
+tokens, and the same again. Predicted are the tokens of the second half. At a high
+learning rate the queries and keys grow until softmax has one weight of 1 and no
+gradient. Scores are kept small by a soft cap, or by normalising queries and keys.
 """
 
 from typing import Any
@@ -15,10 +15,10 @@ from torch.nn import functional
 from course_lib.lessons.environment import one_thread, seeded
 
 KINDS = ("plain", "soft cap", "QK-norm")
-RATES = (0.003, 0.03, 0.06, 0.1)
+LEARNING_RATES = (0.003, 0.03, 0.06, 0.1)
 VOCAB_SIZE, HALF, D_MODEL, N_HEADS, N_LAYERS = 16, 16, 32, 1, 2
 STEPS, BATCH_SIZE, CAP = 300, 16, 20.0
-SHOWN = 0.06  # the rate of which curves are kept
+OF_CURVES = 0.06  # the learning rate whose curves are in the record
 
 
 class Layer(nn.Module):
@@ -62,7 +62,8 @@ class Repeater(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(VOCAB_SIZE, D_MODEL)
         self.positions = nn.Embedding(2 * HALF, D_MODEL)
-        self.layers = nn.Sequential(*(Layer(kind) for _ in range(N_LAYERS)))
+        self.stack = [Layer(kind) for _ in range(N_LAYERS)]
+        self.layers = nn.Sequential(*self.stack)
         self.logits = nn.Sequential(nn.RMSNorm(D_MODEL), nn.Linear(D_MODEL, VOCAB_SIZE))
 
     def forward(self, token_ids: Tensor) -> Tensor:
@@ -71,7 +72,9 @@ class Repeater(nn.Module):
         return self.logits(self.layers(x))
 
 
-def train(kind: str, rate: float, seed: int) -> tuple[list[float], list[float]]:
+def train(
+    kind: str, learning_rate: float, seed: int
+) -> tuple[list[float], list[float]]:
     """Train a model; return its loss and its largest score at each step.
 
     kind : one of ``KINDS``
@@ -79,7 +82,7 @@ def train(kind: str, rate: float, seed: int) -> tuple[list[float], list[float]]:
     losses, largest = [], []
     with seeded(seed), one_thread():
         model = Repeater(kind)
-        optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+        optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
         for _ in range(STEPS):
             half = torch.randint(VOCAB_SIZE, (BATCH_SIZE, HALF))
             token_ids = torch.cat([half, half], dim=1)
@@ -91,20 +94,23 @@ def train(kind: str, rate: float, seed: int) -> tuple[list[float], list[float]]:
             loss.backward()
             optimizer.step()
             losses.append(float(loss.detach()))
-            largest.append(max(layer.largest for layer in model.layers))
+            largest.append(max(layer.largest for layer in model.stack))
     return losses, largest
 
 
 def full(seed: int) -> dict[str, Any]:
     """Train each kind at each learning rate; keep last losses and largest scores."""
-    results: dict[str, Any] = {"steps": list(range(0, STEPS, 10)), "rates": [*RATES]}
+    results: dict[str, Any] = {
+        "steps": list(range(0, STEPS, 10)),
+        "learning rates": [*LEARNING_RATES],
+    }
     for kind in KINDS:
         results[kind], results[f"{kind}, largest score"] = [], []
-        for rate in RATES:
-            losses, largest = train(kind, rate, seed)
+        for learning_rate in LEARNING_RATES:
+            losses, largest = train(kind, learning_rate, seed)
             results[kind].append(round(sum(losses[-20:]) / 20, 3))
             results[f"{kind}, largest score"].append(round(max(largest), 1))
-            if rate == SHOWN:
+            if learning_rate == OF_CURVES:
                 results[f"{kind}, losses"] = [round(each, 3) for each in losses[::10]]
                 results[f"{kind}, scores"] = [round(each, 1) for each in largest[::10]]
     return results

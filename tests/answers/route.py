@@ -54,7 +54,7 @@ def one_after_the_other(logits, k):
 
 @answers.correct
 def divided_among_the_chosen(logits, k):
-    """Take the softmax of all first, from each row's maximum, and divide it again."""
+    """Divide powers of all, from each row's maximum, by the sum of the chosen."""
     order = np.argsort(-logits, axis=-1, kind="stable")
     rank = np.argsort(order, axis=-1, kind="stable")
     powers = np.where(rank < k, np.exp(logits - logits.max(1, keepdims=True)), 0.0)
