@@ -80,19 +80,20 @@ for name in changes:
         [values[at] for values in growth.values(f"{name}, largest score")]
     )
     print(f"{name:8}: losses {final}, largest score {score:,.0f}")
-    assert (min(final) > 1) if name == "plain" else (np.median(final) < 0.5)
+    assert (min(final) > 2) if name == "plain" else (max(final) < 0.1)
 
 # %%
-alt = "The plain model's loss rises early and stays high; the other two fall to 0."
+alt = "The plain model's loss stays above 2; the other two fall to 0."
 by_name = {name: growth.values(f"{name}, losses")[0] for name in changes}
 axes = {"xlabel": "steps", "ylabel": "loss (nats)"}
 figures.curves(growth.values("steps")[0], by_name, **axes, alt=alt)
 
 # %% [markdown]
 # Chance is ln 16 = 2.8. The plain model's scores reach the thousands, and it doesn't come
-# back. At a learning rate of 0.003, all three learn: the changes allow higher ones, and
-# make a run less fragile. Wortsman et al. (2023) found the same in small models, at high
-# learning rates, and in large ones at usual ones.
+# back. At 0.003 all three learn; at 0.1 the capped one guesses with each of three seeds, the
+# normalised one with one of them. So the changes don't make a better model here. They make a run
+# less fragile. Wortsman et al. (2023) found growing scores in small models at high learning
+# rates, and in large ones at usual ones.
 #
 # A **soft cap** takes one line. It bends the scores smoothly:
 
