@@ -31,8 +31,8 @@ from course_lib.experiments import record
 # $$\text{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # This formula has five parts: queries and keys, a scale, a softmax, the positions inside
-# Q and K, and the values. Between 2023 and 2025, published language models changed each of
-# the five. **Which part would you change first, and why?**
+# Q and K, and the values. Published language models have since changed each of the five.
+# **Which part would you change first, and why?**
 #
 # Every change answers a problem. So each section begins with the problem and with a number
 # that shows it in a model of our size. Our models are tiny, and no model has all the
@@ -561,9 +561,15 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # | [Gemma 3](https://arxiv.org/abs/2503.19786) (2025) | QK-norm | rotary | grouped | 5 local, 1 global |
 # | [OLMo 2](https://arxiv.org/abs/2501.00656) (2024) | QK-norm | rotary | · | · |
 # | [Qwen3](https://arxiv.org/abs/2505.09388) (2025) | QK-norm | rotary, YaRN | grouped | some with experts |
-# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | · | rotary, YaRN | latent | experts |
-# | [gpt-oss](https://huggingface.co/docs/transformers/model_doc/gpt_oss) (2025) | sink | rotary, YaRN | grouped | window every other layer; experts |
 # | [BLOOM](https://arxiv.org/abs/2211.05100) (2022) | · | ALiBi | · | · |
+# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | · | rotary, YaRN | latent | experts |
+
+# %% [markdown]
+# And three that change more than one part of a layer:
+#
+# | model | scores | positions | cache | layers |
+# |---|---|---|---|---|
+# | [gpt-oss](https://huggingface.co/docs/transformers/model_doc/gpt_oss) (2025) | sink | rotary, YaRN | grouped | window every other layer; experts |
 # | [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) (2025) | QK-norm | rotary | state | gated delta rule; experts |
 # | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | · | rotary | latent | learned choice of tokens; experts |
 
