@@ -155,6 +155,10 @@ def stretched_frequencies(
     array([1.   , 0.005])
     """
     d_k, trained = arguments.whole("d_k ≥ 1, trained ≥ 1", d_k, trained)
+    factor = arguments.positive("factor", factor)
+    slow, fast = arguments.positive("slow", slow), arguments.positive("fast", fast)
+    arguments.positive("fast − slow", fast - slow)
+    base = arguments.positive("base", base)
     if d_k % 2:
         raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
     frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
