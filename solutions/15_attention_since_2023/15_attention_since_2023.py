@@ -552,8 +552,8 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # %% [markdown]
 # ## Back to the question
 #
-# Who has what? As of November 2025, from the sources linked; a dot means *not mentioned there as part
-# of the model*, and other models differ.
+# Who has what? These models were published until the end of 2025; the sources are linked. A dot
+# means *not mentioned there as part of the model*, and other models differ.
 #
 # | model | scores | positions | cache | layers |
 # |---|---|---|---|---|
