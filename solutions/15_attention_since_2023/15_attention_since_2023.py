@@ -184,7 +184,7 @@ print(f"{(separators > 0.5).sum()} of {separators.size} heads give them over a h
 assert round(separators.mean(), 2) == 0.48 and (separators > 0.5).sum() == 25
 
 # %% [markdown]
-# About a half: Clark et al. (2019) read such heads as resting. In language models it is often
+# About a half: Clark et al. (2019) call such attention a *no-op*. In language models it is often
 # the *first* token of the text, whatever it is, because all later tokens can see it. Xiao et al.
 # (2024) call it an **attention sink**. They found what happens without: with a window that
 # slides past the first token, the loss of several models explodes, and it is fine again when the

@@ -74,7 +74,7 @@ def test_the_delta_rule_finds_what_was_written_last():
     np.testing.assert_allclose(keys[:3] @ state, v[[3, 4, 2]], atol=1e-12)
 
 
-def test_stretched_frequencies_with_factor_one_are_those_of_rotary():
+def test_frequencies_with_factor_one_are_those_of_rotary():
     x = np.random.default_rng(0).normal(size=(1, 8))
     angle = 3 * stretched_frequencies(8, 1.0, 100)
     turned = rotary(x, [3]).reshape(4, 2)
