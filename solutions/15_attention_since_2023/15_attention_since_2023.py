@@ -1,7 +1,7 @@
 # %% [markdown]
-# # What is left of the formula of 2017?
+# # Attention since 2023
 #
-# **Attention as it has been built since 2023, one change at a time.**
+# **What is left of the formula of 2017?**
 #
 # After this lesson you can
 #
