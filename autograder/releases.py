@@ -49,6 +49,7 @@ SUCCESSORS: Mapping[str, tuple[str, ...]] = {
     "07_sequence_to_sequence": ("08_sequence_to_sequence",),
     "08_transformer": ("09_transformer",),
     "09_translation": ("10_training", "11_translation"),
+    "15_bug_hunt": ("16_bug_hunt",),
 }
 
 

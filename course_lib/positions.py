@@ -122,3 +122,46 @@ def rotary(
     first, second = x[..., 0::2], x[..., 1::2]
     rotated = [first * cosine - second * sine, first * sine + second * cosine]
     return np.stack(rotated, axis=-1).reshape(x.shape)
+
+
+def stretched_frequencies(
+    d_k: int,
+    factor: float,
+    trained: int,
+    slow: float = 1.0,
+    fast: float = 32.0,
+    base: float = 10000.0,
+) -> np.ndarray:
+    """Compute rotary frequencies for texts longer than those of the training.
+
+    d_k : length of a query and a key, even
+    factor : how many times as long texts should be read, 1 or more
+    trained : the length of the texts in training, in tokens
+    slow : a pair that makes at most so many full turns over that length is slowed down
+    fast : a pair that makes at least so many is not changed; fast is above slow
+    base : as in ``rotary``
+
+    Returns (d_k / 2,): for i = 0, 1, …, the angle by which pair i turns from one
+    position to the next. In ``rotary`` that is ω = base ** (−2i / d_k), so that over
+    the trained length the pair makes r = trained · ω / 2π full turns. If r is at most
+    slow, the angle is ω / factor; if r is at least fast, it is ω. In between it is
+    (1 − γ) · ω / factor + γ · ω, with γ = (r − slow) / (fast − slow). If d_k is odd, an
+    error of any kind is raised.
+    Source: Peng et al. (2023), YaRN, section 3.2; Chen et al. (2023), Extending Context
+    Window of Large Language Models via Positional Interpolation, who divide all ω by
+    factor.
+
+    >>> stretched_frequencies(4, 2.0, 16, slow=0.1, fast=1.0).round(4)
+    array([1.   , 0.005])
+    """
+    d_k, trained = arguments.whole("d_k ≥ 1, trained ≥ 1", d_k, trained)
+    factor = arguments.positive("factor", factor)
+    slow, fast = arguments.positive("slow", slow), arguments.positive("fast", fast)
+    arguments.positive("fast − slow", fast - slow)
+    base = arguments.positive("base", base)
+    if d_k % 2:
+        raise ValueError(f"d_k={d_k} is odd: a number without a neighbour is left")
+    frequencies = base ** (-np.arange(0, d_k, 2) / d_k)  # (d_k / 2,)
+    turns = trained * frequencies / (2 * np.pi)
+    gamma = np.clip((turns - slow) / (fast - slow), 0.0, 1.0)
+    return (1 - gamma) * frequencies / factor + gamma * frequencies

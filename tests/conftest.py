@@ -19,10 +19,10 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # Files of many tests, of which each exercise, or family of cases, makes a group.
 LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")
 # Lessons whose notebooks ``make test`` leaves to ``make test-all``: they train models.
-THOROUGH_LESSONS = tuple(f"{number:02}" for number in range(4, 16))
+THOROUGH_LESSONS = tuple(f"{number:02}" for number in range(4, 17))
 
 
-# Lesson 15 has exercises named test_attention and the like. Their answers, and the
+# Lesson 16 has exercises named test_attention and the like. Their answers, and the
 # tests of course_lib that are handed a function, are no tests of the course.
 collect_ignore_glob = ["answers/*.py"]
 OTHER_TESTS = ("course_lib.", "autograder.", "tests.answers.")

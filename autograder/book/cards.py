@@ -29,7 +29,8 @@ PICTURES = {
     "12_language_model": "one-long-sequence-7",
     "13_inside_the_heads": "a-question-to-carry-through-the-lesson-3",
     "14_fast_attention": "tiles-6",
-    "15_bug_hunt": "model-e-down-and-up-again-3",
+    "15_attention_since_2023": "farther-than-it-was-trained-11",
+    "16_bug_hunt": "model-e-down-and-up-again-3",
 }
 # Their dark cells are small weights, on a dark page too. Words would be dark as well.
 COLOUR_MAPS = {

@@ -63,10 +63,11 @@ def _of(package: str, names: str) -> tuple[str, ...]:
 SUBJECTS = (
     ModuleGroup(
         "Attention in NumPy",
-        "The references of lessons 00 to 05 and 14: pure functions.",
+        "The references of lessons 00 to 05, 14 and 15: pure functions.",
         _of(
             "course_lib",
-            "warm_up attention self_attention heads masks positions tiling costs",
+            "warm_up attention self_attention heads masks positions tiling costs "
+            "attention_changes linear_attention routing",
         ),
     ),
     ModuleGroup(
@@ -98,7 +99,7 @@ SUBJECTS = (
     ),
     ModuleGroup(
         "Tests of parts",
-        "Lesson 15: each gets a function and says whether it is right.",
+        "Lesson 16: each gets a function and says whether it is right.",
         ("course_lib.tests_of_parts", "course_lib.nn.tests_of_layers"),
     ),
     ModuleGroup(

@@ -8,7 +8,7 @@ from course_lib.lessons.patients.verdicts import parts_to_blame
 
 exercise = Exercise(
     parts_to_blame,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=15,
     difficulty=2,
 )

@@ -37,7 +37,7 @@ def in_half_precision(q, k, v):
 
 exercise = LearnersTest(
     tests_of_parts.test_attention,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=20,
     difficulty=3,
     right={

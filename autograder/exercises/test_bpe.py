@@ -53,7 +53,7 @@ def occurrence_by_occurrence(words, n_merges, merges=()):
 
 exercise = LearnersTest(
     tests_of_parts.test_bpe,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=20,
     difficulty=3,
     right={

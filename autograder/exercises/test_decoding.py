@@ -43,7 +43,7 @@ def cut_at_the_end(logits, start_id, end_id, max_length):
 
 exercise = LearnersTest(
     tests_of_parts.test_decoding,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=15,
     difficulty=2,
     right={

@@ -117,7 +117,7 @@ def in_half_precision(x, parameters, n_heads, may_attend=None, norm_first=False)
 
 exercise = LearnersTest(
     tests_of_layers.test_layer,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=25,
     difficulty=3,
     right={

@@ -47,7 +47,7 @@ def in_equal_shares(scores, may_attend):
 
 exercise = LearnersTest(
     tests_of_parts.test_mask,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=15,
     difficulty=2,
     right={

@@ -25,7 +25,7 @@ def all_sines(n, d_model, base=10000.0):
 
 exercise = LearnersTest(
     tests_of_parts.test_positions,
-    lesson="15_bug_hunt",
+    lesson="16_bug_hunt",
     minutes=15,
     difficulty=2,
     right={

@@ -1,4 +1,4 @@
-"""Losses of five models that read numbers aloud, and what they get right (lesson 15).
+"""Losses of five models that read numbers aloud, and what they get right (lesson 16).
 
 One of them is healthy; the others have one broken part each. The models are those of
 ``course_lib.lessons.patients``.
@@ -16,7 +16,7 @@ def full(seed: int) -> dict[str, Any]:
     ``losses`` are means over twenty steps; ``right`` is the share of 100 numbers, new
     to all models, that are read without an error.
     """
-    # Here, since lesson 15 reads the record on its first screen, before PyTorch.
+    # Here, since lesson 16 reads the record on its first screen, before PyTorch.
     from course_lib.lessons.patients import training
 
     runs = {letter: training.run(letter, seed=seed) for letter in MODELS}

@@ -1,4 +1,4 @@
-"""Figure of lesson 15: learning curves, and what the models behind them can do."""
+"""Figure of lesson 16: learning curves, and what the models behind them can do."""
 
 from collections.abc import Mapping, Sequence
 

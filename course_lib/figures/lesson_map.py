@@ -19,7 +19,7 @@ PARTS_OF_LESSONS: dict[str, tuple[str, ...]] = {
 # Lessons that write parts anew, which are filled by then.
 PARTS_WRITTEN_ANEW: dict[str, tuple[str, ...]] = {
     "12": ("causal attention", "feed-forward", "norm", "softmax"),
-    "15": (
+    "16": (
         *("shift right", "embedding", "positions", "self-attention"),
         *("causal attention", "norm", "softmax"),
     ),

@@ -1,4 +1,4 @@
-"""What others test of the parts of lesson 15, each idea in our own words and sizes.
+"""What others test of the parts of lesson 16, each idea in our own words and sizes.
 
 The functions are tests as those of ``course_lib.tests_of_parts``. Each does what the
 tests of one course or repository do for that part, on the contract of this course; no

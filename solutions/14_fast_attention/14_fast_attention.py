@@ -500,7 +500,7 @@ assert held["table"] > 8 * held["tiles"]
 # Attention](https://triton-lang.org/main/getting-started/tutorials/06-fused-attention.html).
 #
 # **An open question:** everything works now. But would you notice if it didn't? Lesson
-# 15.
+# 16.
 
 # %% [markdown]
 # ## Going further

@@ -146,7 +146,7 @@ def test_who_has_right_values_keeps_their_points(exercise):
 # The docstring says what a row without a key gives, or such rows are the subject; the
 # booleans of head_role_scores are no mask, and a sentence may have no separator.
 KEYLESS_ROWS = {"combine_masks", "convert_mask", "head_role_scores", "masked_softmax"}
-KEYLESS_ROWS |= {"grouped_query_attention", "tiled_attention"}
+KEYLESS_ROWS |= {"grouped_query_attention", "sink_attention", "tiled_attention"}
 
 
 @pytest.mark.parametrize("name", sorted({*exercise_names()} - KEYLESS_ROWS))

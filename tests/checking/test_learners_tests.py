@@ -25,7 +25,7 @@ from autograder.messages.report import CheckReport
 from course_lib import tests_of_parts
 from course_lib.lessons.tests_elsewhere import CAUGHT, ELSEWHERE
 
-EXERCISES = [each for each in exercises_of("15_bug_hunt") if each.is_test]
+EXERCISES = [each for each in exercises_of("16_bug_hunt") if each.is_test]
 every_exercise = pytest.mark.parametrize(
     "exercise", EXERCISES, ids=[each.name for each in EXERCISES]
 )

@@ -109,7 +109,7 @@ def test_data_goes_into_the_courses_folder(monkeypatch, tmp_path):
 
 def test_new_course_refuses_a_folder_that_is_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert "course of 16 lessons" in run("new-course", "spring").output.replace(
+    assert "course of 17 lessons" in run("new-course", "spring").output.replace(
         "\n", " "
     )
     assert Course(tmp_path / "spring").built_lessons == Course(ROOT).built_lessons

@@ -50,7 +50,7 @@ def test_every_experiment_has_a_record_of_its_seeds():
 
 def test_three_seeds_are_the_rule():
     others = {name: seeds_of(name) for name in names() if len(seeds_of(name)) != 3}
-    # Nothing is drawn in two of them; the five models are those that lesson 15 trains.
+    # Nothing is drawn in two of them; the five models are those that lesson 16 trains.
     assert others == {"five_models": (0,), "pronouns": (0,), "syntax_heads": (0,)}
 
 

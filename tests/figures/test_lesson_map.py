@@ -41,7 +41,7 @@ def test_a_language_model_leaves_out_what_reads_a_source():
     assert {box["state"] for box in boxes["encoder"]} == {"left out"}
     gone = [box["name"] for box in boxes["decoder"] if box["state"] == "left out"]
     assert gone == ["cross-attention", "add & norm"]
-    assert "left out" not in states("15").values()
+    assert "left out" not in states("16").values()
 
 
 def test_lessons_write_every_part():

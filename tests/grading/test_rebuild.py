@@ -200,7 +200,7 @@ def test_own_assertions_are_kept() -> None:
 def test_mended_function_is_kept_without_repair() -> None:
     broken = Cell("demo", "def part(): ...", id="part", to_mend=True)
     mended = SubmittedCell("code", "def part(): return 1", "part")
-    rebuilt = rebuild(Release("15_bug_hunt", (broken,)), [mended])
+    rebuilt = rebuild(Release("16_bug_hunt", (broken,)), [mended])
     assert [cell.source for cell in rebuilt.cells] == [broken.source, mended.source]
     assert rebuilt.repairs == ()
 

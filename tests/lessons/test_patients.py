@@ -1,4 +1,4 @@
-"""The broken models of lesson 15: each symptom is there, and goes with its cause."""
+"""The broken models of lesson 16: each symptom is there, and goes with its cause."""
 
 import inspect
 

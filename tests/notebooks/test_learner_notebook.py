@@ -46,7 +46,7 @@ def test_answers_of_the_learner_alone_keep_their_stub(built):
     assert [[*each.metadata["attention"]] for each in answers] == [["course_version"]]
 
 
-# Rows of two weak tests that lesson 15 shows; any test of that function has them.
+# Rows of two weak tests that lesson 16 shows; any test of that function has them.
 COMMON_ROWS = {
     "rng = np.random.default_rng(0)",
     "output, weights = attention(q, k, v)",

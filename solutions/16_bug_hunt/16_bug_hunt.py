@@ -61,7 +61,7 @@ from torch import Tensor
 
 # %%
 alt = "Lit: embedding, positions, shift, softmax, norm and both self-attentions."
-figures.lesson_map("15", alt=alt)
+figures.lesson_map("16", alt=alt)
 
 # %% [markdown]
 # ## A healthy one
