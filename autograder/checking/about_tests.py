@@ -55,6 +55,7 @@ from autograder.checking.values import is_array
 SMALL = 0.05  # beside 1 or the right number: differences that a wide tolerance forgives
 MAX_KINDS = 3  # of missing inputs in one sentence
 TOO_MUCH = re.compile(r" function under test( hold)? at most [\d,]+ ")
+UNSEEN = "wrong results go unseen"
 RETURNS = {"returns_false", "returns_true_or_false", "raises_another_error"}
 
 
@@ -252,7 +253,7 @@ def _at_broken_versions(test: _Test, result: ExerciseResult) -> ExerciseResult:
         if name not in unseen and run.record.is_complete
     }
     missing = _missing_kinds(test.exercise, same)
-    if _is_told(test.exercise, result.diagnosis, passing, missing):
+    if _is_told(test.exercise, result.diagnosis, passing):
         return result
     first = [name for name in unseen if name in visible] or [*unseen]
     parts = [_what_is_not_seen(test, unseen, first)] if unseen else []
@@ -279,29 +280,41 @@ def _never_called(test: _Test) -> str:
 
 
 def _is_told(
-    exercise: LearnersTest,
-    diagnosis: str,
-    passing: Mapping[str, _RunOfTest],
-    missing: Mapping[InputKind, Sequence[str]],
+    exercise: LearnersTest, diagnosis: str, passing: Mapping[str, _RunOfTest]
 ) -> bool:
-    """Decide whether a diagnosis says all there is, and the calls bear it out.
+    """Decide whether a diagnosis says what matters, and the calls bear it out.
 
-    A test that lacks a kind of input lacks it; else each broken version that passes
-    returns wrong results to the learner's test if and only if it does so to the weak
-    test of that name: the assertions are to blame for both, or the inputs.
+    They are compared with those of the weak test of that name. If this one is weak by a
+    kind of input, each version passes for the same reason here and there, or hides
+    behind that kind. Else wrong results go unseen of such versions alone of which they
+    go unseen there, and of some if of any there: a test that compares shapes alone may
+    try less than the weak one, and it is the shapes that come first.
     """
     bank = {each.name: each for each in exercise.misconceptions}
     if diagnosis not in bank or diagnosis == "lets_everything_pass":
         return False
-    kinds = [each for each in exercise.kinds if each.weak == diagnosis]
-    if kinds:
-        return {name for kind in kinds for name in missing.get(kind, ())} == {*passing}
     weak = _Test(exercise, local_runner(bank[diagnosis].function, causes=False), "")
+    kinds = [each for each in exercise.kinds if each.weak == diagnosis]
+    unseen = Counter[str]()
     for name, run in passing.items():
-        calls = weak.run(exercise.broken[name]).record.calls
-        if bool(wrong_among(calls)) != bool(wrong_among(run.record.calls)):
+        ours = _why_it_passes(exercise, name, run)
+        theirs = _why_it_passes(exercise, name, weak.run(exercise.broken[name]))
+        unseen += Counter(here=ours == UNSEEN, there=theirs == UNSEEN)
+        if kinds and ours not in (theirs, *kinds):
             return False
-    return True
+        if ours == UNSEEN and theirs != UNSEEN:
+            return False
+    return bool(kinds or unseen["here"] or not unseen["there"])
+
+
+def _why_it_passes(
+    exercise: LearnersTest, name: str, run: _RunOfTest
+) -> InputKind | str:
+    """Return the kind of input that is missing, ``UNSEEN``, or "" if it is neither."""
+    if wrong_among(run.record.calls):
+        return UNSEEN
+    known = {name: run} if run.record.is_complete else {}
+    return next(iter(_missing_kinds(exercise, known)), "")
 
 
 def _after_wrong_results(test: _Test, runs: Mapping[str, _RunOfTest]) -> str:
