@@ -7,13 +7,13 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from autograder.checking import learners_tests
-from autograder.checking.about_tests import arguments_of
+from autograder.checking import functions_under_test
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
-from autograder.checking.learners_tests import CallsMade, under_test
+from autograder.checking.functions_under_test import CallsMade, under_test
 from autograder.checking.recorded_results import wrong_among
 from autograder.checking.registry import load
+from autograder.checking.why_tests_pass import arguments_of
 from tests.checking.test_right_versions import INPUTS
 from tests.quick import all_but
 from tests.unseen import UnseenAnswer, judged
@@ -67,7 +67,7 @@ def wrong_calls(exercise, broken, inputs):
     """Yield the calls with these inputs in which a broken version goes wrong."""
     for arguments in inputs:
         function, record = under_test(broken, exercise.contract), CallsMade()
-        learners_tests._RECORDS[function] = record
+        functions_under_test._RECORDS[function] = record
         try:
             function(*arguments)
         except Exception:  # of the broken version
