@@ -1,9 +1,9 @@
 """What is wrong with a learner's test, in a sentence that holds by construction.
 
-A test that does not solve its exercise runs once more, against each right version if
-it rejects one, else against each broken version that it lets pass. The calls that it
-makes are recorded, and of each both results are known: the right one and the broken
-one. So one of three things is true of a broken version that passes:
+A test that does not solve its exercise runs once more: against the right versions,
+unless all are known to pass, and against each broken version whose case is lost. The
+calls that it makes are recorded, and of each both results are known: the right one and
+the broken one. So one of three things is true of a broken version that passes:
 
 - some call of the test has got a wrong result, and no assertion failed by it;
 - all results were right, and a kind of input is missing that alone shows the error;
@@ -67,9 +67,11 @@ def with_sentence(
     if sentence := _of_two_minds(result.calls):
         return replace(result, diagnosis="", evidence=sentence)
     test = RecordedTest(exercise, runner, text)
-    right = {how: test.run(each) for how, each in exercise.right.items()}
-    if any(run.verdict.way not in ("passes", "answers") for run in right.values()):
-        return _at_right_versions(test, result, right)
+    passed = {function_of(c) for c in result.calls if c.result.kind == "value"}
+    if not passed.issuperset(exercise.right.values()):
+        right = {how: test.run(each) for how, each in exercise.right.items()}
+        if any(run.verdict.way not in ("passes", "answers") for run in right.values()):
+            return _at_right_versions(test, result, right)
     return _at_broken_versions(test, result)
 
 

@@ -11,6 +11,7 @@ from autograder.checking import functions_under_test
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
 from autograder.checking.functions_under_test import CallsMade, under_test
+from autograder.checking.matrix import judge_function
 from autograder.checking.recorded_results import wrong_among
 from autograder.checking.registry import load
 from autograder.checking.why_tests_pass import arguments_of
@@ -53,6 +54,20 @@ def test_strong_test_gets_all_points(exercise, fragments, code):
     result = judged_text(exercise, code)
     assert result.points == result.max_points
     assert result.evidence == "" and not fragments
+
+
+def test_name_of_a_weak_test_is_kept_unless_the_calls_contradict_it():
+    exercise = load("test_decoding")
+    weak = {each.name: each.function for each in exercise.misconceptions}
+
+    def tries_without_looking(decode):
+        weak["no_empty_sequence"](decode)
+        decode(np.eye(3)[None, [2, 2, 2]], 0, 2, 1)  # ends at once
+
+    named = judge_function(exercise, weak["no_empty_sequence"], exercise.cases, 1)
+    other = judge_function(exercise, tries_without_looking, exercise.cases, 1)
+    assert (named.diagnosis, named.evidence) == ("no_empty_sequence", "")
+    assert other.diagnosis == "" and "and no assertion fails" in other.evidence
 
 
 def inputs_for(name, most=300):
