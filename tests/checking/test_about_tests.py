@@ -56,7 +56,7 @@ def test_strong_test_gets_all_points(exercise, fragments, code):
     assert result.evidence == "" and not fragments
 
 
-def test_name_of_a_weak_test_is_kept_unless_the_calls_contradict_it():
+def test_weak_tests_name_is_kept_unless_calls_contradict_it():
     exercise = load("test_decoding")
     weak = {each.name: each.function for each in exercise.misconceptions}
 
