@@ -1,9 +1,9 @@
 """What is wrong with a learner's test, in a sentence that holds by construction.
 
-A test that does not solve its exercise runs once more, against each right version if
-it rejects one, else against each broken version that it lets pass. The calls that it
-makes are recorded, and of each both results are known: the right one and the broken
-one. So one of three things is true of a broken version that passes:
+A test that does not solve its exercise runs once more: against the right versions,
+unless all are known to pass, and against each broken version whose case is lost. The
+calls that it makes are recorded, and of each both results are known: the right one and
+the broken one. So one of three things is true of a broken version that passes:
 
 - some call of the test has got a wrong result, and no assertion failed by it;
 - all results were right, and a kind of input is missing that alone shows the error;
@@ -13,48 +13,40 @@ one. So one of three things is true of a broken version that passes:
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from autograder.checking.assertions import (
     assertion_at,
     cannot_fail,
-    compared_with_itself,
     has_no_assertion,
     line_of,
     shortened,
 )
 from autograder.checking.call import Call, Runner, local_runner
 from autograder.checking.exercise import Function
-from autograder.checking.learners_tests import (
-    CallsMade,
-    HandedOutCall,
-    InputKind,
-    LearnersTest,
-    Verdict,
-    function_of,
-    verdict_of,
-)
+from autograder.checking.functions_under_test import function_of
+from autograder.checking.learners_tests import InputKind, LearnersTest
 from autograder.checking.recorded_results import (
-    NEARLY,
+    RecordedTest,
+    RunOfTest,
     briefly,
-    is_same,
     largest_difference,
-    numbers_of,
     pairs_of,
     wrong_among,
 )
 from autograder.checking.result import ExerciseResult
-from autograder.checking.student import StudentFunction
 from autograder.checking.values import is_array
+from autograder.checking.why_tests_pass import (
+    MAX_KINDS,
+    listed,
+    missing_kinds,
+    what_is_not_seen,
+    what_is_not_tried,
+)
 
-SMALL = 0.05  # beside 1 or the right number: differences that a wide tolerance forgives
-MAX_KINDS = 3  # of missing inputs in one sentence
 TOO_MUCH = re.compile(r" function under test( hold)? at most [\d,]+ ")
+UNSEEN = "wrong results go unseen"
 RETURNS = {"returns_false", "returns_true_or_false", "raises_another_error"}
 
 
@@ -74,37 +66,13 @@ def with_sentence(
         return result
     if sentence := _of_two_minds(result.calls):
         return replace(result, diagnosis="", evidence=sentence)
-    test = _Test(exercise, runner, text)
-    right = {how: test.run(each) for how, each in exercise.right.items()}
-    if any(run.verdict.way not in ("passes", "answers") for run in right.values()):
-        return _at_right_versions(test, result, right)
+    test = RecordedTest(exercise, runner, text)
+    passed = {function_of(c) for c in result.calls if c.result.kind == "value"}
+    if not passed.issuperset(exercise.right.values()):
+        right = {how: test.run(each) for how, each in exercise.right.items()}
+        if any(run.verdict.way not in ("passes", "answers") for run in right.values()):
+            return _at_right_versions(test, result, right)
     return _at_broken_versions(test, result)
-
-
-class _RunOfTest(NamedTuple):
-    """What a test said of one version, and the calls that it made of it."""
-
-    verdict: Verdict
-    record: CallsMade
-
-
-class _Test:
-    """A learner's test that can be run against any version, and its text."""
-
-    def __init__(self, exercise: LearnersTest, runner: Runner, text: str) -> None:
-        self.exercise, self.text = exercise, text
-        self.student = StudentFunction(exercise, runner, [])
-        self.student.start_afresh()
-        self.claims = {case.name: case.claim for case in exercise.cases}
-
-    def run(self, function: Function) -> _RunOfTest:
-        record = CallsMade()
-        contract = self.exercise.contract
-        return _RunOfTest(verdict_of(self.student, function, contract, record), record)
-
-    def version(self, name: str) -> str:
-        """Return how a broken version is called: by the claim that learners read."""
-        return f"the version of “{self.claims[name]}”"
 
 
 def _of_limits(calls: Sequence[Call]) -> str:
@@ -140,7 +108,7 @@ def _of_two_minds(calls: Sequence[Call]) -> str:
 
 
 def _at_right_versions(
-    test: _Test, result: ExerciseResult, right: Mapping[str, _RunOfTest]
+    test: RecordedTest, result: ExerciseResult, right: Mapping[str, RunOfTest]
 ) -> ExerciseResult:
     """Add what a test says of right versions that it does not let pass."""
     exercise = test.exercise
@@ -175,12 +143,12 @@ def _at_right_versions(
     sentence = f"Your test rejects every right version. {sentence}"
     if 0 < len(let_pass) < MAX_KINDS:
         versions = [f"“{test.claims[name]}”" for name in let_pass]
-        sentence += f" It lets the broken version of {_listed(versions, 'and')} pass."
+        sentence += f" It lets the broken version of {listed(versions, 'and')} pass."
     sentence += " Which of the two is wrong, the result or what you expect?"
     return replace(result, diagnosis="", evidence=sentence)
 
 
-def _what_failed(test: _Test, right: Mapping[str, _RunOfTest]) -> str:
+def _what_failed(test: RecordedTest, right: Mapping[str, RunOfTest]) -> str:
     """Return which assertion failed at a right version, and what it had returned."""
     how, run = next(iter(right.items()))
     raised = run.verdict.raised
@@ -193,7 +161,7 @@ def _what_failed(test: _Test, right: Mapping[str, _RunOfTest]) -> str:
     return f"{where} fails at the one that works “{how}”: its last result was {got}."
 
 
-def _where_it_stops(test: _Test, run: _RunOfTest, is_all: bool) -> str:
+def _where_it_stops(test: RecordedTest, run: RunOfTest, is_all: bool) -> str:
     """Return why a test stops at a right version with an error of its own."""
     raised = run.verdict.raised
     which = "every right version" if is_all else "a right version"
@@ -222,7 +190,7 @@ def _where_it_stops(test: _Test, run: _RunOfTest, is_all: bool) -> str:
 # Broken versions that pass
 
 
-def _at_broken_versions(test: _Test, result: ExerciseResult) -> ExerciseResult:
+def _at_broken_versions(test: RecordedTest, result: ExerciseResult) -> ExerciseResult:
     """Add why broken versions pass: what no assertion sees, and what is not tried."""
     failing = [each for each in result.cases if each.status != "ok"]
     visible = {each.case for each in failing if each.visible}
@@ -251,12 +219,12 @@ def _at_broken_versions(test: _Test, result: ExerciseResult) -> ExerciseResult:
         for name, run in passing.items()
         if name not in unseen and run.record.is_complete
     }
-    missing = _missing_kinds(test.exercise, same)
-    if _is_told(test.exercise, result.diagnosis, passing, missing):
+    missing = missing_kinds(test.exercise, same)
+    if _is_told(test.exercise, result.diagnosis, passing):
         return result
     first = [name for name in unseen if name in visible] or [*unseen]
-    parts = [_what_is_not_seen(test, unseen, first)] if unseen else []
-    parts += [_what_is_not_tried(test, missing)] if missing else []
+    parts = [what_is_not_seen(test, unseen, first)] if unseen else []
+    parts += [what_is_not_tried(test, missing)] if missing else []
     if not parts and same:
         parts = [
             f"In all of your calls {test.version(next(iter(same)))} returns what a "
@@ -269,7 +237,7 @@ def _at_broken_versions(test: _Test, result: ExerciseResult) -> ExerciseResult:
     return replace(result, diagnosis=diagnosis, evidence=" ".join(parts))
 
 
-def _never_called(test: _Test) -> str:
+def _never_called(test: RecordedTest) -> str:
     signature = inspect.signature(test.exercise.reference)
     parameter = next(iter(signature.parameters))
     return (
@@ -279,32 +247,46 @@ def _never_called(test: _Test) -> str:
 
 
 def _is_told(
-    exercise: LearnersTest,
-    diagnosis: str,
-    passing: Mapping[str, _RunOfTest],
-    missing: Mapping[InputKind, Sequence[str]],
+    exercise: LearnersTest, diagnosis: str, passing: Mapping[str, RunOfTest]
 ) -> bool:
-    """Decide whether a diagnosis says all there is, and the calls bear it out.
+    """Decide whether a diagnosis says what matters, and the calls bear it out.
 
-    A test that lacks a kind of input lacks it; else each broken version that passes
-    returns wrong results to the learner's test if and only if it does so to the weak
-    test of that name: the assertions are to blame for both, or the inputs.
+    They are compared with those of the weak test of that name. If this one is weak by a
+    kind of input, each version passes for the same reason here and there, or hides
+    behind that kind. Else wrong results go unseen of such versions alone of which they
+    go unseen there, and of some if of any there: a test that compares shapes alone may
+    try less than the weak one, and it is the shapes that come first.
     """
     bank = {each.name: each for each in exercise.misconceptions}
     if diagnosis not in bank or diagnosis == "lets_everything_pass":
         return False
+    weak = RecordedTest(
+        exercise, local_runner(bank[diagnosis].function, causes=False), ""
+    )
     kinds = [each for each in exercise.kinds if each.weak == diagnosis]
-    if kinds:
-        return {name for kind in kinds for name in missing.get(kind, ())} == {*passing}
-    weak = _Test(exercise, local_runner(bank[diagnosis].function, causes=False), "")
+    unseen = Counter[str]()
     for name, run in passing.items():
-        calls = weak.run(exercise.broken[name]).record.calls
-        if bool(wrong_among(calls)) != bool(wrong_among(run.record.calls)):
+        ours = _why_it_passes(exercise, name, run)
+        theirs = _why_it_passes(exercise, name, weak.run(exercise.broken[name]))
+        unseen += Counter(here=ours == UNSEEN, there=theirs == UNSEEN)
+        if kinds and ours not in (theirs, *kinds):
             return False
-    return True
+        if ours == UNSEEN and theirs != UNSEEN:
+            return False
+    return bool(kinds or unseen["here"] or not unseen["there"])
 
 
-def _after_wrong_results(test: _Test, runs: Mapping[str, _RunOfTest]) -> str:
+def _why_it_passes(
+    exercise: LearnersTest, name: str, run: RunOfTest
+) -> InputKind | str:
+    """Return the kind of input that is missing, ``UNSEEN``, or "" if it is neither."""
+    if wrong_among(run.record.calls):
+        return UNSEEN
+    known = {name: run} if run.record.is_complete else {}
+    return next(iter(missing_kinds(exercise, known)), "")
+
+
+def _after_wrong_results(test: RecordedTest, runs: Mapping[str, RunOfTest]) -> str:
     """Return where a test stops, if it does so after a result of the wrong shape."""
     ways = {run.verdict.way for run in runs.values()}
     if ways == {"answers"}:
@@ -326,179 +308,3 @@ def _after_wrong_results(test: _Test, runs: Mapping[str, _RunOfTest]) -> str:
                     "could stand in front of that line?"
                 )
     return ""
-
-
-# What no assertion has seen
-
-
-def _what_is_not_seen(
-    test: _Test, unseen: Mapping[str, _RunOfTest], names: Sequence[str]
-) -> str:
-    """Return which wrong results a test has got, and which let it pass.
-
-    names : of the versions of which one is the example
-    """
-    name = max(names, key=lambda each: _rank(unseen[each].record.calls))
-    calls = unseen[name].record.calls
-    wrong = wrong_among(calls)
-    of = f"{len(wrong)} of your {len(calls)} calls"
-    if len(wrong) == len(calls):
-        of = f"each of your {len(calls)} calls" if calls[1:] else "your one call"
-    example = _example(test, wrong)
-    start = f"In {of}, {test.version(name)} {example}, and no assertion fails."
-    if len(unseen) > 1:
-        start += f" It is one of {len(unseen)} that return wrong results to your test."
-    largest = max(largest_difference(run.record.calls) for run in unseen.values())
-    if largest <= SMALL:
-        return f"{start} How large a difference does your test forgive, and how far \
-apart are two right versions?"
-    if line := compared_with_itself(test.text, test.exercise.name):
-        return (
-            f"{start} Line {line} compares results of the function with each other, "
-            "and a broken one agrees with itself. From where else could the right "
-            "result come?"
-        )
-    shared = _shared(test, wrong)
-    if shared:
-        return (
-            f"{start} What is right there: {shared}. Which assertion looks at the rest?"
-        )
-    return f"{start} Which assertion looks at that result?"
-
-
-def _rank(calls: Sequence[HandedOutCall]) -> tuple[bool, float]:
-    """Order broken versions by how far off they are, those without a number last."""
-    largest = largest_difference(calls)
-    return np.isfinite(largest), largest if np.isfinite(largest) else 0.0
-
-
-def _example(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
-    """Return one wrong result in words, what was wrong and what is right."""
-    call = wrong[0]
-    if call.stopped:
-        return f"stops with {call.stopped}"
-    pairs = pairs_of(call)
-    parts = [index for index, pair in enumerate(pairs) if not is_same(*pair, call)]
-    names = test.exercise.parts
-    index = parts[0] if parts else 0
-    got, right = pairs[index]
-    what = f" in its {names[index]}" if len(pairs) == len(names) else ""
-    if isinstance(call.expected, list):
-        return f"returns {briefly(got)} in place of {briefly(right)}"
-    if np.shape(got) != np.shape(right):
-        shapes = f"{np.shape(got)} in place of {np.shape(right)}"
-        return f"has the shape {shapes}{what}"
-    got, right = numbers_of(got), numbers_of(right)
-    where = np.nan_to_num(np.abs(got - right), nan=np.inf)
-    at = np.unravel_index(np.argmax(where), where.shape)
-    return f"has{what} {got[at]:.5g} where {right[at]:.5g} is right"
-
-
-def _shared(test: _Test, wrong: Sequence[HandedOutCall]) -> str:
-    """Return what is right in all wrong results, as "the shapes", or ""."""
-    results = [pairs_of(call) for call in wrong]
-    n_parts = {len(pairs) for pairs in results}
-    if len(n_parts) > 1 or any(call.stopped for call in wrong):
-        return ""
-    names = test.exercise.parts
-    shared: list[str] = []
-    for index in range(*n_parts):
-        pairs = [each[index] for each in results]
-        if all(is_same(*pair, call) for pair, call in zip(pairs, wrong, strict=True)):
-            shared.append(f"the {names[index]}")  # one part is right, and another not
-            continue
-        of = f" of the {names[index]}" if len(names) > 1 else ""
-        shared += [f"{name}{of}" for name in _shared_of_part(pairs)]
-    shapes = [each for each in shared if each.startswith("the shapes of")]
-    if shapes[1:]:
-        shared = ["the shapes", *(each for each in shared if each not in shapes)]
-    return _listed(shared, "and")
-
-
-def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
-    """Return in what wrong results agree with the right ones, all of them."""
-    if all(isinstance(each, list) for pair in pairs for each in pair):
-        of_lists: dict[str, Callable[[Any], Any]] = {
-            "the lengths": len,
-            "the first": lambda part: part[:1],
-            "the last": lambda part: part[-1:],
-        }
-        if all(Counter(got) == Counter(right) for got, right in pairs):
-            return ["what the lists hold, in another order"]
-        return [
-            name
-            for name, of in of_lists.items()
-            if all(of(got) == of(right) for got, right in pairs)
-        ]
-    if any(np.shape(got) != np.shape(right) for got, right in pairs):
-        return []
-    shared = ["the shapes"]
-    arrays = [(numbers_of(got), numbers_of(right)) for got, right in pairs]
-    if any(right.ndim < 2 or 0 in right.shape for _, right in arrays):
-        return shared
-    of_arrays: dict[str, Callable[[Any], Any]] = {
-        "the sums of the rows": lambda part: part.sum(axis=-1),
-        "the first row": lambda part: part[..., 0, :],
-        "the first two columns": lambda part: part[..., :2],
-    }
-    for name, of in of_arrays.items():
-        if all(
-            np.allclose(of(got), of(right), NEARLY, NEARLY) for got, right in arrays
-        ):
-            shared.append(name)
-    return shared
-
-
-# What is not tried
-
-
-def _missing_kinds(
-    exercise: LearnersTest, same: Mapping[str, _RunOfTest]
-) -> dict[InputKind, list[str]]:
-    """Return which kinds of input are missing, and which versions hide behind each."""
-    missing: dict[InputKind, list[str]] = {}
-    for name, run in same.items():
-        for kind in exercise.kinds:
-            if name in kind.broken and not any(
-                _holds(exercise, kind, call) for call in run.record.calls
-            ):
-                missing.setdefault(kind, []).append(name)
-                break
-    order = exercise.kinds.index
-    return {kind: missing[kind] for kind in sorted(missing, key=order)}
-
-
-def _holds(exercise: LearnersTest, kind: InputKind, call: HandedOutCall) -> bool:
-    """Decide whether a call is of a kind; True too where that is not known."""
-    if call.refused:
-        return False
-    try:
-        return bool(kind.holds(arguments_of(exercise, call)))
-    except Exception:  # arguments of another form than the kind knows
-        return True
-
-
-def arguments_of(exercise: LearnersTest, call: HandedOutCall) -> SimpleNamespace:
-    """Return a call's arguments by their names, and what a right version returns."""
-    positional, named = call.arguments
-    bound = inspect.signature(exercise.contract).bind(*positional, **named)
-    bound.apply_defaults()
-    return SimpleNamespace(**bound.arguments, expected=call.expected)
-
-
-def _what_is_not_tried(test: _Test, missing: Mapping[InputKind, Sequence[str]]) -> str:
-    kinds = [*missing][:MAX_KINDS]
-    words = [kind.words for kind in kinds]
-    listed = _listed(words, "or")
-    names = [name for kind in kinds for name in missing[kind]]
-    who = test.version(names[0]) if len(names) == 1 else f"{len(names)} broken versions"
-    only = "goes" if len(names) == 1 else "go"
-    give = "returns" if len(names) == 1 else "return"
-    return (
-        f"None of your calls has {listed}: {who}, which {only} wrong there alone, "
-        f"{give} what a right one returns. {kinds[0].question}"
-    )
-
-
-def _listed(words: Sequence[str], last: str) -> str:
-    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -26,7 +26,7 @@ from autograder.checking.exercise import (
     Misconception,
     together,
 )
-from autograder.checking.learners_tests import without_repetitions
+from autograder.checking.functions_under_test import without_repetitions
 from autograder.checking.remembered import key_of, remembered
 from autograder.checking.student import SINGLE, compare_result, least_precise
 from autograder.checking.values import (

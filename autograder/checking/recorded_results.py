@@ -1,16 +1,51 @@
-"""Results of functions under test, as they were recorded, beside the right ones."""
+"""Runs of a learner's test: the results that it got, each with the right one."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autograder.checking.assertions import shortened
-from autograder.checking.learners_tests import HandedOutCall
+from autograder.checking.call import Runner
+from autograder.checking.exercise import Function
+from autograder.checking.functions_under_test import (
+    CallsMade,
+    HandedOutCall,
+    Verdict,
+    verdict_of,
+)
+from autograder.checking.learners_tests import LearnersTest
+from autograder.checking.student import StudentFunction
 from autograder.checking.values import as_array, is_array, is_tensor
 
 NEARLY = 1e-9  # what the tests' docstrings call rounding
 NEARLY_SINGLE = 1e-5  # the same, where float32 goes in
+
+
+class RunOfTest(NamedTuple):
+    """What a test said of one version, and the calls that it made of it."""
+
+    verdict: Verdict
+    record: CallsMade
+
+
+class RecordedTest:
+    """A learner's test that can be run against any version, and its text."""
+
+    def __init__(self, exercise: LearnersTest, runner: Runner, text: str) -> None:
+        self.exercise, self.text = exercise, text
+        self.student = StudentFunction(exercise, runner, [])
+        self.student.start_afresh()
+        self.claims = {case.name: case.claim for case in exercise.cases}
+
+    def run(self, function: Function) -> RunOfTest:
+        record = CallsMade()
+        contract = self.exercise.contract
+        return RunOfTest(verdict_of(self.student, function, contract, record), record)
+
+    def version(self, name: str) -> str:
+        """Return how a broken version is called: by the claim that learners read."""
+        return f"the version of “{self.claims[name]}”"
 
 
 def pairs_of(call: HandedOutCall) -> list[tuple[Any, Any]]:

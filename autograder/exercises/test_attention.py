@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from autograder.checking.learners_tests import (
-    LearnersTest,
-)
+from autograder.checking.learners_tests import LearnersTest
 from autograder.exercises.attention import exercise as attention_exercise
 from course_lib import tests_of_parts
 

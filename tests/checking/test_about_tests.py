@@ -7,13 +7,14 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from autograder.checking import learners_tests
-from autograder.checking.about_tests import arguments_of
+from autograder.checking import functions_under_test
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
-from autograder.checking.learners_tests import CallsMade, under_test
+from autograder.checking.functions_under_test import CallsMade, under_test
+from autograder.checking.matrix import judge_function
 from autograder.checking.recorded_results import wrong_among
 from autograder.checking.registry import load
+from autograder.checking.why_tests_pass import arguments_of
 from tests.checking.test_right_versions import INPUTS
 from tests.quick import all_but
 from tests.unseen import UnseenAnswer, judged
@@ -55,6 +56,20 @@ def test_strong_test_gets_all_points(exercise, fragments, code):
     assert result.evidence == "" and not fragments
 
 
+def test_weak_tests_name_is_kept_unless_calls_contradict_it():
+    exercise = load("test_decoding")
+    weak = {each.name: each.function for each in exercise.misconceptions}
+
+    def tries_without_looking(decode):
+        weak["no_empty_sequence"](decode)
+        decode(np.eye(3)[None, [2, 2, 2]], 0, 2, 1)  # ends at once
+
+    named = judge_function(exercise, weak["no_empty_sequence"], exercise.cases, 1)
+    other = judge_function(exercise, tries_without_looking, exercise.cases, 1)
+    assert (named.diagnosis, named.evidence) == ("no_empty_sequence", "")
+    assert other.diagnosis == "" and "and no assertion fails" in other.evidence
+
+
 def inputs_for(name, most=300):
     """Return hostile inputs of all kinds, drawn from those of the right versions."""
     rng = np.random.default_rng(1)
@@ -67,7 +82,7 @@ def wrong_calls(exercise, broken, inputs):
     """Yield the calls with these inputs in which a broken version goes wrong."""
     for arguments in inputs:
         function, record = under_test(broken, exercise.contract), CallsMade()
-        learners_tests._RECORDS[function] = record
+        functions_under_test._RECORDS[function] = record
         try:
             function(*arguments)
         except Exception:  # of the broken version

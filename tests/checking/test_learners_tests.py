@@ -8,16 +8,12 @@ import pytest
 import torch
 
 from autograder.check import CheckFailed, check, local_runner_factory
-from autograder.checking import learners_tests
+from autograder.checking import functions_under_test
 from autograder.checking.bank import SEEDS
 from autograder.checking.call import local_runner
+from autograder.checking.functions_under_test import MAX_NUMBERS, under_test, way_of
 from autograder.checking.judging import judge, judge_case
-from autograder.checking.learners_tests import (
-    MAX_NUMBERS,
-    trivial_tests,
-    under_test,
-    way_of,
-)
+from autograder.checking.learners_tests import trivial_tests
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import exercises_of, load
 from autograder.checking.student import StudentFunction
@@ -253,7 +249,7 @@ def rejects_all_but(exercise, name):
     passes = {**exercise.right, **exercise.broken}[name]
 
     def test(function):
-        assert learners_tests._FUNCTIONS[function] is passes
+        assert functions_under_test._FUNCTIONS[function] is passes
 
     return test
 
@@ -312,12 +308,12 @@ def test_error_of_a_function_itself_is_told_by_its_kind_alone():
 
 
 def test_calls_and_results_of_one_test_are_limited_by_number(monkeypatch):
-    monkeypatch.setattr(learners_tests, "MAX_CALLS", 3)
+    monkeypatch.setattr(functions_under_test, "MAX_CALLS", 3)
     function = under_test(abs)
     assert [function(-1) for _ in range(3)] == [1, 1, 1]
     with pytest.raises(ValueError, match="at most 3 times"):
         function(-1)
-    monkeypatch.setattr(learners_tests, "MAX_RESULTS", 20)
+    monkeypatch.setattr(functions_under_test, "MAX_RESULTS", 20)
     function = under_test(np.zeros)
     assert function(12).shape == (12,)
     with pytest.raises(ValueError, match="at most 20 numbers"):
