@@ -709,9 +709,9 @@ assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 # **Predict:** the loss in the second half is about 0.2 at the end. What is it through the
 # lens, before the last layer?
 #
-# - [ ] About 2.8: the model already knows which 16 tokens occur
-# - [ ] About 4.2: it knows nothing yet
 # - [x] Above 4.2: the lens reads wrong guesses
+# - [ ] About 4.2: it knows nothing yet
+# - [ ] About 2.8: the model already knows which 16 tokens occur
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons.environment import seeded
