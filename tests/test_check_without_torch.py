@@ -54,6 +54,7 @@ TAKES_TENSORS = {
     "luong_score",
     "numerical_gradient",
     "padding_gap",
+    "patching_effects",
     "prune",
     "rms_norm",
     "sample",

@@ -8,7 +8,7 @@ Transformer Circuits, found the heads that find it, in models of two layers, and
 et al. (2022), In-context Learning and Induction Heads, saw them form all at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +76,37 @@ class AttentionOnlyModel(nn.Module):
         x = self.embedding(token_ids)
         for norm, attention in zip(self.norms, self.attentions, strict=False):
             x = x + attention(norm(x), None, self.rotary)[0]
-        return self.unembedding(self.norms[-1](x))
+        return self.logits(x)
+
+    def logits(self, vectors: Tensor) -> Tensor:
+        """Compute the logits (..., VOCAB_SIZE) of vectors (..., d_model) of any layer.
+
+        Of the last layer's they are the model's own; of others, the *logit lens*.
+        """
+        return self.unembedding(self.norms[-1](vectors))
+
+    @torch.no_grad()
+    def vectors(
+        self, token_ids: Tensor, patches: Mapping[tuple[int, int], Tensor] | None = None
+    ) -> Tensor:
+        """Return the embeddings and the vectors after each layer.
+
+        token_ids : (batch, n)
+        patches : from (row, position) to the vector (d_model) that takes the place of
+            the model's own there; row 0 are the embeddings, row 1 is after layer 0
+
+        Returns (n_layers + 1, batch, n, d_model).
+        """
+        x, rows = self.embedding(token_ids), list[Tensor]()
+        for row in range(len(self.attentions) + 1):
+            if row:
+                normed = self.norms[row - 1](x)
+                x = x + self.attentions[row - 1](normed, None, self.rotary)[0]
+            for (at, position), vector in (patches or {}).items():
+                if at == row:
+                    x[:, position] = vector
+            rows.append(x.clone())
+        return torch.stack(rows)
 
     @torch.no_grad()
     def attention_weights(self, token_ids: Tensor) -> Tensor:

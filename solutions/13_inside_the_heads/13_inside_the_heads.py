@@ -9,9 +9,9 @@
 # - explain what an induction head is, and how one forms;
 # - hold a story about one sentence against more sentences and a baseline;
 # - in *Going further*: say what attention weights explain, run a published model on your
-#   own functions, and take heads out.
+#   own functions, follow an answer from vector to vector, and take heads out.
 #
-# **About 65 minutes, and 85 more in *Going further*.** You need lessons 03, 09 and 11, and the
+# **About 65 minutes, and 100 more in *Going further*.** You need lessons 03, 09 and 11, and the
 # data: `attention-course data` gets it (in a clone, `make data`).
 
 # %%
@@ -439,7 +439,7 @@ assert ((counts - 16).abs() <= 1).sum() > 50
 # ## Going further
 #
 # You can skip any section below: no later lesson's core needs it. The first runs the
-# published model on your own functions, and the next two follow heads a little longer.
+# published model on your own functions, and the next three follow heads a little longer.
 # The three on closing heads are for everybody who wants to know which parts of a model
 # are needed. If you read only one, take *Is attention an explanation?*: it is for all who
 # show pictures of weights to others. And in the last, your own search engine looks for
@@ -697,6 +697,137 @@ assert same_head[:2] == (2, 9) and 0.64 < same_head.score < 0.66
 # is the whole difference.
 
 # %% [markdown]
+# ## How the answer gets there
+#
+# Take the two-layer model of the core. Somewhere in its vectors the next token turns up.
+# Where, and when? One way to find out is the **logit lens** (nostalgebraist
+# [2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)):
+# read the vectors *between* the layers with the last norm and the unembedding, as if the
+# model ended there. In GPT-2, its author saw a first guess get better from layer to
+# layer.
+#
+# **Predict:** the loss in the second half is about 0.2 at the end. What is it through the
+# lens, before the last layer?
+#
+# - [x] Above 4.2: the lens reads wrong guesses
+# - [ ] About 4.2: it knows nothing yet
+# - [ ] About 2.8: the model already knows which 16 tokens occur
+
+# %% tags=["nbval-ignore-output"]
+from course_lib.lessons.environment import seeded
+
+with seeded(0):
+    test_tokens = induction.draw(200, (16, 16))
+through_lens = []
+for of_row in model.vectors(test_tokens):  # embeddings, after layer 0, after layer 1
+    guesses = model.logits(of_row[:, 16:-1]).mT.detach()
+    loss = nn.functional.cross_entropy(guesses, test_tokens[:, 17:])
+    through_lens.append(round(loss.item(), 2))
+print("embeddings, after layer 0, after layer 1:", through_lens, "nats per token")
+assert through_lens[2] < 0.6 and through_lens[1] > chance_loss + 0.3
+
+# %% [markdown]
+# Through the lens, the vectors after layer 0 are worse than no knowledge at all. But does
+# that mean that layer 0 does nothing for the answer? The lens finds only what is already
+# written as the output will read it, at the position where it is needed.
+
+# %% [markdown]
+# Whether a vector *matters*, no lens shows. So exchange it: **activation patching** (Vig
+# et al. 2020; Meng et al. 2022). Take two inputs, a **clean** one and a **corrupted**
+# one, for which the model no longer knows the answer. Run it on the corrupted one, but
+# put in, after one layer and at one position, the vector of the clean run. How much of
+# the answer comes back?
+#
+# Say that the answer's log-probability is −0.1 in the clean run, −4.1 in the corrupted,
+# and −1.1 with one vector patched:
+
+# %%
+clean_score, corrupted_score, patched_score = -0.1, -4.1, -1.1
+effect = (patched_score - corrupted_score) / (clean_score - corrupted_score)
+print(f"{effect:.2f} of the answer is back")
+assert round(effect, 2) == 0.75
+
+# %% [markdown]
+# ### Exercise: patching_effects
+#
+# Compute this share for each layer and position, for any model. It comes as a function
+# that runs it with some vectors replaced.
+#
+# <details><summary>Hint 1</summary>
+#
+# How often does the model run for 3 layers and 15 positions? Which two of these runs need
+# no patch? And how many vectors are replaced in each of the others?
+#
+# </details>
+# <details><summary>Hint 2</summary>
+#
+# The clean run's vectors have the shape (n_layers, n, d_model): two loops, and in each
+# round a new dictionary with one key, `(layer, position)`. The run with it is on the
+# *corrupted* inputs. Subtract the corrupted score, and divide by the difference of the
+# two runs without patches.
+#
+# </details>
+
+# %%
+from course_lib.nn.patching import patching_effects  # exercise
+
+# %%
+check(patching_effects)
+
+# %% [markdown]
+# Now the model reads *a b c d e f g h i j*, and then *a b c d e*: next comes *f*. The
+# corrupted sequence has another token instead of the *first e*, so nothing says what
+# follows *e*.
+
+
+# %%
+def patched_run(token_ids: Tensor, patches: dict) -> tuple[float, Tensor]:
+    """Run on all tokens but the last, which is the answer; score it."""
+    rows = model.vectors(token_ids[None, :-1], patches)[:, 0]  # (3, 15, 64)
+    log_probabilities = model.logits(rows[-1, -1]).log_softmax(dim=-1)
+    return log_probabilities[token_ids[-1]].item(), rows
+
+
+# %% [markdown]
+# Before layer 0 only one vector differs, that of the first *e*: there, its patch brings
+# back all of the answer.
+#
+# **Predict:** which vector brings it back *after* layer 0?
+#
+# - [ ] Still that of the first *e*
+# - [x] That of the *f* behind it
+# - [ ] That of the second *e*, the last token read
+
+# %% tags=["nbval-ignore-output"]
+generator, effects = torch.Generator().manual_seed(0), torch.zeros(3, 15)
+for _ in range(20):
+    drawn_tokens = torch.randperm(64, generator=generator)[:11]
+    clean = torch.cat([drawn_tokens[:10], drawn_tokens[:6]])
+    corrupted = clean.clone()
+    corrupted[4] = drawn_tokens[10]
+    effects += patching_effects(patched_run, clean, corrupted) / 20
+print(f"after layer 0: first e {effects[1, 4]:.2f}, f {effects[1, 5]:.2f},", end=" ")
+print(f"second e {effects[1, 14]:.2f}")
+assert effects[0, 4] > 0.99 and effects[1, 5] > 0.9 and effects[2, 14] > 0.99
+assert effects[1, 4].abs() < 0.25 and effects[1, 14].abs() < 0.05
+
+# %% tags=["nbval-ignore-output"]
+alt = "The effect is at the first e, after layer 0 at f, after layer 1 at the last e."
+stages = ["embeddings", "after layer 0", "after layer 1"]
+figures.signed_heatmap(effects.numpy(), stages, [*"abcdefghijabcde"], alt=alt)
+
+# %% [markdown]
+# That is the circuit, followed step by step: layer 0 carries *e* to the *f* behind it,
+# and layer 1 carries *f* to the second *e*, where the output reads it. At the second *e*,
+# where the lens read, nothing of the answer had arrived after layer 0, but one position
+# held all of it. (A little is two behind *e*: the previous-token head isn't sharp.)
+#
+# Three cautions (Heimersheim and Nanda 2024). An effect of 1 says that this vector is
+# *enough*; whether it is *needed*, the other direction says: corrupted vectors in the
+# clean run. The share depends on the score that you choose. And it holds for the
+# difference between these two inputs, no more.
+
+# %% [markdown]
 # ## Is a head needed?
 #
 # A head that does something may still be superfluous: another head may do the same, or
@@ -804,10 +935,10 @@ assert n_right == {"all heads": 6, "none": 2}
 # The loss of a triple is −ln p of the similar sentence, where p is a softmax of 20 times
 # the two cosines. Now *which* heads matter? The honest way is **ablation**: close one
 # gate at a time, and watch the loss, which takes one run for each head and example.
-# (*Activation patching* puts in the result for another input instead of 0: [Meng et al.
-# 2022](https://arxiv.org/abs/2202.05262).) The **gradient** with respect to the gates
-# gives all heads a number in one run, but it is right only for small changes. Michel et
-# al. (2019) prune by its absolute value.
+# (Activation patching, in *How the answer gets there*, puts in a vector from another
+# input instead of 0.) The **gradient** with respect to the gates gives all heads a number
+# in one run, but it is right only for small changes. Michel et al. (2019) prune by its
+# absolute value.
 
 # %% [markdown]
 # ### Exercise: head_importance
@@ -1100,9 +1231,8 @@ assert 0.2 < min(ratios["all layers"]) < max(ratios["all layers"]) < 0.67
 # cannot explain anything.
 #
 # Weights say exactly where a head *reads* from. They don't say what the vector there had
-# become by then (the [*logit
-# lens*](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)
-# reads it), or whether it mattered. So show the baseline, too.
+# become by then, or whether it mattered: for that, patch it (*How the answer gets there*).
+# So show the baseline, too.
 
 # %% [markdown]
 # ## Your own search engine

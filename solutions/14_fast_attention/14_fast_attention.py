@@ -1093,6 +1093,39 @@ assert 1.7 < times[0] < 2.2 and 10 < times[1] < 12
 # `need_weights=False` where you don't need them.
 
 # %% [markdown]
+# Other masks than the causal one have tiles in which nothing is open, too.
+# *FlexAttention* (Dong et al. 2024), in PyTorch as `torch.nn.attention.flex_attention`,
+# takes a function of two positions that says whether a key is open (or one that changes
+# a score), compiles it into the loop over tiles, and leaves such tiles out. So in the
+# count, no mask is read from memory, and the operations fall to the share of tiles
+# that are left. That isn't the share of open keys:
+
+# %%
+positions = torch.arange(2048)
+distances = positions[:, None] - positions
+causal = distances >= 0
+masks = {"causal": causal, "the last 64 keys": causal & (distances < 64)}
+masks["every 64th key"] = positions.expand(2048, -1) % 64 == 0
+tiles_left = {}
+for name, mask in masks.items():
+    tiles = mask.unflatten(1, (16, 128)).unflatten(0, (16, 128))  # 128 × 128 each
+    tiles_left[name] = tiles.any(dim=3).any(dim=1).float().mean().item()
+    open_keys = mask.float().mean()
+    print(f"{name:16} {open_keys:.1%} of keys, {tiles_left[name]:.0%} of tiles")
+assert tiles_left["every 64th key"] == 1 and tiles_left["the last 64 keys"] == 31 / 256
+
+# %% [markdown]
+# What is scattered saves nothing.
+#
+# *FlashAttention-3* (Shah et al. 2024) changes neither count: as many multiplications,
+# and as many numbers moved. It changes who waits. An H100, a GPU of 2022, has units for
+# matrix products, and others for exponentials that are about 250 times slower; under
+# FlashAttention-2 the first were used to 35 %. Version 3 lets them multiply while
+# the softmax of another tile is computed and the next tile is on its way: up to 75 %,
+# the paper says. It can also take numbers of 8 bits (FP8). Then q, k and v have half
+# the bytes and the products run up to twice as fast, but their rounding is coarser.
+
+# %% [markdown]
 # ## The cache
 #
 # While a model writes, there is one new query at a time, and no table at all. What is
@@ -1329,10 +1362,7 @@ assert losses["a window of 64"] < losses["everything before"] - 0.4
 #   wait for the parameters.
 
 # %% [markdown]
-# More has followed since. *FlashAttention-3* ([Shah et al.
-# 2024](https://arxiv.org/abs/2407.08608)) lets a newer GPU move and compute at the same
-# time. *FlexAttention* ([Dong et al. 2024](https://arxiv.org/abs/2412.05496)) turns a
-# mask that you write in PyTorch into a kernel. *Latent attention*, MLA ([DeepSeek-V2,
+# More has followed since. *Latent attention*, MLA ([DeepSeek-V2,
 # 2024](https://arxiv.org/abs/2405.04434)), caches one short vector per token (and a
 # small rotary part that all heads share), from which all heads' keys and values are
 # computed. And *state-space models* such as Mamba ([Gu and Dao

@@ -57,6 +57,24 @@ def test_model_does_not_attend_forward(model):
         assert_close(model(token_ids)[:, :20], model(changed)[:, :20])
 
 
+def test_last_row_of_vectors_gives_the_models_own_logits(model):
+    with seeded(1):
+        token_ids = draw(3)
+    with torch.no_grad():
+        assert_close(model.logits(model.vectors(token_ids)[-1]), model(token_ids))
+        assert_close(model.vectors(token_ids)[0], model.embedding(token_ids))
+
+
+def test_patch_changes_its_vector_and_what_reads_it(model):
+    with seeded(1):
+        token_ids, vector = draw(2), torch.randn(model.embedding.embedding_dim)
+    own, patched = (model.vectors(token_ids, p) for p in ({}, {(1, 20): vector}))
+    changed = (own != patched).any(dim=-1).any(dim=1)
+    assert (patched[1, :, 20] == vector).all()
+    assert changed[0].sum() == 0 and changed[1].nonzero().tolist() == [[20]]
+    assert changed[2, 20:].all() and not changed[2, :20].any()
+
+
 def test_all_heads_closed_leave_the_embedding(model):
     with seeded(1):
         token_ids = draw(3)

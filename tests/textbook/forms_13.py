@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from tests.textbook import Forms
 
 FORMS = Forms()
@@ -35,3 +37,34 @@ def diagonal_of_the_pattern(weights, period):
 )
 def mean_of_the_diagonal(weights, period):
     return weights.diagonal(1 - period, dim1=-2, dim2=-1).mean(-1)
+
+
+@FORMS("patching_effects", "TransformerLens, normalised metric", before="full")
+def recovered_share(run, clean, corrupted):
+    clean_metric, cache = run(clean, {})
+    baseline = run(corrupted, {})[0]
+    results = torch.zeros(cache.shape[0], cache.shape[1], dtype=cache.dtype)
+    for layer in range(cache.shape[0]):
+        for position in range(cache.shape[1]):
+            metric = run(corrupted, {(layer, position): cache[layer, position, :]})[0]
+            results[layer, position] = (metric - baseline) / (clean_metric - baseline)
+    return results
+
+
+@FORMS(
+    "patching_effects",
+    "noising",
+    expected="refused: corrupted_vectors_into_the_clean_run",
+    before="refused: corrupted_vectors_into_the_clean_run (0 of 14)",
+)
+def noise_in_the_clean_run(run, clean, corrupted):
+    clean_metric, cache = run(clean, {})
+    baseline, noise = run(corrupted, {})
+    results = torch.zeros_like(cache[..., 0])
+    for layer in range(cache.shape[0]):
+        for position in range(cache.shape[1]):
+            metric = run(clean, {(layer, position): noise[layer, position]})[0]
+            results[layer, position] = (clean_metric - metric) / (
+                clean_metric - baseline
+            )
+    return results
