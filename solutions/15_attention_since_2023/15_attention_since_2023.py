@@ -331,12 +331,14 @@ figures.curves(lengths, accuracy, **axes_of, alt=alt)
 
 # %% [markdown]
 # *By parts* is right more often at 64 and at 256 tokens, without any training. The last row
-# also makes scores larger, by YaRN's factor (0.1 ln s + 1)², since a softmax over more keys is
-# flatter. But at 1,024 tokens the model still fails.
+# also makes scores larger, since a softmax over more keys is flatter: by (0.1 ln s + 1)² for a
+# text s times as long, a formula that YaRN's authors fitted to measured losses. But at 1,024
+# tokens the model still fails.
 #
 # > **"Rotary positions extrapolate."** They can be *computed* for any position. In our model
-# > that isn't the same, and the published models with long contexts that we know of were
-# > trained on long texts, after their frequencies had been changed.
+# > that isn't the same. Published models with long contexts were mostly trained on long texts,
+# > after their frequencies had been changed. Some are then stretched further without training:
+# > Qwen3 from 32,768 tokens to four times as many, by YaRN and a second method.
 
 # %%
 for way in ways:
@@ -349,7 +351,8 @@ assert accuracy["by parts, sharper"][3] < 0.3
 #
 # While a model writes, it keeps the keys and values of all tokens (lesson 12). DeepSeek-V3
 # ([2024](https://arxiv.org/abs/2412.19437)) has 61 layers of 128 heads, with 128 numbers in a
-# key and in a value. How much memory would 100,000 tokens take, at two bytes a number?
+# key, not counting its rotary part, and in a value. How much memory would the keys and values of
+# 100,000 tokens take, at two bytes a number?
 
 # %%
 all_keys_and_values = 2 * 61 * 128 * 128 * 100_000 * 2
@@ -449,7 +452,8 @@ assert np.abs(outputs - plain).max() < 1e-12
 #
 # Rotary positions don't fit in between: a rotation that depends on the token would stand between
 # q and $W_K^\top$, and nothing could be absorbed once for all tokens. That is why DeepSeek's models keep a
-# separate part of 64 rotated numbers.
+# separate key of 64 rotated numbers, one for all heads. Each head has a rotated query for it, the
+# two dot products are added, and the sum is divided by √(128 + 64).
 
 # %% [markdown]
 # ## A state instead of a cache
