@@ -56,8 +56,8 @@ for times in (1, 10, 100):
 assert slope < 1e-40
 
 # %% [markdown]
-# A softmax of large scores has one weight of 1, and no gradient. A head in that state cannot
-# learn its way back.
+# A softmax of scores that lie far apart has one weight of 1, and no gradient. A head in that
+# state can hardly learn its way back.
 #
 # Does this happen? Three small models learn to repeat 16 letters, at a high learning rate
 # (`course_lib/experiments/score_growth.py`). One has the formula of 2017. In the second, the
@@ -92,10 +92,10 @@ figures.curves(growth.values("steps")[0], by_name, **axes, alt=alt)
 # Chance is ln 16 = 2.8. The plain model's scores reach the thousands, and it doesn't come
 # back. At 0.003 all three learn; at 0.1 the capped one guesses with each of three seeds, the
 # normalised one with one of them. So the changes don't make a better model here. They make a run
-# less fragile. Wortsman et al. (2023) found growing scores in small models at high learning
-# rates, and in large ones at usual ones.
+# less fragile. Dehghani et al. (2023) met growing scores in a large model; Wortsman et al. (2023)
+# found them in small ones at high learning rates.
 #
-# A **soft cap** takes one line. It bends the scores smoothly:
+# A **soft cap** takes one line (Gemma 2 has it, with a cap of 50). It bends the scores smoothly:
 
 # %%
 cap = 20.0
