@@ -723,7 +723,8 @@ assert round(left, 2) == 0.17
 #
 # A window always drops what is far. Could a query choose? Scoring all keys to find the best
 # would cost what attention costs. So score *blocks*: compare the query with the mean key of
-# each block, and attend within the best ones (Yuan et al. 2025 and Lu et al. 2025 build on this).
+# each block, and attend within the best ones (Lu et al. 2025; Yuan et al. 2025 learn
+# the summary of a block, and add a window).
 #
 # Here are 64 blocks of 16 keys; keys in a block resemble each other, as in a text.
 
@@ -741,7 +742,8 @@ assert {*best[:2].tolist()} == {10, 50} and share > 0.9
 # %% [markdown]
 # Eight blocks of 64 have nearly all the weight, at the cost of 64 scores of means and 128 of keys
 # instead of 1,024. If the keys in a block have nothing in common, their mean says
-# nothing. DeepSeek-V3.2 chooses single tokens instead, by a small scorer that is trained for it.
+# nothing. DeepSeek-V3.2 chooses single tokens instead, by a small scorer that is trained for it
+# and does score all tokens, but cheaply.
 
 # %% [markdown]
 # ## Experts next to attention
@@ -775,8 +777,9 @@ check(route)
 
 # %% [markdown]
 # Nothing makes the load even. Let 8 experts have logits of which some are a little larger, and 1,000
-# tokens go to 2 each. DeepSeek-V3 adds a bias to the logits for the *choice*, and
-# after each batch lowers it for those with too much load:
+# tokens go to 2 each. DeepSeek-V3 adds a bias for the *choice*
+# only, not for the weights (there to sigmoids of the logits). After each batch it lowers it for
+# experts with too much load, and raises it for the others:
 
 # %%
 logits = rng.normal(size=(1000, 8)) + np.linspace(0, 2, 8)
@@ -789,7 +792,8 @@ for step in range(301):
 assert load.max() - load.min() < 0.03
 
 # %% [markdown]
-# The load evens out, without a term in the loss. (Others add such a term: Fedus et al. 2021.)
+# The load evens out, without a term in the loss. (Others add such a term: Fedus et al. 2021.
+# DeepSeek-V3 keeps a very small one, for each sequence.)
 
 # %% [markdown]
 # ## Min-p
@@ -810,4 +814,4 @@ assert (by_top_p, by_min_p) == (6, 6)
 # %% [markdown]
 # Where the model is sure, top-p takes a second token to fill its sum; min-p doesn't. Whether
 # texts get better by it is disputed: Schaeffer et al. (2025) went through the authors'
-# evidence again and found no advantage.
+# evidence again and conclude that it shows no advantage.
