@@ -56,8 +56,8 @@ for times in (1, 10, 100):
 assert slope < 1e-40
 
 # %% [markdown]
-# A softmax of large scores has one weight of 1, and no gradient. A head in that state cannot
-# learn its way back.
+# A softmax of scores that lie far apart has one weight of 1, and no gradient. A head in that
+# state can hardly learn its way back.
 #
 # Does this happen? Three small models learn to repeat 16 letters, at a high learning rate
 # (`course_lib/experiments/score_growth.py`). One has the formula of 2017. In the second, the
@@ -92,10 +92,10 @@ figures.curves(growth.values("steps")[0], by_name, **axes, alt=alt)
 # Chance is ln 16 = 2.8. The plain model's scores reach the thousands, and it doesn't come
 # back. At 0.003 all three learn; at 0.1 the capped one guesses with each of three seeds, the
 # normalised one with one of them. So the changes don't make a better model here. They make a run
-# less fragile. Wortsman et al. (2023) found growing scores in small models at high learning
-# rates, and in large ones at usual ones.
+# less fragile. Dehghani et al. (2023) met growing scores in a large model; Wortsman et al. (2023)
+# found them in small ones at high learning rates.
 #
-# A **soft cap** takes one line. It bends the scores smoothly:
+# A **soft cap** takes one line (Gemma 2 has it, with a cap of 50). It bends the scores smoothly:
 
 # %%
 cap = 20.0
@@ -331,12 +331,14 @@ figures.curves(lengths, accuracy, **axes_of, alt=alt)
 
 # %% [markdown]
 # *By parts* is right more often at 64 and at 256 tokens, without any training. The last row
-# also makes scores larger, by YaRN's factor (0.1 ln s + 1)², since a softmax over more keys is
-# flatter. But at 1,024 tokens the model still fails.
+# also makes scores larger, since a softmax over more keys is flatter: by (0.1 ln s + 1)² for a
+# text s times as long, a formula that YaRN's authors fitted to measured losses. But at 1,024
+# tokens the model still fails.
 #
 # > **"Rotary positions extrapolate."** They can be *computed* for any position. In our model
-# > that isn't the same, and the published models with long contexts that we know of were
-# > trained on long texts, after their frequencies had been changed.
+# > that isn't the same. Published models with long contexts were mostly trained on long texts,
+# > after their frequencies had been changed. Some are then stretched further without training:
+# > Qwen3 from 32,768 tokens to four times as many, by YaRN and a second method.
 
 # %%
 for way in ways:
@@ -349,7 +351,8 @@ assert accuracy["by parts, sharper"][3] < 0.3
 #
 # While a model writes, it keeps the keys and values of all tokens (lesson 12). DeepSeek-V3
 # ([2024](https://arxiv.org/abs/2412.19437)) has 61 layers of 128 heads, with 128 numbers in a
-# key and in a value. How much memory would 100,000 tokens take, at two bytes a number?
+# key, not counting its rotary part, and in a value. How much memory would the keys and values of
+# 100,000 tokens take, at two bytes a number?
 
 # %%
 all_keys_and_values = 2 * 61 * 128 * 128 * 100_000 * 2
@@ -449,7 +452,8 @@ assert np.abs(outputs - plain).max() < 1e-12
 #
 # Rotary positions don't fit in between: a rotation that depends on the token would stand between
 # q and $W_K^\top$, and nothing could be absorbed once for all tokens. That is why DeepSeek's models keep a
-# separate part of 64 rotated numbers.
+# separate key of 64 rotated numbers, one for all heads. Each head has a rotated query for it, the
+# two dot products are added, and the sum is divided by √(128 + 64).
 
 # %% [markdown]
 # ## A state instead of a cache
@@ -470,8 +474,9 @@ print("state", state.ravel(), " asked with (0, 1):", np.array([0.0, 1.0]) @ stat
 assert state.ravel().tolist() == [8, 3]
 
 # %% [markdown]
-# This is **linear attention** (Katharopoulos et al. 2020). A causal model adds one term per token,
-# so it is a *recurrence*, like lesson 08's, and its state never grows. Often the state fades
+# This is **linear attention**. (Katharopoulos et al. 2020 also make queries and keys positive by
+# a function, and divide by the sum of the scores; later models often do neither.) A causal model
+# adds one term per token, so it is a *recurrence*, like lesson 08's, and its state never grows. Often the state fades
 # by a factor, the **decay**, at each step (Sun et al. 2023), so that what is near counts more.
 
 # %% [markdown]
@@ -543,11 +548,12 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # %% [markdown]
 # In a sum, every stored value disturbs every other, by the dot product of their keys. 16
 # numbers have room for 16 keys at right angles. A larger state holds more (d_k 64), but any fixed
-# one is full at some point. A cache of all tokens never is. Arora et al. (2023) measured
-# this in real language models: much of what they lack against softmax attention is recall.
+# one is full at some point. A cache of all tokens never is. Arora et al. (2023) studied
+# language models with gated convolutions in place of attention: 82% of their gap to attention is
+# such recall.
 #
-# This is why several published models mix the two: most layers have a state, and every fourth
-# or so has a cache.
+# So several published models mix the two: most layers have a state, and every fourth
+# (Qwen3-Next) or eighth (MiniMax-01) has a cache.
 
 # %% [markdown]
 # ## Back to the question
@@ -559,19 +565,19 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # |---|---|---|---|---|
 # | [Gemma 2](https://arxiv.org/abs/2408.00118) (2024) | soft cap | rotary | grouped | local and global in turn |
 # | [Gemma 3](https://arxiv.org/abs/2503.19786) (2025) | QK-norm | rotary | grouped | 5 local, 1 global |
-# | [OLMo 2](https://arxiv.org/abs/2501.00656) (2024) | QK-norm | rotary | · | · |
+# | [OLMo 2](https://arxiv.org/abs/2501.00656) (2024) | QK-norm | rotary | grouped at 32B | · |
 # | [Qwen3](https://arxiv.org/abs/2505.09388) (2025) | QK-norm | rotary, YaRN | grouped | some with experts |
 # | [BLOOM](https://arxiv.org/abs/2211.05100) (2022) | · | ALiBi | · | · |
-# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | · | rotary, YaRN | latent | experts |
+# | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | norm of latents | rotary, YaRN | latent | experts |
 
 # %% [markdown]
 # And three that change more than one part of a layer:
 #
 # | model | scores | positions | cache | layers |
 # |---|---|---|---|---|
-# | [gpt-oss](https://huggingface.co/docs/transformers/model_doc/gpt_oss) (2025) | sink | rotary, YaRN | grouped | window every other layer; experts |
-# | [Qwen3-Next](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) (2025) | QK-norm | rotary | state | gated delta rule; experts |
-# | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | · | rotary | latent | learned choice of tokens; experts |
+# | [gpt-oss](https://arxiv.org/abs/2508.10925) (2025) | sink | rotary, YaRN | grouped | window every other layer; experts |
+# | [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) (2025) | [QK-norm](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) | rotary, in part | state; grouped in every fourth layer | gated delta rule; experts |
+# | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | · | rotary, YaRN | latent | learned choice of tokens; experts |
 
 # %% [markdown]
 # So what is left of the formula? Queries are still compared with keys by dot products, and
@@ -615,8 +621,9 @@ print("after black", added[0], "after white", added[1])
 assert added[1].tolist() == [1, 1]
 
 # %% [markdown]
-# A sum holds both. The **delta rule** (Schlag et al. 2021) first reads what is stored under the
-# key, and adds only the *difference* to the new value. With a strength below 1, a part of it.
+# A sum holds both. The **delta rule** (Widrow and Hoff 1960; in linear attention, Schlag et al.
+# 2021) first reads what is stored under the key, and adds only the *difference* to the new value.
+# With a strength below 1, a part of it.
 
 # %% [markdown]
 # ### Exercise: delta_rule
@@ -674,7 +681,7 @@ assert of_all["delta rule"] == 1 and of_all["sum"] < of_all["decay 0.95"] < 0.99
 
 # %% [markdown]
 # With keys at right angles, the delta rule forgets exactly what is out of date. With more keys
-# than d_k it disturbs its neighbours like any sum. The gated form, with decay as well (Yang et
+# than d_k, each correction disturbs other keys, too. The gated form, with decay as well (Yang et
 # al. 2024), is what Qwen3-Next has in three of four layers.
 
 # %% [markdown]
@@ -716,7 +723,8 @@ assert round(left, 2) == 0.17
 #
 # A window always drops what is far. Could a query choose? Scoring all keys to find the best
 # would cost what attention costs. So score *blocks*: compare the query with the mean key of
-# each block, and attend within the best ones (Yuan et al. 2025 and Lu et al. 2025 build on this).
+# each block, and attend within the best ones (Lu et al. 2025; Yuan et al. 2025 learn
+# the summary of a block, and add a window).
 #
 # Here are 64 blocks of 16 keys; keys in a block resemble each other, as in a text.
 
@@ -734,7 +742,8 @@ assert {*best[:2].tolist()} == {10, 50} and share > 0.9
 # %% [markdown]
 # Eight blocks of 64 have nearly all the weight, at the cost of 64 scores of means and 128 of keys
 # instead of 1,024. If the keys in a block have nothing in common, their mean says
-# nothing. DeepSeek-V3.2 chooses single tokens instead, by a small scorer that is trained for it.
+# nothing. DeepSeek-V3.2 chooses single tokens instead, by a small scorer that is trained for it
+# and does score all tokens, but cheaply.
 
 # %% [markdown]
 # ## Experts next to attention
@@ -768,8 +777,9 @@ check(route)
 
 # %% [markdown]
 # Nothing makes the load even. Let 8 experts have logits of which some are a little larger, and 1,000
-# tokens go to 2 each. DeepSeek-V3 adds a bias to the logits for the *choice*, and
-# after each batch lowers it for those with too much load:
+# tokens go to 2 each. DeepSeek-V3 adds a bias for the *choice*
+# only, not for the weights (there to sigmoids of the logits). After each batch it lowers it for
+# experts with too much load, and raises it for the others:
 
 # %%
 logits = rng.normal(size=(1000, 8)) + np.linspace(0, 2, 8)
@@ -782,7 +792,8 @@ for step in range(301):
 assert load.max() - load.min() < 0.03
 
 # %% [markdown]
-# The load evens out, without a term in the loss. (Others add such a term: Fedus et al. 2021.)
+# The load evens out, without a term in the loss. (Others add such a term: Fedus et al. 2021.
+# DeepSeek-V3 keeps a very small one, for each sequence.)
 
 # %% [markdown]
 # ## Min-p
@@ -803,4 +814,4 @@ assert (by_top_p, by_min_p) == (6, 6)
 # %% [markdown]
 # Where the model is sure, top-p takes a second token to fill its sum; min-p doesn't. Whether
 # texts get better by it is disputed: Schaeffer et al. (2025) went through the authors'
-# evidence again and found no advantage.
+# evidence again and conclude that it shows no advantage.
