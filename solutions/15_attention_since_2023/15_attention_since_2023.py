@@ -570,7 +570,7 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # |---|---|---|---|---|
 # | [Gemma 2](https://arxiv.org/abs/2408.00118) (2024) | soft cap | rotary | grouped | local and global in turn |
 # | [Gemma 3](https://arxiv.org/abs/2503.19786) (2025) | QK-norm | rotary | grouped | 5 local, 1 global |
-# | [OLMo 2](https://arxiv.org/abs/2501.00656) (2024) | QK-norm | rotary | grouped at 32B | · |
+# | [OLMo 2](https://arxiv.org/abs/2501.00656) (2024) | QK-norm | rotary | [grouped at 32B](https://huggingface.co/allenai/OLMo-2-0325-32B) | · |
 # | [Qwen3](https://arxiv.org/abs/2505.09388) (2025) | QK-norm | rotary, YaRN | grouped | some with experts |
 # | [BLOOM](https://arxiv.org/abs/2211.05100) (2022) | · | ALiBi | · | · |
 # | [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (2024) | norm of latents | rotary, YaRN | latent | experts |
@@ -582,7 +582,7 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # |---|---|---|---|---|
 # | [gpt-oss](https://arxiv.org/abs/2508.10925) (2025) | sink | rotary, YaRN | grouped | window every other layer; experts |
 # | [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct) (2025) | [QK-norm](https://docs.nvidia.com/nemo/megatron-bridge/nightly/models/qwen/qwen3-next.html) | rotary, in part | state; grouped in every fourth layer | gated delta rule; experts |
-# | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | · | rotary, YaRN | latent | learned choice of tokens; experts |
+# | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | [norm of latents](https://github.com/deepseek-ai/DeepSeek-V3.2-Exp) | rotary, YaRN | latent | learned choice of tokens; experts |
 
 # %% [markdown]
 # (In *Going further*: ALiBi in *A penalty for distance*, local layers in *Near and far in turn*, the
