@@ -91,13 +91,13 @@ figures.curves(growth.values("steps")[0], by_name, **axes, alt=alt)
 
 # %% [markdown]
 # The two with a change learn to repeat. The plain model ends near chance, ln 16 = 2.8: its
-# scores reach the thousands, and it doesn't come back. At 0.003 all three learn; at 0.1 the capped one guesses with each of three seeds, the
-# normalised one with one of them. So the changes don't make a better model here. They make a run
-# less fragile. Dehghani et al. (2023) met growing scores in a large model; Wortsman et al. (2023)
-# found them in small ones at high learning rates.
+# scores reach the thousands, and it doesn't come back. At 0.003 all three learn; at 0.1 the
+# capped one guesses with all seeds, the normalised one with one. So the changes make no better
+# model here, but a run less fragile. Dehghani et al. (2023) met growing scores in
+# a large model; Wortsman et al. (2023) found them in small ones at high learning rates.
 #
-# A **soft cap** takes one line (Gemma 2 has it, with a cap of 50). It bends the scores by the
-# hyperbolic tangent, tanh, which is near x for small x and stays between −1 and 1:
+# A **soft cap** takes one line (Gemma 2 has it, with a cap of 50). It bends the scores by tanh,
+# the hyperbolic tangent, which is near x for small x and stays between −1 and 1:
 
 # %%
 cap = 20.0
@@ -339,17 +339,18 @@ figures.curves(lengths, accuracy, **axes_of, alt=alt)
 # as long they are multiplied by (0.1 ln s + 1)², a formula that YaRN's authors fitted to measured
 # losses: by 1.6 at 256 tokens, where s is 16, and by 2.0 at 1,024, where s is 64. But at 1,024
 # tokens the model still fails.
-#
-# > **"Rotary positions extrapolate."** They can be *computed* for any position. In our model
-# > that isn't the same. Published models with long contexts were mostly trained on long texts,
-# > after their frequencies had been changed. Some are then stretched further without training:
-# > Qwen3 from 32,768 tokens to four times as many, by YaRN and a second method.
 
 # %%
 for way in ways:
     print(f"{way:18}", accuracy[way].round(2))
 assert accuracy["by parts"][2] > accuracy["as they are"][2] + 0.1
 assert accuracy["by parts, sharper"][3] < 0.3
+
+# %% [markdown]
+# > **"Rotary positions extrapolate."** They can be *computed* for any position. In our model
+# > that isn't the same. Published models with long contexts were mostly trained on long texts,
+# > after their frequencies had been changed. Some are then stretched further without training:
+# > Qwen3 from 32,768 tokens to four times as many, by YaRN and a second method.
 
 # %% [markdown]
 # ## A cache of short vectors
@@ -585,13 +586,12 @@ figures.curves(recalled.values("pairs")[0], right, **scales, alt=alt)
 # | [DeepSeek-V3.2](https://arxiv.org/abs/2512.02556) (2025) | [norm of latents](https://github.com/deepseek-ai/DeepSeek-V3.2-Exp) | rotary, YaRN | latent | learned choice of tokens; experts |
 
 # %% [markdown]
-# (In *Going further*: ALiBi in *A penalty for distance*, local layers in *Near and far in turn*, the
-# gated delta rule in *Writing over*, a choice of tokens in *Choosing blocks*, experts in *Experts
-# next to attention*.)
+# *Going further* has ALiBi (*A penalty for distance*), local layers (*Near and far in turn*), the
+# gated delta rule (*Writing over*), a choice of tokens (*Choosing blocks*) and experts.
 #
 # So what is left of the formula? Queries are still compared with keys by dot products, and
-# values are still mixed by what comes out: that is in every row. The scale has a norm in front of
-# it or a bend behind it, the softmax a sink or none, the positions other angles, and keys and
+# values are still mixed by what comes out: that is in every row. The scale has a norm before it
+# or a bend behind it, the softmax a sink or none, the positions other angles, and keys and
 # values are often shared by heads, or all made from one short vector. Each change has its price, and
 # which one is worth it depends on what you measure: a loss, a cache, or recall.
 
