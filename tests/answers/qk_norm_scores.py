@@ -87,7 +87,7 @@ def lengths_of_one(q, k, q_gain, k_gain):
 
 @answers.also("cosines")
 def lengths_of_one_without_scale(q, k, q_gain, k_gain):
-    """The rows of Henry et al. (2020)."""
+    """Compute the scores of Henry et al. (2020)."""
     q = q / np.linalg.norm(q, axis=-1, keepdims=True) * q_gain
     k = k / np.linalg.norm(k, axis=-1, keepdims=True) * k_gain
     return q @ k.swapaxes(-1, -2)
