@@ -92,7 +92,7 @@ figures.curves(growth.values("steps")[0], by_name, **axes, alt=alt)
 # %% [markdown]
 # The two with a change learn to repeat. The plain model ends near chance, ln 16 = 2.8: its
 # scores reach the thousands, and it doesn't come back. At 0.003 all three learn; at 0.1 the
-# capped one guesses with all seeds, the normalised one with one. So the changes make no better
+# capped one guesses with all three seeds, the normalised with one. So the changes make no better
 # model here, but a run less fragile. Dehghani et al. (2023) met growing scores in
 # a large model; Wortsman et al. (2023) found them in small ones at high learning rates.
 #
@@ -170,7 +170,7 @@ print(softmax(np.array([-10.0, -10.0, -10.0, -10.0])))
 # %% [markdown]
 # There is no way to say *no* to all: only differences of scores count. What do trained heads do?
 # In the pretrained encoder of lesson 13, a sentence stands between two tokens that aren't words,
-# `[CLS]` and `[SEP]`. They are two of 14 or so.
+# `[CLS]` and `[SEP]`. They are two of 14 tokens or so.
 #
 # **Predict:** how much of their weight do words give to these two, over all 72 heads?
 #
@@ -275,8 +275,8 @@ assert accuracy["as they are"][0] == 1 and accuracy["as they are"][3] < 0.15
 # angles by 4. Then position 63 is turned like position 15.75, less than a token beyond the
 # last one of training, 15.
 #
-# **Predict:** at 64 tokens it is now right in 0.91. How good is it with all angles divided by 4,
-# without any more training?
+# **Predict:** as it is, the model is right in 0.91 at 64 tokens. How good is it there with all
+# angles divided by 4, without any more training?
 #
 # - [ ] Better than 0.91
 # - [ ] About as good as that
@@ -343,6 +343,9 @@ figures.curves(lengths, accuracy, **axes_of, alt=alt)
 # %%
 for way in ways:
     print(f"{way:18}", accuracy[way].round(2))
+larger = (0.1 * np.log(np.divide(lengths, trained)) + 1) ** 2
+print("scores multiplied ", larger.round(2))
+assert larger.round(1).tolist() == [1.0, 1.3, 1.6, 2.0]
 assert accuracy["by parts"][2] > accuracy["as they are"][2] + 0.1
 assert accuracy["by parts, sharper"][3] < 0.3
 
@@ -394,8 +397,8 @@ assert own_q @ (c @ own_w) == (own_q @ own_w.T) @ c == -4
 # %% [markdown]
 # **Predict:** with what is an absorbed score divided, so that the output is the same as with keys?
 #
-# - [x] √d_k, by the number of components in a key
-# - [ ] √d_c, by that in a latent vector
+# - [x] √d_k, where a key has d_k components
+# - [ ] √d_c, where a latent vector has d_c
 # - [ ] Nothing, since W_K is learned
 
 # %%
@@ -666,8 +669,8 @@ check(delta_rule)
 #
 # **Predict:** how good is a sum with a decay of 0.95?
 #
-# - [ ] About as good as without
-# - [ ] Half-way between the two
+# - [ ] About as good as the sum without
+# - [ ] Half-way between that sum and the delta rule
 # - [x] Nearly as good as the delta rule
 
 # %%
@@ -694,7 +697,7 @@ assert 0.95 < of_all["decay 0.95"] < 0.99 and round(0.95**47, 2) == 0.09
 # %% [markdown]
 # Nearly as good: a noun comes again within 23 tokens, and of its colours the newest has faded
 # least. Only several old ones that are alike can outweigh it. But a decay doesn't know what is
-# out of date. A noun that is named once, and 47 tokens ago, has 9% left of its colour.
+# out of date. A noun that was named once, 47 tokens ago, has 9% of its colour left.
 #
 # With keys at right angles, the delta rule forgets exactly what is out of date. With more keys
 # than d_k, each correction disturbs other keys, too. The gated form, with decay as well (Yang et
@@ -829,6 +832,6 @@ assert (by_top_p, by_min_p) == (5, 6)
 
 # %% [markdown]
 # Where the model is sure, top-p takes a second token to fill its sum; min-p doesn't. Where it is
-# unsure, min-p keeps one more than top-p. Whether
-# texts get better by it is disputed: Schaeffer et al. (2025) went through the authors'
+# unsure, min-p keeps one more than top-p. Whether texts get better by it is disputed: Schaeffer et
+# al. (2025) went through the authors'
 # evidence again and conclude that it shows no advantage.
