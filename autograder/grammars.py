@@ -31,7 +31,13 @@ class _NotYetImported(ModuleType):
 
 def compile_when_asked() -> None:
     """Let the package be imported where it is used, if it is there and not yet in."""
-    if NAME not in sys.modules and (spec := find_spec(NAME)):
+    if NAME in sys.modules:
+        return
+    try:
+        spec = find_spec(NAME)
+    except ModuleNotFoundError:  # a finder that refuses it, as a page's may
+        return
+    if spec:
         module = _NotYetImported(NAME)
         module.__spec__ = spec
         module.__path__ = list(spec.submodule_search_locations or ())

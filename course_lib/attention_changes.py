@@ -96,8 +96,8 @@ def latent_attention(
     absorbed query is one whose dot product with the latent vector of a token equals
     that of the query with the token's key. The output is that of attention with these
     keys and values, scaled by 1 / √d_k, where every query attends to every token. The
-    keys and values themselves are not needed for it. Scores may be as far from 0 as
-    10,000. The arguments are not modified.
+    keys and values themselves need not be made. Scores may be as far from 0 as 10,000.
+    The arguments are not modified.
     Source: DeepSeek-AI (2024), DeepSeek-V2, section 2.1.2, there with a small rotary
     part more.
 

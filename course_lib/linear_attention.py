@@ -74,8 +74,9 @@ def delta_rule(
     Source: Schlag et al. (2021), Linear Transformers Are Secretly Fast Weight
     Programmers, section 4.2.
 
-    >>> one, values = np.ones((2, 1)), np.array([[4.0], [1.0]])
-    >>> output, new_state = delta_rule(one, one, values, np.zeros((1, 1)), [1.0, 0.5])
+    >>> one, values, state = np.ones((2, 1)), np.array([[4.0], [1.0]]), np.zeros((1, 1))
+    >>> strengths = np.array([1.0, 0.5])
+    >>> output, new_state = delta_rule(one, one, values, state, strengths)
     >>> output.ravel(), new_state
     (array([4. , 2.5]), array([[2.5]]))
     """

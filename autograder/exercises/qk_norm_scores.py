@@ -131,6 +131,14 @@ mean_square_without_root:
   Your rows are divided by their mean square, without the root.
   ? A row twice as long: how much larger is its mean square?
   # The root is the last of three steps, and the first to be forgotten.
+epsilon_added:
+  | (q ** 2).mean(axis=-1, keepdims=True) ->
+  :     (q ** 2).mean(axis=-1, keepdims=True) + 1e-5
+  | (k ** 2).mean(axis=-1, keepdims=True) ->
+  :     (k ** 2).mean(axis=-1, keepdims=True) + 1e-5
+  Your mean squares have 1e-5 added: scores are a little too small.
+  ? What does the docstring say of rows that would need it?
+  # A layer of a library adds it, for rows of zeros.
 layer_norm_instead:
   | q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True)) * q_gain ->
   :     q = q - q.mean(axis=-1, keepdims=True)
@@ -141,6 +149,42 @@ layer_norm_instead:
   Your rows have their means subtracted first, as in a layer norm.
   ? Is the mean of a row part of its root mean square?
   # ViT-22B has a layer norm there; most language models take the root mean square.
+layer_norm_without_epsilon:
+  | q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True)) * q_gain ->
+  :     q = q - q.mean(axis=-1, keepdims=True)
+  :     q = q / q.std(axis=-1, keepdims=True) * q_gain
+  | k = k / np.sqrt((k ** 2).mean(axis=-1, keepdims=True)) * k_gain ->
+  :     k = k - k.mean(axis=-1, keepdims=True)
+  :     k = k / k.std(axis=-1, keepdims=True) * k_gain
+  Your rows have their means subtracted first, as in a layer norm: rows of equal
+    components become 0/0.
+layer_norm_with_epsilon:
+  | q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True)) * q_gain ->
+  :     q = q - q.mean(axis=-1, keepdims=True)
+  :     q = q / np.sqrt(q.var(axis=-1, keepdims=True) + 1e-5) * q_gain
+  | k = k / np.sqrt((k ** 2).mean(axis=-1, keepdims=True)) * k_gain ->
+  :     k = k - k.mean(axis=-1, keepdims=True)
+  :     k = k / np.sqrt(k.var(axis=-1, keepdims=True) + 1e-5) * k_gain
+  Your rows have their means subtracted first, as in a layer norm.
+layer_norm_with_smaller_epsilon:
+  | q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True)) * q_gain ->
+  :     q = q - q.mean(axis=-1, keepdims=True)
+  :     q = q / np.sqrt(q.var(axis=-1, keepdims=True) + 1e-6) * q_gain
+  | k = k / np.sqrt((k ** 2).mean(axis=-1, keepdims=True)) * k_gain ->
+  :     k = k - k.mean(axis=-1, keepdims=True)
+  :     k = k / np.sqrt(k.var(axis=-1, keepdims=True) + 1e-6) * k_gain
+  Your rows have their means subtracted first, as in a layer norm with an ε of 1e-6.
+means_subtracted:
+  | q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True)) * q_gain ->
+  :     own = np.sqrt((q ** 2).mean(axis=-1, keepdims=True))
+  :     q = (q - q.mean(axis=-1, keepdims=True)) / own * q_gain
+  | k = k / np.sqrt((k ** 2).mean(axis=-1, keepdims=True)) * k_gain ->
+  :     own = np.sqrt((k ** 2).mean(axis=-1, keepdims=True))
+  :     k = (k - k.mean(axis=-1, keepdims=True)) / own * k_gain
+  Your rows have their means subtracted, and are divided by the root mean squares that
+    they had before.
+  ? Is the mean of a row part of its root mean square?
+  # Half of a layer norm is kept in the other norm.
 queries_only: k = k * k_gain
   Your keys are not normalised, only multiplied by their gain.
   ? If the keys become a hundred times as long, what happens to your scores?
@@ -180,6 +224,19 @@ gain_before_the_norm:
   Your gain comes first, and the norm after it.
   ? If both gains are doubled, what happens to your scores?
   # Both are done to each row, and the order seems free.
+gain_before_the_norm_of_queries:
+  | q = q / … ->
+  :     q = q * q_gain
+  :     q = q / np.sqrt((q ** 2).mean(axis=-1, keepdims=True))
+  Your queries get their gain first, and the norm after it.
+  ? If `q_gain` is doubled, what happens to your scores?
+  # Only one of two lines was changed.
+gain_before_the_norm_of_keys:
+  | k = k / … ->
+  :     k = k * k_gain
+  :     k = k / np.sqrt((k ** 2).mean(axis=-1, keepdims=True))
+  Your keys get their gain first, and the norm after it.
+  ? If `k_gain` is doubled, what happens to your scores?
 divided_by_the_gain:
   | keepdims=True)) * q_gain -> keepdims=True)) / q_gain
   | keepdims=True)) * k_gain -> keepdims=True)) / k_gain
@@ -191,10 +248,12 @@ no_scale: / q.shape[-1] ** 0.5 ->
   ? Two rows along each other have the dot product d_k here: which score should it
     become?
   # The norm seems to make the scale unnecessary; its sources keep one of the two.
-scaled_by_d_k: q.shape[-1] ** 0.5 -> q.shape[-1]
-  Your dot products are divided by d_k.
-  ? Which power of d_k does the formula divide by?
-  # The rows are divided by √d_k each, in thought, and so the product by d_k.
+cosines: q.shape[-1] ** 0.5 -> q.shape[-1]
+  Your scores are √d_k times too small: with gains of 1, they are cosines.
+  ? Which length has a row of d_k components whose root mean square is 1?
+  # Henry et al. (2020) divide each row by its length, and by nothing after that; the
+    product of rows that were divided by their root mean squares, divided by d_k, is
+    the same number.
 one_norm_for_all_rows:
   | (q ** 2).mean(axis=-1, keepdims=True) -> (q ** 2).mean()
   | (k ** 2).mean(axis=-1, keepdims=True) -> (k ** 2).mean()

@@ -85,6 +85,29 @@ def lengths_of_one(q, k, q_gain, k_gain):
     return (q * q_gain) @ (k * k_gain).swapaxes(-1, -2) / q.shape[-1] ** 0.5
 
 
+@answers.also("cosines")
+def lengths_of_one_without_scale(q, k, q_gain, k_gain):
+    """Compute the scores of Henry et al. (2020)."""
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True) * q_gain
+    k = k / np.linalg.norm(k, axis=-1, keepdims=True) * k_gain
+    return q @ k.swapaxes(-1, -2)
+
+
+@answers.also("layer_norm_without_epsilon")
+def variances(q, k, q_gain, k_gain):
+    q, k = (
+        (each - each.mean(-1, keepdims=True)) / each.var(-1, keepdims=True) ** 0.5
+        for each in (q, k)
+    )
+    return (q * q_gain) @ (k * k_gain).swapaxes(-1, -2) / len(q_gain) ** 0.5
+
+
+@answers.also("gain_before_the_norm_of_queries")
+def queries_with_their_gain(q, k, q_gain, k_gain):
+    q, k = q * q_gain, k / rms(k) * k_gain
+    return q / rms(q) @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
+
+
 @answers.also("no_gain")
 def norm_alone(q, k, q_gain, k_gain):
     return root_of_the_mean(q, k, np.ones_like(q_gain), np.ones_like(k_gain))
