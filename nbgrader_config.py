@@ -8,6 +8,7 @@ c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "notebooks"
 c.CourseDirectory.ignore = ["*.py", ".ipynb_checkpoints", "*.pyc", "__pycache__"]
+c.CourseDirectory.ignore += ["*.before-update-*.ipynb"]  # what `update` has kept
 c.ClearSolutions.code_stub = {
     "python": "raise NotImplementedError  # replace this line with your answer"
 }

@@ -36,6 +36,7 @@ SCRIPTS = Path(sys.executable).parent
 ADDRESS = "https://example.org/attention-course.git"
 EXCHANGE, SYSTEM = "/srv/nbgrader/exchange", "/etc/jupyter"
 LEARNERS = "/opt/attention-learners"
+EDITION = "/opt/attention-edition"
 AS_LEARNER = "# as a learner"
 ZOE = Learner("zoe", "Zoë", "Bauer", 1042)
 ROSTER = "id,first_name,last_name,email,lms_user_id,section\n"
@@ -101,6 +102,7 @@ class Term:
         """Run a line of the page in the course folder."""
         line = line.replace(EXCHANGE, str(self.folder / "exchange"))
         line = line.replace(LEARNERS, str(self.folder / "learners"))
+        line = line.replace(EDITION, str(self.folder / "edition"))
         if "/pip install " in line:  # what the course needs is here, to be copied
             line = line.replace("install", "install --no-deps").rpartition(" ")[0]
         line = re.sub(r"\bamara\b", self.learner.name, line)

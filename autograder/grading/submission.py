@@ -312,13 +312,16 @@ def choice_of_notebook(path: Path, lesson: str) -> str:
     """Return which notebook of a submission is taken, in a sentence.
 
     "" if it is the only one and has the lesson's name, if there is none to take, and
-    for a file that does not lie where nbgrader collects.
+    for a file that does not lie where nbgrader collects. What `update` has kept of an
+    older release does not count.
     """
     notebooks = notebooks_in(path.parent) if _submissions_root(path) else []
     if path not in notebooks:
         return ""
     taken = printable_name(path.name)
-    if others := [each.name for each in notebooks if each != path]:
+    kept = re.compile(re.escape(path.stem) + r"\.before-update-\d+")
+    others = [each.name for each in notebooks if each != path]
+    if others := [name for name in others if not kept.fullmatch(Path(name).stem)]:
         more = [] if len(others) <= MAX_NAMES else ["…"]
         listed = ", ".join([*map(printable_name, others[:MAX_NAMES]), *more])
         return f"{taken} was graded, and not {listed}: hand in one notebook only."

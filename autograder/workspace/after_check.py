@@ -117,7 +117,8 @@ def next_steps(home: Home, lesson: str, exercise: str) -> tuple[Note, ...]:
     if section:
         steps.append(NextStep("Next: ", section.title, _address(here, section)))
     if section is None or section.is_last or optional:
-        steps.append(_after_lesson(home, here, exercise, is_next=not section))
+        if step := _after_lesson(home, here, exercise, is_next=not section):
+            steps.append(step)
         if not optional and (further := here.going_further):
             minutes = f", {here.further} min" if here.further else ""
             words = f"{further.title}{minutes}"
@@ -146,13 +147,18 @@ def _address(here: LessonOutline, part: ExerciseOutline | SectionOutline) -> str
 
 def _after_lesson(
     home: Home, here: LessonOutline, exercise: str, *, is_next: bool
-) -> NextStep:
-    """Return what follows a lesson's last section, or that of its core."""
+) -> NextStep | None:
+    """Return what follows a lesson's last section, or that of its core.
+
+    None where a lesson that was fetched alone is solved: there is no Home next to it.
+    """
     if left := home.next_in(here, after=exercise):
         return NextStep("Still open in this lesson: ", left.name, _address(here, left))
     if other := home.next_lesson(here):
         words = "Next: " if is_next else "After this lesson: "
         return NextStep(words, other.heading, f"../{other.notebook}")
+    if len(home.lessons) == 1:
+        return None
     kind = "required " if any(each.optional for each in home.lessons) else ""
     words = f"Every {kind}exercise of the course is solved: "
     return NextStep(words, "Home", "../home.md")

@@ -300,8 +300,8 @@ def account_of(copy: Copy, merged: Merged) -> str:
         )
     if merged.replaced:
         sentences.append(
-            f"{_cells(merged.replaced)} of the lesson that you had changed: now the "
-            "course's text again"
+            f"{_cells(merged.replaced)} of the lesson that had another text: now the "
+            "course's"
         )
     return "; ".join(sentences)
 

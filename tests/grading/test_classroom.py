@@ -2,6 +2,7 @@
 
 from autograder.course import Course
 from autograder.grading import classroom
+from autograder.grading.submission import choice_of_notebook
 from tests.grading.class_folder import (
     hand_in,
 )
@@ -28,6 +29,17 @@ def test_submission_path_prefers_the_lessons_name(root):
     (folder / "other.ipynb").write_text("{}")
     path = classroom.submission_path(Course(root), LESSON, "amara")
     assert path == folder / f"{LESSON}.ipynb"
+
+
+def test_what_update_has_kept_is_no_second_notebook(root):
+    hand_in(root, "amara")
+    path = root / "submitted" / "amara" / LESSON / f"{LESSON}.ipynb"
+    path.with_name(f"{LESSON}.before-update-1.ipynb").write_text("{}")
+    assert choice_of_notebook(path, LESSON) == ""
+    path.with_name("before-update-1.ipynb").write_text("{}")
+    assert "and not before-update-1.ipynb: hand in one" in choice_of_notebook(
+        path, LESSON
+    )
 
 
 def test_submission_path_does_not_follow_a_linked_folder(root):

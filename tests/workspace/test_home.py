@@ -364,6 +364,10 @@ def test_next_step_of_an_optional_exercise_is_below_it(beyond):
     keep(beyond, "project", SECOND)
     *_, home = steps(FIRST, "self_attention")
     assert str(home) == "Every required exercise of the course is solved: Home."
+    # A lesson that was fetched alone is not the course, and has no Home next to it.
+    whole = Home.of(beyond.course)
+    alone = Home(whole.lessons[:1], whole.progress)
+    assert [*next_steps(alone, FIRST, "self_attention")] == [solved]
 
 
 def steps_after(learner):
