@@ -84,7 +84,7 @@ def test_numbers_of_one_call_are_said_of_that_call():
     assert one.startswith("In your one call, the version of “") and "first" not in one
 
 
-def test_row_of_logits_that_no_step_reads_is_not_said_to_be_missing():
+def test_missing_ties_are_said_to_be_of_rows_that_are_read():
     code = """
     def test_decoding(greedy_decode):
         logits = np.full((6, 5, 5), -7.0)  # all equal behind the end

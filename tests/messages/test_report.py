@@ -277,7 +277,7 @@ def test_claims_that_fail_for_one_reason_stand_together():
     assert str(apart).count("your `scaled_scores` returned") == 4
 
 
-def test_claim_that_ends_in_an_error_stands_apart_from_wrong_values():
+def test_claim_that_ends_in_an_error_stands_apart_from_values():
     exercise = load("cross_entropy")
 
     def cross_entropy(logits, targets, ignore_index):  # stops at a target of −100

@@ -139,7 +139,7 @@ def _of_equal_numbers(
     for call, failed in calls:
         named = _named(exercise, call)
         array = named.get(name)
-        if not (is_array(array) or is_tensor(array)):
+        if array is None or not (is_array(array) or is_tensor(array)):
             continue
         other = copied(array)
         numbers = other.reshape(-1)

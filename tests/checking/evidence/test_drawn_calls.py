@@ -45,9 +45,9 @@ def test_equal_numbers_are_told_only_where_they_are_the_cause():
     inputs = [*USUAL, *((with_equals(q), k, {}) for q, k, _ in USUAL)]
     repeats = wrong_where(lambda q, k: len(np.unique(q)) < q.size)
     large = wrong_where(lambda q, k: abs(q).max() > 5)
-    told = "where `q` holds equal numbers"
-    assert told in sentence_on(scores, repeats, inputs, may_call=True)
-    assert told not in sentence_on(scores, large, inputs, may_call=True)
+    condition = "where `q` holds equal numbers"
+    assert condition in sentence_on(scores, repeats, inputs, may_call=True)
+    assert condition not in sentence_on(scores, large, inputs, may_call=True)
 
 
 def shout(text, times=1):

@@ -67,7 +67,7 @@ def three_parts(q, k):
     return scores(q, k), q.sum(), k.sum()
 
 
-def test_part_that_is_right_in_some_calls_is_not_said_to_be_wrong_in_all():
+def test_part_that_is_right_in_some_calls_is_not_called_wrong():
     def wrong(always):
         return lambda q, k: (
             scores(q, k) + np.sin(scores(q, k) ** 2 + q[:, :1]),
