@@ -154,7 +154,7 @@ def as_numpy() -> Family:
     """Return the family that returns NumPy arrays for tensors."""
     return _of_results(
         "array_instead_of_tensor",
-        "Your numbers come in a NumPy array, not in a tensor.",
+        "Your numbers come in a NumPy array, or as plain numbers, not in a tensor.",
         "Which type does the docstring promise?",
         "What was computed with NumPy, or went through .numpy(), is returned as it is.",
         lambda value, _: each_array(value, lambda array: as_array(array)),

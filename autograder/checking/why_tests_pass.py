@@ -45,6 +45,11 @@ def what_is_not_seen(
         of = f"each of your {len(calls)} calls" if calls[1:] else "your one call"
     example = _example(test, wrong)
     start = f"In {of}, {test.version(name)} {example}, and no assertion fails."
+    if wrong[1:]:  # the numbers are those of one call
+        start = (
+            f"In {of}, {test.version(name)} is wrong, and no assertion fails: in the "
+            f"first of them it {example}."
+        )
     if len(unseen) > 1:
         start += f" It is one of {len(unseen)} that return wrong results to your test."
     largest = max(largest_difference(run.record.calls) for run in unseen.values())
@@ -72,7 +77,7 @@ def _rank(calls: Sequence[HandedOutCall]) -> tuple[bool, float]:
 
 
 def _example(test: RecordedTest, wrong: Sequence[HandedOutCall]) -> str:
-    """Return one wrong result in words, what was wrong and what is right."""
+    """Return the first wrong result in words, what was wrong and what is right."""
     call = wrong[0]
     if call.stopped:
         return f"stops with {call.stopped}"

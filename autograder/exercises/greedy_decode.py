@@ -42,7 +42,9 @@ def by_the_last_token(token_ids):
 
 
 def counts_to_four(token_ids):
-    return np.eye(7)[min(len(token_ids), 5)]
+    """Count, with the highest logits and with the lowest, which are one ahead."""
+    number = min(len(token_ids), 5)
+    return np.eye(7)[number] - np.eye(7)[number + 1]
 
 
 def two_are_equal(token_ids):
@@ -258,6 +260,10 @@ called_without_start: list(token_ids) -> token_ids[1:]
   Your code calls `next_logits` without the start token.
   ? What does a model read before any token is chosen?
   # The list of results, which has no start, is what `next_logits` gets.
+start_given_up_after_the_first_call: list(token_ids) -> token_ids[1:] or token_ids
+  Your code calls `next_logits` with the start token first, and without it from then on.
+  ? Which tokens does the docstring hand to `next_logits` in the second call?
+  # `result or [start_id]` puts the start in where the list is empty.
 start_alone: list(token_ids) -> [start_id]
   Your code calls `next_logits` with the start token alone, each time.
   ? What must change between the first call and the second?

@@ -218,6 +218,12 @@ queries_averaged:
   Your heads of one group all have the mean of their queries.
   ? What do the heads of a group share: keys and values only, or queries, too?
   # 'Grouped queries' is read as queries that are merged.
+one_mean_query_for_each_group:
+  | q @ -> q.unflatten(-3, (-1, n_each)).mean(-3).repeat_interleave(n_each, -3) @
+  | return (weights @ v)[..., ::n_each, :, :]
+  Your result has one head for each group: that of the mean of the group's queries.
+  ? How many heads does the docstring promise?
+  # 'Grouped queries' is read as queries that are merged into one.
 outputs_averaged: return (weights @ v).unflatten(-3, (-1, n_each)).mean(dim=-3)
   Your result has one head for each group: the mean of its outputs.
   ? How many heads does the docstring promise?

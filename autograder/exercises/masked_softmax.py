@@ -379,6 +379,13 @@ polarity_reversed: may_attend = ~may_attend
   Your weights lie on the blocked keys.
   ? What does True mean in a mask called may_attend?
   # masked_fill(mask, -inf) fills where the mask is True.
+polarity_reversed_with_nan:
+  | may_attend = ~may_attend
+  | return softmax(allowed)
+  Your weights lie on the blocked keys, and are NaN in a row in which all keys are
+    allowed.
+  ? What does True mean in a mask called may_attend?
+  # The mask is read the other way round, and a row without keys is not foreseen.
 mask_of_other_shape_refused:
   | allowed = … ->
   :     allowed = scores.astype(float)

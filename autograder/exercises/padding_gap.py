@@ -283,7 +283,7 @@ padding_multiplied_by_zero:
   :     padded[:len(sequence)] = alone
   :     is_token = (np.arange(longest) < len(sequence))[:, np.newaxis]
   :     gaps.append(np.abs((result - padded) * is_token).max())
-  Your number is NaN where f returns NaN for the padding: 0 times that is NaN.
+  Your number is NaN where f returns NaN for the padding: that still takes part.
   ? How do you leave a position out, whatever stands there?
   # A mask of zeros and ones is multiplied in, as for attention weights.
 other_end_compared: result[:len(sequence)] -> result[-len(sequence):]

@@ -288,7 +288,8 @@ exercise.edits(
     """
 new_axis_of_a_at_its_end: a[:, np.newaxis, :] -> a[:, :, np.newaxis]
   Your a gets its new axis at the end, so each of its numbers has an entry of its own
-    where a row should have one; unless sizes are equal, this raises an error.
+    where a row should have one; where m ≠ d and neither is 1, this raises an
+    error.
   ? Which of the axes of (n, m, d) does a lack: the one for the rows of b, or the one
     for the numbers?
   # a[:, :, np.newaxis] looks like a[:, np.newaxis] of the example, with one axis
@@ -297,7 +298,7 @@ new_axes_one_too_far:
   | a[:, np.newaxis, :] -> a[:, :, np.newaxis]
   | b[np.newaxis, :, :] -> b[:, np.newaxis, :]
   Your a has its new axis at the end, and your b in the middle: each is one axis
-    further than it should be; unless sizes are equal, this raises an error.
+    further than it should be; where n ≠ m and neither is 1, this raises an error.
   ? Write the shape of the result above those of a and b: which axis of the result
     does each of them lack?
   # The example had a[:, np.newaxis] and b[np.newaxis, :], and a row has one axis

@@ -154,7 +154,7 @@ mean_before_the_square: mean_square = x.mean(dim=-1, keepdim=True) ** 2
   ? In which order are the three letters of RMS applied to the numbers?
   # RMS is read from left to right; x.mean() ** 2 is written for (x ** 2).mean().
 eps_outside_the_root: torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) + eps)
-  Your eps is added to the root of the mean of the squares.
+  Your eps is added to what divides the rows, not to the mean of the squares.
   ? Is eps added before the root is drawn, or after?
   # 'To avoid a division by zero' is true of both; the paper's own code,
     bzhangGo/rmsnorm, adds it to the root.

@@ -270,9 +270,9 @@ one_minus_u: u.double().unsqueeze(-1) -> 1 - u.double().unsqueeze(-1)
 token_behind_the_vocabulary:
   | sums = probabilities. …
   : sums = sums / sums[..., -1:] -> sums = probabilities.double().cumsum(dim=-1)
-  Where rounding leaves every sum at u or below, your token id is one too large: there
-    is no such token.
-  ? How many sums are at u or below, if all are?
+  Where rounding leaves every sum below u, your token id is vocab_size: there is no
+    such token.
+  ? How many sums are below u, if all are?
   # Counting sums, as searchsorted does, gives vocab_size there.
 first_token_at_the_end:
   | sums = sums / sums[..., -1:]

@@ -183,7 +183,7 @@ negative_start:
   :     for i in range(n):
   :         may_attend[i, i - width + 1:i + 1] = True
   :     return may_attend
-  Your rows that have fewer than width keys before them lose keys, or all of them.
+  Where i − width + 1 is below 0, but above −n, your row i loses keys, or all of them.
   ? What is i − width + 1 in the first row, and what does a slice take it for?
   # may_attend[i, i − width + 1 : i + 1] = True counts a negative beginning from the
     end.

@@ -126,14 +126,14 @@ exercise.shows_with(
     weak="steps_all_alike",
 )
 exercise.shows_with(
-    "a row of logits with two highest ones",
+    "a step whose row of logits has two highest ones",
     lambda c: any((row == row.max()).sum() > 1 for row in rows_of(c)),
     "last_of_equals",
     question="What does the docstring say of several tokens with the highest logit?",
     weak="no_equal_logits",
 )
 exercise.shows_with(
-    "a row in which no logit is above 0",
+    "a step whose row has no logit above 0",
     lambda c: any(row.max() <= 0 for row in rows_of(c)),
     "nothing_below_zero",
     question="Which sign have log-probabilities?",

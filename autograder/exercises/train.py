@@ -437,6 +437,13 @@ evaluated_before_the_epoch:
   Your held-out losses are those before each epoch.
   ? Which parameters should the first held-out loss belong to?
   # The evaluation is written at the top of the loop.
+losses_before_the_epoch_parameters_behind_it:
+  | of_epoch = [] -> of_epoch, before = ([], parameters)
+  | loss_of(parameters -> loss_of(before
+  Your held-out losses are those before each epoch, and the parameters that are kept are
+    those after it.
+  ? Which parameters should the first held-out loss belong to?
+  # The evaluation is written at the top of the loop, and the choice at its end.
 evaluated_after_each_batch:
   | of_epoch.append… ->
   :     of_epoch.append(loss)

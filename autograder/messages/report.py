@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from autograder.checking.diagnosis import ABOUT_EXCEPTIONS
 from autograder.checking.exercise import Exercise
 from autograder.checking.own_answer import is_above_an_answer
 from autograder.checking.result import CaseVerdict, ExerciseResult
@@ -308,7 +309,7 @@ class CheckReport:
         others = [
             claim
             for index, claim in enumerate(claims)
-            if claim.mark == "✗" and index != telling
+            if claim.mark == "✗" and index != telling and not self._ends_apart(index)
         ]
         how = self._shared_cause()
         if not how or telling is None or len(others) + 1 < MIN_TOGETHER:
@@ -317,9 +318,20 @@ class CheckReport:
             return claims
         line = f"{len(others)} more claims do not hold, {how}:"
         together = Claim(False, line, "", others=tuple(others))
-        below = [each for each in claims[telling + 1 :] if each.mark != "✗"]
-        above = [each for each in claims[:telling] if each.mark != "✗"]
+        below = [each for each in claims[telling + 1 :] if each not in others]
+        above = [each for each in claims[:telling] if each not in others]
         return [*above, claims[telling], together, *below]
+
+    def _ends_apart(self, index: int) -> bool:
+        """Decide whether a claim's call stops, and the diagnosis is of wrong values.
+
+        Then the exception may have a cause of its own.
+        """
+        words, telling = self._misconceptions(), self._most_telling()
+        if not words or telling is None or ABOUT_EXCEPTIONS.search(words):
+            return False
+        verdicts = self.result.claims
+        return _raised(verdicts[index]) and not _raised(verdicts[telling])
 
     def _unfolded(self) -> int | None:
         """Return the index, among the lines of claims, of the example that is open."""

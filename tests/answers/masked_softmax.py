@@ -163,8 +163,8 @@ def filled_with_plus_infinity(scores, may_attend):
     return shares(np.where(may_attend, scores, np.inf))
 
 
-@answers.other
-def powers_of_two(scores, may_attend):
+@answers.also("powers_of_two")
+def two_to_the_power_of_scores(scores, may_attend):
     return row_by_row(scores * np.log(2.0), may_attend)
 
 

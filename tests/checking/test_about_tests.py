@@ -70,6 +70,32 @@ def test_weak_tests_name_is_kept_unless_calls_contradict_it():
     assert other.diagnosis == "" and "and no assertion fails" in other.evidence
 
 
+def test_numbers_of_one_call_are_said_of_that_call():
+    code = """
+    def test_positions(sinusoidal_encoding):
+        for base in (10_000.0, 30.0):
+            table = sinusoidal_encoding(15, 10, base)
+            assert np.allclose(table[:, 0::2] ** 2 + table[:, 1::2] ** 2, 1)
+    """
+    several = judged_text("test_positions", dedent(code)).evidence
+    assert several.startswith("In each of your 2 calls, the version of “")
+    assert "” is wrong, and no assertion fails: in the first of them it has " in several
+    one = judged_text("test_positions", dedent(code).replace(", 30.0", ",")).evidence
+    assert one.startswith("In your one call, the version of “") and "first" not in one
+
+
+def test_missing_ties_are_said_to_be_of_rows_that_are_read():
+    code = """
+    def test_decoding(greedy_decode):
+        logits = np.full((6, 5, 5), -7.0)  # all equal behind the end
+        for t, token in enumerate((1, 2, 3, 4)):
+            logits[t, :, token] = -2
+        assert greedy_decode(logits, 0, 4, 6) == [1, 2, 3]
+    """
+    sentence = judged_text("test_decoding", dedent(code)).evidence
+    assert ", a step whose row of logits has two highest ones " in sentence
+
+
 def inputs_for(name, most=300):
     """Return hostile inputs of all kinds, drawn from those of the right versions."""
     rng = np.random.default_rng(1)

@@ -1,5 +1,7 @@
 """What a docstring's examples call, and what is said where they work."""
 
+import re
+
 import torch
 
 from autograder.check import local_runner_factory
@@ -28,7 +30,7 @@ def test_example_that_works_is_no_call_that_fails():
     result = judge(load("gru_step"), local_runner_factory(gates_as_wide_as_x))
     assert result.evidence == (
         "In 13 of 14 calls, those where d_h ≠ d_in, your `gru_step` ends with a "
-        "`RuntimeError`; every other call is right."
+        "`RuntimeError`."
     )
 
 
@@ -38,7 +40,7 @@ def transposed_for_linear(x, state, w_x, w_h, b_x, b_h):
 
 def test_example_that_fails_like_all_others_changes_no_sentence():
     result = judge(load("gru_step"), local_runner_factory(transposed_for_linear))
-    assert ") in every call. " in result.evidence
+    assert re.search(r"\) in all \d+ calls\. ", result.evidence)
 
 
 def squares_in_half_precision(gradients, max_norm):

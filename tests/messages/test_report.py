@@ -117,8 +117,7 @@ WITHOUT_POINTS = (
 def test_report_of_a_wrong_answer():
     assert report_of(tiny(), lambda x: 3 * x) == (
         "double: 1 of 3 claims hold\n"
-        "→ In 2 of 3 calls, your result is 1.5 times the right one; every other call "
-        "is right.\n"
+        "→ In 2 of 3 calls, your result is 1.5 times the right one.\n"
         "  ✗ Three numbers\n"
         "      For x = [1, -2, 0.5], your `double` returned [3, -6, 1.5]. It should "
         "return [2, -4, 1].\n"
@@ -145,7 +144,7 @@ def test_report_names_claims_without_points_only_where_so():
 def test_reason_shared_by_all_claims_is_explained_once():
     assert report_of(tiny(), lambda x: None) == (
         "double: 0 of 3 claims hold\n"
-        "→ Your `double` returns None in every call: is a `return` missing?\n"
+        "→ Your `double` returns None in all 3 calls: is a `return` missing?\n"
         "  Every claim fails in the same way. For x = [1, -2, 0.5], your `double` "
         "returned None (is a `return` missing?). It should return [2, -4, 1].\n"
         "  ✗ Three numbers\n"
@@ -276,6 +275,24 @@ def test_claims_that_fail_for_one_reason_stand_together():
     apart = CheckReport(exercise, result, together=False)
     assert claims_of(apart)[:4] == [f"  ✗ {claim}" for claim in failed]
     assert str(apart).count("your `scaled_scores` returned") == 4
+
+
+def test_claim_that_ends_in_an_error_stands_apart_from_values():
+    exercise = load("cross_entropy")
+
+    def cross_entropy(logits, targets, ignore_index):  # stops at a target of −100
+        counted = (targets != 0).float()
+        log_p = logits.log_softmax(dim=-1)
+        right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+        return -(right * counted).sum() / counted.sum().clamp(min=1)
+
+    visible = [case for case in exercise.cases if case.visible]
+    result = judge(exercise, local_runner_factory(cross_entropy), cases=visible)
+    assert result.diagnosis == "ignore_index_ignored"
+    report = CheckReport(exercise, result)
+    apart = "  ✗ The token id of padding may be outside the vocabulary"
+    assert apart in claims_of(report)
+    assert "stopped with RuntimeError" in str(report)
 
 
 def test_claims_stand_together_only_if_all_fail_in_one_way():

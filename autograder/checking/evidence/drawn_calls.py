@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.call import Call
+from autograder.checking.call import Call, copied
 from autograder.checking.exercise import Exercise
+from autograder.checking.values import is_array, is_tensor
 from course_lib.arguments import parse
 
 Try = Callable[[Call], bool | None]  # whether an answer fails; None: no right result
@@ -23,6 +24,7 @@ N_DRAWS = 3  # calls on each side
 LONGEST = 200  # letters of a text that is tried with others
 PAIR = re.compile(r"where `?(\w+)`? [=≠] `?(\w+)`?")
 ONE = re.compile(r"where (\w+) = 1")
+REPEATED = re.compile(r"where `(\w+)` holds equal numbers")
 TEXT = re.compile(r"where `(\w+)` has (capitals|characters beyond ASCII)")
 
 
@@ -38,6 +40,8 @@ def is_confirmed(
     if match := TEXT.fullmatch(text):
         name, kind = match.groups()
         return _of_text(exercise, name, kind, calls, fails)
+    if match := REPEATED.fullmatch(text):
+        return _of_equal_numbers(exercise, match[1], calls, fails)
     pair, one = PAIR.fullmatch(text), ONE.fullmatch(text)
     if not (pair or one):
         return True
@@ -124,6 +128,31 @@ def _of_text(
         else:
             other = re.sub(r"[^\x00-\x7f]", "a", text) if failed else f"{text}ü"
         if other != text and fails(Call((), named | {name: other})) == failed:
+            return False
+    return True
+
+
+def _of_equal_numbers(
+    exercise: Exercise, name: str, calls: Sequence[tuple[Call, bool]], fails: Try
+) -> bool:
+    """Decide whether arrays are right once two numbers differ, and wrong once equal."""
+    for call, failed in calls:
+        named = _named(exercise, call)
+        array = named.get(name)
+        if array is None or not (is_array(array) or is_tensor(array)):
+            continue
+        other = copied(array)
+        numbers = other.reshape(-1)
+        if failed:
+            if "float" not in str(other.dtype):
+                continue
+            for index in range(len(numbers)):
+                numbers[index] += index / 64
+        else:
+            numbers[1:2] = numbers[:1]
+        repeats = len(set(numbers.tolist())) < len(numbers)
+        changed = other.reshape(array.shape)
+        if repeats != failed and fails(Call((), named | {name: changed})) == failed:
             return False
     return True
 

@@ -34,6 +34,7 @@ WHICH_LINE = (
     "instead of making something new?"
 )
 OTHERS_ARE_RIGHT = "every other call is right"
+MIN_RIGHT = 2  # calls of which that is said
 COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
 
@@ -283,7 +284,8 @@ def _of_all(
             return _sentence(clause, where, n, of, "", way)
         return f"Every result is right, but {clause} ({_of(n, of)})."
     else:
-        rest = f"; {OTHERS_ARE_RIGHT}" if n < of and is_all else ""
+        # One right call may be a coincidence.
+        rest = f"; {OTHERS_ARE_RIGHT}" if of - n >= MIN_RIGHT and is_all else ""
     return _sentence(clause, where, n, of, rest, way) + _cause(failing)
 
 
@@ -361,7 +363,8 @@ def _line(each: Compared) -> tuple[Any, ...]:
 def _sentence(clause: str, where: str, n: int, of: int, rest: str, way: Way) -> str:
     end = ": is a `return` missing?" if way == "none" and not rest else "."
     if n == of:
-        always = " in every call" if way in ENDINGS and n > 1 else ""
+        every = "both" if n == 2 else f"all {n}"
+        always = f" in {every} calls" if way in ENDINGS and n > 1 else ""
         return f"{_capital(clause)}{always}{rest}{end}"
     if way == "none":
         those = ""

@@ -38,6 +38,18 @@ def test_size_of_one_is_not_told_where_another_size_is_the_cause():
     assert "where m = 1" not in sentence
 
 
+def test_equal_numbers_are_told_only_where_they_are_the_cause():
+    def with_equals(q):
+        return np.where(np.arange(q.size).reshape(q.shape) < 2, 7.25, q)
+
+    inputs = [*USUAL, *((with_equals(q), k, {}) for q, k, _ in USUAL)]
+    repeats = wrong_where(lambda q, k: len(np.unique(q)) < q.size)
+    large = wrong_where(lambda q, k: abs(q).max() > 5)
+    condition = "where `q` holds equal numbers"
+    assert condition in sentence_on(scores, repeats, inputs, may_call=True)
+    assert condition not in sentence_on(scores, large, inputs, may_call=True)
+
+
 def shout(text, times=1):
     """Return a text a number of times.
 

@@ -61,3 +61,24 @@ def test_parts_wrong_in_another_way_in_one_call_are_not_named(name):
         return tuple(np.cos(each) for each in mix(q, k)) if len(q) == 5 else result
 
     assert sentence_on(mix, nearly, USUAL, ("output", "weights")) != sentence
+
+
+def three_parts(q, k):
+    return scores(q, k), q.sum(), k.sum()
+
+
+def test_part_that_is_right_in_some_calls_is_not_called_wrong():
+    def wrong(always):
+        return lambda q, k: (
+            scores(q, k) + np.sin(scores(q, k) ** 2 + q[:, :1]),
+            q.sum() + np.sin(q[0, 0]) * (always or len(q) > 3),
+            k.sum(),
+        )
+
+    names = "first", "second", "third"
+    assert sentence_on(three_parts, wrong(True), USUAL, returns=names) == (
+        "Your `third` is right, but `first` and `second` are not."
+    )
+    assert sentence_on(three_parts, wrong(False), USUAL, returns=names) == (
+        "Your `third` is right in every call, but `first` and `second` are not."
+    )

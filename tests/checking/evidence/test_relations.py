@@ -182,11 +182,11 @@ OF_NUMBERS = {
     ),
     "None": (
         lambda q, k: None,
-        "Your `scores` returns None in every call: is a `return` missing?",
+        "Your `scores` returns None in all 3 calls: is a `return` missing?",
     ),
     "an exception": (
         lambda q, k: scores(q, k)[99],
-        "Your `scores` ends with an `IndexError` in every call.",
+        "Your `scores` ends with an `IndexError` in all 3 calls.",
     ),
 }
 
@@ -227,7 +227,7 @@ def test_fine_points_are_not_counted_in_the_sentence():
     exercise.spec(scores)
     fine = replace(wrong[0], fine_point=True)
     assert evidence(exercise, [*wrong[1:], fine]) == (
-        "Your `scores` returns None in every call: is a `return` missing?"
+        "Your `scores` returns None in both calls: is a `return` missing?"
     )
     assert evidence(exercise, [*calls[1:], fine]) == ""
 

@@ -114,7 +114,7 @@ def test_kind_of_exception_of_the_learners_own_is_not_spelt():
         raise type(f"Saw{q.shape}", (Exception,), {})
 
     sentence = without_line(sentence_on(scores, wrong, USUAL))
-    assert sentence == "Your `scores` ends with an exception in every call."
+    assert sentence == "Your `scores` ends with an exception in all 3 calls."
 
 
 def test_answer_that_is_not_written_gets_no_sentence():
@@ -175,6 +175,11 @@ def ends_where_square(q, k):
     return None if len(q) == 5 else scores(q, k)
 
 
+def test_one_right_call_is_not_said_to_be_all_others():
+    once = sentence_on(scores, lambda q, k: scores(q, k) * (1 + (len(q) > 3)), USUAL)
+    assert once == "In 2 of 3 calls, your result is 2 times the right one."
+
+
 def test_missing_return_is_said_first():
     assert sentence_on(scores, ends_where_square, USUAL) == (
         "Your `scores` returns None in 2 of 3 calls: is a `return` missing?"
@@ -187,7 +192,7 @@ def test_exception_has_its_line():
 
     sentence = sentence_on(scores, lambda q, k: product(q, k.T) / len(q), USUAL)
     assert sentence.startswith("Your `scores` ends with a `ValueError` at line ")
-    assert "(`return q @ np.swapaxes(k, -1, -2)`) in every call." in sentence
+    assert "(`return q @ np.swapaxes(k, -1, -2)`) in all 3 calls." in sentence
 
 
 def test_exception_has_its_own_words():
@@ -212,7 +217,7 @@ def test_line_of_hidden_calls_is_not_named():
     exercise = Exercise(scores, lesson="none", minutes=1, difficulty=1)
     exercise.spec(scores)
     ends = "Your `scores` ends with a `ValueError`"
-    assert evidence(exercise, calls) == f"{ends} in every call."
+    assert evidence(exercise, calls) == f"{ends} in all 3 calls."
     visible = [replace(calls[0], hidden=False), *calls[1:]]
     assert evidence(exercise, visible).startswith(f"{ends} at line ")
     assert "five" in evidence(exercise, visible)
@@ -362,12 +367,13 @@ def test_count_holds_where_further_calls_fail_otherwise():
         return scores(q, k) * (1 + 2 * (q[0, 0] > q[0, 1]))
 
     pairs = [(q, k) for q, k, _ in USUAL] + [(np.flip(q), k) for q, k, _ in USUAL]
-    recorded = calls(threefold, pairs)
+    twice = [*pairs, *((q, k) for q, k in pairs if q[0, 0] <= q[0, 1])]
+    recorded = calls(threefold, twice)
     assert evidence(exercise, recorded) == (
-        "In 5 of 6 calls, your result is 3 times the right one; every other call is "
+        "In 5 of 7 calls, your result is 3 times the right one; every other call is "
         "right."
     )
     others = calls(lambda q, k: np.sin(scores(q, k)), pairs[:2])
     assert evidence(exercise, recorded, (), lambda: others) == (
-        "In 5 of 6 calls, your result is 3 times the right one."
+        "In 5 of 7 calls, your result is 3 times the right one."
     )
