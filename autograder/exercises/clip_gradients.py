@@ -271,7 +271,8 @@ long_gradients_dropped: max_norm / norm -> 0.0
   ? Should such a step go nowhere?
   # Some programs skip a step whose norm is too large.
 squared_in_their_dtype: each.double() ** 2 -> each ** 2
-  Your squares have the dtype of the gradients: in float16 those beyond 255 are infinite.
+  Your squares have the dtype of the gradients: in float16 that of 300 is
+    infinite.
   ? Which is the largest number of float16, and what is the square of 300?
   # (each ** 2).sum() is right in float32 for all but very large gradients.
 a_little_added_to_the_norm: max_norm / norm -> max_norm / (norm + 1e-06)

@@ -326,8 +326,8 @@ largest_rise:
 absolute_value_too_late:
   | np.abs(result[:len(sequence)] - alone).max() ->
   :     abs((result[:len(sequence)] - alone).max())
-  Your gap of a sequence is the absolute value of the largest difference, not the largest
-    absolute value.
+  Your gap of a sequence is the absolute value of the largest difference, not the
+    largest absolute value.
   ? Of the differences −20 and 10, which one does max() pick?
   # abs(a.max()) for np.abs(a).max(): the same words in another order.
 absolute_value_of_the_fall:
