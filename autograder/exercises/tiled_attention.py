@@ -333,6 +333,24 @@ blocks_added_up:
     its own sum.
   ? What should the weights of a query sum to, over all blocks together?
   # attention(q, k_block, v_block) is at hand, and the results are added up.
+mean_of_the_blocks_by_their_sizes:
+  | largest = …
+  : total = …
+  : output = … -> output = np.zeros((*q.shape[:-1], v.shape[-1]))
+  | higher = scores.max(axis=-1, keepdims=True)
+  | factor, … -> powers = np.exp(scores - origin)
+  | total = total … -> total = powers.sum(axis=-1, keepdims=True)
+  | output = …
+  : largest = higher ->
+  :     share = scores.shape[-1] / k.shape[-2]
+  :     output = output + share * (powers @ v[..., keys, :]) / np.where(
+  :         total == 0.0, 1.0, total
+  :     )
+  | return output
+  Your output is the mean of the blocks' outputs, each with a softmax of its own: a
+    block's share is its number of keys.
+  ? How large is the share of a block whose keys all score far below those of another?
+  # Means of parts, weighted by their sizes, make a mean; here each key has a weight.
 mean_of_the_blocks:
   | largest = …
   : total = …
