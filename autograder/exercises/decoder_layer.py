@@ -415,6 +415,14 @@ feed_forward_of_the_layers_input:
 )
 exercise.edits(
     """
+attentions_side_by_side:
+  | inputs = y
+  | y + sublayer(layer_norm(y -> y + sublayer(layer_norm(inputs if number < 3 else y
+  | layer_norm(y + sublayer(y), gain, bias) ->
+  :     layer_norm(y + sublayer(inputs if number < 3 else y), gain, bias)
+  Both your attentions read the layer's own y.
+  ? Does the second part read y, or what the first part made of it?
+  # Both are attentions, and seem to belong to one step.
 parts_side_by_side:
   | inputs = y
   | sublayer(layer_norm(y -> sublayer(layer_norm(inputs
@@ -516,6 +524,22 @@ queries_not_normed: attend_to_memory(norm(a, 2)) -> attend_to_memory(a)
 )
 exercise.edits(
     """
+first_two_norms_exchanged:
+  | enumerate(sublayers, start=1) -> zip((2, 1, 3), sublayers)
+  Your first two norms are exchanged: gain_2 and bias_2 belong to your self-attention.
+  ? Which part comes first, and which number has its norm?
+  # They are named after what comes next, or by hand.
+last_two_norms_exchanged:
+  | enumerate(sublayers, start=1) -> zip((1, 3, 2), sublayers)
+  Your last two norms are exchanged: gain_3 and bias_3 belong to your cross-attention.
+  ? Which part comes last, and which number has its norm?
+  # The feed-forward part has number 2 in `encoder_layer`, and keeps it.
+third_norm_first:
+  | enumerate(sublayers, start=1) -> zip((3, 1, 2), sublayers)
+  Your first part has the third norm, your second the first and your third the second.
+  ? Which part comes first, and which number has its norm?
+  # norms[number - 1], counted from 1 where lists count from 0, or from 0 where names
+    count from 1.
 second_norm_for_the_third_part:
   | enumerate(sublayers, start=1) -> zip((1, 2, 2), sublayers)
   Your third part has the gain and the bias of the second norm.
