@@ -415,14 +415,6 @@ feed_forward_of_the_layers_input:
 )
 exercise.edits(
     """
-attentions_side_by_side:
-  | inputs = y
-  | y + sublayer(layer_norm(y -> y + sublayer(layer_norm(inputs if number < 3 else y
-  | layer_norm(y + sublayer(y), gain, bias) ->
-  :     layer_norm(y + sublayer(inputs if number < 3 else y), gain, bias)
-  Both your attentions read the layer's own y.
-  ? Does the second part read y, or what the first part made of it?
-  # Both are attentions, and seem to belong to one step.
 parts_side_by_side:
   | inputs = y
   | sublayer(layer_norm(y -> sublayer(layer_norm(inputs
@@ -515,6 +507,21 @@ norm_before_and_after:
 )
 exercise.edits(
     """
+parts_side_by_side_in_one_sum:
+  | attend_to_memory(norm(a, 2)) -> attend_to_memory(norm(y, 2))
+  | apply_feed_forward(norm(b, 3)) -> apply_feed_forward(norm(y, 3))
+  | a = norm(y + attend(y), 1) -> a = y + attend(y)
+  | b = norm(a + attend_to_memory(a), 2) -> b = a + attend_to_memory(y)
+  | norm(b + apply_feed_forward(b), 3) -> norm(b + apply_feed_forward(y), 3)
+  All three of your parts read the layer's own y, and one sum adds their results to it.
+  ? Does the second part read y, or what the first part made of it?
+  # So do some later models (GPT-J, PaLM).
+attentions_side_by_side_in_one_sum:
+  | attend_to_memory(norm(a, 2)) -> attend_to_memory(norm(y, 2))
+  | a = norm(y + attend(y), 1) -> a = y + attend(y)
+  | norm(a + attend_to_memory(a), 2) -> norm(a + attend_to_memory(y), 2)
+  Both your attentions read the layer's own y, and one sum adds their results to it.
+  # Both are attentions, and seem to belong to one step.
 queries_not_normed: attend_to_memory(norm(a, 2)) -> attend_to_memory(a)
   With the norm before, your cross-attention asks with rows that are not normed.
   ? Which of the rows that go into the second part are normed, and which are not?
