@@ -491,6 +491,15 @@ filled_with_0: scores, -np.inf) -> scores, 0.0)
   Your blocked keys have weight: they count as keys with the score 0.
   ? How large is e to the power of 0?
   # scores * mask is how masks work on pictures.
+filled_with_minus_100: scores, -np.inf) -> scores, -100.0)
+  A blocked key counts as one with the score −100: with no allowed one far above it, it
+    has weight.
+  ? Is there a number that is smaller than every score?
+  # −100 looks small enough next to scores that lie between −1 and 1.
+filled_with_minus_ten_thousand: scores, -np.inf) -> scores, -10000.0)
+  A blocked key counts as one with the score −10000: with no allowed one above it, it
+    has weight.
+  # −10000 fits into float16, and is in BERT's code.
 filled_with_minus_a_billion: scores, -np.inf) -> scores, -1e9)
   A blocked key counts as one with a score such as −10⁹: with no allowed one above it,
     it has weight.
