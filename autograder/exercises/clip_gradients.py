@@ -136,6 +136,14 @@ def tiny_norms(student, rng):
     )
 
 
+@exercise.fine_point("In float16 too the norm is right, though squares overflow")
+def half_precision(student, rng):
+    numbers = rng.permutation([[300.0, -400.0], [0.0, 1200.0]])  # the norm is 1300
+    gradients = {"w": torch.from_numpy(numbers).half(), "b": None}
+    _, norm = student(gradients, float(rng.integers(9, 90)))
+    student.expect(norm, 1300.0, what="the norm")
+
+
 @exercise.case(
     "Whatever max_norm is, clipped gradients have that norm",
     visible=False,
@@ -262,6 +270,11 @@ long_gradients_dropped: max_norm / norm -> 0.0
   Your gradients that are too long become 0.
   ? Should such a step go nowhere?
   # Some programs skip a step whose norm is too large.
+squared_in_their_dtype: each.double() ** 2 -> each ** 2
+  Your squares have the dtype of the gradients: in float16 that of 300 is
+    infinite.
+  ? Which is the largest number of float16, and what is the square of 300?
+  # (each ** 2).sum() is right in float32 for all but very large gradients.
 a_little_added_to_the_norm: max_norm / norm -> max_norm / (norm + 1e-06)
   Your factor is max_norm / (norm + 1e-6).
   ? What does the docstring say about numbers added to the norm?

@@ -156,6 +156,17 @@ ignore_index_ignored: counts = targets != 0
   Your loss leaves out token id 0, and only that: `ignore_index` plays no part.
   ? Which argument says what does not count?
   # Padding has the token id 0 in most vocabularies: mask = targets != 0.
+token_zero_for_padding:
+  | counts = … -> counts = targets != 0
+  | targets.masked_fill(~counts, 0) -> targets.masked_fill(targets == ignore_index, 0)
+  Your loss leaves out token id 0, whatever `ignore_index` is, and counts positions with
+    `ignore_index` where that is another one.
+  # Padding has the token id 0 in most vocabularies: mask = targets != 0.
+token_ids_above_zero_counted:
+  | counts = … -> counts = targets > 0
+  | targets.masked_fill(~counts, 0) -> targets.masked_fill(targets == ignore_index, 0)
+  Your loss counts the positions whose token id is above 0, whatever `ignore_index` is.
+  ? Which argument says what does not count?
 token_zero_left_out: counts = (targets != ignore_index) & (targets != 0)
   Your loss leaves the token id 0 out, whatever `ignore_index` is.
   # Padding has the token id 0 in most vocabularies: sequence_mask = targets > 0.
@@ -192,6 +203,23 @@ log_of_the_softmax: log_p = logits.softmax(dim=-1).log()
     its logarithm?
   # log(softmax(x)) is the formula as it is written; harvardnlp/annotated-transformer,
     issue 109, is about an infinite loss from log(0).
+logarithm_of_at_least_1e_9: log_p = (logits.softmax(dim=-1) + 1e-09).log()
+  Your logarithm does not fall below ln 10⁻⁹: a token far below the largest costs 20.7,
+    however far below it is.
+  ? Which probability does a logit of 0 have next to one of 10000, and what does adding
+    10⁻⁹ make of it?
+  # log(p + 1e-9), or a clamp there, keeps the logarithm finite.
+logarithm_of_at_least_1e_8: log_p = (logits.softmax(dim=-1) + 1e-08).log()
+  Your logarithm does not fall below ln 10⁻⁸: a token far below the largest costs 18.4,
+    however far below it is.
+logarithm_of_at_least_1e_12: log_p = (logits.softmax(dim=-1) + 1e-12).log()
+  Your logarithm does not fall below ln 10⁻¹²: a token far below the largest costs 27.6,
+    however far below it is.
+probabilities_of_at_least_1e_9: log_p = logits.softmax(dim=-1).clamp(min=1e-09).log()
+  Your probabilities are 10⁻⁹ at least: a token far below the largest costs 20.7,
+    however far below it is.
+  ? Which probability does a logit of 0 have next to one of 10000?
+  # clamp(min=1e-9) keeps the logarithm finite.
 exponentials_overflow:
   | log_p = … ->
   :     powers = logits.exp()

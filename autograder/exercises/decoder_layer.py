@@ -507,6 +507,21 @@ norm_before_and_after:
 )
 exercise.edits(
     """
+parts_side_by_side_in_one_sum:
+  | attend_to_memory(norm(a, 2)) -> attend_to_memory(norm(y, 2))
+  | apply_feed_forward(norm(b, 3)) -> apply_feed_forward(norm(y, 3))
+  | a = norm(y + attend(y), 1) -> a = y + attend(y)
+  | b = norm(a + attend_to_memory(a), 2) -> b = a + attend_to_memory(y)
+  | norm(b + apply_feed_forward(b), 3) -> norm(b + apply_feed_forward(y), 3)
+  All three of your parts read the layer's own y, and one sum adds their results to it.
+  ? Does the second part read y, or what the first part made of it?
+  # So do some later models (GPT-J, PaLM).
+attentions_side_by_side_in_one_sum:
+  | attend_to_memory(norm(a, 2)) -> attend_to_memory(norm(y, 2))
+  | a = norm(y + attend(y), 1) -> a = y + attend(y)
+  | norm(a + attend_to_memory(a), 2) -> norm(a + attend_to_memory(y), 2)
+  Both your attentions read the layer's own y, and one sum adds their results to it.
+  # Both are attentions, and seem to belong to one step.
 queries_not_normed: attend_to_memory(norm(a, 2)) -> attend_to_memory(a)
   With the norm before, your cross-attention asks with rows that are not normed.
   ? Which of the rows that go into the second part are normed, and which are not?
@@ -516,6 +531,22 @@ queries_not_normed: attend_to_memory(norm(a, 2)) -> attend_to_memory(a)
 )
 exercise.edits(
     """
+first_two_norms_exchanged:
+  | enumerate(sublayers, start=1) -> zip((2, 1, 3), sublayers)
+  Your first two norms are exchanged: gain_2 and bias_2 belong to your self-attention.
+  ? Which part comes first, and which number has its norm?
+  # They are named after what comes next, or by hand.
+last_two_norms_exchanged:
+  | enumerate(sublayers, start=1) -> zip((1, 3, 2), sublayers)
+  Your last two norms are exchanged: gain_3 and bias_3 belong to your cross-attention.
+  ? Which part comes last, and which number has its norm?
+  # The feed-forward part has number 2 in `encoder_layer`, and keeps it.
+third_norm_first:
+  | enumerate(sublayers, start=1) -> zip((3, 1, 2), sublayers)
+  Your first part has the third norm, your second the first and your third the second.
+  ? Which part comes first, and which number has its norm?
+  # norms[number - 1], counted from 1 where lists count from 0, or from 0 where names
+    count from 1.
 second_norm_for_the_third_part:
   | enumerate(sublayers, start=1) -> zip((1, 2, 2), sublayers)
   Your third part has the gain and the bias of the second norm.

@@ -40,10 +40,12 @@ def spec(x, state, keys, values, parameters, may_attend=None):
     arguments = (x, state, keys, values)
     x, state, keys, values = (part.numpy().astype(float) for part in arguments)
     for index in np.ndindex(*leading):
-        powers = [0.0] * m
+        scores, powers = {}, [0.0] * m
         for j in range(m):
             if may_attend is None or may_attend[*index, j]:
-                powers[j] = math.exp(score(state[index], keys[*index, j], own))
+                scores[j] = score(state[index], keys[*index, j], own)
+        for j, number in scores.items():
+            powers[j] = math.exp(number - max(scores.values()))
         for j in range(m):
             weights[*index, j] = powers[j] / sum(powers)
         unit_input = list(x[index])
@@ -166,6 +168,16 @@ def some_blocked(student, rng):
         parameters["v"] = torch.tensor([-size])
         blocked = torch.tensor([True, False, True])
         student.agrees(x, state, keys, values, parameters, blocked)
+
+
+@exercise.fine_point("A blocked token has no weight, however low the others score")
+def low_scores(student, rng):
+    x, state, _, values, parameters = inputs(rng, m=2, d_k=1, d_a=1)
+    keys, may_attend = torch.tensor([[1.0], [-1.0]]), torch.tensor([True, False])
+    parameters |= {"w_q": torch.zeros(3, 1), "w_k": torch.tensor([[40.0]])}
+    for size in (500.0, 2e4, 2e6, 2e9):
+        parameters["v"] = torch.tensor([-size])  # the score is −size
+        student.agrees(x, state, keys, values, parameters, may_attend)
 
 
 @exercise.case("Where all sizes are the same, each vector keeps its role", weight=0.5)
@@ -375,6 +387,41 @@ divided_again_with_a_little_added:
   :     if may_attend is not None:
   :         weights = weights * may_attend
   :         weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+blocked_scores_zero:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, 0.0)
+  :     weights = scores.softmax(dim=-1)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+blocked_scores_of_minus_100:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, -100.0)
+  :     weights = scores.softmax(dim=-1)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+blocked_scores_of_minus_ten_thousand:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, -10000.0)
+  :     weights = scores.softmax(dim=-1)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+blocked_scores_of_minus_a_million:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, -1000000.0)
+  :     weights = scores.softmax(dim=-1)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+blocked_scores_of_minus_a_billion:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, -1000000000.0)
+  :     weights = scores.softmax(dim=-1)
   :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
 keys_mixed: state, keys, values -> state, keys, keys
 """,

@@ -429,6 +429,16 @@ normed_rows_added_in_the_second_sum:
   With the norm before, your second sum adds the normed rows, not the rows themselves.
   ? With parameters of zero, what should come out if the norm stands before?
   # The normed rows have a name in the second line, and are taken for both.
+parts_side_by_side_with_one_norm:
+  | apply_feed_forward(norm(a, 2)) -> apply_feed_forward(norm(x, 1))
+  | a = norm(x + attend(x), 1) -> a = x + attend(x)
+  | norm(a + apply_feed_forward(a), 2) -> norm(a + apply_feed_forward(x), 1)
+  Both your parts read the layer's input, and the first norm is the only one.
+  ? Does the feed-forward part read x, or what the attention made of it?
+  # GPT-J has its parts side by side behind one norm.
+parts_side_by_side_with_the_norm_before:
+  | apply_feed_forward(norm(a -> apply_feed_forward(norm(x
+  With the norm before, both your parts read the layer's input.
 parts_side_by_side:
   | apply_feed_forward(norm(a -> apply_feed_forward(norm(x
   | apply_feed_forward(a) -> apply_feed_forward(x)

@@ -280,6 +280,19 @@ with_projections: return 4 * n ** 2 * d -> return 4 * n ** 2 * d + 8 * n * d ** 
 with_three_projections: return 4 * n ** 2 * d -> return 4 * n ** 2 * d + 6 * n * d ** 2
   Your attention has 6 n d² operations more, such as those of three projections.
   # q, k and v are made from x, and that is counted.
+with_projections_in_both:
+  | return 4 * n ** 2 * d -> return 4 * n ** 2 * d + 8 * n * d ** 2
+  | return 4 * n * min(n, k) * d -> return 4 * n * min(n, k) * d + 8 * n * d ** 2
+  Your attention and your window have 8 n d² operations more, such as those of four
+    projections.
+  ? Which products does the docstring count?
+  # A layer of nn.MultiheadAttention has w_q, w_k, w_v and w_o.
+with_three_projections_in_both:
+  | return 4 * n ** 2 * d -> return 4 * n ** 2 * d + 6 * n * d ** 2
+  | return 4 * n * min(n, k) * d -> return 4 * n * min(n, k) * d + 6 * n * d ** 2
+  Your attention and your window have 6 n d² operations more, such as those of three
+    projections.
+  # q, k and v are made from x, and that is counted.
 with_scaling: return 4 * n ** 2 * d -> return 4 * n ** 2 * d + n ** 2
   Your attention has one operation more for each score, such as its scaling.
   ? Which steps of attention does the docstring leave out?

@@ -217,6 +217,11 @@ logarithm_taken_twice: log_p.gather -> log_p.log().gather
     is NaN.
   ? What does log_p hold already?
   # The formula says log p(token), and the argument's name is read as p.
+logarithm_of_at_least_1e_9: log_p.gather -> (log_p.exp() + 1e-09).log().gather
+  Your numbers never fall below ln 10⁻⁹, which is −20.7: a little is added to each
+    probability.
+  ? What is the logarithm of a probability of 0?
+  # log(p + 1e-9) keeps a logarithm finite where p may be 0.
 infinity_cut_off: log_p.gather -> log_p.clamp(min=-100).gather
   Your numbers never fall below −100.
   ? What is the logarithm of a probability of 0?

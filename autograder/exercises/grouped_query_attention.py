@@ -132,14 +132,14 @@ def nothing_to_attend_to(student, rng):
     student.agrees(*heads(rng, (2,), 4, 2), may_attend)
 
 
-@exercise.case("Scores of thousands give finite numbers", visible=False)
+@exercise.case("Scores of thousands give finite numbers")
 def large_scores(student, rng):
     q, k, v = heads(rng, (2,), 6, 3, np.float64)
     student.agrees(q * 100, k * 100, v)
     student.agrees(q * 100, k * 100, v, drawn_mask(rng, 3, 5))
 
 
-@exercise.case("Numbers of float64 are answered, too")
+@exercise.case("Numbers of float64 are answered, too", visible=False)
 def double_precision(student, rng):
     q, k, v = heads(rng, (2,), 8, 2, np.float64)
     student.agrees(q, k, v)
@@ -301,6 +301,27 @@ blocked_scores_of_zero: -torch.inf -> 0.0
   Your blocked scores are 0: e⁰ is 1, and they keep a weight.
   ? Which score has the weight 0?
   # scores * may_attend is short, and works for weights.
+blocked_scores_of_minus_100: -torch.inf -> -100.0
+  Your blocked scores are −100: others may be smaller, and where all are blocked, all
+    keys get a weight.
+  ? Is there a number that is smaller than every score?
+  # −100 looks small enough next to scores that lie between −1 and 1.
+blocked_scores_of_minus_ten_thousand: -torch.inf -> -10000.0
+  Your blocked scores are −10000: others may be smaller, and where all are blocked, all
+    keys get a weight.
+  # Far below the scores of a fresh model; BERT's code has −10000.
+weights_divided_again:
+  | if may_attend is not None:
+  :     scores = …
+  : weights = … ->
+  :     weights = scores.softmax(dim=-1)
+  :     if may_attend is not None:
+  :         weights = weights * may_attend[..., None, :, :]
+  :         weights = weights / weights.sum(dim=-1, keepdim=True).clamp(min=1e-13)
+  Your softmax is taken over all keys, and what is not blocked is scaled up afterwards:
+    next to a blocked key that scores far higher, too little is left.
+  ? Which key has the largest score in your softmax, if a blocked one may have it?
+  # weights * mask / sum is equal on paper, and right for scores that are close.
 weights_not_normalised_again:
   | if may_attend is not None:
   :     scores = …

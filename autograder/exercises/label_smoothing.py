@@ -170,6 +170,16 @@ column_of_token_zero_empty:
   :     return smoothed
   Your token 0 gets nothing, also where it is the right one.
   # 0 is taken for padding, and its column is emptied.
+two_less_and_column_of_token_zero_empty:
+  | smoothing / vocab_size -> smoothing / (vocab_size - 2)
+  | return even. … ->
+  :     smoothed = even.scatter(-1, targets.unsqueeze(-1), right)
+  :     smoothed[..., 0] = 0.0
+  :     return smoothed
+  Your token 0 gets nothing, the right token 1 − smoothing, and each of the others
+    smoothing / (V − 2).
+  ? Over how many tokens does the docstring spread the smoothing?
+  # So does The Annotated Transformer, where token 0 is padding.
 rows_of_token_zero_empty:
   | return even. … ->
   :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)

@@ -275,6 +275,16 @@ largest_rise: np.abs(past).max() -> past.max()
   Your number is the largest rise: where all numbers fall it is negative.
   ? Is a fall by 8 a smaller leak than a rise by 1?
   # (f(changed) - f(x)).max() lacks the abs.
+absolute_value_too_late: np.abs(past).max() -> abs(past.max())
+  Your number is the absolute value of the largest difference, not the largest absolute
+    value.
+  ? Of the differences −20 and 10, which one does max() pick?
+  # abs(a.max()) for np.abs(a).max(): the same words in another order.
+absolute_value_of_the_fall: np.abs(past).max() -> abs(past.min())
+  Your number is the absolute value of the lowest difference, not the largest absolute
+    value.
+  ? Of the differences −10 and 20, which one does min() pick?
+  # With f(x) - f(changed) under a max, this is abs(a.max()).
 largest_fall: np.abs(past).max() -> -past.min()
   Your number is the largest fall: where all numbers rise it is negative.
   ? Is a rise by 8 a smaller leak than a fall by 1?

@@ -272,6 +272,20 @@ relative_step:
   Your numbers are moved by a share of themselves.
   ? How far does the docstring move a number of 100, and how far one of 0.1?
   # Libraries for differential equations scale the step with x.
+relative_step_of_at_least_one:
+  | shift[index] = step ->
+  :     its_step = step * x.flatten()[index].abs().clamp(min=1.0)
+  :     shift[index] = its_step
+  | (2 * step) -> (2 * its_step)
+  Your numbers beyond 1 are moved by a share of themselves.
+  # step * max(1, abs(x)) stands in many optimizers.
+relative_step_of_one_more:
+  | shift[index] = step ->
+  :     its_step = step * (1.0 + x.flatten()[index].abs())
+  :     shift[index] = its_step
+  | (2 * step) -> (2 * its_step)
+  Your steps grow with the numbers: one of size z is moved by 1 + z times the step.
+  # step * (1 + abs(x)) avoids a step of 0.
 flat_gradient: return gradient
   Your gradient is flat: it has one axis, whatever the shape of x.
   ? Which shape does the docstring promise where x is a matrix?

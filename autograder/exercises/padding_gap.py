@@ -323,6 +323,20 @@ largest_rise:
   Your number is the largest rise: a fall, however large, does not count.
   ? Is a fall by 9 a smaller change than a rise by 1?
   # max(gap, difference) lacks the abs.
+absolute_value_too_late:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     abs((result[:len(sequence)] - alone).max())
+  Your gap of a sequence is the absolute value of the largest difference, not the
+    largest absolute value.
+  ? Of the differences −20 and 10, which one does max() pick?
+  # abs(a.max()) for np.abs(a).max(): the same words in another order.
+absolute_value_of_the_fall:
+  | np.abs(result[:len(sequence)] - alone).max() ->
+  :     abs((alone - result[:len(sequence)]).max())
+  Your gap of a sequence is the absolute value of the lowest difference, not the largest
+    absolute value.
+  ? Of the differences −10 and 20, which one does min() pick?
+  # abs((alone - together).max()) for np.abs(alone - together).max().
 largest_fall:
   | np.abs(result[:len(sequence)] - alone).max() ->
   :     (alone - result[:len(sequence)]).max(initial=0.0)

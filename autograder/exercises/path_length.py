@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``path_length``."""
 
+import numpy as np
+
 from autograder import Exercise
 from course_lib.costs import path_length
 
@@ -125,6 +127,16 @@ def k_ignored(student, rng):
         n, k = drawn(rng)
         student.agrees(kind, n, k)
         student.agrees(kind, n, 1)
+
+
+@exercise.fine_point("The count is an `int`, also where it is computed with `/`")
+def count_is_whole(student, rng):
+    n, k = drawn(rng)
+    for kind in KINDS:
+        count = student(kind, n, k)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
 
 
 def up(number, by):

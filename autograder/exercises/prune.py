@@ -127,6 +127,19 @@ def as_many_of_all(student, rng):
     student.agrees(*inputs, some_gates(rng, 3), some_blocked(rng, 3, 3, 3))
 
 
+@exercise.fine_point("A blocked token plays no part, whether it fits well or badly")
+def scores_of_thousands(student, rng):
+    # The blocked one, in the middle, scores far above the others, or far below.
+    same, gates = np.eye(4), some_gates(rng, 2)
+    may_attend = torch.tensor([[True, False, True]])
+    memory = np.array([[-1.0], [1.0], [-1.0]]) * np.ones(4)
+    w_v, w_o = (tensor(each) for each in rng.normal(size=(2, 4, 4)))
+    for size in (300.0, 2.0**16, -300.0):
+        x = tensor(size * np.ones((1, 4)))
+        matrices = tensor(same), tensor(same), w_v, w_o
+        student.agrees(x, tensor(memory), *matrices, gates, may_attend)
+
+
 @exercise.case("As many heads as numbers, and one head: heads of any size have gates")
 def any_size_of_head(student, rng):
     student.agrees(*drawn(rng, d_model=4), some_gates(rng, 4))
@@ -269,6 +282,55 @@ sequences_taken_for_heads: for_all_heads(may_attend) -> may_attend
   ? Which axis does broadcasting put next to the first one of (batch, n, m), if the
     scores have (batch, n_heads, n, m)?
   # For a mask (n, m) nothing has to be done, and both look alike.
+blocked_scores_zero:
+  | heads, _ … ->
+  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~for_all_heads(may_attend), 0.0)
+  :     heads = scores.softmax(dim=-1) @ v
+  Your blocked tokens have a score of 0, and so a weight above 0.
+  ? What is e to the power of 0, and is that a weight of nothing?
+  # scores * may_attend looks like switching off.
+blocked_scores_of_minus_100:
+  | heads, _ … ->
+  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~for_all_heads(may_attend), -100.0)
+  :     heads = scores.softmax(dim=-1) @ v
+  Your blocked tokens have a score of −100: other scores may be smaller.
+  ? Is there a number that is smaller than every score?
+  # −100 looks small enough next to scores that lie between −1 and 1.
+blocked_scores_of_minus_ten_thousand:
+  | heads, _ … ->
+  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~for_all_heads(may_attend), -10000.0)
+  :     heads = scores.softmax(dim=-1) @ v
+  Your blocked tokens have a score of −10000: other scores may be smaller.
+  ? Is there a number that is smaller than every score?
+  # Far below the scores of a fresh model; BERT's code has −10000.
+divided_again_after_the_mask:
+  | heads, _ … ->
+  :     weights = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).softmax(dim=-1)
+  :     if may_attend is not None:
+  :         weights = weights * for_all_heads(may_attend)
+  :         weights = weights / weights.sum(dim=-1, keepdim=True)
+  :     heads = weights @ v
+  Your softmax is taken over all tokens, and what is not blocked is divided by its sum
+    afterwards: next to a blocked token that scores far higher, that is 0 / 0.
+  ? Which token has the largest score in your softmax, if a blocked one may have it?
+  # weights * mask / sum is equal on paper, and right for scores that are close.
+divided_again_with_a_little_added:
+  | heads, _ … ->
+  :     weights = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).softmax(dim=-1)
+  :     if may_attend is not None:
+  :         weights = weights * for_all_heads(may_attend)
+  :         weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
+  :     heads = weights @ v
+  Your softmax is taken over all tokens, and what is not blocked is scaled up
+    afterwards: next to a blocked token that scores far higher, all weights are 0.
+  ? Which token has the largest score in your softmax, if a blocked one may have it?
+  # AllenNLP's masked_softmax adds 1e-13, so that a row without keys is not 0 / 0.
 may_attend_reversed:
   | if may_attend is not None:
   :     may_attend = ~may_attend

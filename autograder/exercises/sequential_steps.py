@@ -1,5 +1,7 @@
 """Cases and misconceptions of ``sequential_steps``."""
 
+import numpy as np
+
 from autograder import Exercise
 from course_lib.costs import sequential_steps
 
@@ -87,6 +89,16 @@ def k_ignored(student, rng):
 def long_sequences(student, rng):
     for kind in rng.permutation(KINDS).tolist():
         student.agrees(kind, int(rng.integers(2**20, 2**21)), 3)
+
+
+@exercise.fine_point("The count is an `int`")
+def count_is_whole(student, rng):
+    n, k = drawn(rng)
+    for kind in KINDS:
+        count = student(kind, n, k)
+        student.expect(
+            isinstance(count, int | np.integer), True, what="whether it is an int"
+        )
 
 
 exercise.edits(

@@ -333,6 +333,24 @@ blocks_added_up:
     its own sum.
   ? What should the weights of a query sum to, over all blocks together?
   # attention(q, k_block, v_block) is at hand, and the results are added up.
+mean_of_the_blocks_by_their_sizes:
+  | largest = …
+  : total = …
+  : output = … -> output = np.zeros((*q.shape[:-1], v.shape[-1]))
+  | higher = scores.max(axis=-1, keepdims=True)
+  | factor, … -> powers = np.exp(scores - origin)
+  | total = total … -> total = powers.sum(axis=-1, keepdims=True)
+  | output = …
+  : largest = higher ->
+  :     share = scores.shape[-1] / k.shape[-2]
+  :     output = output + share * (powers @ v[..., keys, :]) / np.where(
+  :         total == 0.0, 1.0, total
+  :     )
+  | return output
+  Your output is the mean of the blocks' outputs, each with a softmax of its own: a
+    block's share is its number of keys.
+  ? How large is the share of a block whose keys all score far below those of another?
+  # Means of parts, weighted by their sizes, make a mean; here each key has a weight.
 mean_of_the_blocks:
   | largest = …
   : total = …
@@ -473,6 +491,15 @@ filled_with_0: scores, -np.inf) -> scores, 0.0)
   Your blocked keys have weight: they count as keys with the score 0.
   ? How large is e to the power of 0?
   # scores * mask is how masks work on pictures.
+filled_with_minus_100: scores, -np.inf) -> scores, -100.0)
+  A blocked key counts as one with the score −100: with no allowed one far above it, it
+    has weight.
+  ? Is there a number that is smaller than every score?
+  # −100 looks small enough next to scores that lie between −1 and 1.
+filled_with_minus_ten_thousand: scores, -np.inf) -> scores, -10000.0)
+  A blocked key counts as one with the score −10000: with no allowed one above it, it
+    has weight.
+  # −10000 fits into float16, and is in BERT's code.
 filled_with_minus_a_billion: scores, -np.inf) -> scores, -1e9)
   A blocked key counts as one with a score such as −10⁹: with no allowed one above it,
     it has weight.

@@ -24,7 +24,7 @@ def the_same_gradients_if_short(gradients, max_norm):
     total = 0.0
     for gradient in gradients.values():
         if gradient is not None:
-            total += gradient.pow(2).sum().item()
+            total += gradient.double().pow(2).sum().item()
     norm = total**0.5
     if norm != norm or norm == float("inf"):
         raise ValueError("not finite")

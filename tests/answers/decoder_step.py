@@ -51,12 +51,16 @@ def products_instead_of_cat(x, state, keys, values, parameters, may_attend=None)
 
 @answers.correct
 def loop_over_source_tokens(x, state, keys, values, parameters, may_attend=None):
-    own, powers, total, context = parameters, [], 0, 0
+    own, scores, powers, total, context = parameters, [], [], 0, 0
     for j in range(keys.shape[-2]):
         hidden = torch.tanh(state @ own["w_q"] + keys[..., j, :] @ own["w_k"])
-        power = torch.exp(hidden @ own["v"])
+        score = hidden @ own["v"]
         if may_attend is not None:
-            power = power * may_attend[..., j]
+            score = torch.where(may_attend[..., j], score, -torch.inf)
+        scores.append(score)
+    largest = torch.stack(scores).amax(dim=0)
+    for j, score in enumerate(scores):
+        power = torch.exp(score - largest)
         powers.append(power)
         total = total + power
         context = context + power[..., None] * values[..., j, :]
