@@ -3,7 +3,7 @@
 They are kept apart from the banks: what becomes of them says what learners will meet.
 Nothing may be tuned to them; a set whose results were read is replaced by a new one.
 
-``first.csv`` to ``eighth.csv`` say what readers judged of each wrong answer of a set:
+``first.csv`` to ``ninth.csv`` say what readers judged of each wrong answer of a set:
 whether the diagnosis is true and specific, vague or false, or there is none; and
 whether the failed claims alone lead to what is wrong. Each set was judged before
 anything was changed for it. The fourth is of lesson 07 alone, the fifth of lessons 12
@@ -12,7 +12,8 @@ answer is a test (``test_attention``, …), a wrong one is a weak or a bad test,
 remark begins with its points. ``messages`` has pictures of what JupyterLab shows of
 twenty answers of the third: on the left before banks had options, on the right now.
 The seventh and the eighth are of all lessons, by three authors, dealt out by lot
-before anything was judged; the course changed after the one and before the other.
+before anything was judged; the course changed after the one and before the other. The
+ninth is of lesson 15.
 ``sets.toml`` says when each was judged, ``table`` counts; ``docs/diagnosis.md`` says
 how sets are made and what counts as what.
 """
