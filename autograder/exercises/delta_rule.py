@@ -123,6 +123,7 @@ strength_ignored: strength = 1.0
   Your strengths are not used: each token replaces what is stored.
   ? Which argument does your answer not use?
 strength_of_the_value_only:
+  | strength = 1.0
   | error = value - key … ->
   :     error = strengths[..., i, np.newaxis, np.newaxis] * value - key @ state
   Your strength multiplies the value, and what was stored is taken away in whole.

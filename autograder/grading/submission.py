@@ -319,9 +319,9 @@ def choice_of_notebook(path: Path, lesson: str) -> str:
     if path not in notebooks:
         return ""
     taken = printable_name(path.name)
-    kept = re.compile(re.escape(path.stem) + r"\.before-update-\d+")
+    older = re.compile(re.escape(path.stem) + r"\.before-update-\d+")
     others = [each.name for each in notebooks if each != path]
-    if others := [name for name in others if not kept.fullmatch(Path(name).stem)]:
+    if others := [name for name in others if not older.fullmatch(Path(name).stem)]:
         more = [] if len(others) <= MAX_NAMES else ["…"]
         listed = ", ".join([*map(printable_name, others[:MAX_NAMES]), *more])
         return f"{taken} was graded, and not {listed}: hand in one notebook only."
