@@ -146,6 +146,19 @@ last_query_left_out: period, 2 * period -> period, max(2 * period - 1, period + 
   Your mean leaves out the last query.
   ? Which token stands behind the last one of the first half?
   # Nothing is left to predict behind the last token, and it is dropped.
+first_query_left_out_always: torch.arange(period, -> torch.arange(period + 1,
+  Your mean leaves out the first query of the second half: with a period of 1, that is
+    the only one.
+  ? Has the token at position `period` been there before?
+  # The repetition's first token cannot be foreseen, and is left out.
+last_query_left_out_always: period, 2 * period -> period, 2 * period - 1
+  Your mean leaves out the last query: with a period of 1, that is the only one.
+  ? Which token stands behind the last one of the first half?
+  # Nothing is left to predict behind the last token, and it is dropped.
+last_query_counts_as_zero:
+  | period, 2 * period -> period, 2 * period - 1
+  | mean(dim=-1) -> sum(dim=-1) / period
+  Your sum leaves out the last query, and is divided by the period.
 last_key_at_the_start: queries - period + 1 -> (queries + 1) % period
   Your last query is to attend to position 0.
   ? Which position is the one behind position period − 1?
