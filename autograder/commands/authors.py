@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -157,6 +158,12 @@ def new_command(
         if begun:
             shutil.rmtree(begun.parent)
         raise
+    _say_begun(course, paths, name, folder, section)
+
+
+def _say_begun(
+    course: Course, paths: Sequence[Path], name: str, folder: str, section: str
+) -> None:
     for path in paths:
         print(f"Written: {course.relative(path)}")
     tests = "" if course.is_private(folder) else " and `make test`"

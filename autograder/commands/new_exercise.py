@@ -203,6 +203,20 @@ def new_exercise(
         answers: _with_words(ANSWERS + _numbered(OTHER, MIN_OTHERS), words),
         source.path: _with_cells(source, _with_words(CELLS, words), section),
     }
+    texts |= _shared_files(course, bank, source, words, section)
+    write_together(texts)
+    return list(texts)
+
+
+def _shared_files(
+    course: Course,
+    bank: Path,
+    source: LessonSource,
+    words: Mapping[str, str],
+    section: str,
+) -> dict[Path, str]:
+    """Return the texts of files that know all exercises, with the new one in them."""
+    texts: dict[Path, str] = {}
     sentences = bank.with_name(SENTENCES)
     if sentences.is_file():
         text = sentences.read_text(encoding="utf-8")
@@ -210,9 +224,9 @@ def new_exercise(
     readme = course.root / "README.md"
     if readme.is_file() and not source.is_private:
         further = f"# ## {section}\n" in _further(source)
-        texts[readme] = _with_counts(readme, lesson, len(source.exercises) + 1, further)
-    write_together(texts)
-    return list(texts)
+        n_exercises = len(source.exercises) + 1
+        texts[readme] = _with_counts(readme, source.path.stem, n_exercises, further)
+    return texts
 
 
 def _require_folders(course: Course, *paths: Path) -> None:

@@ -79,17 +79,7 @@ def condition(
     if all(fails) or not any(fails):
         return ""
     arguments = [named_arguments(exercise, call) for call in calls]
-    least: dict[str, int] = {}
-    for name, value in itertools.chain(*(each.items() for each in arguments)):
-        if (numbers := numbers_of(value)) is not None and numbers.ndim:
-            least[name] = min(least.get(name, numbers.ndim), numbers.ndim)
-    held: dict[Feature, list[int]] = {}
-    for number, named in enumerate(arguments):
-        features = dict.fromkeys(_features(exercise, named, least))
-        if asked and asked[number]:
-            features[Feature("error", f"where {asked[number]} is asked for")] = None
-        for feature in features:
-            held.setdefault(feature, []).append(number)
+    held = _held(exercise, arguments, asked)
     failing = [number for number, failed in enumerate(fails) if failed]
     fitting = [feature for feature in held if held[feature] == failing]
     fitting.sort(key=lambda each: FAMILIES.index(each.family))
@@ -114,6 +104,24 @@ def condition(
     ):
         return ""
     return fitting[0].text
+
+
+def _held(
+    exercise: Exercise, arguments: Sequence[dict[str, Any]], asked: Sequence[str]
+) -> dict[Feature, list[int]]:
+    """Return by feature the numbers of the calls that have it."""
+    least: dict[str, int] = {}
+    for name, value in itertools.chain(*(each.items() for each in arguments)):
+        if (numbers := numbers_of(value)) is not None and numbers.ndim:
+            least[name] = min(least.get(name, numbers.ndim), numbers.ndim)
+    held: dict[Feature, list[int]] = {}
+    for number, named in enumerate(arguments):
+        features = dict.fromkeys(_features(exercise, named, least))
+        if asked and asked[number]:
+            features[Feature("error", f"where {asked[number]} is asked for")] = None
+        for feature in features:
+            held.setdefault(feature, []).append(number)
+    return held
 
 
 def named_arguments(exercise: Exercise, call: Call) -> dict[str, Any]:
