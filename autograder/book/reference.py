@@ -93,8 +93,8 @@ SUBJECTS = (
         "Decoding, sampling, and what is measured in a model.",
         _of(
             "course_lib.nn",
-            "decoding sampling generating translator pretrained head_roles pruning "
-            "language_data",
+            "decoding sampling generating translator pretrained model_file head_roles "
+            "patching pruning language_data",
         ),
     ),
     ModuleGroup(

@@ -41,7 +41,7 @@ def read_papers(path: Path) -> tuple[Paper, ...]:
     citation or its link needs, or two entries share author and year, by which a text
     cites them.
 
-    >>> read_papers(Path(__file__).with_name("papers.bib"))[1].title
+    >>> read_papers(Path(__file__).with_name("papers.bib"))[2].title
     'Layer Normalization'
     """
     try:

@@ -57,6 +57,8 @@ LEFT_OUT = {
     "stories": "draws stories of its own words for one experiment",
     "decoder_variants": "three decoders of lesson 04, called through leak",
     "learning_rates": "trains one small model at rates of its own",
+    "next_token_example": "a command: writes a view's stored example",
+    "own_words": "files of the trained models, and a view's stored example",
     "deep_stack": "makes its stacks and token ids itself, of six kinds by name",
     "single_head_model": "draws its sequences itself, for two experiments",
     "own_decoder": "runs functions of the reader on one trained model",

@@ -37,6 +37,7 @@ NOT_PUBLIC = {
     "course_lib.corpora": "what makes the data; what reads it has a page",
     "course_lib.nn.arguments": "what modules refuse: part of them",
     "course_lib.nn.flash_kernels": "needs Triton, an extra, to be imported",
+    "course_lib.nn.models": "a command, with --help",
     "course_lib.nn.train": "a command, with --help",
     "course_lib.nn.training": "what that command is made of",
 }

@@ -245,7 +245,7 @@ def test_build_prints_each_remark_once(folder, tmp_path, monkeypatch, capsys):
 
 def test_every_exercise_runs_with_all_packages():
     packages = PACKAGES | packages_wanted()
-    assert len(exercises_that_run(packages)) == 95
+    assert len(exercises_that_run(packages)) == 103
     assert len(wheel(packages)) <= MAX_BYTES
 
 

@@ -350,7 +350,7 @@ def test_changed_demonstration_stays_unless_changed_upstream(learner):
     assert learner.texts[1] == "temperature = 9"
     assert learner.texts[4] == "Better words."
     assert "1 cell as you changed it" in line
-    assert "1 cell of the lesson that you had changed" in line
+    assert "1 cell of the lesson that had another text" in line
 
 
 CLAIM = "# So it is.\nassert temperature == 1"
@@ -387,7 +387,7 @@ def test_assertions_go_without_the_original(learner):
     older_copy(learner)
     Copy(learner.course, LESSON).base.unlink()
     learner.release()
-    assert "that you had changed" not in learner.update().line
+    assert "that had another text" not in learner.update().line
     assert learner.texts == [cell.source for cell in lesson_cells()]
 
 
@@ -438,7 +438,7 @@ def test_cells_are_known_by_their_text_where_ids_count_anew():
 def test_changed_check_is_replaced_by_the_courses(learner):
     learner.write(check_softmax="pass")
     learner.release(title="# Newer")
-    assert "1 cell of the lesson that you had changed" in learner.update().line
+    assert "1 cell of the lesson that had another text" in learner.update().line
     assert learner.texts[3] == "check(softmax)"
 
 
