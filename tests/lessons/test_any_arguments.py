@@ -48,6 +48,8 @@ ELSEWHERE = {  # with properties of their own
     "tile_steps": "tests/figures/test_living_tiling.py",
     "torch_encoder": "tests/lessons/test_torch_encoder.py",
     "token_statistics": "tests/lessons/test_token_statistics.py",
+    "typed_text": "tests/figures/test_living_text_tokens.py",
+    "typed_translation": "tests/figures/test_living_translator.py",
     "translation_errors": "tests/lessons/test_small_translator.py",
     "reference_alignments": "tests/experiments/test_alignments.py",
 }
