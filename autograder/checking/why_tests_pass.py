@@ -127,12 +127,14 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
             "the first": lambda part: part[:1],
             "the last": lambda part: part[-1:],
         }
-        if all(Counter(got) == Counter(right) for got, right in pairs):
+        # By their texts: a broken version may return what cannot be counted or compared.
+        texts = [([*map(repr, got)], [*map(repr, right)]) for got, right in pairs]
+        if all(Counter(got) == Counter(right) for got, right in texts):
             return ["what the lists hold, in another order"]
         return [
             name
             for name, of in of_lists.items()
-            if all(of(got) == of(right) for got, right in pairs)
+            if all(of(got) == of(right) for got, right in texts)
         ]
     if any(np.shape(got) != np.shape(right) for got, right in pairs):
         return []

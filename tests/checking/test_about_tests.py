@@ -7,7 +7,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from autograder.checking import functions_under_test
+from autograder.checking import functions_under_test, why_tests_pass
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
 from autograder.checking.functions_under_test import CallsMade, under_test
@@ -184,6 +184,18 @@ INNOCENT = [
 @pytest.mark.parametrize("body", INNOCENT)
 def test_nothing_is_said_of_assertions_that_can_fail(body):
     assert cannot_fail(in_a_test(body), "test_it") == ""
+
+
+def test_lists_of_lists_that_are_wrong_are_compared():
+    # As lists of pairs are where a broken `train_bpe` returns lists for tuples.
+    pairs = [([["a", "b"], ["b", "c"]], [["b", "c"], ["a", "b"]])]
+    assert why_tests_pass._shared_of_part(pairs) == [
+        "what the lists hold, in another order"
+    ]
+    assert why_tests_pass._shared_of_part([([["a"], "c"], [["b"], "c"])]) == [
+        "the lengths",
+        "the last",
+    ]
 
 
 def test_results_compared_with_each_other_are_found_by_the_text():
