@@ -127,7 +127,7 @@ def _shared_of_part(pairs: Sequence[tuple[Any, Any]]) -> list[str]:
             "the first": lambda part: part[:1],
             "the last": lambda part: part[-1:],
         }
-        # By their texts: a broken version may return what cannot be counted or compared.
+        # By their texts: a broken version may return what cannot be counted.
         texts = [([*map(repr, got)], [*map(repr, right)]) for got, right in pairs]
         if all(Counter(got) == Counter(right) for got, right in texts):
             return ["what the lists hold, in another order"]
