@@ -3,9 +3,7 @@
 from autograder.course import Course
 from autograder.grading import classroom
 from autograder.grading.submission import choice_of_notebook
-from tests.grading.class_folder import (
-    hand_in,
-)
+from tests.grading.class_folder import hand_in
 from tests.submissions import LESSON
 
 

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.sandbox import (
-    environment,
-    one_processor,
-)
-from tests.grading.engines import (
-    SANDBOX_USERS,
-    engine_of,
-    processes_of,
-)
+from autograder.grading.sandbox import environment, one_processor
+from tests.grading.engines import SANDBOX_USERS, engine_of, processes_of
 from tests.grading.sessions import inside, own, session_of
 from tests.submissions import COURSE
 

@@ -11,17 +11,8 @@ from autograder.grading import course_copy
 from autograder.grading.engine import Engine
 from autograder.grading.inside import wire
 from autograder.grading.inside.isolation import Limits
-from autograder.grading.sandbox import (
-    NoSandbox,
-    Sandbox,
-    SandboxFailure,
-    check_started,
-)
-from tests.grading.engines import (
-    SEED,
-    SHORT,
-    processes_of,
-)
+from autograder.grading.sandbox import NoSandbox, Sandbox, SandboxFailure, check_started
+from tests.grading.engines import SEED, SHORT, processes_of
 from tests.grading.sessions import inside, look, own, session_of
 from tests.submissions import COURSE, LESSON
 
@@ -103,10 +94,7 @@ DEATHS = {
         "import time; time.sleep(60)",
         4,
     ),
-    "cleared memory": (
-        "import ctypes; ctypes.memset(id(None), 255, 1 << 22)",
-        None,
-    ),
+    "cleared memory": ("import ctypes; ctypes.memset(id(None), 255, 1 << 22)", None),
 }
 
 

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.inside.isolation import Limits
-from tests.grading.engines import (
-    processes_of,
-)
+from tests.grading.engines import processes_of
 from tests.grading.sessions import inside, own, session_of
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.alone]
