@@ -1,7 +1,4 @@
-"""What is done before anything is imported or printed, on any machine.
-
-The commands are quick since what they never use of libraries is left out.
-"""
+"""What is done before anything is computed or printed, on any machine."""
 
 import codecs
 import sys
@@ -14,16 +11,6 @@ IN_ASCII = str.maketrans(
         **{"≤": "<=", "≥": ">=", "√": "sqrt", "●": "*", "⟨": "<", "⟩": ">"},
     }
 )
-
-
-def skip_address_parser() -> None:
-    """Make jsonschema do without its parser for international web addresses.
-
-    Building that parser takes two to three seconds at import, and nothing here checks
-    such an address. jsonschema does without it where the import fails. Call this before
-    the first import of nbformat, nbgrader or JupyterLab.
-    """
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 
 def use_one_thread() -> None:

@@ -110,7 +110,7 @@ def line_of(text: str, line_number: int) -> str:
 
 
 def shortened(code: str, most: int = MAX_CODE) -> str:
-    """Return code on one line, cut where it is long."""
+    """Return code or a message on one line, cut where it is long."""
     code = " ".join(code.split())
     return code if len(code) <= most else code[: most - 2].rstrip() + " …"
 
@@ -197,8 +197,7 @@ def _swallowed(test: ast.FunctionDef) -> Iterator[str]:
             continue
         for handler in node.handlers:
             kinds = [_name(each) for each in _kinds(handler)]
-            caught = not kinds or any(kind in SWALLOWED for kind in kinds)
-            if not caught:
+            if kinds and not any(kind in SWALLOWED for kind in kinds):
                 continue
             if all(map(_says_nothing, handler.body)):
                 yield (
@@ -221,8 +220,8 @@ def _kinds(handler: ast.ExceptHandler) -> list[ast.expr]:
 
 def _says_nothing(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr):
-        is_print = isinstance(node.value, ast.Call) and _name(node.value.func)
-        return is_print == "print" or isinstance(node.value, ast.Constant)
+        called = _name(node.value.func) if isinstance(node.value, ast.Call) else ""
+        return called == "print" or isinstance(node.value, ast.Constant)
     return isinstance(node, ast.Pass | ast.Return | ast.Continue | ast.Break)
 
 
@@ -241,9 +240,8 @@ def _dropped(test: ast.FunctionDef) -> Iterator[str]:
     for node in ast.walk(test):
         if not isinstance(node, ast.Expr):
             continue
-        is_call = isinstance(node.value, ast.Call)
         called = _name(node.value.func) if isinstance(node.value, ast.Call) else ""
-        if isinstance(node.value, ast.Compare) or (is_call and called in COMPARISONS):
+        if isinstance(node.value, ast.Compare) or called in COMPARISONS:
             yield (
                 f"Line {node.lineno} computes `{shortened(ast.unparse(node.value))}` "
                 "and does nothing with it. What has to stand in front of it?"

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograder.checking.assertions import shortened
 from autograder.checking.edits import read_entries
 from autograder.checking.exercise import Exercise, Function
 from autograder.checking.functions_under_test import (
@@ -298,7 +299,7 @@ def _complaint(verdict: Verdict, how: str, visible: bool) -> tuple[Reason, str]:
             "has to raise AssertionError, as `assert` does."
         )
     if verdict.way == "rejects":
-        says = f", saying “{_shortened(raised.message)}”"
+        says = f", saying “{shortened(raised.message, 120)}”"
         says = says if visible and raised.message.strip() else ""
         return "verdict", f"Your test rejects {which}{says}."
     if verdict.way in ("breaks", "stops"):
@@ -306,7 +307,7 @@ def _complaint(verdict: Verdict, how: str, visible: bool) -> tuple[Reason, str]:
             return "raised", "Your test is not written yet."
         what = "an error of its own"
         if visible:
-            text = _shortened(raised.message)
+            text = shortened(raised.message, 120)
             what = raised.types[0] + (f": {text}" if text else "")
             what += f" (line {raised.line_number})" if raised.line_number else ""
         return "verdict", (
@@ -323,12 +324,6 @@ def _complaint(verdict: Verdict, how: str, visible: bool) -> tuple[Reason, str]:
     }
     kind: Any = verdict.call.result.kind
     return kind, f"Your test {endings[kind]}, for {which}."
-
-
-def _shortened(message: str, most: int = 120) -> str:
-    """Return the first words of a message on one line."""
-    text = " ".join(message.split())
-    return text if len(text) <= most else text[: most - 2].rstrip() + " …"
 
 
 # Tests that test nothing: what they earn is 0

@@ -54,8 +54,10 @@ def what_is_not_seen(
         start += f" It is one of {len(unseen)} that return wrong results to your test."
     largest = max(largest_difference(run.record.calls) for run in unseen.values())
     if largest <= SMALL:
-        return f"{start} How large a difference does your test forgive, and how far \
-apart are two right versions?"
+        return (
+            f"{start} How large a difference does your test forgive, and how far apart "
+            "are two right versions?"
+        )
     if line := compared_with_itself(test.text, test.exercise.name):
         return (
             f"{start} Line {line} compares results of the function with each other, "

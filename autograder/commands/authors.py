@@ -13,7 +13,7 @@ from autograder import private
 from autograder.checking.matrix import as_data, matrix, print_matrix
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError
-from autograder.startup import skip_address_parser, use_one_thread
+from autograder.startup import use_one_thread
 
 PANEL = "For authors"
 commands = typer.Typer()
@@ -36,7 +36,6 @@ def build_command(
     """
     course = Course.here()
     chosen = [course.find_lesson(name) for name in lessons or course.lessons or [""]]
-    skip_address_parser()
     from autograder.notebooks import build  # nbgrader and nbclient: a second of imports
 
     if check:
@@ -80,7 +79,6 @@ def site_command(
     chosen = [course.find_lesson(name) for name in lessons or public or [""]]
     if hidden := [each for each in chosen if course.is_private(each)]:
         raise CourseError(f"{', '.join(hidden)}: a private lesson is in no book")
-    skip_address_parser()
     from autograder.book.build import build_book  # nbgrader: a second of imports
 
     build = course.root / "build"

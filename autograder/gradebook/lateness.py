@@ -15,7 +15,6 @@ from typing import Any
 
 from autograder.course import Course, CourseError
 from autograder.gradebook.settings import in_one_line, load_config
-from autograder.startup import skip_address_parser
 
 MAX_TIMESTAMP = 64  # characters
 USUAL = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{6})?)(?: UTC)?", re.ASCII)
@@ -147,7 +146,6 @@ class LatePenalties:
             and "LateSubmissionPlugin" not in config.keys()
         ):
             return None
-        skip_address_parser()
         root = str(self._course.root)
         sys.path.insert(0, root)  # where nbgrader, too, looks for the plugin's module
         try:

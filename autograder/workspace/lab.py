@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 from autograder.course import Course, write_atomically
-from autograder.startup import skip_address_parser
 from autograder.workspace.copies import (
     WORK,
     former_copies,
@@ -86,7 +85,6 @@ def open_lab(
     os.chdir(course.root)  # nbgrader reads its configuration from the current folder
     paths = [str(SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
-    skip_address_parser()
     from jupyterlab.labapp import LabApp
 
     LabApp.launch_instance(server_arguments(course, lesson, port, browser, address))

@@ -9,11 +9,11 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from autograder.checking.call import Call, copied
+from autograder.checking.evidence.conditions import named_arguments
 from autograder.checking.exercise import Exercise
 from autograder.checking.values import is_array, is_tensor
 from course_lib.arguments import parse
@@ -42,15 +42,14 @@ def is_confirmed(
         return _of_text(exercise, name, kind, calls, fails)
     if match := REPEATED.fullmatch(text):
         return _of_equal_numbers(exercise, match[1], calls, fails)
-    pair, one = PAIR.fullmatch(text), ONE.fullmatch(text)
-    if not (pair or one):
+    if match := ONE.fullmatch(text):
+        drawn = _of_one(exercise, match[1])
+    elif match := PAIR.fullmatch(text):
+        drawn = _of_pair(exercise, *match.groups())
+    else:
         return True
-    drawn = [*_of_pair(exercise, *pair.groups())] if pair else []
-    if one:
-        drawn = [*_of_one(exercise, one[1])]
-    asked = "=" if one or " = " in text else "≠"
-    tried = [(fails(call), sign == asked) for call, sign in drawn]
-    return all(failed is None or failed == holds for failed, holds in tried)
+    asked = "≠" if "≠" in text else "="
+    return all(fails(call) in (None, sign == asked) for call, sign in drawn)
 
 
 def _of_pair(exercise: Exercise, one: str, other: str) -> list[tuple[Call, str]]:
@@ -90,11 +89,7 @@ def _different(names: Sequence[str], rng: np.random.Generator) -> dict[str, int]
 def _names(exercise: Exercise) -> list[str]:
     """Return the names of sizes, if all that a call needs are arrays of floats."""
     shapes = {each.name: each for each in parse(exercise.reference)}
-    needed = [
-        name
-        for name, parameter in inspect.signature(exercise.reference).parameters.items()
-        if parameter.default is parameter.empty
-    ]
+    needed = _needed(exercise)
     if any(name not in shapes or shapes[name].kind for name in needed):
         return []
     axes = [*chain.from_iterable(shapes[name].axes for name in needed)]
@@ -102,12 +97,13 @@ def _names(exercise: Exercise) -> list[str]:
 
 
 def _call(exercise: Exercise, sizes: dict[str, int], rng: np.random.Generator) -> Call:
-    return Call(exercise.inputs(**sizes)(rng)[: _n_needed(exercise)])
+    return Call(exercise.inputs(**sizes)(rng)[: len(_needed(exercise))])
 
 
-def _n_needed(exercise: Exercise) -> int:
+def _needed(exercise: Exercise) -> list[str]:
+    """Return the names of the parameters without a default."""
     parameters = inspect.signature(exercise.reference).parameters.values()
-    return sum(each.default is each.empty for each in parameters)
+    return [each.name for each in parameters if each.default is each.empty]
 
 
 def _of_text(
@@ -119,7 +115,7 @@ def _of_text(
 ) -> bool:
     """Decide whether texts are right without what they have, and wrong with it."""
     for call, failed in calls:
-        named = _named(exercise, call)
+        named = named_arguments(exercise, call)
         text = named.get(name)
         if type(text) is not str or not 0 < len(text) <= LONGEST:
             continue
@@ -137,26 +133,20 @@ def _of_equal_numbers(
 ) -> bool:
     """Decide whether arrays are right once two numbers differ, and wrong once equal."""
     for call, failed in calls:
-        named = _named(exercise, call)
+        named = named_arguments(exercise, call)
         array = named.get(name)
         if array is None or not (is_array(array) or is_tensor(array)):
             continue
-        other = copied(array)
-        numbers = other.reshape(-1)
+        numbers = copied(array).reshape(-1)
         if failed:
-            if "float" not in str(other.dtype):
+            if "float" not in str(numbers.dtype):
                 continue
             for index in range(len(numbers)):
                 numbers[index] += index / 64
         else:
             numbers[1:2] = numbers[:1]
         repeats = len(set(numbers.tolist())) < len(numbers)
-        changed = other.reshape(array.shape)
+        changed = numbers.reshape(array.shape)
         if repeats != failed and fails(Call((), named | {name: changed})) == failed:
             return False
     return True
-
-
-def _named(exercise: Exercise, call: Call) -> dict[str, Any]:
-    names = exercise.argument_names(len(call.arguments))
-    return dict(zip(names, call.arguments, strict=False)) | call.keywords
