@@ -1,8 +1,7 @@
-"""A learning platform that speaks LTI 1.3: it sends people to a tool, and takes scores.
+"""A learning platform that speaks LTI 1.3: it sends people to a tool.
 
 What it does and what it refuses is in the specifications of 1EdTech: the *Security
-Framework* 1.0 (login by OpenID Connect, tokens for services), *LTI Core* 1.3 (a
-launch's claims) and *Assignment and Grade Services* 2.0 (line items, results, scores).
+Framework* 1.0 (login by OpenID Connect) and *LTI Core* 1.3 (a launch's claims).
 """
 
 import html
