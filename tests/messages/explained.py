@@ -8,6 +8,7 @@ from autograder.messages.report import CheckReport
 from tests.checking.test_judging import double, judged
 
 X = np.array([1.0, -2.0])
+FED = "For x = [1, -2], your `double` "
 
 
 def about(spec, *arguments, visible=True, returns=(), precise=False, **keywords):
@@ -51,3 +52,11 @@ def expecting(compare, what, visible=True):
 
 def report_of(exercise, answer):
     return str(CheckReport(exercise, judged(exercise, answer)))
+
+
+def steps(x):
+    return {"scores": x * 2.0, "weights": x / x.sum()}
+
+
+def no_arguments():
+    return 1
