@@ -253,35 +253,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(y, memory, parameters, 2, *masks, True)
 
 
-def attended(queries, keys, values, w, n_heads, may_attend):
-    """Return what the queries get from the values, in NumPy: this runs very often."""
-    q, k, v = (
-        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
-        for x, each in zip((queries, keys, values), w, strict=False)
-    )
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    if may_attend is not None:
-        scores = np.where(may_attend[..., None, :, :], scores, -math.inf)
-    # The largest of those that are not blocked; 0 in a row without any.
-    largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
-    powers = np.exp(scores - largest)
-    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
-    output = np.swapaxes(output, -3, -2)
-    return output.reshape(*output.shape[:-2], -1) @ w[3]
-
-
-def changed(mask, how, n, m):
-    """Return a mask, or None, as one of two attentions may get it wrongly."""
-    mask = None if mask is None else mask.numpy()
-    if how == "ignored" or (how == "ignored where n = m" and n == m):
-        return None
-    if how == "causal without one" and mask is None:
-        return np.tril(np.ones((n, m), dtype=bool))
-    if mask is not None and how in ("reversed", "transposed"):
-        return ~mask if how == "reversed" else np.swapaxes(mask, -1, -2)
-    return mask
-
-
 @exercise.right_answer
 def in_steps(
     y,
