@@ -26,13 +26,19 @@ MAX_CALLS = 4000
 MAX_RECORDED = 1_000_000  # numbers in the calls that are kept to explain a verdict
 Way = Literal["passes", "rejects", "breaks", "answers", "stops", "ends"]
 CAUGHT = ("rejects", "breaks")
+Asked = tuple[tuple[Any, ...], dict[str, Any]]  # arguments by position, and by name
 
 
-def under_test(function: Function, contract: Function | None = None) -> Function:
+def under_test(
+    function: Function,
+    contract: Function | None = None,
+    record: "CallsMade | None" = None,
+) -> Function:
     """Return a function as a test gets it: data go in, copies of the results come out.
 
     contract : a right version of it, which says what may be asked; by default the
         function itself
+    record : gets the calls that the test makes of it
 
     Its name, signature and source are the same for every function. So is what happens
     to a call that ``contract`` does not take, by its parameters or by an error that it
@@ -49,6 +55,8 @@ def under_test(function: Function, contract: Function | None = None) -> Function
     _FUNCTIONS[function_under_test] = function
     _CONTRACTS[function_under_test] = contract or function
     _USED[function_under_test] = Counter()
+    if record is not None:
+        _RECORDS[function_under_test] = record
     return function_under_test
 
 
@@ -62,7 +70,7 @@ class HandedOutCall(NamedTuple):
     refused : whether a right version refuses the call by an error, too
     """
 
-    arguments: "Asked"
+    arguments: Asked
     expected: Any
     result: Any
     stopped: str = ""
@@ -124,12 +132,12 @@ def _answer(
             error = _of_its_kind(error)
         if error is not None:
             _ERRORS[handed_out] = type(error).__name__, str(error)
-    if handed_out in _RECORDS:
+    if record := _RECORDS.get(handed_out):
         expected = result if function is contract else expected
         stopped = type(error).__name__ if error else ""
-        refused = error is not None and (refused or function is contract)
+        refused |= function is contract and error is not None
         call = HandedOutCall(copied(asked), expected, copied(result), stopped, refused)
-        _RECORDS[handed_out].add(call)
+        record.add(call)
     used["numbers"] += number_count(result)
     if used["numbers"] > MAX_RESULTS:
         raise ValueError(
@@ -140,9 +148,6 @@ def _answer(
     if error is not None:
         raise error.with_traceback(None)
     return result
-
-
-Asked = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def _asked(
@@ -251,9 +256,7 @@ def verdict_of(
 
     record : gets the calls that the test makes of it
     """
-    handed_out = under_test(function, contract)
-    if record is not None:
-        _RECORDS[handed_out] = record
+    handed_out = under_test(function, contract, record)
     call = student.record(handed_out)
     result = call.result
     if result.raised:

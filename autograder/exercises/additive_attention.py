@@ -180,10 +180,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=3, d_a=2), may_attend)
 
 
-def divided(powers, axis):
-    return powers / powers.sum(dim=axis, keepdim=True)
-
-
 @exercise.right_answer
 def one_mask(state, keys, values, w_q, w_k, v, may_attend=None):
     hidden = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k)

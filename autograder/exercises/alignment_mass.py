@@ -81,11 +81,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(table(rng, 3, 4), [(0, 1), (0, 2), (2, 0), (1, 3)])
 
 
-SHIFTS = {"from 1": (-1, -1), "row before": (-1, 0), "row after": (1, 0)}
-
-SHIFTS |= {"column before": (0, -1), "column after": (0, 1)}
-
-
 @exercise.right_answer
 def masses(weights, links):
     if not links:

@@ -169,11 +169,6 @@ def own_attention(token_id, keys, values, embedding, encoding, w_q, w_k, w_v):
     return (weights @ values, keys, values)
 
 
-def joined(newest, old, new):
-    """Put a row behind or in front of the others."""
-    return torch.cat([old, new[None]] if newest == "behind" else [new[None], old])
-
-
 exercise.edits(
     """
 always_at_position_zero: position = 0

@@ -6,6 +6,14 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from autograder.exercises.encoder_layer import (
+    as_arrays,
+    feed_forward_sublayer,
+    norm,
+    some_blocked,
+    tensor,
+    tokens,
+)
 from autograder.exercises.encoder_layer import exercise as encoder_layer_exercise
 from course_lib.nn.attention import attention, for_all_heads, merge_heads, split_heads
 from course_lib.nn.functional import (
@@ -45,7 +53,7 @@ def spec(
     memory_may_attend=None,
     norm_first=False,
 ):
-    p = {name: part.numpy().astype(float) for name, part in parameters.items()}
+    p = as_arrays(parameters)
     *leading, n, _ = y.shape
     target = mask_for(may_attend, *leading, n, n)
     source = mask_for(memory_may_attend, *leading, n, memory.shape[-2])
@@ -80,16 +88,6 @@ def mask_for(may_attend, *shape):
     return np.broadcast_to(may_attend.numpy(), shape)
 
 
-def norm(rows, p, number):
-    """Norm the rows of one sequence with the gain and the bias of that number."""
-    normed = []
-    for row in rows:
-        centred = row - sum(row) / len(row)
-        variance = sum(centred * centred) / len(row)
-        normed.append(centred / math.sqrt(variance + 1e-5))
-    return np.array(normed) * p[f"gain_{number}"] + p[f"bias_{number}"]
-
-
 def attention_sublayer(rows, there, p, prefix, n_heads, may_attend):
     """Let the rows of one sequence attend to those of another, or to themselves."""
     d_k, output = rows.shape[1] // n_heads, np.zeros_like(rows)
@@ -106,16 +104,6 @@ def attention_sublayer(rows, there, p, prefix, n_heads, may_attend):
                 weight = powers[j] / sum(powers.values())
                 output[i] += weight * v[j] @ w_o[own]
     return output
-
-
-def feed_forward_sublayer(rows, p):
-    """Send each row through the two layers of the feed-forward network."""
-    return np.maximum(rows @ p["w_1"] + p["b_1"], 0.0) @ p["w_2"] + p["b_2"]
-
-
-def tensor(numbers, dtype=np.float32):
-    """Make a tensor of numbers."""
-    return torch.from_numpy(np.array(numbers, dtype=dtype))
 
 
 def drawn(rng, d_model=12, d_ff=8, dtype=np.float32):
@@ -138,18 +126,6 @@ def silent(rng, d_model):
     for name in ("w_o", "cross_o", "w_2", "b_2"):
         made[name] = tensor(np.zeros(tuple(made[name].shape)))
     return made
-
-
-def tokens(rng, *shape, dtype=np.float32):
-    """Draw tokens whose mean is not 0 and whose variance is not 1."""
-    return tensor(2 * rng.normal(size=shape) + 1, dtype)
-
-
-def some_blocked(rng, *shape):
-    """Draw a mask with which every token may attend to at least one."""
-    may_attend = rng.random(size=shape) < 0.5
-    may_attend[..., 0] = ~may_attend[..., 1]
-    return torch.from_numpy(may_attend)
 
 
 def causal(n):
@@ -275,35 +251,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(y, memory, parameters, 2, *masks)
     y, memory = tokens(rng, 2, 3, 4), tokens(rng, 2, 5, 4)
     student.leaves_unchanged(y, memory, parameters, 2, *masks, True)
-
-
-def attended(queries, keys, values, w, n_heads, may_attend):
-    """Return what the queries get from the values, in NumPy: this runs very often."""
-    q, k, v = (
-        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
-        for x, each in zip((queries, keys, values), w, strict=False)
-    )
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    if may_attend is not None:
-        scores = np.where(may_attend[..., None, :, :], scores, -math.inf)
-    # The largest of those that are not blocked; 0 in a row without any.
-    largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
-    powers = np.exp(scores - largest)
-    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
-    output = np.swapaxes(output, -3, -2)
-    return output.reshape(*output.shape[:-2], -1) @ w[3]
-
-
-def changed(mask, how, n, m):
-    """Return a mask, or None, as one of two attentions may get it wrongly."""
-    mask = None if mask is None else mask.numpy()
-    if how == "ignored" or (how == "ignored where n = m" and n == m):
-        return None
-    if how == "causal without one" and mask is None:
-        return np.tril(np.ones((n, m), dtype=bool))
-    if mask is not None and how in ("reversed", "transposed"):
-        return ~mask if how == "reversed" else np.swapaxes(mask, -1, -2)
-    return mask
 
 
 @exercise.right_answer

@@ -212,26 +212,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*inputs(rng, m=4, d_in=4, d_h=4, d_k=4, d_v=4, d_a=4))
 
 
-# The course's own functions refuse shapes that do not fit, in their own words.
-
-
-def attended(query, keys, values, own, may_attend, blocked):
-    """Return the context and the weights of a query.
-
-    blocked : how scores are blocked, as in the bank of ``additive_attention``
-    """
-    hidden = torch.tanh((query @ own["w_q"]).unsqueeze(-2) + keys @ own["w_k"])
-    scores = hidden @ own["v"]
-    if may_attend is not None and blocked == "−∞":
-        scores = scores.masked_fill(~may_attend, -torch.inf)
-    weights = scores.softmax(dim=-1)
-    if may_attend is not None and blocked.startswith("after the softmax, divided"):
-        little = 1e-13 if blocked.endswith("1e-13") else 0.0
-        weights = weights * may_attend
-        weights = weights / (weights.sum(dim=-1, keepdim=True) + little)
-    return (weights.unsqueeze(-2) @ values).squeeze(-2), weights
-
-
 exercise.edits(
     """
 keys_and_values_exchanged: state, keys, values, w_q -> state, values, keys, w_q
@@ -388,42 +368,26 @@ divided_again_with_a_little_added:
   :         weights = weights * may_attend
   :         weights = weights / (weights.sum(dim=-1, keepdim=True) + 1e-13)
   :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-blocked_scores_zero:
-  | context, … ->
-  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~may_attend, 0.0)
-  :     weights = scores.softmax(dim=-1)
-  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-blocked_scores_of_minus_100:
-  | context, … ->
-  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~may_attend, -100.0)
-  :     weights = scores.softmax(dim=-1)
-  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-blocked_scores_of_minus_ten_thousand:
-  | context, … ->
-  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~may_attend, -10000.0)
-  :     weights = scores.softmax(dim=-1)
-  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-blocked_scores_of_minus_a_million:
-  | context, … ->
-  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~may_attend, -1000000.0)
-  :     weights = scores.softmax(dim=-1)
-  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
-blocked_scores_of_minus_a_billion:
-  | context, … ->
-  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~may_attend, -1000000000.0)
-  :     weights = scores.softmax(dim=-1)
-  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
 keys_mixed: state, keys, values -> state, keys, keys
 """,
     words=additive_attention_exercise.words,
 )
+
+BLOCKED_BY_A_NUMBER = """
+blocked_scores_{name}:
+  | context, … ->
+  :     scores = torch.tanh((state @ w_q).unsqueeze(-2) + keys @ w_k) @ v
+  :     if may_attend is not None:
+  :         scores = scores.masked_fill(~may_attend, {number})
+  :     weights = scores.softmax(dim=-1)
+  :     context = (weights.unsqueeze(-2) @ values).squeeze(-2)
+"""
+for name, number in (
+    ("zero", "0.0"),
+    ("of_minus_100", "-100.0"),
+    ("of_minus_ten_thousand", "-10000.0"),
+    ("of_minus_a_million", "-1000000.0"),
+    ("of_minus_a_billion", "-1000000000.0"),
+):
+    text = BLOCKED_BY_A_NUMBER.format(name=name, number=number)
+    exercise.edits(text, words=additive_attention_exercise.words)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder import Exercise, families
+from autograder.exercises.linear_attention import exercise as linear_attention_exercise
 from course_lib.linear_attention import delta_rule
 
 exercise = Exercise(
@@ -122,6 +123,7 @@ query_reads_the_error: key @ state -> q[..., i, np.newaxis, :] @ state
 strength_ignored: strength = 1.0
   Your strengths are not used: each token replaces what is stored.
   ? Which argument does your answer not use?
+  # The update is written for one token that replaces what its key has stored.
 strength_of_the_value_only:
   | strength = 1.0
   | error = value - key … ->
@@ -135,11 +137,13 @@ strength_of_the_stored_only:
   :     error = value - strengths[..., i, np.newaxis, np.newaxis] * (key @ state)
   Your strength multiplies what was stored, and the value goes in whole.
   ? With strength 0, what should happen to the state?
+  # β stands next to what is taken away, and v kᵀ follows it.
 strength_twice:
   | error = value - key … ->
   :     error = strengths[..., i, np.newaxis, np.newaxis] * (value - key @ state)
   Your strength is multiplied in twice.
   ? With strength ½, how much of the error should go into the state?
+  # It is put into the error, and into the update behind it again.
 strength_as_decay: state + strength * -> (1 - strength) * state + strength *
   Your state fades as a whole, by the strength.
   ? What should happen to what is stored for other keys?
@@ -149,6 +153,7 @@ first_strength_for_all:
   :     strengths[..., 0, np.newaxis, np.newaxis]
   Your tokens all have the first one's strength.
   ? How many strengths has a sequence of n tokens?
+  # One strength is taken for the whole sequence, as one decay would be.
 query_before_the_update:
   | error = value - key … ->
   :     outputs.append(q[..., i, np.newaxis, :] @ state)
@@ -157,13 +162,6 @@ query_before_the_update:
   Your query reads the state before its own token has been written.
   ? May token i attend to itself?
   # A cell that reads and then writes is the order of many recurrences.
-state_ignored:
-  | outputs = … ->
-  :     outputs = []
-  :     state = np.zeros_like(state)
-  Your state begins with zeros, whatever is handed in.
-  ? Which argument does your answer not use?
-  # A loop that sums up begins with zeros.
 error_from_the_first_state:
   | outputs = … ->
   :     outputs = []
@@ -176,51 +174,45 @@ state_overwritten: state + strength * -> strength *
   Your state is the newest product alone.
   ? What is left of the tokens before?
   # state = … is written for state = state + ….
-keys_normalised:
+queries_normalised:
   | outputs = … ->
   :     outputs = []
   :     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
   Your queries are divided by their lengths.
   ? Of which vectors does the docstring say that they have length 1?
   # Keys have length 1 here, and queries often get it, too.
-scaled:
-  | outputs.append(q[..., i, np.newaxis, :] @ state) ->
-  :     outputs.append(q[..., i, np.newaxis, :] @ state / q.shape[-1] ** 0.5)
-  Your outputs are divided by √d_k.
-  ? What does the docstring say of scaling?
-  # The scale belongs to softmax attention, and comes along out of habit.
-keys_for_queries:
-  | outputs.append(q[..., i, np.newaxis, :] @ state) ->
-  :     outputs.append(key @ state)
-  Your outputs are the keys times the state.
-  ? Which argument does your answer not use?
-  # key is at hand in the loop.
-state_transposed: , state) -> , np.swapaxes(state, -1, -2))
-  Your new state is transposed: values by keys.
-  ? Which shape does the docstring promise for the state?
-  # Papers write v kᵀ, with columns for tokens.
-first_state_returned:
-  | outputs = … ->
-  :     outputs = []
-  :     given = state
-  | , state) -> , given)
-  Your new state is the one that was handed in.
-  ? After which token should the state be returned?
-reversed_order: range(q.shape[-2]) -> reversed(range(q.shape[-2]))
-  Your tokens are taken from the last to the first.
-  ? In which order do tokens come?
 error_as_output:
   | outputs.append(q[..., i, np.newaxis, :] @ state) ->
   :     outputs.append(error)
   Your outputs are the errors.
   ? What should a query find?
+  # The error is the last thing that the loop computes.
+""",
+)
+exercise.edits(
+    """
+state_ignored:
+  | outputs = … ->
+  :     outputs = []
+  :     state = np.zeros_like(state)
+scaled:
+  | outputs.append(q[..., i, np.newaxis, :] @ state) ->
+  :     outputs.append(q[..., i, np.newaxis, :] @ state / q.shape[-1] ** 0.5)
+keys_for_queries:
+  | outputs.append(q[..., i, np.newaxis, :] @ state) ->
+  :     outputs.append(key @ state)
+state_transposed: , state) -> , np.swapaxes(state, -1, -2))
+first_state_returned:
+  | outputs = … ->
+  :     outputs = []
+  :     given = state
+  | , state) -> , given)
+reversed_order: range(q.shape[-2]) -> reversed(range(q.shape[-2]))
 state_changed_in_place:
   | state = state + strength * np.swapaxes(key, -1, -2) * error ->
   :     state += strength * np.swapaxes(key, -1, -2) * error
-  Your call writes into the caller's state.
-  ? What does `state += …` do to the array that the caller holds?
-  # `state += …` looks like a new state, and changes the old one.
 """,
+    words=linear_attention_exercise.words,
 )
 
 exercise.family(

@@ -267,21 +267,6 @@ def padding_changes_nothing(student, rng):
 TABLES = ("word", "position", "token_type")
 
 
-def gelu(x, kind):
-    """Return the exact GELU, or what is taken for it."""
-    if kind == "relu":
-        return x.relu()
-    if kind == "tanh":
-        return x * (1 + torch.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2
-    if kind == "sigmoid":
-        return x * torch.sigmoid(1.702 * x)
-    if kind == "silu":
-        return x * torch.sigmoid(x)
-    if kind == "none":
-        return x
-    return x * (1 + torch.erf(x / 2**0.5)) / 2
-
-
 @exercise.right_answer
 def torch_linear(token_ids, parameters, n_heads, may_attend=None):
     p = parameters

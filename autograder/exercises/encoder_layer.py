@@ -237,23 +237,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*arguments, True)
 
 
-def attended(x, w, n_heads, may_attend):
-    """Return what the rows of x get from each other, in NumPy: this runs often."""
-    q, k, v = (
-        np.swapaxes((x @ each).reshape(*x.shape[:-1], n_heads, -1), -3, -2)
-        for each in w[:3]
-    )
-    scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    if may_attend is not None:
-        scores = np.where(may_attend[..., None, :, :], scores, -math.inf)
-    # The largest of those that are not blocked; 0 in a row without any.
-    largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
-    powers = np.exp(scores - largest)
-    output = powers @ v / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
-    output = np.swapaxes(output, -3, -2)
-    return output.reshape(*output.shape[:-2], -1) @ w[3]
-
-
 @exercise.right_answer
 def without_a_loop(x, parameters, n_heads, may_attend=None, norm_first=False):
     p = parameters

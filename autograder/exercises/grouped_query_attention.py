@@ -151,16 +151,6 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*heads(rng, (2,), 4, 2), drawn_mask(rng, 3, 5))
 
 
-def repeated(part, n_heads):
-    """Return each head as often as there are heads of queries for it."""
-    return part.repeat_interleave(n_heads // part.shape[-3], dim=-3)
-
-
-def tiled(part, n_heads):
-    """Return all heads, and all again, until there are enough."""
-    return torch.cat([part] * (n_heads // part.shape[-3]), dim=-3)
-
-
 @exercise.right_answer
 def in_steps(q, k, v, may_attend=None):
     n_heads, n_kv_heads = (q.shape[-3], k.shape[-3])

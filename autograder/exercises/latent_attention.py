@@ -130,6 +130,7 @@ values_absorbed:
   | @ w_v, absorbed) -> @ w_v, mixed.reshape(*mixed.shape[:2], -1))
   Your `absorbed queries` are made with w_v.
   ? Which of the two matrices makes what a query is compared with?
+  # w_v can be absorbed too, into the matrix behind the heads.
 softmax_over_queries:
   | scores.max(axis=-1, keepdims=True) -> scores.max(axis=-2, keepdims=True)
   | powers.sum(axis=-1, keepdims=True) -> powers.sum(axis=-2, keepdims=True)
@@ -167,6 +168,7 @@ one_maximum_for_everything: scores.max(axis=-1, keepdims=True) -> scores.max()
 weights_are_scores: weights = scores
   Your weights are the scores: there is no softmax.
   ? What makes positive weights that sum to 1 out of scores?
+  # The scores are at hand, and the softmax is left for later.
 not_normalised: weights = powers
   Your powers of e are not divided by their sum.
   ? What should the weights of a query sum to?

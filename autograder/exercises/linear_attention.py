@@ -134,6 +134,7 @@ decay_after_the_output:
   :     state = decay * state
   Your decay comes last, after the output.
   ? In which order does the docstring name the three steps?
+  # The state is made ready for the next token at the end of the loop.
 decay_of_the_new:
   | decay * state + key * value ->
   :     decay * state + (1 - decay) * key * value
@@ -147,6 +148,7 @@ decay_ignored: decay * state + -> state +
 decay_on_the_new_only: decay * state + key * value -> state + decay * key * value
   Your decay takes effect on the new product, and not on what was there.
   ? What should be left of a token that lies ten tokens back?
+  # The factor lands on the wrong one of two terms.
 state_ignored:
   | outputs = … ->
   :     outputs = []
@@ -161,6 +163,7 @@ state_overwritten: decay * state + key * value -> key * value
 not_causal: return (q @ state, state)
   Your outputs all come from the state after the last token.
   ? Which tokens may token 0 know about?
+  # The outputs are computed in one product, behind the loop.
 scaled:
   | outputs.append(q[..., i, np.newaxis, :] @ state) ->
   :     outputs.append(q[..., i, np.newaxis, :] @ state / q.shape[-1] ** 0.5)
@@ -195,6 +198,7 @@ softmax_of_scores:
   :     outputs.append(powers @ v[..., :i + 1, :])
   Your outputs are those of attention with a softmax.
   ? Where does your output use the state?
+  # Causal attention is written from memory, beside the state.
 keys_for_queries: q[..., i, np.newaxis, :] @ state -> k[..., i, np.newaxis, :] @ state
   Your outputs are the keys times the state.
   ? Which argument does your answer not use?
@@ -210,6 +214,7 @@ first_state_returned:
   | , state) -> , given)
   Your new state is the one that was handed in.
   ? After which token should the state be returned?
+  # The name of the argument is kept for the state at the start.
 all_states_returned:
   | outputs = … ->
   :     outputs, states = [], []
@@ -227,9 +232,11 @@ elementwise_sum: key * value -> key + value
 last_token_missing: range(q.shape[-2]) -> range(max(q.shape[-2] - 1, 1))
   Your loop ends before the last token.
   ? How many outputs should there be?
+  # The last token has no next one, as in a loop over pairs.
 reversed_order: range(q.shape[-2]) -> reversed(range(q.shape[-2]))
   Your tokens are taken from the last to the first.
   ? In which order do tokens come?
+  # A loop that counts down, as in backpropagation through time.
 state_changed_in_place:
   | state = decay … ->
   :     state *= decay

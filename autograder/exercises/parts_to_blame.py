@@ -218,16 +218,6 @@ def unchanged(student, rng):
     judge(student, rng, "padding_mask", "evaluate")
 
 
-ORDER = (
-    *("shared", "high", "low", "leak", "copies", "nan", "gradient", "schedule"),
-    *("repeat", "equal", "order", "batch", "cache"),
-)
-
-
-def without(*names):
-    return tuple(name for name in ORDER if name not in names)
-
-
 exercise.edits(
     """
 last_check_wins: in checks -> in reversed(checks)

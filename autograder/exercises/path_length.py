@@ -139,10 +139,6 @@ def count_is_whole(student, rng):
         )
 
 
-def up(number, by):
-    return -(-number // by)
-
-
 exercise.edits(
     """
 n_over_k: return ( … -> return -(-n // k)

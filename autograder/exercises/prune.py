@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from autograder import Exercise, families
+from course_lib.nn.attention import for_all_heads
 from course_lib.nn.pruning import prune
 
 exercise = Exercise(
@@ -162,6 +163,14 @@ def arguments_stay(student, rng):
     student.leaves_unchanged(*drawn(rng, n=4, m=4, d_model=4), some_gates(rng, 2))
 
 
+def with_blocked_scores(q, k, v, may_attend, blocked):
+    """Attend with a number in place of the scores of blocked tokens."""
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if may_attend is not None:
+        scores = scores.masked_fill(~for_all_heads(may_attend), blocked)
+    return scores.softmax(dim=-1) @ v
+
+
 exercise.edits(
     """
 gates_behind_w_o: return merge_heads(heads) @ w_o * gates.repeat_interleave(q.shape[-1])
@@ -283,29 +292,17 @@ sequences_taken_for_heads: for_all_heads(may_attend) -> may_attend
     scores have (batch, n_heads, n, m)?
   # For a mask (n, m) nothing has to be done, and both look alike.
 blocked_scores_zero:
-  | heads, _ … ->
-  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~for_all_heads(may_attend), 0.0)
-  :     heads = scores.softmax(dim=-1) @ v
+  | heads, _ … -> heads = with_blocked_scores(q, k, v, may_attend, 0.0)
   Your blocked tokens have a score of 0, and so a weight above 0.
   ? What is e to the power of 0, and is that a weight of nothing?
   # scores * may_attend looks like switching off.
 blocked_scores_of_minus_100:
-  | heads, _ … ->
-  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~for_all_heads(may_attend), -100.0)
-  :     heads = scores.softmax(dim=-1) @ v
+  | heads, _ … -> heads = with_blocked_scores(q, k, v, may_attend, -100.0)
   Your blocked tokens have a score of −100: other scores may be smaller.
   ? Is there a number that is smaller than every score?
   # −100 looks small enough next to scores that lie between −1 and 1.
 blocked_scores_of_minus_ten_thousand:
-  | heads, _ … ->
-  :     scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
-  :     if may_attend is not None:
-  :         scores = scores.masked_fill(~for_all_heads(may_attend), -10000.0)
-  :     heads = scores.softmax(dim=-1) @ v
+  | heads, _ … -> heads = with_blocked_scores(q, k, v, may_attend, -10000.0)
   Your blocked tokens have a score of −10000: other scores may be smaller.
   ? Is there a number that is smaller than every score?
   # Far below the scores of a fresh model; BERT's code has −10000.
@@ -367,6 +364,7 @@ w_o_overwritten:
   ? Which tensor does `*=` write into, and who else holds it?
   # Gates on the rows of w_o give the same output, and `*=` saves a name.
 """,
+    with_blocked_scores=with_blocked_scores,
 )
 
 exercise.family(families.squeezed(), families.as_numpy())

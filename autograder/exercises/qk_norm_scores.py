@@ -192,6 +192,7 @@ queries_only: k = k * k_gain
 keys_only: q = q * q_gain
   Your queries are not normalised, only multiplied by their gain.
   ? If the queries become a hundred times as long, what happens to your scores?
+  # The line for the keys is written, and the one for the queries left for later.
 no_norm:
   | q = q * q_gain
   | k = k * k_gain

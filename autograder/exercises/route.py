@@ -118,6 +118,7 @@ softmax_over_all:
 nothing_chosen: scores = logits
   Your weights are a softmax over all experts: no expert is left out.
   ? How many experts does a token go to, and what is the weight of the others?
+  # A soft mixture of all experts is the older layer, and has gradients for all.
 zeros_for_the_others: np.where(chosen, logits, -np.inf) -> np.where(chosen, logits, 0.0)
   Your experts that are not chosen take part in the softmax, with a logit of 0.
   ? What is e to the power of 0?
@@ -136,6 +137,7 @@ shares_of_logits:
   :     return (weights, chosen.sum(axis=0) / chosen.sum())
   Your weights are the logits divided by their sum: they can be negative.
   ? What is done to the logits first, so that every share is positive?
+  # Shares are what is divided by its sum, and the powers of e are forgotten.
 smallest_chosen: np.argsort(-logits -> np.argsort(logits
   Your chosen experts are those with the smallest logits.
   ? In which direction does argsort sort?
@@ -157,9 +159,11 @@ threshold:
 one_expert_only: order[:, :k] -> order[:, :1]
   Your tokens go to one expert each, whatever k is.
   ? Which argument does your answer not use?
+  # argmax gives one expert, as in the Switch Transformer.
 one_expert_too_many: order[:, :k] -> order[:, :k + 1]
   Your tokens go to k + 1 experts.
   ? How many numbers are there in a[:k]?
+  # A slice is thought to hold its end.
 experts_choose_tokens:
   | order = … -> order = np.argsort(-logits, axis=0, kind='stable')
   | np.put_along_axis(chosen, order[:, :k], True, axis=-1) ->
@@ -217,6 +221,7 @@ logits_overwritten:
 sum_of_everything: powers.sum(axis=-1, keepdims=True) -> powers.sum()
   Your weights of all tokens together sum to 1.
   ? What should the weights of one token sum to?
+  # sum() without an axis is the sum of everything.
 """,
 )
 

@@ -163,6 +163,7 @@ sink_for_each_query:
 one_sink_for_all: sink[:, np.newaxis, np.newaxis] -> sink.mean()
   Your heads share one sink, the mean of all.
   ? How many sinks are there, and how many heads?
+  # One number for the whole layer is broadcast against any shape.
 first_sink_for_all: sink[:, np.newaxis, np.newaxis] -> sink[0]
   Your heads share one sink, the first.
   # With one head there is one number.
@@ -199,6 +200,7 @@ sink_in_the_weights_only:
   :     return (powers / powers.sum(axis=-1, keepdims=True) @ v, weights)
   Your weights are right, and your output is that without a sink.
   ? If the weights sum to a half, which output should they give?
+  # The output is computed by attention as it was, and the weights in a new line.
 sink_has_a_value:
   | return (weights @ v, weights) ->
   :     rest = 1.0 - weights.sum(axis=-1, keepdims=True)
@@ -219,6 +221,7 @@ sink_subtracted:
   :     total = np.exp(scores - sink - largest).sum(axis=-1, keepdims=True)
   Your sink is subtracted from the scores in the sum.
   ? How many terms has the sum of a query with m keys and a sink?
+  # The largest score is subtracted in an exponent, and the sink goes with it.
 mask_after_softmax:
   | scores = np.where(may_attend, scores, -np.inf) -> pass
   | weights = powers / total ->

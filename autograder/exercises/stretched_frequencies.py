@@ -105,6 +105,7 @@ all_pairs_slowed_down: return frequencies / factor
 no_pair_slowed_down: return frequencies
   Your pairs all keep their frequencies: nothing is stretched.
   ? Where does your answer use the factor?
+  # The share that is kept is computed, and the frequencies are returned as they were.
 multiplied_by_factor: / factor -> * factor
   Your slow pairs are made faster, not slower.
   ? A text is twice as long: should a slow pair turn by more from token to token, or by

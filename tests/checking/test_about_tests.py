@@ -7,7 +7,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from autograder.checking import functions_under_test, why_tests_pass
+from autograder.checking import why_tests_pass
 from autograder.checking.assertions import cannot_fail, compared_with_itself
 from autograder.checking.call import copied
 from autograder.checking.functions_under_test import CallsMade, under_test
@@ -107,8 +107,8 @@ def inputs_for(name, most=300):
 def wrong_calls(exercise, broken, inputs):
     """Yield the calls with these inputs in which a broken version goes wrong."""
     for arguments in inputs:
-        function, record = under_test(broken, exercise.contract), CallsMade()
-        functions_under_test._RECORDS[function] = record
+        record = CallsMade()
+        function = under_test(broken, exercise.contract, record)
         try:
             function(*arguments)
         except Exception:  # of the broken version

@@ -14,6 +14,7 @@ from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
 
 NUMBER_BY_NUMBER = {"maximum", "minimum", "add", "subtract", "multiply", "divide"}
 REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
+LAST_AXES = "the last axis", "the last axis but one", "the last axis but two"
 
 
 def _product(match: re.Match[str], code: FailingCode) -> str:
@@ -40,7 +41,7 @@ def _product(match: re.Match[str], code: FailingCode) -> str:
 
 
 def _product_of_batches(match: re.Match[str], code: FailingCode) -> str:
-    if isinstance(code.node, ast.Call) and _is_einsum(code.node):
+    if isinstance(code.node, ast.Call) and _called(code.node) == "einsum":
         return _letters(match, code)
     sides = code.operands()
     if not sides:
@@ -52,16 +53,15 @@ def _product_of_batches(match: re.Match[str], code: FailingCode) -> str:
     )
 
 
-def _is_einsum(node: ast.Call) -> bool:
-    function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else ""
-    return "einsum" in (name, getattr(function, "id", ""))
+def _called(node: ast.Call) -> str:
+    """Return the last part of a name such as np.sum."""
+    return getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def _letters(match: re.Match[str], code: FailingCode) -> str:
     """Explain an einsum in which a letter stands for axes of two lengths."""
     node = code.node
-    if not isinstance(node, ast.Call) or len(node.args) < 2 or not _is_einsum(node):
+    if not isinstance(node, ast.Call) or _called(node) != "einsum" or not node.args:
         return ""
     rule, *operands = node.args
     if not isinstance(rule, ast.Constant) or type(rule.value) is not str:
@@ -84,9 +84,6 @@ def _letters(match: re.Match[str], code: FailingCode) -> str:
                     f"for {where}, and those two differ in length here."
                 )
     return ""
-
-
-LAST_AXES = "the last axis", "the last axis but one", "the last axis but two"
 
 
 def _no_axes_to_multiply(match: re.Match[str], code: FailingCode) -> str:
@@ -161,9 +158,8 @@ def _lost_axis(side: ast.AST, code: FailingCode) -> ast.AST | None:
     for node in values:
         if not isinstance(node, ast.Call):
             continue
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         words = {each.arg for each in node.keywords}
-        if name in REDUCTIONS and {"axis", "dim"} & words:
+        if _called(node) in REDUCTIONS and {"axis", "dim"} & words:
             if not {"keepdims", "keepdim"} & words:
                 return side if isinstance(side, ast.Name) else node
     return None

@@ -12,7 +12,7 @@ from autograder.checking.causes.failing_code import (
 )
 from autograder.checking.causes.of_dictionaries import missing_key
 from autograder.checking.causes.of_names import of_none, uncalled
-from autograder.checking.values import is_array, is_one_of
+from autograder.checking.values import is_array
 
 # Operators and entries
 
@@ -326,10 +326,6 @@ def _bytes_of_text(match: re.Match[str], code: FailingCode) -> str:
 
 def _empty(match: re.Match[str], code: FailingCode) -> str:
     return f"`{match[1]}` has nothing to choose from: what it is given is empty here."
-
-
-def _is_number(value: object) -> bool:
-    return is_one_of(value, (int, float)) or is_array(value)
 
 
 FUNCTIONS = r"'(builtin_function_or_method|function|method|method_descriptor)'"
