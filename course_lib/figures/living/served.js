@@ -33,7 +33,7 @@ const METHODS = {
     const { startId, endId } = tokenizer;
     const most = Math.min(maxLength, model.config.n_positions - 1);
     const options = { startId, endId, maxLength: most, beamSize, alpha };
-    const none = { ids: [], weights: [], score: 0, best: null, steps: [] };
+    const none = { ids: [], weights: [] };
     const search = beamSize === 1 ? greedyDecode : beamSearch;
     const result = ids.length ? search(model, ids, options) : none;
     return { ...result, text: tokenizer.decode(result.ids), milliseconds: performance.now() - start };

@@ -324,26 +324,12 @@ function render({ model: given, el }) {
     return {
       text, translation: answer.text, sources, targets: target.words, isCut: isCut || sources.length - 1 < words.length,
       weights: weightsOfWords(weights, target.spans, spans), isOver: answer.ids.length < Math.min(60, room),
-      beams: await hypothesesOf(answer, endId),
+      beams: await hypothesesOf(answer),
     };
   }
 
-  // Each hypothesis that was finished, or was left at the end, the best first.
-  async function hypothesesOf({ steps }, endId) {
-    if (!steps) return null;
-    const made = [];
-    for (const [t, row] of steps.entries()) {
-      for (const node of row) {
-        if (!node.finished && t < steps.length - 1) continue;
-        const ids = [];
-        for (let [each, step] = [node, t]; each; each = step > 0 ? steps[--step][each.parent] : null) ids.unshift(each.id);
-        const length = ids.length;
-        const text = await model.decode(ids.filter((id) => id !== endId));
-        made.push({ text, score: node.sum / ((5 + length) / 6) ** 0.6 });
-      }
-    }
-    return made.sort((a, b) => b.score - a.score).slice(0, size());
-  }
+  const hypothesesOf = ({ hypotheses }) =>
+    hypotheses && Promise.all(hypotheses.map(async ({ ids, score }) => ({ text: await model.decode(ids), score })));
 
   // --- the learner's own search ------------------------------------------------------------
 
