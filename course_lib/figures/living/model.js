@@ -56,7 +56,7 @@ class Model {
     this.#worker.onmessage = ({ data: { number, result, fault } }) => {
       const { resolve, reject } = this.#waiting.get(number);
       this.#waiting.delete(number);
-      if (fault) reject(new Error(fault.message));
+      if (fault !== undefined) reject(new Error(fault));
       else resolve(result);
     };
     this.#worker.onerror = (event) => {

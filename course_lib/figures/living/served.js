@@ -44,6 +44,6 @@ onmessage = async ({ data: { number, method, given } }) => {
   try {
     postMessage({ number, result: await METHODS[method](given) });
   } catch (error) {
-    postMessage({ number, fault: { message: error.message, isOfFile: error instanceof ModelFault } });
+    postMessage({ number, fault: error.message });
   }
 };
