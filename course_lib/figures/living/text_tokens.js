@@ -137,19 +137,12 @@ function render({ model, el }) {
 
   // --- the learner's own function -----------------------------------------------------
 
-  // A notebook hears this, and answers with a promise: the token ids, or what went wrong.
-  function asked(question) {
-    const detail = { question, figure: el.closest("figure")?.id, answer: null };
-    el.dispatchEvent(new CustomEvent("attention-course-ask", { bubbles: true, detail }));
-    return detail.answer;
-  }
-
   async function askOwn(ids, turn) {
     if ([...text].length > MOST_ASKED) {
       whose.textContent = `The course's tokens: your encode_word is asked for up to ${MOST_ASKED} characters.`;
       return;
     }
-    const answer = await asked({ text, vocabulary: vocabularies[vocabulary][0] });
+    const answer = await askNotebook(el, { text, vocabulary: vocabularies[vocabulary][0] });
     if (turn !== waiting) return; // the text is another one by now
     if (!answer) whose.textContent = "";
     else if (answer.error) whose.textContent = `The course's tokens, since your encode_word does not give any: ${answer.error}`;

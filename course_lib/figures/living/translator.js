@@ -227,19 +227,12 @@ function render({ model: given, el }) {
 
   // --- the model ------------------------------------------------------------------------
 
-  // A notebook hears this, and answers with a promise.
-  function asked(question) {
-    const detail = { question, figure: el.closest("figure")?.id, answer: null };
-    el.dispatchEvent(new CustomEvent("attention-course-ask", { bubbles: true, detail }));
-    return detail.answer;
-  }
-
   async function opened() {
     try {
       return await openModel(data.model);
     } catch (error) {
       if (!data.asks) throw error;
-      const answer = await asked({ want: "model" });
+      const answer = await askNotebook(el, { want: "model" });
       if (answer?.base64) return openModel({ ...data.model, base64: answer.base64 });
       throw new Error(answer?.error || error.message);
     }
@@ -334,7 +327,7 @@ function render({ model: given, el }) {
   // --- the learner's own search ------------------------------------------------------------
 
   async function askOwn(result, now) {
-    const answer = await asked({ want: "translation", text: result.text, beams: size() });
+    const answer = await askNotebook(el, { want: "translation", text: result.text, beams: size() });
     if (now !== turn || !answer) return;
     if (answer.error) own.textContent = answer.error;
     else if (answer.translation === result.translation) own.textContent = `Your own ${answer.name} writes the same.`;
