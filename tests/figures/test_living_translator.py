@@ -288,6 +288,13 @@ def test_long_text_is_cut_and_that_is_told(model_file, tmp_path):
         becomes_true(page, lambda: why(page) == sentence)
 
 
+def test_few_words_of_many_tokens_are_cut_and_that_is_told(model_file, tmp_path):
+    with opened(tmp_path, view_of(path=model_file)) as page:
+        type_text(page, "the fan is off " * 9)
+        becomes_true(page, lambda: "words and signs are translated" in why(page))
+        assert len(words(page, "source")) - 1 < 36
+
+
 def test_last_text_is_the_one_that_is_shown(model_file, tmp_path):
     with opened(tmp_path, view_of(path=model_file)) as page:
         field = page.get_by_label("English text")

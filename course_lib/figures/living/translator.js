@@ -301,7 +301,8 @@ function render({ model: given, el }) {
     const isCut = all.length > MOST_WORDS;
     const text = isCut ? all.slice(0, MOST_WORDS).join(" ") : typedText;
     const { names, config } = model.about;
-    let { words } = await model.encode(text);
+    const { words: encoded } = await model.encode(text);
+    let words = encoded;
     const room = config.n_positions - 1; // one for the end
     while (words.reduce((sum, { ids }) => sum + ids.length, 0) > room) words = words.slice(0, -1);
     if (!words.length) return { text, translation: "", sources: [], targets: [], weights: [], isCut: all.length > 0 };
@@ -311,11 +312,12 @@ function render({ model: given, el }) {
     const sources = words.map((word) => ({ text: bare(word.text), tokens: word.ids.map((id) => names[id]), isRead: !word.unknown }));
     sources.push({ text: "(end)", tokens: ["<end>"], isEnd: true });
     const lengths = [...words.map((word) => word.ids.length), 1];
-    const spans = lengths.map((length, i) => [0, length].map((add) => add + lengths.slice(0, i).reduce((a, b) => a + b, 0)));
+    let start = 0;
+    const spans = lengths.map((length) => [start, (start += length)]);
     const target = grouped(answer.ids.map((id) => names[id]), (token) => token.endsWith("</w>"));
     const weights = answer.weights.map((layers) => ids.map((_, j) => mean(layers.at(-1), j)));
     return {
-      text, translation: answer.text, sources, targets: target.words, isCut: isCut || sources.length - 1 < words.length,
+      text, translation: answer.text, sources, targets: target.words, isCut: isCut || words.length < encoded.length,
       weights: weightsOfWords(weights, target.spans, spans), isOver: answer.ids.length < Math.min(60, room),
       beams: await hypothesesOf(answer),
     };
