@@ -1,5 +1,5 @@
-// What the worker does: it has a model of language_model.js or transformer.js, and answers one question after
-// another. A question is {number, method, given}; an answer {number, result} or {number, fault}.
+// What the worker does: it has a model of language_model.js or transformer.js, and answers one
+// question after another. A question is {number, method, given}; an answer {number, result} or {number, fault}.
 
 let model, tokenizer, isTranslator; // of the file that was opened last
 
