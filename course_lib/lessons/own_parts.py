@@ -1,4 +1,4 @@
-"""Whether a notebook's functions are written, for cells that join several of them."""
+"""A notebook's functions, for cells that join several: written or not, and errors."""
 
 import types
 from typing import Any
@@ -33,3 +33,13 @@ def is_missing(function: Any) -> bool:
     if not isinstance(function, types.FunctionType):
         return function is None
     return function.__code__.co_names == ("NotImplementedError",)
+
+
+def raised(error: Exception) -> str:
+    """Return what an error says of itself, for a sentence.
+
+    >>> raised(ValueError("no")), raised(ValueError())
+    ('ValueError: no', 'ValueError')
+    """
+    reason = f": {error}" if str(error) else ""
+    return f"{type(error).__name__}{reason}"

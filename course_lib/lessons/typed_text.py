@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.byte_bpe import BYTE_OF, byte_vocabulary, pre_tokens, spell_bytes
 from course_lib.fast_bpe import byte_encoder
-from course_lib.lessons.own_parts import is_missing
+from course_lib.lessons.own_parts import is_missing, raised
 
 Merges = Sequence[tuple[str, str]]
 EncodeWord = Callable[[tuple[str, ...], list[tuple[str, str]]], list[str]]
@@ -89,7 +89,6 @@ def _answering(
         except KeyError as error:
             return {"error": f"it returned {error}, which is no token of these merges."}
         except Exception as error:  # whatever the learner's function raises
-            reason = f": {error}" if str(error) else ""
-            return {"error": f"it raised {type(error).__name__}{reason}."}
+            return {"error": f"it raised {raised(error)}."}
 
     return answer

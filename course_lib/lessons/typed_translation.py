@@ -13,10 +13,10 @@ from typing import Any
 
 from course_lib.corpora.pairs import Pair
 from course_lib.lessons import translation_errors
-from course_lib.lessons.own_parts import is_missing
+from course_lib.lessons.own_parts import is_missing, raised
 from course_lib.lessons.translation_trace import next_log_probabilities
-from course_lib.nn.model_file import ModelFileError, read_model_file
-from course_lib.nn.models import COMMAND, MODELS
+from course_lib.nn.model_file import COMMAND, ModelFileError, read_model_file
+from course_lib.nn.models import MODELS
 from course_lib.nn.training.subwords import END_ID, START_ID
 
 EXAMPLES = (
@@ -80,7 +80,7 @@ def answer(question: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
             return {"base64": base64.b64encode(path.read_bytes()).decode()}
         model, tokenizer = _model(path)
     except ModelFileError:
-        return {"error": f"The model's file is not there: run `{COMMAND}`."}
+        return {"error": f"The model's file is missing or damaged: run `{COMMAND}`."}
     beams = question["beams"]
     name = "beam_search" if beams > 1 else "greedy_decode"
     function = names.get(name)
@@ -94,8 +94,7 @@ def answer(question: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
         written = function(asked, START_ID, END_ID, *sizes)  # type: ignore[misc]
         return {"name": name, "translation": tokenizer.decode([*map(int, written)])}
     except Exception as error:  # whatever the learner's function raises
-        reason = f": {error}" if str(error) else ""
-        return {"error": f"Your own {name} raised {type(error).__name__}{reason}."}
+        return {"error": f"Your own {name} raised {raised(error)}."}
 
 
 @cache

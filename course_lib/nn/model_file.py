@@ -37,6 +37,7 @@ from course_lib.nn.transformer import Transformer, TransformerConfig
 LETTERS = b"ATTNMDL"
 FORMAT = b"1"  # another one is not read by this version of the course
 MAX_BYTES = 4_000_000
+COMMAND = "make models"
 KINDS: dict[str, tuple[Any, Any, Any]] = {
     "language model": (LanguageModel, LanguageModelConfig, ByteTokenizer),
     "translator": (Transformer, TransformerConfig, SubwordTokenizer),
@@ -125,7 +126,7 @@ def read_model_file(path: Path) -> ModelFile:
 
     Raises ``ModelFileError`` if it is missing, cut off, damaged or of another version.
     """
-    remedy = "make it with `make models`"
+    remedy = f"make it with `{COMMAND}`"
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -14,10 +14,13 @@ import torch
 
 from course_lib.corpora.download import DataError, folder, from_os_error
 from course_lib.nn import train
-from course_lib.nn.model_file import ModelFileError, read_model_file, write_model_file
+from course_lib.nn.model_file import (
+    COMMAND,
+    ModelFileError,
+    read_model_file,
+    write_model_file,
+)
 from course_lib.nn.training import checkpoints
-
-COMMAND = "make models"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ ODD_TEXTS = [
     "x" * 5000,
     "don't we'LL  go\u00a0on…",
     "👩‍👩‍👧 e\u0301",
+    "\ufeffa\u0085 b\ufeff \x1cc\x1f",  # white space in Python alone, or in JavaScript
 ]
 
 

@@ -80,7 +80,8 @@ def type_text(page, text):
 
 def test_page_encodes_a_thousand_texts_as_python_does(tmp_path):
     texts = random_texts(1000)
-    code = read_asset("text_tokens.js").replace("export default { render };", "")
+    code = read_asset("tokenizer.js") + read_asset("text_tokens.js")
+    code = code.replace("export default { render };", "")
     path = tmp_path / "empty.html"
     path.write_text("<!doctype html><title>empty</title>", encoding="utf-8")
     joined = 0
@@ -90,8 +91,8 @@ def test_page_encodes_a_thousand_texts_as_python_does(tmp_path):
         ]
         with page_of(path.as_uri()) as page:
             encoded = page.evaluate(
-                f"([pairs, texts]) => {{ {code}\nconst {{ encode }} = tokenizer(pairs);"
-                "return texts.map(encode); }",
+                f"([pairs, texts]) => {{ {code}\n"
+                "return texts.map(tokenizerOf(pairs).split); }",
                 [pairs, texts],
             )
         parts = [[part for part, _ in each] for each in encoded]

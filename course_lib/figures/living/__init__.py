@@ -22,14 +22,19 @@ from matplotlib.figure import Figure
 from course_lib.figures.drawing import AccessibleFigure, read_asset
 
 MAX_TOKENS = 256  # on one side of a view
-LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "served")
-TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "served")
+LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "worker")
+TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "worker")
 # What runs the model of a view, if its data name one, and what else a view needs.
 WORKERS = {"next_token": LANGUAGE_MODEL, "translator": TRANSLATOR}
 OF_MODEL = {"next_token": ("writing",)}
-PARTS = {"next_token": ("sampling",)}
-NOT_VIEWS = {"drawing", "mount", "shared", "model", "sampling", "writing"}  # for these
-NOT_VIEWS |= {*LANGUAGE_MODEL, *TRANSLATOR}
+PARTS = {
+    "next_token": ("sampling",),
+    "text_tokens": ("asking", "tokenizer"),
+    "translator": ("asking",),
+}
+NOT_VIEWS = {"drawing", "mount", "shared", "model"}.union(
+    *WORKERS.values(), *OF_MODEL.values(), *PARTS.values()
+)
 COMMENTS = re.compile(r"^\s*(//.*|/\*\*[\s\S]*?\*/)$", re.MULTILINE)
 DIGITS = 4  # of a number that a view gets
 

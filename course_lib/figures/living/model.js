@@ -56,7 +56,7 @@ class Model {
     this.#worker.onmessage = ({ data: { number, result, fault } }) => {
       const { resolve, reject } = this.#waiting.get(number);
       this.#waiting.delete(number);
-      if (fault) reject(new Error(fault.message));
+      if (fault !== undefined) reject(new Error(fault));
       else resolve(result);
     };
     this.#worker.onerror = (event) => {
@@ -120,8 +120,8 @@ class Model {
    * @param {number[]} ids the source's, about.config.n_positions at most; none has no translation
    * @param {{beamSize: ?number, alpha: ?number, maxLength: ?number}} options 1, 0.6 and 100 by default
    * @returns {Promise<{text: string, ids: number[], weights: Float32Array[][][], milliseconds: number,
-   *     score: ?number, best: ?number[], steps: ?Object[][]}>} what greedyDecode and beamSearch in
-   *     runtime.js return: weights are by target token, layer, head: over the source's tokens
+   *     hypotheses: ?{ids: number[], score: number}[]}>} what greedyDecode and beamSearch in
+   *     transformer.js return: weights are by target token, layer, head: over the source's tokens
    */
   translate(ids, options = {}) {
     return this.#ask("translate", { ids, ...options });

@@ -9,28 +9,27 @@
 // bytes, the text, and float16 numbers, those of one parameter after another.
 const MAGIC = "ATTNMDL1";
 
-/** A model file that cannot be used; its message is a sentence for the reader. */
-class ModelFault extends Error {}
-
 /**
  * Read a model file.
  *
  * @param {ArrayBuffer} buffer its bytes
- * @returns {{about: Object, parameters: Object<string, Float32Array>}} what the file says of
- *     itself (kind, config, tokenizer, parameters, …), and its numbers by name
- * @throws {ModelFault} if it is no model file, of another version, or cut off
+ * @returns {{about: Object, halves: ArrayBuffer, parameters: Object<string, Float32Array>}} what
+ *     the file says of itself (kind, config, tokenizer, parameters, …), and its numbers, as they are
+ *     in the file and by name
+ * @throws {Error} if it is no model file, of another version, or cut off: the message is a sentence
+ *     for the reader
  */
 function readModelFile(buffer) {
   const bytes = new Uint8Array(buffer);
   const magic = String.fromCharCode(...bytes.subarray(0, MAGIC.length));
-  if (!magic.startsWith(MAGIC.slice(0, -1))) throw new ModelFault("The file is no model of this course.");
-  if (magic !== MAGIC) throw new ModelFault("The model file is of another version of the course.");
+  if (!magic.startsWith(MAGIC.slice(0, -1))) throw new Error("The file is no model of this course.");
+  if (magic !== MAGIC) throw new Error("The model file is of another version of the course.");
   const start = MAGIC.length + 4;
   const length = bytes.length < start ? Infinity : new DataView(buffer).getUint32(MAGIC.length, true);
-  if (start + length > bytes.length) throw new ModelFault("The model file is cut off.");
+  if (start + length > bytes.length) throw new Error("The model file is cut off.");
   const about = JSON.parse(new TextDecoder().decode(bytes.subarray(start, start + length)));
   const halves = buffer.slice(start + length);
-  if (halves.byteLength !== about.bytes) throw new ModelFault("The model file is cut off.");
+  if (halves.byteLength !== about.bytes) throw new Error("The model file is cut off.");
   const numbers = new Uint16Array(halves);
   const parameters = {};
   for (const { name, shape, offset } of about.parameters) {
@@ -45,7 +44,7 @@ async function checkDigest({ about, halves }) {
   if (!globalThis.crypto?.subtle) return; // as on a page of http that is not this machine's
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", halves));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (hex !== about.sha256) throw new ModelFault("The model file is damaged.");
+  if (hex !== about.sha256) throw new Error("The model file is damaged.");
 }
 
 /** float16: a sign, five bits of exponent, ten of fraction. */

@@ -3,7 +3,8 @@
 const END_OF_WORD = "</w>", JOINER = "\uffed", STAND_IN = "\u25a0";
 const IS_PUNCTUATION = /^[\p{P}\p{S}]/u;
 const PIECES = /(?<=\p{L})'\p{L}+|([\p{P}\p{S}])\1*|[^\p{P}\p{S}]+/gu;
-const wordsOf = (text) => text.split(/\s+/u).filter(Boolean);
+// As Python's str.split: \s would take U+FEFF for white space, and U+0085 for none.
+const wordsOf = (text) => text.split(/[\p{White_Space}\x1c-\x1f]+/u).filter(Boolean);
 const capitalised = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
 const stripped = (token) => token.replace(/^\uffed+|\uffed+$/g, "");
 

@@ -8,65 +8,23 @@ const MOST_CHARACTERS = 5000;
 const MOST_BOXES = 600;
 const MOST_ASKED = 400; // characters: the learner's function may be slow
 const PATIENCE = 350; // milliseconds after the last key, before it is asked
-const PRE_TOKEN =
-  /'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-// What the merges make of a text. The first token ids are the 256 bytes, then comes one
-// for each merge; of two merges with the same text the later one names the token.
-function tokenizer(pairs) {
-  const bytes = Array.from({ length: 256 }, (_, byte) => [byte]); // by token id
-  const text = (each) => String.fromCharCode(...each);
-  const first = new Map(bytes.map((each, id) => [text(each), id]));
-  const last = new Map(first);
-  const ranks = new Map(); // of a pair of token ids
+// The tokenizer of a vocabulary (tokenizer.js), whose merges are told as token ids.
+function tokenizerOf(pairs) {
+  const tokens = [...ALPHABET];
+  const merges = [];
   for (let i = 0; i < pairs.length; i += 2) {
-    const joined = [...bytes[pairs[i]], ...bytes[pairs[i + 1]]];
-    const key = pairs[i] * 65536 + pairs[i + 1];
-    if (!ranks.has(key)) ranks.set(key, i);
-    if (!first.has(text(joined))) first.set(text(joined), bytes.length);
-    last.set(text(joined), bytes.length);
-    bytes.push(joined);
+    const pair = [tokens[pairs[i]], tokens[pairs[i + 1]]];
+    merges.push(pair);
+    tokens.push(pair.join(""));
   }
-
-  // The pair that was learned first is joined, wherever it is, until none is left.
-  function merged(symbols) {
-    for (;;) {
-      let best = Infinity;
-      for (let i = 1; i < symbols.length; i++) {
-        const rank = ranks.get(symbols[i - 1] * 65536 + symbols[i]);
-        if (rank < best) best = rank;
-      }
-      if (best === Infinity) return symbols;
-      const [left, right] = pairs.slice(best, best + 2);
-      const both = first.get(text([...bytes[left], ...bytes[right]]));
-      const joined = [];
-      for (let i = 0; i < symbols.length; i++) {
-        const fits = symbols[i] === left && symbols[i + 1] === right;
-        joined.push(fits ? both : symbols[i]);
-        if (fits) i++;
-      }
-      symbols = joined;
-    }
-  }
-
-  const known = new Map();
-  function idsOf(preToken) {
-    if (!known.has(preToken)) {
-      const ids = merged([...new TextEncoder().encode(preToken)]);
-      known.set(preToken, ids.map((id) => last.get(text(bytes[id]))));
-    }
-    return known.get(preToken);
-  }
-
-  // Pre-tokens, each with its token ids.
-  const encode = (all) => (all.match(PRE_TOKEN) || []).map((part) => [part, idsOf(part)]);
-  return { bytes, encode };
+  return byteTokenizer({ merges, special_tokens: [] });
 }
 
 function render({ model, el }) {
   const { texts, vocabularies, asks } = model.get("data");
-  const tokenizers = vocabularies.map(([, pairs]) => tokenizer(pairs));
+  const tokenizers = vocabularies.map(([, pairs]) => tokenizerOf(pairs));
   let vocabulary = 0;
   let text = texts[0][1];
   let summary = "";
@@ -93,14 +51,6 @@ function render({ model, el }) {
     return (/^\p{M}/u.test(string) && !written[0].startsWith("U+") ? "\u25cc" : "") + written.join("");
   }
 
-  function decoded(bytes) {
-    try {
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
-    } catch {
-      return null; // a part of a character
-    }
-  }
-
   // Tokens as they are drawn together: one that is whole characters alone, those that
   // share a character in a group.
   function groups(ids) {
@@ -108,7 +58,7 @@ function render({ model, el }) {
     const [made, open] = [[], []];
     for (const id of ids) {
       open.push(id);
-      const all = decoded(open.flatMap((each) => bytes[each]));
+      const all = textOf(open.flatMap((each) => bytes[each]));
       if (all === null) continue;
       made.push({ ids: open.splice(0), text: all });
     }
@@ -121,7 +71,7 @@ function render({ model, el }) {
   function box(id, group, index) {
     const bytes = tokenizers[vocabulary].bytes[id];
     const part = group.ids.length > 1;
-    const own = decoded(bytes);
+    const own = textOf(bytes);
     const name = part || own === null ? hex(bytes) : visible(own);
     const made = button("", () => made.focus(), {
       class: part ? "tk-token tk-part" : "tk-token", "data-value": id, "data-tint": index % 4,
@@ -187,19 +137,12 @@ function render({ model, el }) {
 
   // --- the learner's own function -----------------------------------------------------
 
-  // A notebook hears this, and answers with a promise: the token ids, or what went wrong.
-  function asked(question) {
-    const detail = { question, figure: el.closest("figure")?.id, answer: null };
-    el.dispatchEvent(new CustomEvent("attention-course-ask", { bubbles: true, detail }));
-    return detail.answer;
-  }
-
   async function askOwn(ids, turn) {
     if ([...text].length > MOST_ASKED) {
       whose.textContent = `The course's tokens: your encode_word is asked for up to ${MOST_ASKED} characters.`;
       return;
     }
-    const answer = await asked({ text, vocabulary: vocabularies[vocabulary][0] });
+    const answer = await askNotebook(el, { text, vocabulary: vocabularies[vocabulary][0] });
     if (turn !== waiting) return; // the text is another one by now
     if (!answer) whose.textContent = "";
     else if (answer.error) whose.textContent = `The course's tokens, since your encode_word does not give any: ${answer.error}`;
@@ -224,7 +167,7 @@ function render({ model, el }) {
     const characters = [...field.value];
     const isCut = characters.length > MOST_CHARACTERS;
     text = isCut ? characters.slice(0, MOST_CHARACTERS).join("") : field.value;
-    const encoded = tokenizers[vocabulary].encode(text);
+    const encoded = tokenizers[vocabulary].split(text);
     const ids = encoded.flatMap(([, own]) => own);
     drawBoxes(ids);
     tellAll(encoded, ids, isCut);
@@ -243,7 +186,7 @@ function render({ model, el }) {
 
   // The same sentence in each language: how many tokens it takes with these merges.
   function compare() {
-    const numbers = texts.map(([, example]) => count(tokenizers[vocabulary].encode(example)));
+    const numbers = texts.map(([, example]) => count(tokenizers[vocabulary].split(example)));
     const most = Math.max(...numbers);
     examples.forEach((each, i) => {
       each.style.setProperty("--share", `${(100 * numbers[i]) / most}%`);

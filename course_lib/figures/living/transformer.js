@@ -145,36 +145,34 @@ function greedyDecode(model, source, { startId, endId, maxLength }) {
  * @param {Transformer} model
  * @param {number[]} source token ids, one at least
  * @param {{startId: number, endId: number, maxLength: number, beamSize: number, alpha: number}} options
- * @returns {{ids: number[], weights: Float32Array[][][], score: number, best: number[], steps: Object[][]}}
- *     the best hypothesis without start and end and its cross-attention, as in greedyDecode; its
- *     sum divided by the length penalty; where it stands in steps, as [step, index]; and for
- *     each step the hypotheses that were kept, best first: {id, parent, sum, finished}, where
- *     parent is an index in the step before, -1 in the first
+ * @returns {{ids: number[], weights: Float32Array[][][], hypotheses: {ids: number[], score: number}[]}}
+ *     the best hypothesis without start and end and its cross-attention, as in greedyDecode; and
+ *     all that were finished, or were left at the end, the best first: their tokens likewise, and
+ *     their sums divided by the length penalty
  */
 function beamSearch(model, source, { startId, endId, maxLength, beamSize, alpha }) {
-  let beam = [{ ids: [], weights: [], sum: 0, last: startId, state: model.initialState(model.encode(source)), index: -1 }];
-  const finished = [], steps = [];
-  while (beam.length && steps.length < maxLength) {
+  let beam = [{ ids: [], weights: [], sum: 0, last: startId, state: model.initialState(model.encode(source)) }];
+  const finished = [];
+  for (let length = 0; beam.length && length < maxLength; length++) {
     const longer = beam.flatMap((hypothesis) => {
       const { logits, weights, state } = model.step(hypothesis.last, hypothesis.state);
       const logP = logSoftmax(logits);
       return likeliest(logP, beamSize).map((id) => ({ parent: hypothesis, id, sum: hypothesis.sum + logP[id], weights, state }));
     });
     const room = beamSize - finished.length;
-    const best = longer.sort((a, b) => b.sum - a.sum).slice(0, room).map(({ parent, id, sum, weights, state }, index) => {
+    const best = longer.sort((a, b) => b.sum - a.sum).slice(0, room).map(({ parent, id, sum, weights, state }) => {
       const isOver = id === endId;
       return {
         ids: isOver ? parent.ids : [...parent.ids, id],
         weights: isOver ? parent.weights : [...parent.weights, weights],
-        sum, last: id, state, index, step: steps.length, parent: parent.index, finished: isOver,
+        sum, last: id, state, finished: isOver,
       };
     });
-    steps.push(best.map(({ last, parent, sum, finished: isOver }) => ({ id: last, parent, sum, finished: isOver })));
     finished.push(...best.filter((each) => each.finished));
     beam = best.filter((each) => !each.finished);
   }
   const score = ({ ids, sum, finished: isOver }) => sum / ((5 + ids.length + (isOver ? 1 : 0)) / 6) ** alpha;
-  const all = [...finished, ...beam];
-  const winner = all[indexOfLargest(all.map(score))];
-  return { ids: winner.ids, weights: winner.weights, score: score(winner), best: [winner.step, winner.index], steps };
+  const all = [...finished, ...beam].map((each) => ({ ...each, score: score(each) })).sort((a, b) => b.score - a.score);
+  const { ids, weights } = all[0];
+  return { ids, weights, hypotheses: all.map((each) => ({ ids: each.ids, score: each.score })) };
 }

@@ -227,19 +227,12 @@ function render({ model: given, el }) {
 
   // --- the model ------------------------------------------------------------------------
 
-  // A notebook hears this, and answers with a promise.
-  function asked(question) {
-    const detail = { question, figure: el.closest("figure")?.id, answer: null };
-    el.dispatchEvent(new CustomEvent("attention-course-ask", { bubbles: true, detail }));
-    return detail.answer;
-  }
-
   async function opened() {
     try {
       return await openModel(data.model);
     } catch (error) {
       if (!data.asks) throw error;
-      const answer = await asked({ want: "model" });
+      const answer = await askNotebook(el, { want: "model" });
       if (answer?.base64) return openModel({ ...data.model, base64: answer.base64 });
       throw new Error(answer?.error || error.message);
     }
@@ -308,7 +301,8 @@ function render({ model: given, el }) {
     const isCut = all.length > MOST_WORDS;
     const text = isCut ? all.slice(0, MOST_WORDS).join(" ") : typedText;
     const { names, config } = model.about;
-    let { words } = await model.encode(text);
+    const { words: encoded } = await model.encode(text);
+    let words = encoded;
     const room = config.n_positions - 1; // one for the end
     while (words.reduce((sum, { ids }) => sum + ids.length, 0) > room) words = words.slice(0, -1);
     if (!words.length) return { text, translation: "", sources: [], targets: [], weights: [], isCut: all.length > 0 };
@@ -318,37 +312,24 @@ function render({ model: given, el }) {
     const sources = words.map((word) => ({ text: bare(word.text), tokens: word.ids.map((id) => names[id]), isRead: !word.unknown }));
     sources.push({ text: "(end)", tokens: ["<end>"], isEnd: true });
     const lengths = [...words.map((word) => word.ids.length), 1];
-    const spans = lengths.map((length, i) => [0, length].map((add) => add + lengths.slice(0, i).reduce((a, b) => a + b, 0)));
+    let start = 0;
+    const spans = lengths.map((length) => [start, (start += length)]);
     const target = grouped(answer.ids.map((id) => names[id]), (token) => token.endsWith("</w>"));
     const weights = answer.weights.map((layers) => ids.map((_, j) => mean(layers.at(-1), j)));
     return {
-      text, translation: answer.text, sources, targets: target.words, isCut: isCut || sources.length - 1 < words.length,
+      text, translation: answer.text, sources, targets: target.words, isCut: isCut || words.length < encoded.length,
       weights: weightsOfWords(weights, target.spans, spans), isOver: answer.ids.length < Math.min(60, room),
-      beams: await hypothesesOf(answer, endId),
+      beams: await hypothesesOf(answer),
     };
   }
 
-  // Each hypothesis that was finished, or was left at the end, the best first.
-  async function hypothesesOf({ steps }, endId) {
-    if (!steps) return null;
-    const made = [];
-    for (const [t, row] of steps.entries()) {
-      for (const node of row) {
-        if (!node.finished && t < steps.length - 1) continue;
-        const ids = [];
-        for (let [each, step] = [node, t]; each; each = step > 0 ? steps[--step][each.parent] : null) ids.unshift(each.id);
-        const length = ids.length;
-        const text = await model.decode(ids.filter((id) => id !== endId));
-        made.push({ text, score: node.sum / ((5 + length) / 6) ** 0.6 });
-      }
-    }
-    return made.sort((a, b) => b.score - a.score).slice(0, size());
-  }
+  const hypothesesOf = ({ hypotheses }) =>
+    hypotheses && Promise.all(hypotheses.map(async ({ ids, score }) => ({ text: await model.decode(ids), score })));
 
   // --- the learner's own search ------------------------------------------------------------
 
   async function askOwn(result, now) {
-    const answer = await asked({ want: "translation", text: result.text, beams: size() });
+    const answer = await askNotebook(el, { want: "translation", text: result.text, beams: size() });
     if (now !== turn || !answer) return;
     if (answer.error) own.textContent = answer.error;
     else if (answer.translation === result.translation) own.textContent = `Your own ${answer.name} writes the same.`;

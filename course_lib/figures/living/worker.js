@@ -1,5 +1,5 @@
-// What the worker does: it has a model of language_model.js or transformer.js, and answers one question after
-// another. A question is {number, method, given}; an answer {number, result} or {number, fault}.
+// What the worker does: it has a model of language_model.js or transformer.js, and answers one
+// question after another. A question is {number, method, given}; an answer {number, result} or {number, fault}.
 
 let model, tokenizer, isTranslator; // of the file that was opened last
 
@@ -33,7 +33,7 @@ const METHODS = {
     const { startId, endId } = tokenizer;
     const most = Math.min(maxLength, model.config.n_positions - 1);
     const options = { startId, endId, maxLength: most, beamSize, alpha };
-    const none = { ids: [], weights: [], score: 0, best: null, steps: [] };
+    const none = { ids: [], weights: [] };
     const search = beamSize === 1 ? greedyDecode : beamSearch;
     const result = ids.length ? search(model, ids, options) : none;
     return { ...result, text: tokenizer.decode(result.ids), milliseconds: performance.now() - start };
@@ -44,6 +44,6 @@ onmessage = async ({ data: { number, method, given } }) => {
   try {
     postMessage({ number, result: await METHODS[method](given) });
   } catch (error) {
-    postMessage({ number, fault: { message: error.message, isOfFile: error instanceof ModelFault } });
+    postMessage({ number, fault: error.message });
   }
 };
