@@ -2,8 +2,10 @@
 
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -107,3 +109,19 @@ def call(
         return code, out, err
 
     return called
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a course folder without submissions: seconds, so once for a module."""
+    from tests.submissions import open_course  # most tests need no course folder
+
+    return open_course(tmp_path_factory.mktemp("original") / "course")
+
+
+@pytest.fixture
+def root(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Copy that course folder for one test, and change into the copy."""
+    folder = shutil.copytree(original, tmp_path / "course")
+    monkeypatch.chdir(folder)
+    return folder

@@ -4,7 +4,6 @@ import contextlib
 import inspect
 import io
 import re
-import shutil
 import sys
 import unicodedata
 
@@ -19,7 +18,7 @@ from autograder.gradebook.folders import autograded_path
 from tests.grading import fake_workers
 from tests.grading.engines import engine_of
 from tests.grading.fake_workers import EVIL
-from tests.submissions import COURSE, EXERCISES, LESSON, Submission, open_course
+from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 HARMFUL = {"Cc", "Zl", "Zp"}
 TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -32,19 +31,6 @@ def assert_harmless(text):
         for character in line:
             assert unicodedata.category(character) not in HARMFUL, repr(line)
             assert unicodedata.bidirectional(character) not in TURNING, repr(line)
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path, monkeypatch):
-    folder = tmp_path / "course"
-    shutil.copytree(original, folder)
-    monkeypatch.chdir(folder)
-    return folder
 
 
 @pytest.fixture

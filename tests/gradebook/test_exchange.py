@@ -184,16 +184,6 @@ def test_each_student_fetches_the_own_page_and_no_other(collected, way):
 # --- the secret ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path):
-    return Path(shutil.copytree(original, tmp_path / "course"))
-
-
 @pytest.mark.parametrize(
     "write",
     [

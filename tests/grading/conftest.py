@@ -1,11 +1,9 @@
-"""What these modules share: an engine for each, and the folder of a class."""
-
-import shutil
+"""What these modules share: an engine for each."""
 
 import pytest
 
 from tests.grading.engines import engine_of
-from tests.submissions import COURSE, open_course
+from tests.submissions import COURSE
 
 
 @pytest.fixture(scope="module")
@@ -17,17 +15,3 @@ def engine():
 @pytest.fixture(scope="module")
 def sandbox(engine):
     return engine.sandbox
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    """Make a course folder without submissions."""
-    return open_course(tmp_path_factory.mktemp("original") / "course")
-
-
-@pytest.fixture
-def root(original, tmp_path, monkeypatch):
-    folder = tmp_path / "course"
-    shutil.copytree(original, folder)
-    monkeypatch.chdir(folder)
-    return folder

@@ -1,7 +1,6 @@
 """What nbgrader and formgrader ask: one submission now, by workers that stay warm."""
 
 import json
-import shutil
 
 import pytest
 from traitlets.config import Config
@@ -14,22 +13,11 @@ from autograder.gradebook.service import Service, service
 from autograder.grading.budget import Budget
 from autograder.grading.journal import Journal
 from tests.grading import fake_workers
-from tests.submissions import COURSE, LESSON, Submission
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    root = tmp_path_factory.mktemp("original") / "course"
-    shutil.copytree(COURSE.root / "notebooks", root / "notebooks")
-    shutil.copy(COURSE.root / "nbgrader_config.py", root)
-    Gradebook(Course(root)).open_lesson(LESSON)  # seconds, so once
-    return root
+from tests.submissions import LESSON, Submission
 
 
 @pytest.fixture
-def course(original, tmp_path):
-    root = tmp_path / "course"
-    shutil.copytree(original, root)
+def course(root):
     return Course(root)
 
 

@@ -128,7 +128,7 @@ def test_copy_for_submissions_has_neither_bank_nor_reference(built, tmp_path):
     sandbox = sandbox_of(built, release, tmp_path)
     assert not [each for each in sandbox.settings["modules"] if "private" in each]
     assert "course_lib.private" not in json.dumps(sandbox.settings)
-    assert built.private in [path for path in sandbox.private]
+    assert built.private in sandbox.private
 
 
 def test_verdicts_depend_on_the_private_bank_of_their_lesson(course, built):
