@@ -198,7 +198,7 @@ softmax_of_scores:
   :     outputs.append(powers @ v[..., :i + 1, :])
   Your outputs are those of attention with a softmax.
   ? Where does your output use the state?
-  # Causal attention is written from memory, beside the state.
+  # Causal attention is written from memory, next to the state.
 keys_for_queries: q[..., i, np.newaxis, :] @ state -> k[..., i, np.newaxis, :] @ state
   Your outputs are the keys times the state.
   ? Which argument does your answer not use?
