@@ -144,9 +144,9 @@ def edition_of(course: Course, lessons: str, closed: str, label: str) -> Edition
     """Return the edition that a user's words mean; raises ``CourseError``.
 
     lessons, closed : as ``chosen_lessons`` reads them
-    label : "" for today's date
+    label : "" for the minute, by UTC: a later edition is a newer version
     """
-    label = label or f"class.{datetime.now(UTC):%Y%m%d}"
+    label = label or f"class.{datetime.now(UTC):%Y%m%d%H%M}"
     if not LABEL.fullmatch(label):
         raise CourseError(
             f"--label {label!r} cannot be part of a version: write small letters, "

@@ -112,7 +112,7 @@ def class_edition(
     ] = "",
     label: Annotated[
         str,
-        typer.Option(help="Of its version, such as week03; today's date"),
+        typer.Option(help="Of its version, such as week03; date and minute"),
     ] = "",
     torch: Annotated[
         bool, typer.Option(help="For a container: PyTorch, for lessons from 07 on")

@@ -7,10 +7,13 @@ import subprocess
 import sys
 import venv
 import zipfile
+from datetime import UTC, datetime
 from email import message_from_bytes
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from packaging.version import Version
 from typer.testing import CliRunner
 
 from autograder.checking.own_answer import as_answer
@@ -270,6 +273,16 @@ def test_lessons_are_chosen_by_words(words, numbers):
 def test_words_without_a_meaning_are_one_sentence(changed, sentence):
     with pytest.raises(CourseError, match=sentence):
         edition(**changed)
+
+
+def test_later_edition_of_one_day_is_a_newer_version(monkeypatch):
+    def now(minute):
+        moment = datetime(2026, 11, 29, 9, minute, tzinfo=UTC)
+        monkeypatch.setattr(class_edition, "datetime", Mock(now=lambda _: moment))
+        return Version(edition(label="").version)
+
+    assert now(5) < now(6)
+    assert str(now(5)) == "0.1.0+class.202611290905"
 
 
 def test_folder_that_holds_something_is_left(tmp_path):
