@@ -104,7 +104,7 @@ def scores_of_any_size(student, rng):
         [0.0, 1.0, 716.0],
         [0.0, 1.0, 1e10],
         [2e4, 0.0, 1.0],
-        # Numbers that blocked scores are filled with show where the allowed one is near.
+        # The number in place of a blocked score shows where the allowed one is near.
         *([score, 0.0, 5.0] for score in (-95.0, -800.0, -995.0, -1e4, -1e6, -1e8)),
         *([score, 0.0, 5.0] for score in (-1e9, -1e10)),
     ]

@@ -61,9 +61,7 @@ def small_example_by_hand(student, rng):
     student.expect(student(2, 4), expected)
 
 
-@exercise.case(
-    "Any position's encoding, times the matrix, is that of k positions on"
-)
+@exercise.case("Any position's encoding, times the matrix, is that of k positions on")
 def moves_every_position(student, rng):
     positions = np.array([0, 1, 5, 12, 100])
     what = "the product of positions 0, 1, 5, 12 and 100 with the matrix"
