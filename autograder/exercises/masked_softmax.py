@@ -454,6 +454,12 @@ zeroed_and_divided_anew:
   ? What is e to the power of 0 next to e to the power of −1000?
   # AllenNLP's masked_softmax multiplies by the mask before and after, and divides by
     the sum.
+zeroed_and_divided_with_a_little_added:
+  | powers = softmax(scores * may_attend) * may_attend
+  | return powers / (powers.sum(axis=-1, keepdims=True) + 1e-13)
+  A blocked key counts as one with the score 0, its weight is removed and the rest
+    divided by its sum and a little more: where the allowed ones are far below 0, hardly
+    anything is left.
 softmax_missing: return np.where(nothing, 0.0, allowed)
   Your result holds the masked scores themselves, −∞ where a key is blocked.
   ? What makes positive weights that sum to 1 out of scores?
