@@ -224,8 +224,8 @@ def step_with_biases(at_gates, at_candidate):
 
 def filled_with(number, divided=False):
     def masked_softmax(scores, may_attend):
-        filled = np.where(may_attend, scores, number)
-        powers = np.exp(filled - filled.max(axis=-1, keepdims=True))
+        allowed = np.where(may_attend, scores, number)
+        powers = np.exp(allowed - allowed.max(axis=-1, keepdims=True))
         weights = powers / powers.sum(axis=-1, keepdims=True) * may_attend
         totals = weights.sum(axis=-1, keepdims=True)
         return weights / np.where(totals > 0, totals, 1.0) if divided else weights
@@ -344,7 +344,7 @@ def test_a_first_loss_above_any_bound_is_compared_with_infinity():
     assert judge(load("train"), local_runner_factory(answer)).passed
 
 
-def test_a_matrix_fitted_to_positions_fails_the_claim_that_says_so():
+def test_matrix_fitted_to_positions_fails_the_claim_of_far_ones():
     result = judge(load("shift_matrix"), local_runner_factory(fitted))
     (case,) = (each for each in result.cases if each.case == "moves_far_positions")
     assert case.status == "wrong"

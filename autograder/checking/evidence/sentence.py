@@ -123,10 +123,10 @@ def _of_floats(exercise: Exercise, compared: Sequence[Compared]) -> str:
     if signature(exercise.reference).return_annotation not in (int, "int"):
         return ""
     floats = [each for each in compared if is_one_of(each.call.result.value, FLOATS)]
-    shown = [each for each in floats if not each.call.hidden]
-    if not shown:
+    first = next((each for each in floats if not each.call.hidden), None)
+    if first is None:
         return ""
-    value, right = shown[0].call.result.value, shown[0].right.value
+    value, right = first.call.result.value, first.right.value
     clause = (
         f"your number is right but a float, {float(value)}: "
         f"the stub's `-> int` promises {right}"
