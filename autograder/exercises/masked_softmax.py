@@ -106,11 +106,11 @@ def scores_of_any_size(student, rng):
         [2e4, 0.0, 1.0],
         # The number in place of a blocked score shows where the allowed one is near.
         *([score, 0.0, 5.0] for score in (-95.0, -800.0, -995.0, -1e4, -1e6, -1e8)),
-        *([score, 0.0, 5.0] for score in (-1e9, -1e10)),
+        *([score, 0.0, 5.0] for score in (-1e9, -1e10, -45.0, -15.0)),
     ]
-    may_attend = 3 * [[True, True, False]] + 9 * [[True, False, False]]
+    may_attend = 3 * [[True, True, False]] + 11 * [[True, False, False]]
     two = [1 / (1 + math.e), math.e / (1 + math.e), 0.0]
-    expected = np.array(3 * [two] + 9 * [[1.0, 0.0, 0.0]])
+    expected = np.array(3 * [two] + 11 * [[1.0, 0.0, 0.0]])
     student.expect(student(np.array(scores), np.array(may_attend)), expected)
 
 
