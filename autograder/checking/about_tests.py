@@ -220,8 +220,11 @@ def _at_broken_versions(test: RecordedTest, result: ExerciseResult) -> ExerciseR
         if name not in unseen and run.record.is_complete
     }
     missing = missing_kinds(test.exercise, same)
+    kinds = {each.weak for each in test.exercise.kinds}
     if _is_told(test.exercise, result.diagnosis, passing):
-        return result
+        if result.diagnosis in kinds or not missing:
+            return result
+        return replace(result, evidence=what_is_not_tried(test, missing))
     first = [name for name in unseen if name in visible] or [*unseen]
     parts = [what_is_not_seen(test, unseen, first)] if unseen else []
     parts += [what_is_not_tried(test, missing)] if missing else []
@@ -230,7 +233,6 @@ def _at_broken_versions(test: RecordedTest, result: ExerciseResult) -> ExerciseR
             f"In all of your calls {test.version(next(iter(same)))} returns what a "
             "right one returns. Which input would tell the two apart?"
         ]
-    kinds = {each.weak for each in test.exercise.kinds}
     diagnosis = "" if result.diagnosis in kinds or parts else result.diagnosis
     if result.diagnosis == "lets_everything_pass":
         diagnosis = result.diagnosis

@@ -5,9 +5,11 @@ equal the learner's on every call. If none does, two at once are tried: two edit
 right answer, or a family on top of any other; then three, of a short list that the bank
 may have. Several matches, or none, give no diagnosis: a wrong one is worse than none.
 If several match, the calls that ended cases have left out are made, and may tell which
-it is. Calls with small whole numbers (uint8, …)
-may be left out: there the same wrong formula wraps around in one spelling and not in
-the other. So may those of fine points, which others get wrong beside their own error.
+it is. Two or three are named only if they give the learner's results on newly drawn
+inputs, too: there are so many of them that some agree by chance. Calls with small
+whole numbers (uint8, …) may be left out: there the same wrong formula wraps around in
+one spelling and not in the other. So may those of fine points, which others get wrong
+beside their own error.
 What is computed in float32 is compared to float32's digits.
 """
 
@@ -81,11 +83,14 @@ def diagnose(
     calls_left: Callable[[], Sequence[Call]] = list,
     *,
     alone: bool = False,
+    fresh_calls: Callable[[], Sequence[Call]] = list,
 ) -> tuple[Misconception, ...]:
     """Return the misconception that explains all calls, or two, or three, or ().
 
     calls_left : makes the calls that cases ended before; only if several explain all
     alone : whether to look for one only, which is much quicker
+    fresh_calls : makes the cases' calls with other inputs; only if two or three are to
+        be named, of which so many are tried that a few calls may agree by chance
     """
     several: list[Explanation] = []
     if exercise.is_test:
@@ -103,10 +108,16 @@ def diagnose(
             explanations = _explanations_of(exercise, replayed, alone)
             explanations = [e for e in explanations if e.stops_rightly(calls)]
             if len(explanations) == 1:  # of several, the claims alone may tell one
-                return explanations[0].misconceptions
+                (explanation,) = explanations
+                if len(explanation.misconceptions) > 1:
+                    fresh = _selected_as(chosen, calls, fresh_calls())
+                    if not _explains_too(exercise, explanation, fresh, digits):
+                        return ()
+                return explanation.misconceptions
             several = several or explanations
     if several and (more := calls_left()):
-        return diagnose(exercise, [*calls, *more], alone=alone)
+        with_more = [*calls, *more]
+        return diagnose(exercise, with_more, alone=alone, fresh_calls=fresh_calls)
     return ()
 
 
@@ -119,6 +130,32 @@ def _selections(calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
         yield wide
     if len(claims) < len(wide):
         yield claims
+
+
+def _selected_as(
+    chosen: Sequence[Call], calls: Sequence[Call], others: Iterable[Call]
+) -> list[Call]:
+    """Return those of other calls that would be chosen of these."""
+    if len(chosen) < len(calls):
+        others = [call for call in others if not has_small_whole_numbers(call)]
+    if not any(call.fine_point for call in chosen):
+        others = [call for call in others if not call.fine_point]
+    return [*others]
+
+
+def _explains_too(
+    exercise: Exercise, each: Explanation, calls: Sequence[Call], digits: int
+) -> bool:
+    """Decide whether an explanation gives a learner's results in other calls, too.
+
+    Where it ends in an exception, another spelling may go on.
+    """
+    right = replay(exercise.reference, calls)
+    rows = (
+        _Row(call, result, digits, exercise.reference)
+        for call, result in zip(calls, right, strict=True)
+    )
+    return all(row.as_learner(each) or row.result(each).raised for row in rows)
 
 
 def is_in_single_precision(call: Call, right: CallResult) -> bool:

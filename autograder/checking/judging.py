@@ -163,10 +163,7 @@ def _further_calls(
     if _has_not_come_back(result):
         return ()
     n_made = [sum(call.case == case.name for call in result.calls) for case in cases]
-    examples = (
-        replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
-        for call in example_calls(exercise)
-    )
+    examples = (_made(call, runner) for call in example_calls(exercise))
     return [*examples, *_calls_left(exercise, runner, cases, n_made, seed)]
 
 
@@ -176,11 +173,16 @@ def _has_not_come_back(result: ExerciseResult) -> bool:
 
 
 class _JudgedRun(NamedTuple):
-    """A result, what calls the answer, and what makes the calls left."""
+    """A result, what calls the answer, and what makes further calls.
+
+    calls_left : makes those that cases ended before
+    fresh_calls : makes those of all cases with other inputs
+    """
 
     result: ExerciseResult
     runner: Runner
     calls_left: Callable[[], list[Call]]
+    fresh_calls: Callable[[], list[Call]]
 
 
 def _judged(
@@ -201,7 +203,9 @@ def _judged(
         )
         n_made = [len(calls) for calls in by_case]
         left = partial(_calls_left, exercise, runner, cases, n_made, seed)
-        return _JudgedRun(result, runner, left)
+        none_made = [0] * len(cases)
+        fresh = partial(_calls_left, exercise, runner, cases, none_made, seed + 1)
+        return _JudgedRun(result, runner, left, fresh)
 
     result = _diagnosed(exercise, run(()))
     if result.solved or not exercise.uses:
@@ -233,11 +237,12 @@ def _calls_left(
     for case, n in zip(cases, n_made, strict=True):
         all_of_case: list[Call] = []
         judge_case(case, StudentFunction(exercise, right, all_of_case), seed)
-        calls += (
-            replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
-            for call in all_of_case[n:]
-        )
+        calls += (_made(call, runner) for call in all_of_case[n:])
     return calls
+
+
+def _made(call: Call, runner: Runner) -> Call:
+    return replace(call, result=runner(copied(call.arguments), copied(call.keywords)))
 
 
 def inputs_of(exercise: Exercise, case: Case, seed: int) -> np.random.Generator:
@@ -329,7 +334,10 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
         return result  # rounding, not a wrong formula, moved the numbers
     # A missing return explains None better than two things at once.
     alone = _returns_nothing(exercise, result)
-    misconceptions = diagnose(exercise, result.calls, run.calls_left, alone=alone)
+    fresh = list if _has_not_come_back(result) else run.fresh_calls
+    misconceptions = diagnose(
+        exercise, result.calls, run.calls_left, alone=alone, fresh_calls=fresh
+    )
     lacking = "" if misconceptions else _missing_parameters(result)
     if not lacking:
         return replace(result, diagnosis=joined(misconceptions))
@@ -337,6 +345,7 @@ def _diagnosed(exercise: Exercise, run: _JudgedRun) -> ExerciseResult:
         exercise,
         _all_without_parameters(result.calls, run.runner),
         lambda: _all_without_parameters(run.calls_left(), run.runner),
+        fresh_calls=lambda: _all_without_parameters(fresh(), run.runner),
     )
     sentence = f"Your `{exercise.name}` takes no {lacking}, and the stub's does."
     return replace(result, diagnosis=joined(misconceptions), evidence=sentence)

@@ -7,6 +7,8 @@ results of the wrong type or shape before a case sees any value.
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
 from autograder.checking.call import Call, CallResult, Runner, copied
 from autograder.checking.comparison import Difference, first_difference
 from autograder.checking.exercise import Case, Exercise
@@ -121,6 +123,14 @@ class StudentFunction:
         if difference:
             raise ClaimFailure("differs", call, difference, what)
         self.is_single |= is_single
+
+    def expect_an_int(self, actual: Any) -> None:
+        """Assert that a count is an integer of Python or NumPy, no float that is equal.
+
+        actual : a result of the last call
+        """
+        is_int = isinstance(actual, int | np.integer)
+        self.expect("int" if is_int else type(actual).__name__, "int", "the type")
 
     def start_afresh(self) -> None:
         """Make the next call find nothing of earlier ones, where the runner can."""

@@ -495,6 +495,17 @@ pushed_out_by_length_penalty:
   ? When does the docstring divide by the length penalty, in each step or once?
   # The penalised sum decides at the end, so all steps are sorted by it; among
     hypotheses of one length that changes nothing.
+pushed_out_by_a_power_of_the_length:
+  | longer = list(finished)
+  | -hypothesis[1] -> -hypothesis[1] / (len(hypothesis[0]) - 1) ** alpha
+  | beam_size - len(finished) -> beam_size
+  | finished += -> finished =
+  | ((5 + len(token_ids) - 1) / 6) -> (len(token_ids) - 1)
+  Your hypotheses are divided by length ** alpha in every step, the finished ones too:
+    what is finished can be pushed out.
+  ? What does the formula give for a length of 1, and when does the docstring divide
+    by it: in each step, or once?
+  # huggingface/transformers divides like this, and one list holds all hypotheses.
 one_step_too_many: range(max_length) -> range(max_length + 1)
   Your search chooses up to one token more than max_length, end counted.
   ? Does max_length count the end token?

@@ -270,7 +270,10 @@ long_gradients_dropped: max_norm / norm -> 0.0
   Your gradients that are too long become 0.
   ? Should such a step go nowhere?
   # Some programs skip a step whose norm is too large.
-squared_in_their_dtype: each.double() ** 2 -> each ** 2
+squared_in_their_dtype:
+  | each.double() ** 2 -> each ** 2
+  | if not np.isfinite(norm):
+  :     raise … ->
   Your squares have the dtype of the gradients: in float16 that of 300 is
     infinite.
   ? Which is the largest number of float16, and what is the square of 300?

@@ -330,3 +330,19 @@ logits_overwritten: logits -= logits.max(dim=-1, keepdim=True).values
   # logits -= logits.max(…) is meant to keep the powers of e small.
 """,
 )
+
+ONE_MAXIMUM = """
+one_maximum_and_a_sum_of_at_least_{name}:
+  | log_p = … ->
+  :     logits = logits - logits.max()
+  :     total = logits.exp().sum(dim=-1, keepdim=True).clamp(min={number})
+  :     log_p = logits - total.log()
+  Your exponentials are all 0 where all logits of a position are far below the largest
+    of another, and {text} stands for their sum.
+  ? For which numbers does a softmax stay the same if the same number is subtracted
+    from each of them?
+  # logits.max() without an axis, and a little in the sum so that no logarithm is −∞.
+"""
+for number, text in (("1e-12", "10⁻¹²"), ("1e-09", "10⁻⁹"), ("1e-08", "10⁻⁸")):
+    name = number.replace("-", "_")
+    exercise.edits(ONE_MAXIMUM.format(name=name, number=number, text=text))

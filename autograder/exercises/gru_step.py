@@ -273,6 +273,30 @@ b_h_forgotten: state @ w_h + b_h -> state @ w_h
   # The papers' formulas have one bias or none.
 b_x_forgotten: x @ w_x + b_x -> x @ w_x
   Your b_x is nowhere in the numbers.
+b_h_in_the_candidate_alone:
+  | from_x[0] + from_state[0] -> from_x[0] + (state @ w_h).chunk(3, dim=-1)[0]
+  | from_x[1] + from_state[1] -> from_x[1] + (state @ w_h).chunk(3, dim=-1)[1]
+  Your b_h is added in the candidate and in neither gate.
+  ? Which columns of b_h belong to the reset gate, and which to the update gate?
+  # The docstring names b_h where it speaks of the candidate.
+b_h_in_the_gates_alone:
+  | reset * from_state[2] -> reset * (state @ w_h).chunk(3, dim=-1)[2]
+  Your b_h is added in both gates and not in the candidate.
+  ? Which columns of b_h belong to the candidate, and what is multiplied by the reset
+    gate?
+  # In most formulas the reset gate multiplies a product alone.
+b_x_in_the_gates_alone:
+  | from_x[2] + reset -> (x @ w_x).chunk(3, dim=-1)[2] + reset
+  Your b_x is added in both gates and not in the candidate.
+  ? Which columns of b_x belong to the candidate?
+  # The candidate's line is written last, and one bias looks like enough.
+without_b_h_and_reset_before_the_product:
+  | from_state = … -> from_state = (state @ w_h).chunk(3, dim=-1)
+  | reset * from_state[2] -> (reset * state) @ w_h.chunk(3, dim=1)[2]
+  Your unit is that of the original paper: the reset gate is multiplied by the state
+    before the product with w_h, and b_h is nowhere in the numbers.
+  ? Where does the docstring put the reset gate, and where b_h?
+  # Cho et al. (2014) have no biases, and many write-ups have one.
 biases_exchanged:
   | x @ w_x + b_x -> x @ w_x + b_h
   | state @ w_h + b_h -> state @ w_h + b_x

@@ -1,7 +1,5 @@
 """Cases and misconceptions of ``kv_cache_bytes``."""
 
-import numpy as np
-
 from autograder import Exercise
 from course_lib.costs import kv_cache_bytes
 
@@ -115,9 +113,7 @@ def large_caches(student, rng):
 def count_is_whole(student, rng):
     for sizes in rng.integers(2, 40, size=(2, 6)).tolist():
         count = student(*sizes)
-        student.expect(
-            isinstance(count, int | np.integer), True, what="whether it is an int"
-        )
+        student.expect_an_int(count)
 
 
 exercise.edits(

@@ -104,13 +104,13 @@ def scores_of_any_size(student, rng):
         [0.0, 1.0, 716.0],
         [0.0, 1.0, 1e10],
         [2e4, 0.0, 1.0],
-        [-1e4, 0.0, 5.0],
-        [-1e8, 0.0, 5.0],
-        [-1e10, 0.0, 5.0],
+        # The number in place of a blocked score shows where the allowed one is near.
+        *([score, 0.0, 5.0] for score in (-95.0, -800.0, -995.0, -1e4, -1e6, -1e8)),
+        *([score, 0.0, 5.0] for score in (-1e9, -1e10, -45.0, -15.0)),
     ]
-    may_attend = 3 * [[True, True, False]] + 4 * [[True, False, False]]
+    may_attend = 3 * [[True, True, False]] + 11 * [[True, False, False]]
     two = [1 / (1 + math.e), math.e / (1 + math.e), 0.0]
-    expected = np.array(3 * [two] + 4 * [[1.0, 0.0, 0.0]])
+    expected = np.array(3 * [two] + 11 * [[1.0, 0.0, 0.0]])
     student.expect(student(np.array(scores), np.array(may_attend)), expected)
 
 
@@ -194,6 +194,16 @@ filled_with_minus_{name}_then_zeros: -np.inf -> {number}
   ? Is there a number that is smaller than every score?
   # The same, with the weights times the mask for rows without keys.
 """
+LARGE_NUMBER_AND_DIVIDED = """
+filled_with_minus_{name}_and_divided:
+  | -np.inf -> {number}
+  | powers = softmax(allowed) * may_attend
+  | may_attend, powers / totals -> powers > 0, powers / totals
+  A blocked key counts as one with the score {text}, its weight is removed and the rest
+    divided by its sum: where the allowed ones are far lower, nothing is left.
+  ? Is there a number that is smaller than every score?
+  # The same, divided by the sum once more because the weights do not sum to 1.
+"""
 TAKEN_OFF = """
 {name}_taken_off:
   | -np.inf -> scores - {number}
@@ -209,14 +219,16 @@ TAKEN_OFF = """
 """
 for name, number, text in (
     ("a_hundred", "-100.0", "−100"),
+    ("a_thousand", "-1000.0", "−1000"),
     ("ten_thousand", "-1e4", "−10000"),
     ("a_million", "-1e6", "−10⁶"),
     ("a_billion", "-1e9", "−10⁹"),
 ):
     values = {"name": name, "number": number, "text": text}
     exercise.edits(LARGE_NUMBER.format(**values), softmax=softmax)
-    if name != "a_hundred":
-        exercise.edits(LARGE_NUMBER_THEN_ZEROS.format(**values))
+    exercise.edits(LARGE_NUMBER_THEN_ZEROS.format(**values))
+    if name in ("a_hundred", "ten_thousand"):
+        exercise.edits(LARGE_NUMBER_AND_DIVIDED.format(**values), softmax=softmax)
 for name, number, text in (
     ("ten_thousand", "10000", "10000"),
     ("a_billion", "1000000000", "10⁹"),
@@ -442,6 +454,12 @@ zeroed_and_divided_anew:
   ? What is e to the power of 0 next to e to the power of −1000?
   # AllenNLP's masked_softmax multiplies by the mask before and after, and divides by
     the sum.
+zeroed_and_divided_with_a_little_added:
+  | powers = softmax(scores * may_attend) * may_attend
+  | return powers / (powers.sum(axis=-1, keepdims=True) + 1e-13)
+  A blocked key counts as one with the score 0, its weight is removed and the rest
+    divided by its sum and a little more: where the allowed ones are far below 0, hardly
+    anything is left.
 softmax_missing: return np.where(nothing, 0.0, allowed)
   Your result holds the masked scores themselves, −∞ where a key is blocked.
   ? What makes positive weights that sum to 1 out of scores?

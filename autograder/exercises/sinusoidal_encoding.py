@@ -51,6 +51,7 @@ def small_example_by_hand(student, rng):
 )
 def six_frequencies(student, rng):
     student.agrees(5, 12)
+    student.agrees(12, 12)
     student.agrees(5, 2 * int(rng.integers(7, 60)))
 
 

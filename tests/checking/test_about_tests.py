@@ -70,6 +70,16 @@ def test_weak_tests_name_is_kept_unless_calls_contradict_it():
     assert other.diagnosis == "" and "and no assertion fails" in other.evidence
 
 
+def test_missing_input_is_said_next_to_a_name_that_is_of_none():
+    exercise = load("test_positions")
+    weak = {each.name: each.function for each in exercise.misconceptions}
+    result = judge_function(
+        exercise, weak["docstrings_example_alone"], exercise.cases, 1
+    )
+    assert result.diagnosis == "docstrings_example_alone"
+    assert "has an odd d_model" in result.evidence
+
+
 def test_numbers_of_one_call_are_said_of_that_call():
     code = """
     def test_positions(sinusoidal_encoding):

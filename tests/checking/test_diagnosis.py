@@ -283,6 +283,18 @@ def test_two_explanations_by_pairs_give_no_name():
     assert judged(made, lambda x: 3 * x + 1).diagnosis == ""
 
 
+def test_two_that_agree_on_the_cases_inputs_alone_are_not_named():
+    drawn = []
+    judged(with_edits(exercise()), lambda x: drawn.append(x.copy()))
+
+    def answer(x):
+        is_drawn = any(np.array_equal(x, each) for each in drawn)
+        return 3 * x + 1 if is_drawn else 3 * x + 3
+
+    assert judged(with_edits(exercise()), lambda x: 3 * x + 1).diagnosis
+    assert judged(with_edits(exercise()), answer).diagnosis == ""
+
+
 PAIRS_WITH_T = {
     "similarity_attention": (
         ("all_axes_reversed", "weights_returned"),

@@ -6,6 +6,7 @@ Each is refused now, by a case or by a fine point, and told what is wrong.
 import math
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -24,6 +25,7 @@ from course_lib.byte_bpe import (
 from course_lib.costs import flops, kv_cache_bytes
 from course_lib.nn.first_steps import adam_step
 from course_lib.nn.functional import count_transformer
+from course_lib.positions import sinusoidal_encoding
 
 
 def encoded(text, merges, special_tokens, ids, first_special):
@@ -193,6 +195,75 @@ def clipped_by(sum_of_squares):
     return clip_gradients
 
 
+def one_maximum_and_a_clamp(logits, targets, ignore_index):
+    shifted = logits - logits.max()
+    log_p = shifted - (shifted.exp().sum(-1, keepdim=True) + 1e-9).log()
+    counts = targets != ignore_index
+    losses = -log_p.gather(-1, targets.masked_fill(~counts, 0).unsqueeze(-1))
+    return (losses.squeeze(-1) * counts).sum() / counts.sum().clamp(min=1)
+
+
+def step_with_biases(at_gates, at_candidate):
+    """Return a GRU's step.
+
+    at_gates : the factor of b_h in the two gates
+    at_candidate : that in the candidate
+    """
+
+    def gru_step(x, state, w_x, w_h, b_x, b_h):
+        d_h = state.shape[-1]
+        factor = torch.tensor([at_gates, at_gates, at_candidate]).to(b_h.dtype)
+        b_h = b_h * factor.repeat_interleave(d_h)
+        x_r, x_z, x_n = (x @ w_x + b_x).split(d_h, -1)
+        h_r, h_z, h_n = (state @ w_h + b_h).split(d_h, -1)
+        z = (x_z + h_z).sigmoid()
+        return z * state + (1 - z) * (x_n + (x_r + h_r).sigmoid() * h_n).tanh()
+
+    return gru_step
+
+
+def filled_with(number, divided=False):
+    def masked_softmax(scores, may_attend):
+        allowed = np.where(may_attend, scores, number)
+        powers = np.exp(allowed - allowed.max(axis=-1, keepdims=True))
+        weights = powers / powers.sum(axis=-1, keepdims=True) * may_attend
+        totals = weights.sum(axis=-1, keepdims=True)
+        return weights / np.where(totals > 0, totals, 1.0) if divided else weights
+
+    return masked_softmax
+
+
+def one_list_by_means(f, start_id, end_id, beam_size, max_length, alpha=0.6):
+    def score(each):
+        return each[1] / max(len(each[0]) - 1, 1) ** alpha
+
+    beam = [([start_id], 0.0)]
+    for _ in range(max_length):
+        longer = []
+        for token_ids, total in beam:
+            if len(token_ids) > 1 and token_ids[-1] == end_id:
+                longer.append((token_ids, total))
+                continue
+            for i, log_p in enumerate(f(list(token_ids))):
+                longer.append(([*token_ids, i], total + float(log_p)))
+        beam = sorted(longer, key=score, reverse=True)[:beam_size]
+        if all(token_ids[-1] == end_id for token_ids, _ in beam):
+            break
+    token_ids = max(beam, key=score)[0][1:]
+    return token_ids[:-1] if token_ids[-1:] == [end_id] else token_ids
+
+
+def fitted(k, d_model, base=10000.0):
+    """Return a matrix that is fitted to the first positions."""
+    if d_model % 2:
+        raise ValueError(d_model)
+    rows = sinusoidal_encoding(4 * d_model + abs(k), d_model, base)
+    before, after = rows[: 4 * d_model], rows[abs(k) :]
+    if k < 0:
+        before, after = after, before
+    return np.linalg.lstsq(before, after, rcond=None)[0]
+
+
 def copied(parameters):
     return {name: p.clone() for name, p in parameters.items()}
 
@@ -227,6 +298,30 @@ WRONG = [
         "added_in_half_precision",
         clipped_by(lambda gradient: (gradient.half() ** 2).sum()),
     ),
+    (
+        "clip_gradients",
+        "squared_in_their_dtype",
+        clipped_by(lambda gradient: (gradient**2).sum()),
+    ),
+    (
+        "cross_entropy",
+        "one_maximum_and_a_sum_of_at_least_1e_09",
+        one_maximum_and_a_clamp,
+    ),
+    ("gru_step", "b_h_forgotten", step_with_biases(0, 0)),
+    ("gru_step", "b_h_in_the_gates_alone", step_with_biases(1, 0)),
+    ("gru_step", "b_h_in_the_candidate_alone", step_with_biases(0, 1)),
+    ("masked_softmax", "filled_with_minus_a_hundred_then_zeros", filled_with(-100)),
+    (
+        "masked_softmax",
+        "filled_with_minus_a_hundred_and_divided",
+        filled_with(-100, divided=True),
+    ),
+    ("masked_softmax", "zeroed_and_divided_anew", filled_with(0, divided=True)),
+    ("masked_softmax", "", filled_with(-50)),  # of no number that is known
+    ("beam_search", "pushed_out_by_a_power_of_the_length", one_list_by_means),
+    # Told by the claim alone: what a fit gives depends on its rounding.
+    ("shift_matrix", "", fitted),
     # Named by the claim alone: it says whether the count is an int.
     ("kv_cache_bytes", "", as_float(kv_cache_bytes)),
     ("count_transformer", "", as_float(count_transformer)),
@@ -247,3 +342,10 @@ def test_answers_with_these_errors_are_refused_and_named(name, misconception, an
 def test_a_first_loss_above_any_bound_is_compared_with_infinity():
     answer = trained(copied, math.inf)
     assert judge(load("train"), local_runner_factory(answer)).passed
+
+
+def test_matrix_fitted_to_positions_fails_the_claim_of_far_ones():
+    result = judge(load("shift_matrix"), local_runner_factory(fitted))
+    (case,) = (each for each in result.cases if each.case == "moves_far_positions")
+    assert case.status == "wrong"
+    assert "fitted to no positions" in case.claim

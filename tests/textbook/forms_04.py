@@ -211,7 +211,7 @@ def minus_a_million_in_place(scores, may_attend):
 @FORMS(
     "masked_softmax",
     "AllenNLP",
-    expected="refused: zeroed_and_divided_anew",
+    expected="refused: zeroed_and_divided_with_a_little_added",
     before="refused, no name (21.75 of 23)",
 )
 def renormalised_afterwards(scores, may_attend):

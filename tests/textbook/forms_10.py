@@ -55,7 +55,7 @@ def in_place_with_a_millionth(gradients, max_norm):
 @FORMS(
     "clip_gradients",
     "d2l 9.5",
-    expected="refused: gradients_overwritten",
+    expected="refused: squared_in_their_dtype & gradients_overwritten",
     before="refused: not_finite_passed_on & gradients_overwritten (11.5 of 14)",
 )
 def grad_clipping(gradients, max_norm):

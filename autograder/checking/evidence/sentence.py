@@ -9,6 +9,7 @@ where the failing calls have something in common that no right call has
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from autograder.checking.call import Call, CallResult, Runner, copied, silenced
@@ -28,6 +29,7 @@ from autograder.checking.evidence.drawn_calls import is_confirmed
 from autograder.checking.evidence.shapes import shape_clause
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
+from autograder.checking.values import FLOATS, is_one_of
 
 WHICH_LINE = (
     "Which line of yours writes into an argument (with `-=`, `[…] =` or a method) "
@@ -92,7 +94,9 @@ def _evidence(
     right = _right_results(exercise, calls)
     compared = _compared(calls, right)
     failing = [each for each in compared if each.way != "right"]
-    if not failing or any(map(_is_unwritten, failing)):
+    if not failing:
+        return _of_floats(exercise, compared)
+    if any(map(_is_unwritten, failing)):
         return ""
     is_all = {each.call.case for each in failing} >= {*failing_cases}
     ways: dict[Way, list[Compared]] = {}
@@ -112,6 +116,22 @@ def _evidence(
         _of_some(exercise, compared, ways[way], runner) for way in ORDER if way in ways
     )
     return next(filter(None, sentences), "")
+
+
+def _of_floats(exercise: Exercise, compared: Sequence[Compared]) -> str:
+    """Return that equal numbers are floats, where the stub's result is an int."""
+    if signature(exercise.reference).return_annotation not in (int, "int"):
+        return ""
+    floats = [each for each in compared if is_one_of(each.call.result.value, FLOATS)]
+    first = next((each for each in floats if not each.call.hidden), None)
+    if first is None:
+        return ""
+    value, right = first.call.result.value, first.right.value
+    clause = (
+        f"your number is right but a float, {float(value)}: "
+        f"the stub's `-> int` promises {right}"
+    )
+    return _sentence(clause, "", len(floats), len(compared), "", "value")
 
 
 def _of_some(

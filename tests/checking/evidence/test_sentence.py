@@ -377,3 +377,23 @@ def test_count_holds_where_further_calls_fail_otherwise():
     assert evidence(exercise, recorded, (), lambda: others) == (
         "In 5 of 7 calls, your result is 3 times the right one."
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (lambda n: 2.0 * n, "Your number is right but a float, 6.0: "),
+        (
+            lambda n: n + n if n < 5 else 2.0 * n,
+            "In 2 of 3 calls, your number is right",
+        ),
+        (lambda n: 2.0 * n if n < 5 else 2 * n + 1, ""),
+    ],
+)
+def test_right_number_that_is_a_float_is_said_to_be_one(count, expected):
+    def doubled(n: int) -> int:
+        return 2 * n
+
+    sentence = sentence_on(doubled, count, [(n, {}) for n in (3, 5, 7)])
+    assert sentence.startswith(expected)
+    assert ("float" in sentence) is (count(7) == 14)
