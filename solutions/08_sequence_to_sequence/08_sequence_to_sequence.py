@@ -16,6 +16,7 @@
 # %%
 from autograder import check
 
+import math
 from collections.abc import Sequence
 
 import torch

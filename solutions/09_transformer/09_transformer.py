@@ -18,6 +18,7 @@
 # %%
 from autograder import check
 
+import math
 from functools import partial
 
 import torch

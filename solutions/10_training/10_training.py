@@ -18,6 +18,7 @@
 # %%
 from autograder import check
 
+import math
 from collections.abc import Callable
 
 import numpy as np
