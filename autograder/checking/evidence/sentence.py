@@ -25,6 +25,7 @@ from autograder.checking.evidence.clauses import (
 )
 from autograder.checking.evidence.conditions import condition
 from autograder.checking.evidence.drawn_calls import is_confirmed
+from autograder.checking.evidence.relations import HALF_USED
 from autograder.checking.evidence.shapes import shape_clause
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
@@ -34,6 +35,7 @@ WHICH_LINE = (
     "instead of making something new?"
 )
 OTHERS_ARE_RIGHT = "every other call is right"
+HALF = 2  # bytes per number
 MIN_RIGHT = 2  # calls of which that is said
 COUNTED = re.compile(r"\b\d+ of \d+ calls|^Of \d+ calls")
 
@@ -309,6 +311,10 @@ def _clause_and_calls(
         if difference := compare_result(each.call, each.right.value).difference:
             by_kind.setdefault(difference.kind, []).append(each)
             paths.setdefault(difference.kind, []).append(difference.path)
+    rounded = [each for each in by_kind.get("value", ()) if _is_near(each)]
+    if 2 * len(rounded) > len(group):
+        if HALF_USED in (clause := clause_of(exercise, rounded)):
+            return clause, rounded
     kind = max(by_kind, key=lambda kind: len(by_kind[kind]), default="")
     chosen = by_kind.get(kind, [])
     if 1 < len(chosen) < len(group):
@@ -318,6 +324,12 @@ def _clause_and_calls(
         if clause := shape_clause(exercise, chosen, paths[kind]):
             return clause, chosen
     return clause_of(exercise, group), group
+
+
+def _is_near(each: Compared) -> bool:
+    """Decide whether a value is right to the digits of half precision."""
+    value, right = each.call.result.value, each.right.value
+    return first_difference(value, right, least=HALF) is None
 
 
 def _of_one_cause(stopped: Sequence[Compared]) -> Sequence[Compared]:
