@@ -220,6 +220,21 @@ def test_relation_is_told_of_float32_too():
     )
 
 
+def test_number_where_zero_is_right_is_told():
+    def share(numbers, least):
+        return float(np.mean(numbers >= least))
+
+    def with_a_little(numbers, least):
+        return share(numbers, least) or 1e-3
+
+    row = np.array([0.1, 0.4, 0.2])
+    calls = [(row, least, {}) for least in (0.0, 0.3, 0.5, 0.8)]
+    assert sentence_on(share, with_a_little, calls) == (
+        "In 2 of 4 calls, your result is not 0 where the right one is; every other "
+        "call is right."
+    )
+
+
 HALF = "half precision (float16, bfloat16)"
 
 
