@@ -33,10 +33,6 @@ from autograder.checking.evidence.positions import (
 MOST_NUMBERS = 200_000  # in one result: beyond, nothing is looked for
 
 
-HALF_USED = "as where something is computed in half precision (float16, bfloat16)"
-BELOW_HALF = 1e-6  # of the largest number: what float32 and float64 round by
-
-
 FRACTIONS = {2: "half", 3: "a third", 4: "a quarter"}
 
 
@@ -130,44 +126,6 @@ def _digits(pairs: Sequence[NumberPair]) -> str:
     is_rounding = is_rounding and float(np.median(np.abs(wrong))) > 1e-9
     single = is_rounding and 5 <= digits <= 8
     return f"{text}, as numbers of float32 are" if single else text
-
-
-def _half_precision(pairs: Sequence[NumberPair]) -> str:
-    """Find numbers that are off both ways, and all of them by what half precision is.
-
-    They are measured by the largest of each result: a sum near 0 of numbers that were
-    rounded has none of its own digits right. An epsilon moves all numbers one way, and
-    what is cut leaves the others as they are.
-    """
-    errors: list[float] = []
-    n_numbers = n_zeroed = 0
-    for each in pairs:
-        if each.expected.dtype.kind != "f" or not _has_digits_of_half(each):
-            return ""
-        finite = np.isfinite(each.expected)
-        numbers = each.actual.astype(float)[finite]
-        right = each.expected.astype(float)[finite]
-        largest = float(np.abs(right).max(initial=0.0)) or 1.0
-        n_zeroed += int(((numbers == 0) & (np.abs(right) > BELOW_HALF * largest)).sum())
-        n_numbers += int(np.count_nonzero(right))
-        errors += ((numbers - right) / largest).tolist()
-    wrong = [error for error in errors if abs(error) > BELOW_HALF]
-    if len(wrong) <= 5 or 2 * len(wrong) < n_numbers or 10 * n_zeroed > len(wrong):
-        return ""
-    digits = round(-log10(max(map(abs, wrong))))
-    up = sum(error > 0 for error in wrong) / len(wrong)
-    if not (0.2 < up < 0.8 and 2 <= digits <= 4):
-        return ""
-    return (
-        f"{{is}} right to about {digits} digits of the largest number only, {HALF_USED}"
-    )
-
-
-def _has_digits_of_half(pair: NumberPair) -> bool:
-    """Decide whether all numbers are as near to the right ones as half precision is."""
-    if pair.actual.shape != pair.expected.shape:
-        return False
-    return NumberPair(pair.actual, pair.expected, 2).agrees(pair.actual, pair.expected)
 
 
 def _zeros(pairs: Sequence[NumberPair]) -> str:
@@ -459,7 +417,6 @@ SAME_SHAPE: tuple[Relation, ...] = (
 
 
 WEAK: tuple[Relation, ...] = (
-    _half_precision,
     _digits,
     where,
     reordered,

@@ -248,7 +248,7 @@ HALF = "half precision (float16, bfloat16)"
 )
 def test_half_precision_inside_is_told(answer):
     assert re.fullmatch(
-        "Your result is right to about [23] digits of the largest number only, as "
+        "Your result is right to about [23] digits of its largest number only, as "
         f"where something is computed in {re.escape(HALF)}.",
         sentence_on(scores, answer, USUAL),
     )
@@ -263,7 +263,7 @@ def test_half_precision_is_told_next_to_calls_that_overflow():
 
     calls = [*USUAL, (1e3 * far[0], 1e3 * far[1], {})]
     assert sentence_on(scores, in_half, calls) == (
-        "In 3 of 4 calls, your result is right to about 4 digits of the largest number "
+        "In 3 of 4 calls, your result is right to about 4 digits of its largest number "
         f"only, as where something is computed in {HALF}; other calls are wrong too."
     )
 
@@ -279,6 +279,14 @@ def test_half_precision_is_told_next_to_calls_that_overflow():
 )
 def test_small_changes_are_not_told_as_half_precision(change):
     assert HALF not in sentence_on(scores, with_q(lambda s, q: change(s)), USUAL)
+
+
+def test_half_precision_is_told_only_if_every_call_could_show_it():
+    def one_branch(q, k):
+        result = scores(q, k)
+        return result.astype(np.float16).astype(float) if len(q) > 3 else result
+
+    assert HALF not in sentence_on(scores, one_branch, USUAL)
 
 
 def test_fine_points_are_not_counted_in_the_sentence():
