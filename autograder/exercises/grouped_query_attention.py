@@ -299,7 +299,7 @@ blocked_scores_of_minus_100: -torch.inf -> -100.0
 blocked_scores_of_minus_a_thousand: -torch.inf -> -1000.0
   Your blocked scores are such as −1000: others may be smaller, and where all are
     blocked, all keys get a weight.
-  # A thousand is further from 0 than the scores that one has looked at.
+  # A thousand is further from 0 than the scores of small examples.
 blocked_scores_of_minus_ten_thousand: -torch.inf -> -10000.0
   Your blocked scores are such as −10000: others may be smaller, and where all are
     blocked, all keys get a weight.

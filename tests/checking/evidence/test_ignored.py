@@ -80,8 +80,6 @@ def test_u_that_a_sampler_ignores_is_told():
 
 
 def test_number_that_only_ends_a_list_earlier_is_not_told():
-    """A list that ends before its greatest length is the same for a greater one."""
-
     def train_bpe(words, n_merges):
         pairs = sorted(pair for word in words for pair in pairwise(word))
         return pairs[: min(n_merges, 1)]
