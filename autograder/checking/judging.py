@@ -18,7 +18,7 @@ from autograder.checking.about_tests import with_sentence
 from autograder.checking.call import Call, Runner, copied, local_runner
 from autograder.checking.comparison import first_difference
 from autograder.checking.diagnosis import diagnose, has_small_whole_numbers
-from autograder.checking.evidence import evidence
+from autograder.checking.evidence import evidence, ignored_arguments
 from autograder.checking.examples import example_calls
 from autograder.checking.exercise import Case, Exercise
 from autograder.checking.learners_tests import LearnersTest
@@ -88,6 +88,8 @@ def judge(
     )
     if not sentence and _returns_nothing(exercise, result):
         sentence = f"Your `{exercise.name}` returns None: is a `return` missing?"
+    if not sentence and not _has_not_come_back(result):
+        sentence = ignored_arguments(exercise, result.calls, runner)
     return replace(result, evidence=sentence)
 
 

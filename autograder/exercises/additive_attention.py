@@ -277,18 +277,18 @@ blocked_scores_zero: -torch.inf -> 0.0
   ? What is e to the power of 0, and is that a weight of nothing?
   # Padding is 0 everywhere else: ilivans/tf-rnn-attention, issue 11.
 blocked_scores_of_minus_100: -torch.inf -> -100.0
-  Your blocked tokens have a score of −100: other scores may be smaller.
+  Your blocked tokens have a score such as −100: other scores may be smaller.
   ? How small may the score of a token be that may be attended to?
   # −100 looks small enough next to scores that lie between −1 and 1.
 blocked_scores_of_minus_ten_thousand: -torch.inf -> -10000.0
-  Your blocked tokens have a score of −10000: other scores may be smaller.
+  Your blocked tokens have a score such as −10000: other scores may be smaller.
   ? Is there a number that is smaller than every score?
   # Far below the scores of a fresh model: −1e9 is in The Annotated Transformer, −1e6
     in Dive into Deep Learning, −10000 in BERT's code.
 blocked_scores_of_minus_a_million: -torch.inf -> -1000000.0
-  Your blocked tokens have a score of −10⁶: other scores may be smaller.
+  Your blocked tokens have a score such as −10⁶: other scores may be smaller.
 blocked_scores_of_minus_a_billion: -torch.inf -> -1000000000.0
-  Your blocked tokens have a score of −10⁹: other scores may be smaller.
+  Your blocked tokens have a score such as −10⁹: other scores may be smaller.
 """,
     of=one_mask,
 )

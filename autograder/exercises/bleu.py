@@ -300,6 +300,22 @@ precisions_averaged_over_sentences:
   ? How much does an n-gram of a long sentence count in your p_n, and one of a short
     sentence?
   # A share is computed where its counts are, in the loop over the sentences.
+precisions_averaged_over_sentences_that_have_any:
+  | n_matches = n_all = 0 -> shares = []
+  | n_all += len(written)
+  : for n_gram in set(written):
+  :     n_matches … ->
+  :     n_matches = sum(
+  :         (
+  :             min(written.count(n_gram), wanted.count(n_gram))
+  :             for n_gram in set(written)
+  :         )
+  :     )
+  :     shares += [n_matches / len(written)] if written else []
+  | n_matches == 0 -> sum(shares) == 0
+  | n_matches / n_all -> np.mean(shares)
+  Your p_n are means of the shares of those sentences that have an n-gram.
+  # A share is computed in the loop, and sentences without an n-gram are passed over.
 first_sentence_only: hypotheses, references = (hypotheses[:1], references[:1])
   Your result is that of the first sentence alone.
   ? How often does your loop run before it returns?
@@ -374,6 +390,11 @@ arithmetic_mean:
   | np.exp(np.mean(np.log(precisions))) -> np.mean(precisions)
   Your precisions are averaged by adding them.
   ? What should become of the mean if one of its numbers is 0?
+  # The mean without any other word is the arithmetic one.
+arithmetic_mean_or_zero:
+  | np.exp(np.mean(np.log(precisions))) -> np.mean(precisions)
+  Your precisions are averaged by adding them; where one is 0, your BLEU is 0.
+  ? Of 1 and 0.25, what is the geometric mean, and what the arithmetic one?
   # The mean without any other word is the arithmetic one.
 root_left_out: np.exp(np.mean(np.log(precisions))) -> np.prod(precisions)
   Your precisions are multiplied, and no root is taken.

@@ -181,6 +181,10 @@ one_position_too_far: position = keys.shape[0] + 1
   ? Do you count the keys before or after the newest one has joined them?
   # The length is read after the new key is appended: fla-org/flash-linear-attention,
     issue 766; microsoft/onnxruntime-genai, pull 2354.
+one_position_too_far_within_the_encoding:
+  | position = min(keys.shape[0] + 1, len(encoding) - 1)
+  Your newest token is one position too far, or at the last one that there is.
+  # The index went beyond the end of the encoding, and was held back there.
 one_position_too_early: position = keys.shape[0] - 1
   Your newest token is at the position of the one before it.
   ? At which position is the first token, and how many keys are there then?

@@ -373,6 +373,12 @@ no_residual_connections: y + sublayer => sublayer
   Your layer has no residual connections: each part replaces its input.
   ? What is left of a token after a part whose parameters are all zero?
   # The sums hide in a wrapper: tensorflow/models, issue 7533, cannot find them.
+neither_sums_nor_norms:
+  | y + sublayer(layer_norm(y, gain, bias)) -> sublayer(y)
+  | layer_norm(y + sublayer(y), gain, bias) -> sublayer(y)
+  Your layer has neither residual connections nor norms: it is the three parts alone.
+  ? What stands around each sublayer in the docstring?
+  # Attention and network are the parts with names of their own.
 result_added_to_itself: y + sublayer => 2 * sublayer
   Your residual connections add each part's result to itself, not to what went in.
   ? Which two things does a residual connection add, and which names have they in your

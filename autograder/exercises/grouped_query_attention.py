@@ -292,13 +292,17 @@ blocked_scores_of_zero: -torch.inf -> 0.0
   ? Which score has the weight 0?
   # scores * may_attend is short, and works for weights.
 blocked_scores_of_minus_100: -torch.inf -> -100.0
-  Your blocked scores are −100: others may be smaller, and where all are blocked, all
-    keys get a weight.
+  Your blocked scores are such as −100: others may be smaller, and where all are
+    blocked, all keys get a weight.
   ? Is there a number that is smaller than every score?
   # −100 looks small enough next to scores that lie between −1 and 1.
+blocked_scores_of_minus_a_thousand: -torch.inf -> -1000.0
+  Your blocked scores are such as −1000: others may be smaller, and where all are
+    blocked, all keys get a weight.
+  # A thousand is further from 0 than the scores of small examples.
 blocked_scores_of_minus_ten_thousand: -torch.inf -> -10000.0
-  Your blocked scores are −10000: others may be smaller, and where all are blocked, all
-    keys get a weight.
+  Your blocked scores are such as −10000: others may be smaller, and where all are
+    blocked, all keys get a weight.
   # Far below the scores of a fresh model; BERT's code has −10000.
 weights_divided_again:
   | if may_attend is not None:

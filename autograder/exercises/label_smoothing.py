@@ -180,6 +180,15 @@ two_less_and_column_of_token_zero_empty:
     smoothing / (V − 2).
   ? Over how many tokens does the docstring spread the smoothing?
   # So does The Annotated Transformer, where token 0 is padding.
+one_less_and_column_of_token_zero_empty:
+  | smoothing / vocab_size -> smoothing / (vocab_size - 1)
+  | return even. … ->
+  :     smoothed = even.scatter(-1, targets.unsqueeze(-1), right)
+  :     smoothed[..., 0] = 0.0
+  :     return smoothed
+  Your token 0 gets nothing, the right token 1 − smoothing, and each of the others
+    smoothing / (V − 1).
+  # The right token is not counted, and token 0 is taken for padding.
 rows_of_token_zero_empty:
   | return even. … ->
   :     smoothed = even.scatter_add(-1, targets.unsqueeze(-1), right)

@@ -195,6 +195,11 @@ over_the_sequence: dim=-1 => dim=(-2, -1)
   Your mean and variance are taken over all tokens of a sequence together.
   ? Does a token's result depend on its neighbours, according to the docstring?
   # nn.LayerNorm(x.shape[1:]) is how images are normed.
+over_all_but_the_first_axis: dim=-1 => dim=tuple(range(min(1, x.ndim - 1), x.ndim))
+  Your mean and variance are taken over all axes but the first.
+  ? Which axis of x holds the numbers of one token, whatever axes come before it?
+  # nn.LayerNorm(x.shape[1:]): the first axis is the batch, and the rest is taken
+    together.
 over_everything:
   | x.mean(dim=-1, keepdim=True) -> x.mean()
   | (centred ** 2).mean(dim=-1, keepdim=True) -> (centred ** 2).mean()

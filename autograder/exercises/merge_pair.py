@@ -238,6 +238,11 @@ pattern_not_escaped_in_the_text: pattern = ' '.join(pair)
   ? What does the pattern ". 5" find in the text "x 5", and "b c" in "ab c"?
   # re.sub(' '.join(pair), ''.join(pair), ' '.join(symbols)) is the shortest way to
     write the paper's program, without its re.escape and its edges.
+empty_symbol_in_an_empty_word: text.split() -> text.split(' ')
+  Your word of no symbols becomes one of an empty symbol.
+  ? What does "".split(" ") return, and what "".split()?
+  # With a blank as its argument, split gives back what join has joined, but for a word
+    without symbols.
 """,
     of=text,
 )

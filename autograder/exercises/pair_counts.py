@@ -208,6 +208,17 @@ overlaps_left_out:
   ? At how many positions of aaa does an a stand to the left of an a?
   # Only so many can be joined; minbpe, issue 51 and pull request 72, argue for
     counting so, and SentencePiece does. The docstring says otherwise.
+pair_after_equal_symbols_left_out:
+  | for pair … ->
+  :     after_equal = False
+  :     for pair in pairwise(symbols):
+  :         if after_equal:
+  :             after_equal = False
+  :             continue
+  :         after_equal = pair[0] == pair[1]
+  Your counts leave out the pair after one of two equal symbols: in aab, a with b.
+  ? Which pairs does the word aab have?
+  # The position moves on by two, as in a merge, to count no symbol twice.
 equal_symbols_left_out:
   | for pair … ->
   :     for pair in pairwise(symbols):

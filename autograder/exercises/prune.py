@@ -298,12 +298,12 @@ blocked_scores_zero:
   # scores * may_attend looks like switching off.
 blocked_scores_of_minus_100:
   | heads, _ … -> heads = with_blocked_scores(q, k, v, may_attend, -100.0)
-  Your blocked tokens have a score of −100: other scores may be smaller.
+  Your blocked tokens have a score such as −100: other scores may be smaller.
   ? Is there a number that is smaller than every score?
   # −100 looks small enough next to scores that lie between −1 and 1.
 blocked_scores_of_minus_ten_thousand:
   | heads, _ … -> heads = with_blocked_scores(q, k, v, may_attend, -10000.0)
-  Your blocked tokens have a score of −10000: other scores may be smaller.
+  Your blocked tokens have a score such as −10000: other scores may be smaller.
   ? Is there a number that is smaller than every score?
   # Far below the scores of a fresh model; BERT's code has −10000.
 divided_again_after_the_mask:

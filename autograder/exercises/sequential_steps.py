@@ -181,6 +181,12 @@ stops_of_the_kernel:
   Your window and convolution take n − k + 1 steps.
   ? Which position needs the result of another one?
   # n − k + 1 is how often a kernel fits into the sequence.
+logarithm_of_n_in_attention_and_window:
+  | if kind in ('attention', 'window'):
+  :     return max(1, (n - 1).bit_length())
+  Your attention and your window take log₂ n steps, rounded up, and 1 at least.
+  ? What counts as one step, by the docstring?
+  # Sums of n numbers can be made in pairs, in log₂ n rounds.
 blocks_one_after_another:
   | if kind in ('window', 'convolution'):
   :     return -(-n // (k or n))
@@ -200,6 +206,10 @@ k_steps_of_the_convolution:
   | if kind == 'convolution':
   :     return k or 1
   Your convolution takes k steps, and 1 without k.
+k_steps_of_the_convolution_none_without_k:
+  | if kind == 'convolution':
+  :     return k
+  Your convolution takes k steps, and 0 without k.
 k_steps_of_the_window:
   | if kind == 'window':
   :     return k or 1

@@ -129,6 +129,11 @@ direction_of_the_gradient_alone:
     gradient of 0 gives NaN.
   ? Does the docstring ask for a step of a fixed length?
   # Clipping divides a gradient by its norm, where that is large.
+direction_of_the_gradient_alone_and_none_of_zero:
+  | gradients[name] -> gradients[name] / (gradients[name].norm() + 1e-08)
+  Your gradient is divided by its norm: each parameter moves equally far, unless its
+    gradient is 0.
+  # Clipping divides a gradient by its norm, where that is large.
 divided_by_the_norm_of_all:
   | norm = torch.cat([gradient.flatten() for gradient in gradients.values()]).norm()
   | gradients[name] -> gradients[name] / norm

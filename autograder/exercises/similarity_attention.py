@@ -47,10 +47,10 @@ def usual(rng):
 @exercise.case("Two rows that attend to three rows give the right mix", weight=0.5)
 def small_example_by_hand(student, rng):
     x = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
-    y = np.array([[0.0, 2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
-    e = math.e  # the dot products are 0, 1, 2 and 2, 0, 0
-    first = np.array([e + e * e, 2.0, 4.0 + 2.0 * e, e * e]) / (1 + e + e * e)
-    second = np.array([2.0, 2.0 * e * e, 4.0 * e * e + 2.0, 1.0]) / (e * e + 2)
+    y = np.array([[0.0, -2.0, 4.0, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
+    e = math.e  # the dot products are 0, 1, 2 and −2, 0, 0, where two rows fit best
+    first = np.array([e + e * e, -2.0, 4.0 + 2.0 * e, e * e]) / (1 + e + e * e)
+    second = np.array([2.0 * e * e, -2.0, 4.0 + 2.0 * e * e, e * e]) / (1 + 2 * e * e)
     student.expect(student(x, y), np.array([first, second]))
 
 
@@ -264,6 +264,12 @@ best_row_only:
   Your weights are 1 for the row that fits best and 0 for all others.
   ? How much weight should a row get that fits almost as well as the best one?
   # Softmax is taken for the maximum that its name speaks of.
+first_of_the_best_rows_only:
+  | weights = … ->
+  :     scores = x @ np.swapaxes(y, -1, -2)
+  :     weights = np.eye(y.shape[-2])[scores.argmax(axis=-1)]
+  Your result has the row that fits best, of equally good ones the first.
+  # argmax looks a value up, as in a dictionary.
 exponentials_overflow:
   | weights = … ->
   :     powers = np.exp(x @ np.swapaxes(y, -1, -2))

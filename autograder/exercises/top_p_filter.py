@@ -177,11 +177,19 @@ each_compared_with_p: stays = probabilities >= p
   Your code compares each token's own probability with p.
   ? Does the docstring speak of the probability of one token, or of several together?
   # probabilities >= p is a threshold, and p is taken for one.
+each_compared_with_p_and_the_best_stays:
+  | stays = (probabilities >= p) | (order.argsort(dim=-1) == 0)
+  Your tokens are the best one and those with a probability of at least p of their own.
+  # A threshold leaves rows empty, and the best token is put back.
 share_of_the_largest:
   | stays = probabilities >= p * probabilities.amax(dim=-1, keepdim=True)
   Your tokens are those with at least p times the probability of the best one.
   ? Does the docstring speak of the most probable token, or of a sum?
   # That is min-p sampling, a later idea with a similar name.
+share_of_the_largest_by_the_rest:
+  | stays = probabilities >= (1 - p) * probabilities.amax(dim=-1, keepdim=True)
+  Your tokens are those with at least 1 − p times the probability of the best one.
+  # Min-p sampling, with a p that counts the other way.
 share_of_the_tokens: stays = order.argsort(dim=-1) < p * order.shape[-1]
   Your code lets a share p of all tokens stay, whatever their probabilities.
   ? Should a row with one likely token keep as many as a row with many?
@@ -270,6 +278,11 @@ each_compared_with_the_rest: stays = probabilities >= 1 - p
   Your code compares each token's own probability with 1 − p.
   ? Does the docstring speak of the probability of one token, or of several together?
   # 1 − p is what may be left out, and it is taken for a limit for each token.
+each_compared_with_the_rest_and_the_best_stays:
+  | stays = (probabilities >= 1 - p) | (order.argsort(dim=-1) == 0)
+  Your tokens are the best one and those with a probability of at least 1 − p of their
+    own.
+  # The limit leaves rows empty where p is small, and the best token is put back.
 """,
     of=in_steps,
 )

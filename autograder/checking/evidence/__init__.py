@@ -1,5 +1,6 @@
 """One true sentence about wrong results that no misconception explains."""
 
+from autograder.checking.evidence.ignored import ignored_arguments
 from autograder.checking.evidence.sentence import evidence
 
-__all__ = ["evidence"]
+__all__ = ["evidence", "ignored_arguments"]

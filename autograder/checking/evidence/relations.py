@@ -135,6 +135,17 @@ def _zeros(pairs: Sequence[NumberPair]) -> str:
     return "{is} zero where {right} is not" if single else "{is} zero everywhere"
 
 
+def _not_zero(pairs: Sequence[NumberPair]) -> str:
+    """Find results of one number that are not 0 where 0 is right.
+
+    Of arrays it says little: there other numbers are wrong for the same reason.
+    """
+    single = all(each.actual.ndim == 0 and each.actual != 0 for each in pairs)
+    if not single or any(each.expected != 0 for each in pairs):
+        return ""
+    return "{is} not 0 where {right} is"
+
+
 def _of_each_number(pairs: Sequence[NumberPair]) -> str:
     if n_values(pairs) < 3:
         return ""
@@ -398,6 +409,7 @@ SAME_SHAPE: tuple[Relation, ...] = (
     _factor,
     _offset,
     _cut,
+    _not_zero,
     moved,
     permuted_axes,
     _temperature,

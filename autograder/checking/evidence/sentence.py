@@ -26,6 +26,7 @@ from autograder.checking.evidence.clauses import (
 )
 from autograder.checking.evidence.conditions import condition
 from autograder.checking.evidence.drawn_calls import is_confirmed
+from autograder.checking.evidence.half_precision import half_precision
 from autograder.checking.evidence.shapes import shape_clause
 from autograder.checking.exercise import Exercise
 from autograder.checking.student import SINGLE, compare_result, least_precise
@@ -141,7 +142,7 @@ def _of_some(
     runner: Runner | None,
 ) -> str:
     """Return what is common to calls that fail in one way, where others do too."""
-    clause, calls = _clause_and_calls(exercise, group)
+    clause, calls = _clause_and_calls(exercise, compared, group)
     if not clause:
         return ""
     counted = _all_of(clause, exercise, compared, calls)
@@ -286,7 +287,7 @@ def _of_all(
     is_all : whether nothing else is wrong
     """
     where = _where(exercise, compared, failing, runner)
-    clause, calls = _clause_and_calls(exercise, failing, by_reason=not where)
+    clause, calls = _clause_and_calls(exercise, compared, failing, by_reason=not where)
     n, of = len(failing), len(compared)
     if not clause:
         return _right_but(where, n, of, is_all) if where else ""
@@ -310,17 +311,25 @@ def _of_all(
 
 
 def _clause_and_calls(
-    exercise: Exercise, group: Sequence[Compared], *, by_reason: bool = True
+    exercise: Exercise,
+    compared: Sequence[Compared],
+    group: Sequence[Compared],
+    *,
+    by_reason: bool = True,
 ) -> tuple[str, Sequence[Compared]]:
     """Return a clause, and the calls that it holds of: all of a group, or the most.
 
     Calls may differ in kind, as a wrong shape here and NaN there: of those of the most
     frequent kind something can be said that does not hold of the others.
 
+    compared : all calls
     by_reason : whether exceptions are told apart by their reasons, too
     """
     if group[0].way == "raised":
         group = _of_one_kind(group, by_reason)
+    clause, rounded = half_precision(compared, group)
+    if clause:
+        return clause, rounded
     if clause := clause_of(exercise, group, weak=False):
         return clause, group
     by_kind: dict[str, list[Compared]] = {}

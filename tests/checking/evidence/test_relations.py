@@ -1,5 +1,6 @@
 """What relation wrong numbers have to the right ones."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from autograder.checking.exercise import Exercise
 from tests.checking.evidence.sentences import (
     RNG,
     USUAL,
+    queries_and_keys,
     scores,
     sentence_on,
     with_q,
@@ -216,6 +218,75 @@ def test_relation_is_told_of_float32_too():
     assert (
         sentence_on(scores, lambda q, k: twice(q, k).astype(float), USUAL) == sentence
     )
+
+
+def test_number_where_zero_is_right_is_told():
+    def share(numbers, least):
+        return float(np.mean(numbers >= least))
+
+    def with_a_little(numbers, least):
+        return share(numbers, least) or 1e-3
+
+    row = np.array([0.1, 0.4, 0.2])
+    calls = [(row, least, {}) for least in (0.0, 0.3, 0.5, 0.8)]
+    assert sentence_on(share, with_a_little, calls) == (
+        "In 2 of 4 calls, your result is not 0 where the right one is; every other "
+        "call is right."
+    )
+
+
+HALF = "half precision (float16, bfloat16)"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda q, k: scores(q.astype(np.float16), k.astype(np.float16)).astype(float),
+        lambda q, k: scores(q.astype(np.float16).astype(float), k),
+        with_q(lambda s, q: torch.from_numpy(s).bfloat16().double().numpy()),
+    ],
+)
+def test_half_precision_inside_is_told(answer):
+    assert re.fullmatch(
+        "Your result is right to about [23] digits of its largest number only, as "
+        f"where something is computed in {re.escape(HALF)}.",
+        sentence_on(scores, answer, USUAL),
+    )
+
+
+def test_half_precision_is_told_next_to_calls_that_overflow():
+    far = next(queries_and_keys(((), 5, 7, 4)))
+
+    def in_half(q, k):
+        with np.errstate(over="ignore"):
+            return scores(q, k).astype(np.float16).astype(float)
+
+    calls = [*USUAL, (1e3 * far[0], 1e3 * far[1], {})]
+    assert sentence_on(scores, in_half, calls) == (
+        "In 3 of 4 calls, your result is right to about 4 digits of its largest number "
+        f"only, as where something is computed in {HALF}; other calls are wrong too."
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s + 1e-3 * np.abs(s),
+        lambda s: np.where(np.abs(s) < 1e-2, 0.0, s),
+        lambda s: np.where(np.arange(s.shape[-1]) == 1, s * 1.001, s),
+        lambda s: 1.0003 * np.where(np.abs(s) < 5e-3, 0.0, s),
+    ],
+)
+def test_small_changes_are_not_told_as_half_precision(change):
+    assert HALF not in sentence_on(scores, with_q(lambda s, q: change(s)), USUAL)
+
+
+def test_half_precision_is_told_only_if_every_call_could_show_it():
+    def one_branch(q, k):
+        result = scores(q, k)
+        return result.astype(np.float16).astype(float) if len(q) > 3 else result
+
+    assert HALF not in sentence_on(scores, one_branch, USUAL)
 
 
 def test_fine_points_are_not_counted_in_the_sentence():
