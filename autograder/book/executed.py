@@ -78,6 +78,6 @@ def _with_outputs(path: Path, text: str) -> NotebookNode | None:
 def _without_links(text: str) -> str:
     """Return a notebook's text without its links to others, which the book drops."""
     notebook = nbformat.reads(text, as_version=4)
-    for cell in (*notebook.cells[:1], *notebook.cells[-1:]):
+    for cell in notebook.cells:  # the first one, the core's last and the last have some
         cell.source = HOME_LINE.sub("", cell.source).rstrip()
     return as_text(notebook)

@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def next_token(
     model: str | None = None,
     text: str = "",
     file: bytes | None = None,
+    answer: Callable[[Any], Any] | None = None,
 ) -> LivingFigure:
     """Draw how probable each token is as the next one, and which ones are cut.
 
@@ -49,6 +50,8 @@ def next_token(
         example that stays where the file cannot be had; None for the contexts alone
     text : with a model, what the start's tokens say
     file : that file's bytes, for a page that cannot load it; 1.2 MB at most
+    answer : with a model, in a notebook: what ``course_lib.lessons.own_draws.answer``
+        returns, from the learner's own functions
 
     The settings are those of the static picture, and the first ones of the sliders.
     Raises ``ValueError`` for settings out of these ranges, if the start is no context,
@@ -82,9 +85,9 @@ def next_token(
     }
     logits = np.asarray(contexts[start_ids], float)
     if model is not None:
-        data |= {"model": _named(model, file), "text": text}
+        data |= {"model": _named(model, file), "text": text, "asks": answer is not None}
     figure = _draw(logits, data["vocabulary"], temperature, top_k, top_p)
-    return LivingFigure(figure, alt, "next_token", data)
+    return LivingFigure(figure, alt, "next_token", data, answer)
 
 
 def _named(model: str, file: bytes | None) -> dict[str, str]:

@@ -1,6 +1,9 @@
 """A notebook's functions, for cells that join several: written or not, and errors."""
 
+import _thread
+import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 
@@ -33,6 +36,42 @@ def is_missing(function: Any) -> bool:
     if not isinstance(function, types.FunctionType):
         return function is None
     return function.__code__.co_names == ("NotImplementedError",)
+
+
+def in_time(seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, or stop it after some seconds.
+
+    Call this in the main thread. What runs in C is stopped once it is back in Python.
+    Raises ``TimeoutError`` if the time is over.
+    """
+    lock = threading.Lock()
+    runs, is_over = True, False
+
+    def stop() -> None:
+        nonlocal is_over
+        with lock:
+            if runs:
+                is_over = True
+                _thread.interrupt_main()
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        try:
+            result = function(*arguments)
+        finally:
+            with lock:
+                runs = False
+            timer.cancel()
+            if is_over:  # the interrupt arrives here at the latest
+                threading.Event().wait(0.01)
+    except KeyboardInterrupt:
+        if not is_over:
+            raise
+    if is_over:
+        raise TimeoutError(f"it took over {seconds:g} seconds")
+    return result
 
 
 def raised(error: Exception) -> str:

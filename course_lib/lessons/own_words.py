@@ -6,6 +6,7 @@ view shows something true where that was not done.
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -17,8 +18,10 @@ ALT = "After Juliet's I love, the likeliest next tokens are you and thee."
 APART = "ATTENTION_MODELS_APART"  # set where outputs must not carry a model
 
 
-def next_token_example() -> dict[str, Any]:
+def next_token_example(names: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the arguments of ``figures.next_token`` for the model of all plays.
+
+    names : the notebook's, ``globals()``: its ``top_p_filter`` and ``sample`` are asked
 
     They hold the model's file too, if it is there, so that a notebook runs the model
     without asking a server for it. Where the lessons' own outputs are made they do not:
@@ -30,7 +33,16 @@ def next_token_example() -> dict[str, Any]:
         tuple(map(int, key.split())): logits
         for key, logits in stored.pop("contexts").items()
     }
-    return {"contexts": contexts, "model": LANGUAGE_MODEL, "file": _file()} | stored
+    own = {"model": LANGUAGE_MODEL, "file": _file(), "answer": _answering(names)}
+    return {"contexts": contexts} | own | stored
+
+
+def _answering(names: Mapping[str, Any] | None) -> Callable[[Any], Any] | None:
+    if names is None:
+        return None
+    from course_lib.lessons import own_draws  # with PyTorch, which a page has not
+
+    return lambda question: own_draws.answer(question, names)
 
 
 def is_made() -> bool:

@@ -524,14 +524,16 @@ assert len(samples) == 20
 
 # %% [markdown]
 # You can write with this model too. **Type a beginning, and let it write on.** Point at a
-# token to see whom it attends to, in every head; below, the cache fills. (Where
-# `make models` has not been run, a notebook shows a stored example alone.)
+# token to see whom it attends to, in every head; below, the cache fills.
+# <span class="in-notebook">(Your own `sample` draws, and once you have written it, your
+# `top_p_filter` cuts. Where `make models` has not been run, you see a stored example
+# alone.)</span>
 
 # %% tags=["nbval-ignore-output"]
 from course_lib.lessons import own_words
 
 alt = "After Juliet's I love, the likeliest next tokens are you and thee."
-figures.next_token(**own_words.next_token_example(), alt=alt)
+figures.next_token(**own_words.next_token_example(globals()), alt=alt)
 
 # %% [markdown]
 # ## A speech of your own

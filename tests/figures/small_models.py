@@ -54,8 +54,11 @@ def small_language_model(folder: Path) -> Path:
     return folder / "small.bin"
 
 
-def small_translator(folder: Path) -> Path:
-    """Write the file of a small translator, which ends its sentences now and then."""
+def small_translator(folder: Path, ends: float = 1.75) -> Path:
+    """Write the file of a small translator, which ends its sentences now and then.
+
+    ends : how early it does
+    """
     torch.manual_seed(1)
     tokenizer = train_pair_tokenizer(PAIRS, 120)
     config = TransformerConfig(len(tokenizer), 24, 3, 2, 40, n_positions=30)
@@ -63,6 +66,6 @@ def small_translator(folder: Path) -> Path:
     spread(model, 1.5)
     with torch.no_grad():
         end = model.embedding.weight[END_ID]
-        model.decoder.norm.bias += 1.75 * end / end.dot(end)
+        model.decoder.norm.bias += ends * end / end.dot(end)
     write_model_file(folder / "translator.bin", model, tokenizer)
     return folder / "translator.bin"

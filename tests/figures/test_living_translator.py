@@ -49,6 +49,16 @@ STORED = [
 ]
 
 
+ON_TOP = """() => {
+    document.querySelector(".overlay").style.pointerEvents = "all";
+    return [...document.querySelectorAll(".tr-word")].map(word => {
+        const { left, top, width, height } = word.getBoundingClientRect();
+        const met = document.elementFromPoint(left + width / 2, top + height / 2);
+        return [word.contains(met), getComputedStyle(word).backgroundColor, top];
+    });
+}"""
+
+
 @pytest.fixture(scope="module")
 def model_file(tmp_path_factory):
     """Return the file of a small translator with random parameters."""
@@ -364,6 +374,17 @@ def test_view_is_accessible(model_file, tmp_path):
         type_text(page, "the node device of " + "x" * 60)
         becomes_true(page, lambda: "node" in why(page))
         becomes_true(page, lambda: page.evaluate(TOO_WIDE) == [])
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_lines_run_behind_words_where_a_sentence_wraps(ground, tmp_path):
+    """Make the lines catch the pointer: what it meets at a word is then on top."""
+    with opened(tmp_path, view_of(), ground=ground) as page:
+        page.set_viewport_size({"width": 150, "height": 1500})
+        words = page.evaluate(ON_TOP)
+        assert len({y for *_, y in words}) > 3 and all(top for top, *_ in words)
+        shade = {"light": 255, "dark": 18}[ground]
+        assert {alpha for _, alpha, _ in words} == {f"rgba({f'{shade}, ' * 3}0.85)"}
 
 
 def test_words_are_packed_and_read_back(tmp_path):

@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 
 from autograder.book import documents
 from course_lib import figures
+from course_lib.figures.living import LivingFigure
 from tests.browser import REPOSITORY
 
 LESSONS = ("00_start_here", "01_dot_product_attention")
@@ -26,10 +27,12 @@ LOADED = "script link img iframe source video audio object embed".split()
 REMOTE_IN_CSS = re.compile(r"""(?:url\(|@import)\s*['"]?\s*(?:https?:)?//[^'")]*""")
 
 
-def small_course(root: Path) -> Path:
+def small_course(root: Path, figure: LivingFigure | None = None) -> Path:
     """Make a course of two executed lessons; the second has a living picture.
 
     The second has its learner's notebook too.
+
+    figure : another one than lines between three words
     """
     shutil.copy(REPOSITORY / "nbgrader_config.py", root)
     for lesson in LESSONS:
@@ -40,7 +43,8 @@ def small_course(root: Path) -> Path:
     folder = root / "notebooks" / LESSONS[1]
     folder.mkdir(parents=True)
     shutil.copy(REPOSITORY / "notebooks" / LESSONS[1] / f"{LESSONS[1]}.ipynb", folder)
-    figure = figures.attention_lines(np.eye(3), WORDS, WORDS, alt=ALT)
+    if figure is None:
+        figure = figures.attention_lines(np.eye(3), WORDS, WORDS, alt=ALT)
     bundle = figure._repr_mimebundle_()
     path = root / "solutions" / LESSONS[1] / f"{LESSONS[1]}.ipynb"
     notebook = nbformat.read(path, as_version=4)

@@ -17,11 +17,15 @@ LESSON = LESSONS[0]
 @pytest.fixture
 def course(tmp_path):
     """Return a course of one lesson, executed as its source says."""
-    shutil.copy(REPOSITORY / "nbgrader_config.py", tmp_path)
-    here, there = Course(REPOSITORY), Course(tmp_path)
-    there.source(LESSON).parent.mkdir(parents=True)
-    shutil.copy(here.source(LESSON), there.source(LESSON))
-    shutil.copy(here.teacher(LESSON), there.teacher(LESSON))
+    return course_of(tmp_path, LESSON)
+
+
+def course_of(folder, lesson):
+    shutil.copy(REPOSITORY / "nbgrader_config.py", folder)
+    here, there = Course(REPOSITORY), Course(folder)
+    there.source(lesson).parent.mkdir(parents=True)
+    shutil.copy(here.source(lesson), there.source(lesson))
+    shutil.copy(here.teacher(lesson), there.teacher(lesson))
     return there
 
 
@@ -48,6 +52,12 @@ def edit(course):
 def test_notebook_that_fits_its_source_is_taken(course, executions, tmp_path):
     notebook = executed_notebook(course, LESSON, tmp_path / "cache")
     assert executions == [] and any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_links_to_lessons_that_are_not_there_change_nothing(executions, tmp_path):
+    course = course_of(tmp_path, LESSONS[1])  # with links below its core, too
+    executed_notebook(course, LESSONS[1], tmp_path / "cache")
+    assert executions == []
 
 
 def test_edited_source_is_executed_once(course, executions, tmp_path):

@@ -1,10 +1,12 @@
 """A living figure in JupyterLab: it is in view, and keys leave it as it is."""
 
+import re
+
 import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.figures.small_models import small_translator
+from tests.figures.small_models import small_language_model, small_translator
 from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened, write
 
 FIGURE = """from course_lib import figures
@@ -27,6 +29,22 @@ def answer(question):
 example = {"text": "a b", "translation": "c", "sources": ["a ", "b "]}
 example |= {"targets": ["c "], "weights": [[0.5, 0.5]]}
 figures.translator([example], {"fan": 9}, answer=answer, alt="c attends to both.")"""
+WRITTEN = """from course_lib import figures
+from course_lib.lessons import own_draws
+from course_lib.nn.model_file import read_model_file
+import pathlib, torch
+path = pathlib.Path(FILE)
+_, tokenizer = read_model_file(path).load()
+ids, names = tokenizer.encode("To be"), [*map(str, tokenizer.vocabulary)]
+stored = {tuple(ids): [0.0] * len(names)}
+def top_p_filter(probabilities, p):
+    while True:
+        pass
+def sample(probabilities, u):
+    return torch.tensor(65)
+answer = lambda question: own_draws.answer(question, globals())
+figures.next_token(stored, names, ids, model="small.bin", text="To be",
+    file=path.read_bytes(), answer=answer, alt="All are alike.")"""
 DRAWN = 3  # its cell in `lesson_with_figure`
 
 
@@ -158,3 +176,18 @@ class TestFigures:
             expect(state).to_contain_text("The Transformer runs in this page")
             own = "Your own beam_search writes: fän 🙂 🙂"
             expect(page.locator(".tr-own")).to_have_text(own)
+
+    def test_learners_functions_draw_and_are_stopped(self, server, request, tmp_path):
+        code = WRITTEN.replace("FILE", repr(str(small_language_model(tmp_path))))
+        with opened(server, request.node.name, lesson_with_figure(code)) as (page, _):
+            self.run_figure(page)
+            page.locator(".living-next textarea").focus()
+            page.wait_for_selector(".inside:not([hidden])")
+            whose = page.locator(".whose")
+            late = "Your own top_p_filter took over 2 seconds. The course's"
+            expect(whose).to_contain_text(late)
+            page.get_by_role("button", name="one token").click()
+            expect(page.locator(".sequence .drawn")).to_have_text(re.compile("^A"))
+            expect(whose).to_contain_text("Your own sample draws")
+            # The kernel is free: what ran too long was stopped.
+            page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()

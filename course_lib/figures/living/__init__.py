@@ -26,7 +26,7 @@ LANGUAGE_MODEL = ("runtime", "language_model", "tokenizer", "worker")
 TRANSLATOR = ("runtime", "transformer", "tokenizer", "subwords", "worker")
 # What runs the model of a view, if its data name one, and what else a view needs.
 WORKERS = {"next_token": LANGUAGE_MODEL, "translator": TRANSLATOR}
-OF_MODEL = {"next_token": ("writing",)}
+OF_MODEL = {"next_token": ("asking", "own_draws", "writing")}
 PARTS = {
     "next_token": ("sampling",),
     "text_tokens": ("asking", "tokenizer"),

@@ -3,7 +3,8 @@
 // ids), end (a token id or null), contexts (token ids joined by spaces → logits), and
 // temperature, top_k and top_p as they are at first. If there is also model, a model's file,
 // the reader's own text goes through it (writing.js); the contexts are then an example, with
-// which the view begins, and which stays if the model cannot be had. text is the start's.
+// which the view begins, and which stays if the model cannot be had. text is the start's; asks is
+// whether a notebook may be asked for the learner's own functions (own_draws.js).
 
 function render({ model, el }) {
   const data = model.get("data");
@@ -23,9 +24,13 @@ function render({ model, el }) {
   const place = element("div", { class: "bars", role: "group", "aria-label": "next token" });
   const rest = element("p", { class: "rest" });
   el.append(view);
+  let pointed = null; // the bar that is told about
   let bars = []; // {id, row, …}, the most probable first
   let start = data.start;
   let contexts = data.contexts; // or the one of the reader's text
+  const OWN_PAUSE = 350; // milliseconds of rest, before the learner's top_p_filter is asked
+  let ownCut = null; // {of, kept}: a situation, and what the learner's top_p_filter leaves in it
+  let resting = 0;
 
   const name = (id) => data.vocabulary[id].trim() || (data.vocabulary[id].includes("\n") ? "⏎" : "␣");
   const ids = () => [...start, ...state.chosen.map(({ id }) => id)];
@@ -34,6 +39,35 @@ function render({ model, el }) {
   const allowed = () => (state.top_k > MOST_K ? size : state.top_k);
 
   const settings = () => ({ temperature: state.temperature, topK: allowed(), topP: state.top_p });
+
+  const situation = () => JSON.stringify([ids(), settings()]);
+
+  // The tokens as the settings leave them, by the learner's function if it has been asked.
+  function tokensOf(logits) {
+    const all = distribution(logits, settings());
+    if (ownCut?.of !== situation()) return all;
+    return all.map((each) => {
+      const after = ownCut.kept.get(each.id) ?? 0;
+      return { ...each, after, cut: after ? "" : each.cut || "top-p" };
+    });
+  }
+
+  function askOwnCut() {
+    if (!own?.learners || !own.isOpen || own.isWriting) return;
+    const now = ++resting;
+    setTimeout(async () => {
+      const logits = logitsAfter();
+      if (now !== resting || !logits) return;
+      const of = situation();
+      own.learners.reset();
+      const answer = await own.learners.ask(distribution(logits, settings()), state.top_p);
+      if (!answer || of !== situation()) return;
+      ownCut = { of, kept: new Map(answer.kept) };
+      update();
+      if (pointed) tell(pointed);
+      else tellSettings();
+    }, OWN_PAUSE);
+  }
 
   function slider(label, key, low, high, step, shownAs) {
     // No output element: a label would be for it, and not for the slider.
@@ -47,6 +81,7 @@ function render({ model, el }) {
         input.setAttribute("aria-valuetext", shownAs(state[key]));
         update();
         tellSettings();
+        askOwnCut();
       },
     });
     return element("label", {}, element("span", {}, `${label} `, shown), input);
@@ -108,7 +143,7 @@ function render({ model, el }) {
     rest.textContent = "";
     said.classList.toggle("ended", !logits);
     if (!logits) return;
-    const all = distribution(logits, settings());
+    const all = tokensOf(logits);
     const cuts = all.some(({ cut }) => cut);
     // Half of the probability is as wide as the page: else most bars would be short.
     const wide = 100 / Math.max(0.5, all[0].after);
@@ -133,7 +168,9 @@ function render({ model, el }) {
     rest.textContent = `and ${others.length} more tokens, together ${rounded(sum)}${which}${marks && `; ${marks}`}`;
   }
 
-  function tell({ id, logit, before, after, cut, goesOn }) {
+  function tell(bar) {
+    const { id, logit, before, after, cut, goesOn } = bar;
+    pointed = bar;
     const tempered = `${rounded(before)} at temperature ${state.temperature.toFixed(1)}`;
     const then = cut ? `; cut by ${cut}, so it cannot be drawn`
       : after - before > 5e-4 ? `, ${rounded(after)} once others are cut` : "";
@@ -143,8 +180,9 @@ function render({ model, el }) {
 
   function tellSettings() {
     const logits = logitsAfter();
+    pointed = null;
     if (!logits) return (said.textContent = ended());
-    const left = distribution(logits, settings()).filter(({ cut }) => !cut);
+    const left = tokensOf(logits).filter(({ cut }) => !cut);
     const before = left.reduce((a, each) => a + each.before, 0);
     const had = before < 0.995
       ? `; before the cut they had ${rounded(before)} of the probability`
@@ -194,22 +232,30 @@ function render({ model, el }) {
       steps[key].setAttribute("aria-disabled", String(off));
     }
     tellSettings();
+    askOwnCut();
   }
 
   const own = data.model && ownWords(data, {
     name,
     tell: (text) => (said.textContent = text),
-    isQuiet: (isQuiet) => said.setAttribute("aria-live", isQuiet ? "off" : "polite"),
+    isQuiet(isQuiet) {
+      said.setAttribute("aria-live", isQuiet ? "off" : "polite");
+      if (!isQuiet) askOwnCut();
+    },
     /** Begin with the token ids of another text. */
     begin(other) {
       start = other;
       return goTo([]);
     },
     /** Draw one more token; return whether there was one. */
-    async draw(u) {
+    async draw(u, isWanted) {
       const logits = logitsAfter();
       if (!logits) return false;
-      const { id, after } = drawn(distribution(logits, settings()), u);
+      const tokens = distribution(logits, settings());
+      const before = ids().join(" ");
+      const answer = await own.learners?.ask(tokens, state.top_p, u);
+      if (answer && (!isWanted() || before !== ids().join(" "))) return false;
+      const { id, after } = answer ? { id: answer.id, after: answer.probability } : drawn(tokens, u);
       await goTo([...state.chosen, { id, probability: after }]);
       return true;
     },

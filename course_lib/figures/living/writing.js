@@ -1,7 +1,7 @@
 // The reader's own text in the view of the next token: it goes through the model while one
 // types, is written on, and shows what is inside: the cache, and every head's attention.
 
-// view.begin(ids), view.draw(u), view.name(id), view.tell(text), view.isQuiet(yes): see there.
+// view.begin(ids), view.draw(u, isWanted), view.name(id), view.tell(text), view.isQuiet(yes): see there.
 // Returns the parts of the page box and inside, and what the view asks while it is drawn.
 function ownWords(data, view) {
   const AT_ONCE = 60; // tokens, before it stops by itself
@@ -28,6 +28,8 @@ function ownWords(data, view) {
   });
   text.value = data.text;
   const status = element("p", { class: "model-status", role: "status" }, "A stored example. Type, and a model that the course has trained on Shakespeare's plays reads along, in your browser.");
+  const whose = element("p", { class: "whose", "aria-live": "polite" });
+  const learners = data.asks ? ownDraws(whose) : null; // their functions in the notebook
   const writeOn = button("write on", () => (running ? stop() : write(AT_ONCE)));
   const one = button("one token", () => write(1));
   const box = element(
@@ -36,6 +38,7 @@ function ownWords(data, view) {
     element("label", {}, element("span", {}, "Your text", element("span", { class: "of-keys" }, " (Ctrl-Enter writes on)")), text),
     element("div", { class: "controls", role: "group", "aria-label": "write on" }, writeOn, one),
     status,
+    ...(data.asks ? [whose] : []),
   );
 
   const filled = element("span", { class: "from-before" });
@@ -125,11 +128,13 @@ function ownWords(data, view) {
     await open();
     if (!model || running) return;
     running = true;
+    learners?.reset();
     writeOn.textContent = "stop";
     setQuiet(count > 1);
     const number = latest;
+    const isWanted = () => running && number === latest;
     for (let i = 0; running && i < count; i++) {
-      if (!(await view.draw(Math.random())) || number !== latest) break;
+      if (!(await view.draw(Math.random(), isWanted)) || number !== latest) break;
       if (count > 1) await new Promise((done) => setTimeout(done, PAUSE));
     }
     if (number === latest) stop();
@@ -144,7 +149,7 @@ function ownWords(data, view) {
   // While it writes, nothing of it is read aloud.
   function setQuiet(isQuiet) {
     view.isQuiet(isQuiet);
-    attends.setAttribute("aria-live", isQuiet ? "off" : "polite");
+    for (const each of [attends, whose]) each.setAttribute("aria-live", isQuiet ? "off" : "polite");
   }
 
   // --- what is inside ---
@@ -225,9 +230,12 @@ function ownWords(data, view) {
   }
 
   return {
-    box, inside, read, stop, attended,
+    box, inside, read, stop, attended, learners,
     get isOpen() {
       return Boolean(model);
+    },
+    get isWriting() {
+      return running;
     },
   };
 }
