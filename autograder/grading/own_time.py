@@ -17,7 +17,8 @@ import struct
 import time
 from collections.abc import Callable
 
-LAST_RESORT = 10  # times the limit, by the clock
+from autograder.checking.call import LAST_RESORT, queue_seconds
+
 CROWD = 100  # more of a submission's processes and threads are not counted
 CREDENTIALS = struct.Struct("3i")  # process, user and group of who has sent a message
 
@@ -31,12 +32,7 @@ class ProcessorQueue:
 
     def seconds(self) -> float:
         """Return the seconds of its first thread since it began."""
-        if not self.process:
-            return 0.0
-        try:
-            return int(_read(f"/proc/{self.process}/schedstat").split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
+        return queue_seconds(self.process) if self.process else 0.0
 
     def seconds_for_others(self, before: float = 0.0) -> float:
         """Return the seconds since then that were no wait for its own threads.

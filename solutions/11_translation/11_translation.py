@@ -17,6 +17,7 @@
 # %%
 from autograder import check
 
+import math
 from collections.abc import Callable
 
 import numpy as np

@@ -8,18 +8,23 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from autograder.checking import call
 from autograder.checking.call import (
     Raised,
     TimeLimitExceeded,
+    _Alarm,
     _Watch,
     copied,
     local_runner,
     paused_limit,
+    queue_seconds,
     time_limit,
 )
 from tests.checking.test_comparison import list_that_holds_itself
@@ -477,6 +482,70 @@ def test_paused_limit_counts_what_is_computed():
         while True:
             pass
     assert reached == [1]
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    """Set the clock and the wait for a processor, and keep what alarms are set to."""
+    clocks = SimpleNamespace(now=100.0, waited=50.0, set_to=[])
+    monkeypatch.setattr(call.time, "monotonic", lambda: clocks.now)
+    monkeypatch.setattr(call, "queue_seconds", lambda: clocks.waited)
+    monkeypatch.setattr(
+        call.signal, "setitimer", lambda _, seconds, __: clocks.set_to.append(seconds)
+    )
+    return clocks
+
+
+def test_waiting_for_a_processor_is_taken_off_an_alarm(clocks):
+    alarm = _Alarm(5)
+    clocks.now, clocks.waited = 106.0, 54.0
+    alarm.ring()
+    assert clocks.set_to == [3]
+    clocks.now = 109.0
+    with pytest.raises(TimeLimitExceeded):
+        alarm.ring()
+
+
+def test_alarm_has_a_last_resort_by_the_clock(clocks):
+    alarm = _Alarm(5)
+    clocks.now, clocks.waited = 149.0, 1050.0
+    alarm.ring()
+    assert clocks.set_to == [1]
+    clocks.now = 150.0
+    with pytest.raises(TimeLimitExceeded):
+        alarm.ring()
+
+
+def test_wait_in_a_pause_is_taken_off_once(clocks):
+    alarm = _Alarm(5)
+    clocks.now, clocks.waited = 120.0, 59.0  # a pause of 20 seconds, 9 of them in line
+    alarm.go_on(2, 9.0)
+    clocks.now = 122.0
+    with pytest.raises(TimeLimitExceeded):
+        alarm.ring()
+
+
+def test_busy_machine_ends_no_call_that_computes_less(monkeypatch):
+    begin = queue_seconds()
+    waits = iter([begin, begin + 1000])  # as if it had stood in line since it began
+    monkeypatch.setattr(call, "queue_seconds", lambda: next(waits))
+
+    def answer():
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            pass
+        return 3
+
+    assert local_runner(answer, seconds=0.05)((), {}).value == 3
+
+
+def test_queue_of_this_process_is_counted_where_the_system_does():
+    counted = Path("/proc/self/schedstat")
+    if not counted.exists():
+        pytest.skip("this system does not count it")
+    before = int(counted.read_text().split()[1]) / 1e9
+    assert before <= queue_seconds() < before + 60
+    assert queue_seconds("no/such") == 0
 
 
 def test_limits_inside_limits_end_the_inner_call(timer):
