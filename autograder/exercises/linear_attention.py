@@ -190,6 +190,20 @@ positive_features:
   Your queries and keys go through elu(x) + 1 first.
   ? Does the docstring change the queries and keys before they are used?
   # Katharopoulos et al. (2020) have this function.
+positive_and_divided:
+  | outputs = … ->
+  :     outputs = []
+  :     q, k = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (q, k))
+  :     total = np.zeros((*k.shape[:-2], 1, k.shape[-1]))
+  | state = decay … ->
+  :     state = decay * state + key * value
+  :     total = decay * total + np.swapaxes(key, -1, -2)
+  | outputs.append(q[..., i, np.newaxis, :] @ state) ->
+  :     share = (q[..., i, np.newaxis, :] * total).sum(-1, keepdims=True)
+  :     outputs.append(q[..., i, np.newaxis, :] @ state / share)
+  Your queries and keys go through elu(x) + 1, and your outputs are divided by a sum.
+  ? What does the docstring say of dividing, and of functions of queries and keys?
+  # That is the whole of Katharopoulos et al. (2020).
 softmax_of_scores:
   | outputs.append(q[..., i, np.newaxis, :] @ state) ->
   :     scores = q[..., i, np.newaxis, :] @ np.swapaxes(k[..., :i + 1, :], -1, -2)

@@ -215,6 +215,12 @@ one_gain_twice: * k_gain -> * q_gain
   Your queries and your keys both get `q_gain`.
   ? Which of the four arguments does your answer not use?
   # A line is copied, and one of two names in it changed.
+one_added_to_the_gains:
+  | * q_gain -> * (1.0 + q_gain)
+  | * k_gain -> * (1.0 + k_gain)
+  Your rows are multiplied by their gains plus 1.
+  ? Which gain should leave a normalised row as it is, a gain of 0 or of 1?
+  # Gemma's models store what is added to 1.
 gain_before_the_norm:
   | q = q / … ->
   :     q = q * q_gain

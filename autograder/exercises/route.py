@@ -41,6 +41,12 @@ def drawn(rng, n=7, n_experts=5):
     return rng.normal(size=(n, n_experts)) + rng.normal(size=n_experts)
 
 
+def in_steps(rng):
+    """Draw logits that float32 holds exactly, also 6000 away; no two are alike."""
+    logits = drawn(rng)
+    return np.floor(128.0 * logits) / 128.0 + np.arange(logits.shape[1]) / 1024.0
+
+
 @exercise.usual
 def usual(rng):
     return drawn(rng), 2
@@ -72,7 +78,7 @@ def all_experts(student, rng):
     student.agrees(drawn(rng), 5)
 
 
-@exercise.case("Of equal logits, those of the first experts are chosen", weight=0.5)
+@exercise.fine_point("Of equal logits, those of the first experts are chosen")
 def equal_logits(student, rng):
     student.agrees(np.zeros((3, 4)), 2)
     logits = drawn(rng)
@@ -85,9 +91,9 @@ def equal_logits(student, rng):
 
 @exercise.case("Logits of any size are weighted rightly")
 def any_size(student, rng):
-    student.agrees(900.0 * drawn(rng), 2)
-    student.agrees(drawn(rng) - 5000.0, 2)
-    logits = drawn(rng)
+    student.agrees(900.0 * drawn(rng), 1)
+    student.agrees(in_steps(rng) - 5000.0, 2)
+    logits = in_steps(rng)
     logits[2] += 6000.0
     student.agrees(logits, 3)
 
@@ -102,6 +108,11 @@ def smallest_sizes(student, rng):
 def arguments_stay(student, rng):
     student.leaves_unchanged(drawn(rng), 2)
     student.leaves_unchanged(drawn(rng, n=4, n_experts=4), 3)
+
+
+@exercise.fine_point("An expert whose weight is 0 but for rounding is chosen, too")
+def weights_that_vanish(student, rng):
+    student.agrees(900.0 * drawn(rng), 2)
 
 
 exercise.edits(
@@ -138,6 +149,12 @@ shares_of_logits:
   Your weights are the logits divided by their sum: they can be negative.
   ? What is done to the logits first, so that every share is positive?
   # Shares are what is divided by its sum, and the powers of e are forgotten.
+sigmoids_divided_by_their_sum:
+  | powers = … -> powers = np.where(chosen, 1 / (1 + np.exp(-logits)), 0.0)
+  | powers.sum(axis=-1, keepdims=True) -> (powers.sum(axis=-1, keepdims=True) + 1e-20)
+  Your weights are sigmoids of the chosen logits, divided by their sum.
+  ? In a softmax, what is divided by the sum?
+  # DeepSeek-V3 routes like this.
 smallest_chosen: np.argsort(-logits -> np.argsort(logits
   Your chosen experts are those with the smallest logits.
   ? In which direction does argsort sort?

@@ -135,6 +135,12 @@ sink_ignored:
   Your weights are those of plain attention: they sum to 1.
   ? Which of the terms in your sum is the sink's?
   # The sink has no value, so it seems to have no effect.
+sink_ignored_with_zeros:
+  | largest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
+  | total = np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+  Your weights are those of `masked_softmax`: they sum to 1, or to 0 without any key.
+  ? Which of the terms in your sum is the sink's?
+  # A function of lesson 04 gives the zeros, and so the sink seems to be in it.
 one_is_added: np.exp(sink - largest) -> 1.0
   Your sum gets 1 added, whatever the sink's score is.
   ? By what was every exponential divided, and what is the sink's share then?

@@ -148,6 +148,17 @@ ramp_by_index:
   Your share that is kept is linear in the number of the pair, not in its turns.
   ? Which number does γ in the docstring contain, i or r?
   # The code that was published with YaRN, and Hugging Face's, interpolate by index.
+ramp_by_whole_indices:
+  | gamma = … ->
+  :     first = d_k * np.log(trained / (fast * 2 * np.pi)) / (2 * np.log(base))
+  :     last = d_k * np.log(trained / (slow * 2 * np.pi)) / (2 * np.log(base))
+  :     first, last = (max(np.floor(first), 0), min(np.ceil(last), d_k - 1))
+  :     last = last + 0.001 * (first == last)
+  :     index = np.arange(d_k // 2)
+  :     gamma = 1.0 - np.clip((index - first) / (last - first), 0.0, 1.0)
+  Your share that is kept is linear in the number of the pair, between two integers,
+    and not in its turns.
+  ? Which number does γ in the docstring contain, i or r?
 angles_for_turns: turns = trained * frequencies
   Your turns are angles: they are not divided by 2π.
   ? By which angle does one full turn go round?

@@ -59,7 +59,7 @@ def make(model: PageModel) -> None:
 
     Raises ``DataError``, ``CheckpointError`` or ``ModelFileError``.
     """
-    if not _is_trained(model.checkpoint):
+    if not is_trained(model.checkpoint):
         options = ["--task", model.task, "--system", model.system]
         options += ["--no-score", "--device", "cpu", "--output", str(model.checkpoint)]
         options += ["--resume"] * model.checkpoint.exists()
@@ -78,7 +78,7 @@ def make(model: PageModel) -> None:
     print(f"{model.path}: {size / 1e6:.2f} MB", flush=True)
 
 
-def _is_trained(path: Path) -> bool:
+def is_trained(path: Path) -> bool:
     """Return whether a checkpoint is there, and its training at its end."""
     if not path.exists():
         return False
