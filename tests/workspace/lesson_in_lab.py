@@ -55,16 +55,27 @@ def answer_in(path, at=SOFTMAX):
     return nbformat.read(path, as_version=4).cells[at]
 
 
-# A notebook in place of all that is open, as a click in the file browser would.
-IN_PLACE = """async path => {
-    const { commands, shell } = window.jupyterapp;
-    const before = [...shell.widgets("main")];
-    await commands.execute("docmanager:open", { path });
-    for (const each of before) {
-        await each.context?.sessionContext.shutdown();
+# Close the notebooks, each with its kernel, once that has been reached: JupyterLab
+# warns of one that ends before.
+CLOSE = """async () => {
+    for (const each of [...window.jupyterapp.shell.widgets("main")]) {
+        const session = each.context?.sessionContext;
+        await session?.ready;
+        await session?.session?.kernel?.info;
+        await session?.shutdown();
         each.dispose();
     }
 }"""
+# Open a notebook as a click in the file browser does, in place of the launcher.
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    const launchers = [...shell.widgets("main")];
+    await commands.execute("docmanager:open", { path });
+    launchers.forEach(each => each.dispose());
+}"""
+# Whether a page can do both: where a test is tried once more, its notebook is open.
+CAN_OPEN = """path => window.jupyterapp !== undefined &&
+    ![...jupyterapp.shell.widgets("main")].some(each => each.context?.path === path)"""
 # What an earlier test has left open, other than notebooks.
 LEFT_OPEN = ".jp-Dialog, .Toastify__toast, .jp-ModalCommandPalette:not(.lm-mod-hidden)"
 
@@ -91,7 +102,7 @@ def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
     work, address, window = server
     path = work / f"{name}.ipynb"
     nbformat.write(notebook, path)
-    page = None if fresh or not buttons or width != 1100 else _in_use(window)
+    page = None if fresh or not buttons or width != 1100 else _in_use(window, path)
     is_new = page is None
     page = page or window.new_page()
     page.set_viewport_size({"width": width, "height": 1300})
@@ -112,8 +123,7 @@ def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
                 at_server(address, f"/lab/tree/{path.name}?reset&{address.query}")
             )
         else:
-            page.mouse.move(0, 0)
-            page.evaluate(IN_PLACE, path.name)
+            page.evaluate(OPEN, path.name)
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         if buttons:
             page.locator(BUTTONS).last.wait_for()
@@ -131,13 +141,15 @@ def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
     assert hosts == {address.netloc}
 
 
-def _in_use(window):
+def _in_use(window, path):
     """Return the page of JupyterLab that a test has left as it came, or None."""
     for page in window.pages:
         if "/lab/tree/" in page.url:
-            if page.evaluate("Boolean(window.jupyterapp)"):
-                if not page.locator(LEFT_OPEN).count():
-                    return page
+            is_as_it_came = page.locator(LEFT_OPEN).count() == 0
+            if is_as_it_came and page.evaluate(CAN_OPEN, path.name):
+                page.mouse.move(0, 0)
+                page.evaluate(CLOSE)
+                return page
             page.close()
     return None
 
