@@ -145,6 +145,10 @@ def _in_use(window, path):
     """Return the page of JupyterLab that a test has left as it came, or None."""
     for page in window.pages:
         if "/lab/tree/" in page.url:
+            notices = page.locator(".jp-Notification-Toast-Close")
+            if notices.count():
+                notices.evaluate_all("all => all.forEach(each => each.click())")
+                page.wait_for_timeout(1000)  # they move out of sight
             is_as_it_came = page.locator(LEFT_OPEN).count() == 0
             if is_as_it_came and page.evaluate(CAN_OPEN, path.name):
                 page.mouse.move(0, 0)
