@@ -119,7 +119,7 @@ site: ready
 # wait more than they compute. What judges with short limits of time comes last, in two;
 # all of that needs the sandbox. What takes long and seldom fails alone is marked
 # `thorough`: `make test` leaves it to `make test-all`, which runs nothing else.
-PYTEST := $(PY) -m pytest --dist=loadscope --no-loadscope-reorder --durations=25
+PYTEST := $(PY) -m pytest -p tests.early --dist=loadscope --no-loadscope-reorder --durations=25
 BESIDE := $(PYTEST) --numprocesses=4 --doctest-modules --nbval \
     $(LESSONS) tests course_lib autograder
 ALONE := $(PYTEST) --numprocesses=2 $$(grep -rl --include='*.py' mark.alone tests)

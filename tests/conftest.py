@@ -1,22 +1,17 @@
 """What all tests share: one thread for each process, and what runs in which process."""
 
 import gc
-import os
 import shutil
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from xdist.scheduler import LoadScopeScheduling
 
+import tests.early  # noqa: F401  # for those who call pytest themselves
 from tests.browser import page_of
-
-# Tests share the processors by processes. Several threads in each of them wait for one
-# another: on two processors the banks of two exercises (`-n 2 -k "cross_entropy or
-# encoder_layer"`) took 40 s with them and 26 s without.
-for library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # Files of many tests, of which each exercise, or family of cases, makes a group.
 LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")
@@ -34,6 +29,17 @@ def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
     """Collect no function that a test's module has imported from one of those."""
     module = getattr(obj, "__module__", None) or ""
     return [] if str(module).startswith(OTHER_TESTS) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no examples in the docstrings of a file of tests that has none."""
+    collectors = yield
+    if file_path.name.startswith("test_") and b">>>" not in file_path.read_bytes():
+        return [each for each in collectors if not isinstance(each, DoctestModule)]
+    return collectors
 
 
 @pytest.hookimpl(wrapper=True)

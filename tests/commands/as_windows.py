@@ -6,15 +6,24 @@ Other packages are imported before: they ask for the system at import, and have 
 their own there.
 """
 
+import importlib.util
+import sys
+from pathlib import Path
+
+GRAMMARS = Path(__file__).parents[2] / "autograder" / "grammars.py"
+spec = importlib.util.spec_from_file_location("grammars", GRAMMARS)
+grammars = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(grammars)
+grammars.compile_when_asked()  # before nbformat; nothing of the course is imported yet
+
+# ruff: noqa: E402
 import asyncio
 import concurrent.futures.process
-import importlib
 import multiprocessing
 import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 
 import jinja2

@@ -8,7 +8,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 from course_lib.figures.living import LivingFigure
-from tests.browser import TOO_WIDE, becomes_true, page_of, recorded
+from tests.browser import TOO_WIDE, becomes_true, page_of, recorded, same_page
 
 GROUNDS = {"light": "background:#fff;color:#111", "dark": "background:#111;color:#eee"}
 MAX_BYTES = 60_000  # of a view's script and style
@@ -50,8 +50,9 @@ def opened(
     """
     path = folder / f"{ground}.html"
     path.write_text(page_text(*figures, ground=ground), encoding="utf-8")
-    with page_of(path.as_uri(), **options) as page, recorded(page) as requests:
-        page.reload()
+    new_page = page_of("about:blank", **options) if options else same_page()
+    with new_page as page, recorded(page) as requests:
+        page.goto(path.as_uri())
         page.wait_for_selector('.living[data-live="yes"]')
         page.evaluate(PAINTED)
         yield page

@@ -7,6 +7,7 @@ import pytest
 
 from autograder.course import Course
 from tests.browser import page_of
+from tests.processes import made_once
 from tests.site.book import make_site, small_course
 
 
@@ -24,10 +25,12 @@ def browser() -> Iterator:
 @pytest.fixture(scope="session")
 def course(tmp_path_factory) -> Path:
     """Return a course of two lessons whose book is built."""
-    root = small_course(tmp_path_factory.mktemp("course"))
-    done = make_site(root)
-    assert done.returncode == 0, done.stderr
-    return root
+
+    def make(root: Path) -> None:
+        done = make_site(small_course(root))
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "small-course", make)
 
 
 @pytest.fixture(scope="session")

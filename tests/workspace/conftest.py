@@ -9,13 +9,14 @@ from tests.browser import (
     lab_server,
     page_of,
 )
-from tests.workspace.lesson_in_lab import at_server, lesson, opened
+from tests.workspace.lesson_in_lab import at_server, expose_the_app, lesson, opened
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Yield the folder that JupyterLab serves, its address, and a browser's window."""
     folder = course_copy(tmp_path_factory.mktemp("course"))
+    expose_the_app(folder)
     with lab_server(folder, "01") as address, page_of("about:blank") as page:
         # One window for all tests: it keeps JupyterLab's scripts, which are large.
         yield folder / "work", urlsplit(address), page.context.browser.new_context()

@@ -55,37 +55,107 @@ def answer_in(path, at=SOFTMAX):
     return nbformat.read(path, as_version=4).cells[at]
 
 
+# Close the notebooks, each with its kernel, once that has been reached: JupyterLab
+# warns of one that ends before.
+CLOSE = """async () => {
+    for (const each of [...window.jupyterapp.shell.widgets("main")]) {
+        const session = each.context?.sessionContext;
+        await session?.ready;
+        await session?.session?.kernel?.info;
+        await session?.shutdown();
+        each.dispose();
+    }
+}"""
+# Open a notebook as a click in the file browser does, in place of the launcher.
+OPEN = """async path => {
+    const { commands, shell } = window.jupyterapp;
+    const launchers = [...shell.widgets("main")];
+    await commands.execute("docmanager:open", { path });
+    launchers.forEach(each => each.dispose());
+}"""
+# Whether a page can do both: where a test is tried once more, its notebook is open.
+CAN_OPEN = """path => window.jupyterapp !== undefined &&
+    ![...jupyterapp.shell.widgets("main")].some(each => each.context?.path === path)"""
+# What an earlier test has left open, other than notebooks.
+LEFT_OPEN = ".jp-Dialog, .Toastify__toast, .jp-ModalCommandPalette:not(.lm-mod-hidden)"
+
+
+def expose_the_app(folder):
+    """Let JupyterLab's pages of a course folder be opened once, for many notebooks."""
+    settings = folder / ".jupyter"
+    settings.mkdir()
+    text = '{"LabApp": {"expose_app_in_browser": true}}'
+    (settings / "jupyter_lab_config.json").write_text(text)
+
+
 @contextlib.contextmanager
-def opened(server, name, notebook, buttons=True, width=1100):
+def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
     """Open a notebook of its own in the server; errors in the console are failures.
 
     buttons : whether our buttons will be there
     width : of the window
+    fresh : whether JupyterLab is loaded for it
+
+    JupyterLab is loaded again only where that matters: it takes four seconds of
+    processor time.
     """
     work, address, window = server
     path = work / f"{name}.ipynb"
     nbformat.write(notebook, path)
-    errors, requests = [], []
-    page = window.new_page()
+    page = None if fresh or not buttons or width != 1100 else _in_use(window, path)
+    is_new = page is None
+    page = page or window.new_page()
     page.set_viewport_size({"width": width, "height": 1300})
     page.set_default_timeout(60_000)
-    page.on("console", lambda each: errors.append(f"{each.type}: {each.text}"))
-    page.on("pageerror", lambda error: errors.append(f"error: {error}"))
-    page.on("request", lambda request: requests.append(request.url))
+    errors, requests = [], []
+    listeners = {
+        "console": lambda each: errors.append(f"{each.type}: {each.text}"),
+        "pageerror": lambda error: errors.append(f"error: {error}"),
+        "request": lambda request: requests.append(request.url),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
     page.errors = errors
+    stays = False
     try:
-        page.goto(at_server(address, f"/lab/tree/{path.name}?reset&{address.query}"))
+        if is_new:
+            page.goto(
+                at_server(address, f"/lab/tree/{path.name}?reset&{address.query}")
+            )
+        else:
+            page.evaluate(OPEN, path.name)
         page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
         if buttons:
             page.locator(BUTTONS).last.wait_for()
         else:
             page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         yield page, path
+        stays = width == 1100
     finally:
-        page.close()
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        if not stays:
+            page.close()
     assert [each for each in errors if each.startswith(("error", "warning"))] == []
     hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
     assert hosts == {address.netloc}
+
+
+def _in_use(window, path):
+    """Return the page of JupyterLab that a test has left as it came, or None."""
+    for page in window.pages:
+        if "/lab/tree/" in page.url:
+            notices = page.locator(".jp-Notification-Toast-Close")
+            if notices.count():
+                notices.evaluate_all("all => all.forEach(each => each.click())")
+                page.wait_for_timeout(1000)  # they move out of sight
+            is_as_it_came = page.locator(LEFT_OPEN).count() == 0
+            if is_as_it_came and page.evaluate(CAN_OPEN, path.name):
+                page.mouse.move(0, 0)
+                page.evaluate(CLOSE)
+                return page
+            page.close()
+    return None
 
 
 def at_server(address, path):

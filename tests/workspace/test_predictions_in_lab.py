@@ -90,7 +90,8 @@ class TestPredictions:
         saved = answer_in(path, PREDICTION)
         assert saved.metadata["attention"] == {"prediction": {"right": 0, "choice": 0}}
         assert saved.source == notebook.cells[PREDICTION].source
-        with opened(server, request.node.name, nbformat.read(path, 4)) as (page, _):
+        saved_notebook = nbformat.read(path, 4)
+        with opened(server, request.node.name, saved_notebook, fresh=True) as (page, _):
             expect(cell(page, PREDICTION).get_by_role("radio").first).to_be_checked()
             expect(cell(page, EXPLANATION).locator("strong")).to_be_visible()
 
