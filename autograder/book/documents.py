@@ -63,27 +63,32 @@ GROUPS = {
     ),
     "For authors": (
         Document("CONTRIBUTING.md", "an exercise, a lesson, a change"),
+        Document(".github/CODE_OF_CONDUCT.md", "how we treat each other"),
         Document("autograder/grading/README.md", "the engine, module by module"),
         Document("CHANGELOG.md", "what is new"),
     ),
 }
+SCHEMA = "docs/judgement.schema.json"  # no page: two pages offer it
 FOLDERS = ("docs/", f"{reference.FOLDER}/", "hub/", "autograder/", "_modules/")
 FILES = ("CONTRIBUTING", "CHANGELOG")
 
 
 def document_pages(root: Path) -> dict[str, str]:
-    """Return the texts of the documentation's pages by file name; {} without any.
+    """Return the documentation's texts by file name, of pages and of a schema.
+
+    {} where there is none.
 
     Raises ``CourseError`` if a page is missing.
     """
     if not (root / "docs").is_dir():
         return {}
     pages = {}
-    for each in (each for group in GROUPS.values() for each in group):
+    paths = [each.path for group in GROUPS.values() for each in group]
+    for path in (*paths, SCHEMA):
         try:
-            pages[each.path] = (root / each.path).read_text(encoding="utf-8")
+            pages[path] = (root / path).read_text(encoding="utf-8")
         except OSError as error:
-            raise CourseError(f"the book has no {each.path}: {error}") from None
+            raise CourseError(f"the book has no {path}: {error}") from None
     pages[f"{INDEX}.md"] = _index(pages)
     return pages | reference.reference_pages()
 

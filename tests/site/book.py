@@ -58,7 +58,7 @@ def small_course(root: Path, figure: LivingFigure | None = None) -> Path:
 def add_documents(root: Path) -> None:
     """Copy the documentation into a course folder."""
     paths = [each.path for group in documents.GROUPS.values() for each in group]
-    for path in paths:
+    for path in (*paths, documents.SCHEMA):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / path, root / path)
 

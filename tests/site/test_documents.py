@@ -4,6 +4,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import posixpath
 import re
 import shutil
 
@@ -81,6 +82,16 @@ def test_every_page_of_the_documentation_is_in_the_book():
 
 def docs():
     return (REPOSITORY / "docs").glob("*.md")
+
+
+def test_links_between_pages_lead_to_what_the_book_has():
+    pages = documents.document_pages(REPOSITORY)
+    for page, text in pages.items():
+        prose = re.sub(r"(?s)```.*?```|`[^`]*`", "", text) if page in PATHS else ""
+        for link in re.findall(r"\]\(([^)#\s]+)", prose):
+            if "://" not in link and not link.startswith("/"):
+                path = posixpath.join(posixpath.dirname(page), link)
+                assert posixpath.normpath(path) in pages, (page, link)
 
 
 def test_course_without_documentation_has_a_book_without_it(tmp_path):
