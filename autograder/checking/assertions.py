@@ -79,15 +79,19 @@ def _is_result(node: ast.expr, function: str, results: set[str]) -> bool:
     return False
 
 
-def _compared(node: ast.expr) -> Iterator[list[ast.expr]]:
-    """Yield what an assertion compares with each other, two by two."""
-    for each in ast.walk(node):
-        match each:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+def _compared(node: ast.AST) -> Iterator[list[ast.expr]]:
+    """Yield what an assertion wants to be alike, two by two: nothing behind a "not"."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            yield [left, right]
+        case ast.Call(func=called, args=[left, right, *_]):
+            if _name(called) in COMPARISONS:
                 yield [left, right]
-            case ast.Call(func=called, args=[left, right, *_]):
-                if _name(called) in COMPARISONS:
-                    yield [left, right]
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr | ast.comprehension | ast.keyword):
+            yield from _compared(child)
 
 
 def assertion_at(text: str, line_number: int) -> str:
