@@ -303,6 +303,16 @@ scores_returned: @ v, weights -> @ v, scores
     project=project,
 )
 
+exercise.edits(
+    """
+keys_and_values_handed_over_exchanged:
+  | memory @ w_k, memory @ w_v -> memory @ w_v, memory @ w_k
+  Your `attention` gets keys made with w_v and values made with w_k; where d_v is not
+    d_k, it raises an error.
+  ? Which of w_k and w_v has the size of the queries?
+  # Names of one letter are assigned two at a time, and change their order.
+"""
+)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("output"),
