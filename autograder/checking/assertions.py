@@ -21,7 +21,8 @@ def cannot_fail(text: str, name: str) -> str:
     test = _definition(text, name)
     if test is None:
         return ""
-    for rule in (_constant, _swallowed, _with_itself, _dropped, _never_called):
+    rules = _constant, _swallowed, _with_itself, _dropped, _never_called
+    for rule in (*rules, _results_dropped, _truth_values, _signed_differences):
         for sentence in rule(test):
             return sentence
     return ""
@@ -79,15 +80,19 @@ def _is_result(node: ast.expr, function: str, results: set[str]) -> bool:
     return False
 
 
-def _compared(node: ast.expr) -> Iterator[list[ast.expr]]:
-    """Yield what an assertion compares with each other, two by two."""
-    for each in ast.walk(node):
-        match each:
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+def _compared(node: ast.AST) -> Iterator[list[ast.expr]]:
+    """Yield what an assertion wants to be alike, two by two: nothing behind a "not"."""
+    match node:
+        case ast.UnaryOp(op=ast.Not()):
+            return
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            yield [left, right]
+        case ast.Call(func=called, args=[left, right, *_]):
+            if _name(called) in COMPARISONS:
                 yield [left, right]
-            case ast.Call(func=called, args=[left, right, *_]):
-                if _name(called) in COMPARISONS:
-                    yield [left, right]
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr | ast.comprehension | ast.keyword):
+            yield from _compared(child)
 
 
 def assertion_at(text: str, line_number: int) -> str:
@@ -258,3 +263,67 @@ def _never_called(test: ast.FunctionDef) -> Iterator[str]:
                 f"`{node.name}`, in line {node.lineno}, has assertions, and your test "
                 "never calls it. Where should it be called?"
             )
+
+
+def _results_dropped(test: ast.FunctionDef) -> Iterator[str]:
+    function = test.args.args[0].arg if test.args.args else ""
+    calls = [
+        each
+        for each in ast.walk(test)
+        if isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and isinstance(each.value.func, ast.Name)
+        and each.value.func.id == function
+    ]
+    names = [each.id for each in ast.walk(test) if isinstance(each, ast.Name)]
+    if calls and len(calls) == names.count(function):
+        yield (
+            f"Line {calls[0].lineno} calls `{function}` and drops what it returns, so "
+            "no assertion can look at it. Which name should the result get?"
+        )
+
+
+def _truth_values(test: ast.FunctionDef) -> Iterator[str]:
+    for node in _assertions(test):
+        match node.test:
+            case ast.Compare(
+                left=ast.Call(
+                    func=ast.Attribute(attr="all"), args=[], keywords=[]
+                ) as left,
+                ops=[ast.Eq()],
+                comparators=[
+                    ast.Call(func=ast.Attribute(attr="all"), args=[], keywords=[])
+                ],
+            ):
+                yield (
+                    f"Line {node.lineno} compares two truth values: "
+                    f"`{shortened(ast.unparse(left))}` says whether no number in it is "
+                    "0, whatever the numbers are. What has to be compared before `all` "
+                    "is asked?"
+                )
+
+
+def _signed_differences(test: ast.FunctionDef) -> Iterator[str]:
+    if "min(" in ast.unparse(test):  # which may look at the other sign
+        return
+    differences = []
+    for node in ast.walk(test):
+        if not isinstance(node, ast.Assert | ast.If):
+            continue
+        match node.test:
+            case ast.Compare(
+                left=ast.Call(
+                    func=ast.Attribute(
+                        value=ast.BinOp(op=ast.Sub()) as difference, attr="max"
+                    )
+                ),
+                ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()],
+            ):
+                differences.append((node.lineno, shortened(ast.unparse(difference))))
+    if len(differences) == 1:  # two may be those of both signs
+        line, code = differences[0]
+        yield (
+            f"In line {line} the largest of `{code}` is taken with the signs: a "
+            "difference below 0, however far, is never too large. What does `np.abs` "
+            "do to it?"
+        )

@@ -80,6 +80,8 @@ def single_token(student, rng):
 @exercise.fine_point("More tokens than positions end in an error")
 def too_many_tokens(student, rng):
     student.raises(Exception, rng.normal(size=(7, 4)), rng.normal(size=(5, 4)))
+    # The only position is a row that NumPy adds to any number of tokens.
+    student.raises(Exception, rng.normal(size=(3, 4)), rng.normal(size=(1, 4)))
 
 
 @exercise.case("The tokens and the encoding are not modified", weight=0.5)
@@ -132,6 +134,14 @@ tokens_counted_on_axis_one: encoding[:n] -> encoding[:x.shape[1]]
   Your number of tokens is that of axis 1, right for one batch axis only.
   ? Which axis holds the tokens, however many axes stand in front?
   # x.size(1) stands in the Annotated Transformer, where x has three axes.
+batch_of_sequences_taken_for_granted:
+  | x.shape[-2] -> x.shape[1]
+  | encoding[:n] -> encoding[np.newaxis, :n, :]
+  Your number of tokens is that of axis 1, and your encoding has three axes: right for
+    x with three axes only.
+  ? Which axis holds the tokens, however many axes stand in front?
+  # pe has shape (1, max_len, d_model) in the Annotated Transformer, and x.size(1) is
+    the length there.
 last_positions: encoding[:n] -> encoding[-n:]
   Your tokens get the last rows of the encoding.
   ? Where does the first token stand, if the table has rows for later positions too?
@@ -200,6 +210,14 @@ encoding_scaled: return x + encoding[:n] * np.sqrt(x.shape[-1])
 sum_scaled: return (x + encoding[:n]) * np.sqrt(x.shape[-1])
   Your tokens and your encoding are both multiplied by √d_model.
   # The root of the paper's section 3.4 is put outside the brackets.
+one_position_for_all:
+  | if n > n_positions:
+  :     raise ValueError… ->
+  Your function leaves it to NumPy to stop where positions are missing: the row of a
+    table with a single position is added to all tokens.
+  ? How does NumPy add one row to three, and does it complain?
+  # The sum of unequal shapes mostly stops by itself, so nobody checks; with one
+    position it does not.
 positions_start_over:
   | raise ValueError… -> encoding = encoding[np.arange(n) % n_positions]
   Your positions start again at 0 when the table is used up.

@@ -105,7 +105,7 @@ polarity_reversed: <= -> >
   # In the masks of PyTorch's nn.MultiheadAttention and nn.Transformer True means
     blocked; pytorch/pytorch#170415 is about the mix-up.
 diagonal_blocked: <= -> <
-  Your rows have one True too few: a query does not attend to its own position.
+  Your queries attend to the keys before their own position, and not to that position.
   ? Does the docstring let a query attend to its own position?
   # The diagonal of triu and tril is off by one; pbloem/former#10 had whole rows of
     NaN from it.

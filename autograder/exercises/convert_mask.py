@@ -82,6 +82,12 @@ def resembling_names(student, rng):
         student.raises(Exception, np.array([[True, False]]), to)
 
 
+@exercise.fine_point("The numbers to be added are float64, as is usual in NumPy")
+def double_precision(student, rng):
+    converted = student(rng.random((3, 5)) < 0.5, "additive")
+    student.expect(str(np.asarray(converted).dtype), "float64", "the dtype")
+
+
 @exercise.case("The mask is not modified", weight=0.5)
 def arguments_stay(student, rng):
     for to in CONVENTIONS:

@@ -239,6 +239,13 @@ values_made_with_w_q: memory @ w_v -> memory @ w_q
 values_made_with_w_k: memory @ w_v -> memory @ w_k
   Your values are made with w_k: your output mixes the keys.
   # The line of the keys is copied, and only the name on its left is changed.
+keys_and_values_exchanged:
+  | memory @ w_k -> memory @ w_v
+  | memory @ w_v -> memory @ w_k
+  Your w_k and w_v are exchanged: keys are made with w_v, and values with w_k; where d_v
+    is not d_k, this can raise an error.
+  ? Which of the two has the size of the queries?
+  # Names of one letter are assigned two at a time, and change their order.
 memory_mixed: v = memory
   Your output mixes tokens as they come in, not values.
   ? What does w_v do in your code?
@@ -296,6 +303,16 @@ scores_returned: @ v, weights -> @ v, scores
     project=project,
 )
 
+exercise.edits(
+    """
+keys_and_values_handed_over_exchanged:
+  | memory @ w_k, memory @ w_v -> memory @ w_v, memory @ w_k
+  Your `attention` gets keys made with w_v and values made with w_k; where d_v is not
+    d_k, it raises an error.
+  ? Which of w_k and w_v has the size of the queries?
+  # Names of one letter are assigned two at a time, and change their order.
+"""
+)
 exercise.family(
     families.results_exchanged(),
     families.one_result_only("output"),

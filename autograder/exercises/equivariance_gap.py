@@ -182,6 +182,12 @@ def arguments_stay(student, rng):
 
 exercise.edits(
     """
+largest_sum_of_a_row:
+  | return float(np.linalg.norm(gap, ord=np.inf))
+  Your number is NumPy's norm of order ∞: of a table it is the largest sum of a row's
+    absolute numbers, and with more than two axes it is an error.
+  ? What does the docstring of np.linalg.norm say of `ord=inf` for matrices?
+  # For a vector, the norm of order ∞ is the largest absolute number.
 inverse_on_one_side: f(x)[permutation] -> f(x)[np.argsort(permutation)]
   Your x is permuted one way and the result of f the other way.
   ? Row 0 of the permuted x was row permutation[0] before: which row of f(x) is

@@ -110,6 +110,13 @@ first_two_axes_swapped: -2, -3 -> 0, 1
     front.
   ? From which end can you count so that leading axes make no difference?
   # swapaxes(0, 1) is right for the single sequence that is tried first.
+first_two_axes_swapped_then_measured:
+  | parts = np.swapaxes(x, 0, 1)
+  | return parts.reshape(*parts.shape[:-2], parts.shape[-2] * parts.shape[-1])
+  Your first two axes are swapped, counted from the front, and then the last two are
+    joined: right only if no axis comes in front.
+  ? From which end can you count so that leading axes make no difference?
+  # swapaxes(0, 1) is right for the single sequence that is tried first.
 swapped_only_where_tokens_are_more: parts = x if n < n_heads else np.swapaxes(x, -2, -3)
   Your heads are read one after the other where there are fewer tokens than heads.
   ? May there be fewer tokens than heads?

@@ -227,6 +227,19 @@ divided_by_root_of_a_share_of_d_model:
     decides that?
   # The paper's sizes have d_k = d_model / n_heads, and code that follows them
     computes d_k that way.
+values_cut_at_the_size_of_queries:
+  | v = … -> v = memory @ w_v
+  | return (merge_heads… ->
+  :     d_k = q.shape[-1]
+  :     outputs = [
+  :         weights[..., h, :, :] @ v[..., h * d_k:(h + 1) * d_k]
+  :         for h in range(n_heads)
+  :     ]
+  :     return np.concatenate(outputs, axis=-1) @ w_o, weights
+  Your values are cut at the size d_k of a head's queries, not at d_v; where d_v is
+    larger, this can raise an error.
+  ? How many columns of the values belong to one head?
+  # d_k and d_v are equal in most models, so one slice serves all three.
 divided_by_root_of_d_v:
   | scaled_scores(q, k) -> q @ np.swapaxes(k, -1, -2) / v.shape[-1] ** 0.5
   Your scores are divided by √d_v, the root of the length of a head's values.
@@ -387,6 +400,12 @@ mask_axis_counted_from_the_front:
     right behind one leading axis only.
   ? What does axis 1 hold in a `may_attend` of shape (n, m)?
   # mask.unsqueeze(1) and mask[:, None] are written for one mask per sequence.
+mask_axis_counted_from_the_front_in_a_batch:
+  | may_attend[..., np.newaxis, :, :] ->
+  :     np.expand_dims(may_attend, 1 if scores.ndim == 4 else -3)
+  Your `may_attend` gets its axis for the heads as axis 1, counted from the front, where
+    x has one leading axis: that is behind the queries of a `may_attend` (n, m).
+  # mask[:, None] is right for one mask per sequence, and the branch hides the rest.
 mask_after_softmax:
   | if may_attend is not None:
   :     scores = …

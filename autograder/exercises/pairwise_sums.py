@@ -102,7 +102,7 @@ axes_swapped:
 added_as_they_are:
   | a[:, np.newaxis, :] -> a
   | b[np.newaxis, :, :] -> b
-  Your code adds a and b as they are: row i of a meets only row i of b.
+  Your code adds a and b as they are: nothing gives the pairs an axis of their own.
   ? Which shape could you give to a, so that each of its rows meets every row of b?
   # Broadcasting is hoped to form all pairs by itself.
 one_partner_each: return np.array([one + other for one, other in zip(a, b)])

@@ -284,7 +284,7 @@ tokens_mixed: weights @ v -> weights @ x
   ? What does w_v do in your code?
   # 'A weighted sum of the embeddings' is a popular way to describe attention.
 own_position_left_out: ** 0.5 -> ** 0.5 + np.where(np.eye(x.shape[-2]), -np.inf, 0)
-  Your tokens do not attend to themselves: the diagonal of your weights is 0.
+  Your tokens do not attend to themselves: each attends to the others alone.
   ? Does the docstring leave any token out?
   # Attention is often explained with 'the other words', and attending to itself looks
     like cheating.

@@ -171,6 +171,10 @@ quotient_rounded: -even / d_model -> -(even // d_model)
   All your pairs turn at one frequency, that of i = 0.
   ? What does // do to a quotient between 0 and 1?
   # 2 * i // d_model is 0 for every i; in Python 2 the plain / did the same.
+negative_quotient_rounded: -even / d_model -> -even // d_model
+  Your pairs behind the first all turn at one frequency, 1 / base.
+  ? What does // make of a quotient between −1 and 0?
+  # // is typed for /, behind a minus that binds more tightly.
 logarithm_rounded:
   | base ** (-even / d_model) -> np.exp(even * (-np.log(base) / d_model // 2))
   Your frequencies are e to the power of integers.

@@ -113,6 +113,13 @@ def whole_numbers(student, rng):
     student.agrees(np.array([[[2, 0, 1], [-3, 4, 4]]]))
 
 
+@exercise.fine_point("Scores near 10¹⁷ and 10³⁰⁰ give weights that sum to 1, too")
+def scores_of_any_size(student, rng):
+    # On vectors, so that a wrong axis does not show here, too.
+    for x in [1e17, 1e17, -1e17, 0.0], [1e300, 1e300, -1e300, 0.0]:
+        student.expect(student(np.array(x)), np.array([0.5, 0.5, 0.0, 0.0]))
+
+
 @exercise.case(
     "A score on its own gets the weight 1", weight=0.5, visible=False, pays_alone=False
 )
@@ -136,6 +143,16 @@ def with_default(x, axis=None):
 
 exercise.edits(
     """
+logarithm_of_the_sum_lost:
+  | return np.exp(x - np.logaddexp.reduce(1.0 * x, axis=axis, keepdims=True))
+  Your weights are wrong where scores are huge: the logarithm of the sum is lost when
+    it is added to them.
+  ? What is 1e17 + 0.7 in floating point, and which number must be taken off first?
+  # exp(x - logsumexp(x)) is a formula of many codes, and right for usual scores.
+scores_in_float32: x - np.max(x -> np.float32(x) - np.max(np.float32(x)
+  Your scores become float32, in which all above 3.4 · 10³⁸ are infinite.
+  ? Which is the largest float32, and what is ∞ − ∞?
+  # Models compute in float32, and torch.tensor(…, dtype=torch.float32) is a habit.
 largest_distance_from_zero: np.max(x -> np.max(np.abs(x)
   Your rows of very negative scores are 0 / 0: their largest distance from 0 is
     subtracted.

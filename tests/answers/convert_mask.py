@@ -129,3 +129,9 @@ def half_blocked(may_attend, to):
 @answers.other
 def first_query_for_all(may_attend, to):
     return match_on_the_name(np.broadcast_to(may_attend[:1], may_attend.shape), to)
+
+
+@answers.other
+def additive_in_float32(may_attend, to):
+    converted = match_on_the_name(may_attend, to)
+    return converted.astype(np.float32) if to == ADDITIVE else converted

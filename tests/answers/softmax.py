@@ -9,7 +9,7 @@ from tests.answers import Answers
 answers = Answers("softmax")
 
 
-@answers.correct
+@answers.also("logarithm_of_the_sum_lost")
 def logarithm_of_the_sum(x, axis=-1):
     x = 1.0 * x
     return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))

@@ -149,6 +149,8 @@ CANNOT_FAIL = {
     "is a function that is not called": "assert np.equal(result, 3).all",
     "compares `result` with itself": "assert np.allclose(result, result)",
     "and does nothing with it": "np.allclose(result, 3)",
+    "compares two truth values": "assert result.all() == np.ones(2).all()",
+    "is taken with the signs": "assert (result - 3).max() < 1e-9",
     "The `except` in line 5": """
         try:
             assert result == 3
@@ -179,6 +181,10 @@ INNOCENT = [
     "assert (result == 3)",
     "assert result == 3 or result == 4",
     "assert all(each == 3 for each in result)",
+    "assert (result == 3).all() == True",
+    "assert (result - 3).max() < 1e-9 and (result - 3).min() > -1e-9",
+    "assert abs(result - 3).max() < 1e-9",
+    "assert (result - 3).max() < 1e-9\nassert (3 - result).max() < 1e-9",
     "equal = result == 3\nassert equal",
     "np.testing.assert_allclose(result, 3)",
     "compare = lambda: result\nassert compare()",
@@ -194,6 +200,12 @@ INNOCENT = [
 @pytest.mark.parametrize("body", INNOCENT)
 def test_nothing_is_said_of_assertions_that_can_fail(body):
     assert cannot_fail(in_a_test(body), "test_it") == ""
+
+
+def test_results_that_are_all_dropped_are_found_by_the_text():
+    dropped = "def test_it(f):\n    f(2)\n"
+    assert "drops what it returns" in cannot_fail(dropped, "test_it")
+    assert cannot_fail(dropped + "    assert f(3) == 3", "test_it") == ""
 
 
 def test_lists_of_lists_that_are_wrong_are_compared():
@@ -213,3 +225,10 @@ def test_results_compared_with_each_other_are_found_by_the_text():
     assert compared_with_itself(in_a_test(one), "test_it") == 4
     assert compared_with_itself(in_a_test(one + "\nassert f(2) == 3"), "test_it") == 0
     assert compared_with_itself(in_a_test("assert result == 3"), "test_it") == 0
+
+
+def test_results_that_should_differ_are_no_comparison():
+    apart = "assert not np.allclose(result, f(2))"
+    assert compared_with_itself(in_a_test(apart), "test_it") == 0
+    alike = "assert not (result is None) and np.allclose(result, f(2))"
+    assert compared_with_itself(in_a_test(alike), "test_it") == 3

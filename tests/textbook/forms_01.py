@@ -24,9 +24,14 @@ def by_logsumexp(x, axis=-1):
     return np.exp(x - top - np.log(np.exp(x - top).sum(axis=axis, keepdims=True)))
 
 
-@FORMS("softmax", "NumPy's logaddexp", before="accepted (14 of 14)")
+@FORMS(
+    "softmax",
+    "NumPy's logaddexp",
+    expected="fine point open",
+    before="accepted (14 of 14)",
+)
 def less_the_logarithm_of_the_sum(x, axis=-1):
-    # Scores near 1e17 lie 16 apart: no lesson asks what their weights sum to.
+    # Scores near 1e17 lie 16 apart: the logarithm is lost when it is added to them.
     return np.exp(x - np.logaddexp.reduce(x.astype(float), axis=axis, keepdims=True))
 
 

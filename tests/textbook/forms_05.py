@@ -198,6 +198,7 @@ def for_columns_from_the_left(k, d_model, base=10000.0):
 @FORMS(
     "add_positions",
     "Annotated Transformer",
+    expected="fine point open",
     before="refused: one_position_for_all (5.25 of 6)",
 )
 def first_rows_of_pe(x, encoding):
@@ -207,7 +208,7 @@ def first_rows_of_pe(x, encoding):
 @FORMS(
     "add_positions",
     "Annotated Transformer",
-    expected="refused: tokens_counted_on_axis_one",
+    expected="refused: tokens_counted_on_axis_one & one_position_for_all",
     before="refused: tokens_counted_on_axis_one & one_position_for_all (2.25 of 6)",
 )
 def first_rows_by_axis_one(x, encoding):
@@ -223,7 +224,7 @@ def rows_taken_by_position(x, encoding):
 @FORMS(
     "add_positions",
     "TensorFlow tutorial",
-    expected="refused: tokens_scaled",
+    expected="refused: tokens_scaled & one_position_for_all",
     before="refused: tokens_scaled & one_position_for_all (0 of 6)",
 )
 def embeddings_times_the_root(x, encoding):
