@@ -175,8 +175,8 @@ rows_dealt_in_turn:
 reshaped_to_columns:
   | np.split(stacked, 3) -> np.split(stacked.reshape(-1, len(stacked)), 3, axis=1)
   | weight.T -> weight
-  Your three matrices come from a reshape to (d_model, 3 · d_model): each holds a
-    third of the numbers, and parts of queries, keys and values.
+  Your three matrices are cut out of a reshape where a transpose belongs: for a d_model
+    above 1, each has rows from more than one of queries, keys and values.
   ? Which numbers does `reshape` put into one row, and which does a transpose?
   # A reshape gives the shape that the transpose would have given.
 first_third_for_all:
