@@ -213,6 +213,13 @@ one_step_behind:
     from the second on it is one too small.
   ? Which number does the state hold when the second step begins?
   # NaN in the first step is mended with max(step, 1), and the count stays wrong.
+one_step_behind_and_uncorrected_at_first:
+  | beta_1 ** step) -> beta_1 ** (step - 1)) if step > 1 else m
+  | beta_2 ** step) -> beta_2 ** (step - 1)) if step > 1 else v
+  Your bias correction takes the number of steps made before, and there is none in the
+    first step.
+  ? Which number does the state hold when the second step begins?
+  # 0/0 in the first step is mended with a condition, and the count stays wrong.
 one_step_too_far:
   | beta_1 ** step -> beta_1 ** (step + 1)
   | beta_2 ** step -> beta_2 ** (step + 1)

@@ -128,6 +128,13 @@ bits_per_token: math.log(2) / n_bytes -> math.log(2) / losses.numel()
   ? Which of the two has more tokens for one text: a vocabulary of letters, or one of
     words?
   # A loss is nearly always given per token, and nanoGPT prints it so.
+first_losses_only:
+  | float(losses.double().sum()) ->
+  :     float(sum(loss.flatten()[0].double() for loss in losses))
+  Your sum has only the first number of losses[0], of losses[1] and so on, which losses
+    without an axis do not have.
+  ? Which numbers does losses[0] hold where losses has two axes?
+  # A loop over a tensor is taken for one over its numbers.
 bits_per_character: len(text.encode()) -> len(text)
   Your sum is divided by the number of characters.
   ? How many bytes of UTF-8 does é have?

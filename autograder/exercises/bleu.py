@@ -495,8 +495,8 @@ one_added_to_the_counts:
   :     if n > 1:
   :         n_matches, n_all = (n_matches + 1, n_all + 1)
   :     if n_matches == 0:
-  Your counts of matches and of n-grams have 1 added to them.
-  ? What is p_2 if every 2-gram matches?
+  Your counts of matches and of n-grams have 1 added to them where n is above 1.
+  ? What is p_2 if no 2-gram matches, and what is it in your code?
   # Lin and Och (2004) smooth so; sacrebleu calls it add-k.
 one_added_everywhere:
   | n_matches = n_all = 1

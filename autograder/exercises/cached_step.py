@@ -247,6 +247,12 @@ newest_left_out: unsqueeze(0), keys, values -> unsqueeze(0), keys[:-1], values[:
   Your newest token does not attend to itself.
   ? What does the diagonal of the causal mask say?
   # The cache is read first and written last.
+newest_left_out_but_of_the_first:
+  | unsqueeze(0), keys, values ->
+  :     unsqueeze(0), keys[:max(position, 1)], values[:max(position, 1)]
+  Your newest token attends to itself only where it is the first: later ones attend to
+    those before them alone.
+  # The output is taken from the cache as it came; without any key that cannot be done.
 first_key_only: unsqueeze(0), keys, values -> unsqueeze(0), keys[:1], values[:1]
   Your newest token attends to one row only, the first.
   ? Which row of the causal mask belongs to the newest token, and which one do you

@@ -171,10 +171,10 @@ def in_steps(q, k, v, may_attend=None):
 exercise.edits(
     """
 tiled: .repeat_interleave(n_each, dim=-3) => .tile(n_each, 1, 1)
-  Your head h reads the keys and values of head h % n_kv_heads: all heads of keys are
-    laid out once, and then again.
-  ? Which heads of queries are neighbours of head 0 in your code, and which are in its
-    group?
+  Your head h reads the keys and values of head h % n_kv_heads, and neighbours read
+    different ones.
+  ? Which heads of queries read the same keys as head 0 in your code, and which are in
+    its group?
   # repeat and tile copy the whole axis; repeat_interleave copies each head.
 keys_tiled: k = k.tile(n_each, 1, 1)
   Your head h reads the keys of head h % n_kv_heads, and the values of its group.

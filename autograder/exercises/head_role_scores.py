@@ -232,6 +232,13 @@ neighbouring_separators_left_out:
   Your means leave out queries next to a separator.
   ? May the token in front of a query be [CLS]?
   # The mask that takes off separators is applied to rows and columns.
+neighbours_without_the_separators:
+  | weights[..., with_previous, with_previous - 1] ->
+  :     weights[..., queries[1:], queries[:-1]]
+  | weights[..., with_next, with_next + 1] -> weights[..., queries[:-1], queries[1:]]
+  Your neighbours are those that tokens have once all separators are taken out.
+  ? May the token in front of a query be [CLS]?
+  # weights[..., keep, :][..., keep] is a sentence of words alone, and gets diagonals.
 separators_in_front_left_out:
   | with_previous, … ->
   :     with_previous, with_next = (queries[queries > 0], queries[queries < n - 1])

@@ -143,6 +143,12 @@ softmax_over_heads:
   Your softmax runs over the heads.
   ? Does one head's weight depend on another head's?
   # axis=0 is right for a table of two axes.
+softmax_over_heads_and_tokens:
+  | scores.max(axis=-1, keepdims=True) -> scores.max(axis=(0, 2), keepdims=True)
+  | powers.sum(axis=-1, keepdims=True) -> powers.sum(axis=(0, 2), keepdims=True)
+  Your softmax runs over heads and tokens together: the heads share a weight of 1.
+  ? Does one head's weight depend on another head's?
+  # A query's scores are all that is not the axis of queries.
 no_scale: / q.shape[-1] ** 0.5 ->
   Your scores are not divided by √d_k.
   ? What happens to the dot products before the softmax?
@@ -212,6 +218,14 @@ causal_mask_added:
   Your query i attends to tokens 0 … i only.
   ? To how many tokens of the cache may the newest query attend?
   # Attention of a decoder has a causal mask, and is copied along with it.
+causal_mask_from_the_cache_on:
+  | powers = … ->
+  :     i, j = (np.arange(scores.shape[-2])[:, np.newaxis], np.arange(len(latents)))
+  :     before = max(len(latents) - len(i), 0)
+  :     scores = np.where(j <= i + before, scores, -np.inf)
+  :     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+  Your first queries attend to fewer tokens than your last: that is a causal mask.
+  # The queries are taken for the newest tokens of the cache, as they are in a decoder.
 """,
 )
 

@@ -436,7 +436,7 @@ sequences_lengthened:
   :     for alone, result in zip(all_alone, together):
   :         gaps.append(np.abs(result[:len(alone)] - alone).max())
   Your call pads the caller's sequences: they stay longer afterwards.
-  ? Does `+=` make a new list, or lengthen the caller's?
+  ? Which of your lines makes a list longer, and who else holds that list?
   # sequence += [padding_id] * … looks like work on the loop's own name.
 sequences_sorted: sequences.sort(key=len)
   Your call sorts the caller's sequences by length.

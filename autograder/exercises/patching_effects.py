@@ -175,11 +175,11 @@ patches_kept:
   Your patches pile up: each run has those of the runs before it, too.
   ? How many vectors are replaced in the last of your runs?
   # The dictionary is made once, outside the loops.
-whole_layer_replaced:
+nothing_corrupted_left:
   | patches = {( … -> patches = {(layer, i): clean_vectors[layer, i] for i in range(n)}
-  You replace all vectors of a layer at once.
-  ? How many vectors come from the clean run in one run?
-  # A layer is what a hook in PyTorch replaces.
+  In your runs with patches, nothing of the corrupted inputs is left.
+  ? Which inputs does the model get in these runs, and how many vectors are replaced?
+  # A layer is what a hook in PyTorch replaces; or the model runs on the clean inputs.
 position_replaced_in_all_layers:
   | patches = {( … ->
   :     patches = {(i, position): clean_vectors[i, position] for i in range(n_layers)}

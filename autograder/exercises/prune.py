@@ -269,7 +269,7 @@ scaled_by_how_many_are_open: @ w_o -> @ w_o * len(gates) / torch.count_nonzero(g
   ? Do the other heads take notice of a closed one, according to the docstring?
   # Dropout does so, and a closed head looks like a dropped one.
 made_up_for_as_in_dropout: @ w_o -> @ w_o * len(gates) / gates.sum()
-  Your output is scaled up to make up for the heads that are closed.
+  Your output is divided by the mean of the gates, as if to make up for closed heads.
 heads_cut_out:
   | return … ->
   :     heads = (heads * gates[:, None, None])[..., gates != 0, :, :]

@@ -136,7 +136,7 @@ epsilon_added:
   :     (q ** 2).mean(axis=-1, keepdims=True) + 1e-5
   | (k ** 2).mean(axis=-1, keepdims=True) ->
   :     (k ** 2).mean(axis=-1, keepdims=True) + 1e-5
-  Your mean squares have 1e-5 added: scores are a little too small.
+  Your mean squares have 1e-5 added: scores are a little nearer to 0 than they should.
   ? What does the docstring say of rows that would need it?
   # A layer of a library adds it, for rows of zeros.
 layer_norm_instead:

@@ -289,7 +289,7 @@ turned_in_place:
   :     x[...] = np.stack(rotated, axis=-1).reshape(x.shape)
   :     return x
   Your turned rows are written into the caller's x.
-  ? Which of your names share their numbers with the array that the caller holds?
+  ? Which of your arrays share their numbers with x, as a slice or a reshape of x may?
   # Assigning to slices of x saves an array and changes the caller's.
 odd_size_accepted:
   | if d_k % 2:

@@ -221,6 +221,10 @@ windows_one_after_another:
   Your window takes n / k steps.
   ? Which position needs the result of another one?
   # Windows of k positions are taken for blocks, each waiting for the one before.
+windows_one_after_another_k_needed:
+  | if kind == 'window':
+  :     return -(-n // k)
+  Your window takes n / k steps, and none can be counted where k is 0.
 operations_as_steps:
   | if kind in ('window', 'convolution'):
   :     return n * (k or n)

@@ -232,7 +232,7 @@ parameters_overwritten:
   :         parameter -= learning_rate * gradients[name]
   :     return parameters
   Your call changes the caller's parameters: they have become the new ones.
-  ? Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?
+  ? Which line of yours writes into a tensor or a dictionary that the caller holds?
   # PyTorch's optimizers do change them in place; a copy of the best parameters that
     is none, or a second learning rate from the same start, is lost so.
 gradients_scaled_in_place:

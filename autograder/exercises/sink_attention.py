@@ -207,6 +207,12 @@ sink_in_the_weights_only:
   Your weights are right, and your output is that without a sink.
   ? If the weights sum to a half, which output should they give?
   # The output is computed by attention as it was, and the weights in a new line.
+sink_in_the_weights_only_with_zeros:
+  | return (weights @ v, weights) ->
+  :     total = powers.sum(axis=-1, keepdims=True)
+  :     return (powers @ v / np.where(total == 0.0, 1.0, total), weights)
+  Your weights are right, and your output is that without a sink, or 0 without any key.
+  # As above, with what masked_softmax does for a query that is blocked from all keys.
 sink_has_a_value:
   | return (weights @ v, weights) ->
   :     rest = 1.0 - weights.sum(axis=-1, keepdims=True)

@@ -578,7 +578,7 @@ words_changed:
   :     words.clear()
   :     words.update(merged)
   Your call changes the dictionary that you were given: it holds joined words now.
-  ? Whose dictionary do `words.clear()`, `pop` and `words[…] = …` change?
+  ? Which of your lines changes a dictionary, and who else holds that dictionary?
   # Each word is replaced in the dictionary itself, and the caller's is the same.
 """,
 )

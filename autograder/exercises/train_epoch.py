@@ -201,6 +201,13 @@ last_batch_left_out: in batches -> in batches[:-1] or batches
   Your code leaves out the last batch.
   ? With which batch does your loop end?
   # range(len(batches) - 1) goes up to the last batch but one.
+losses_after_the_step:
+  | losses.append(loss) ->
+  :     zeros = {name: torch.zeros_like(p) for name, p in parameters.items()}
+  :     losses.append(gradient_of(parameters, batch, zeros)[0])
+  Your losses are those of the parameters that the step has made.
+  ? To which parameters does the loss belong that comes with the gradients?
+  # A loss is noted to see what a step has brought, as in a plot of progress.
 mean_of_the_losses: return (parameters, state, sum(losses) / len(losses))
   Your `losses` is one number, their mean.
   ? How many losses does the docstring promise for three batches?

@@ -84,6 +84,11 @@ class FailingCode:
                 function
             ) in ("np.dot", "np.matmul", "torch.matmul", "torch.mm", "torch.bmm"):
                 return left, right
+            case ast.Call(
+                func=ast.Attribute(value=left, attr="matmul" | "mm" | "bmm"),
+                args=[right],
+            ) if not is_module(self.value(left)):
+                return left, right
         return None
 
     def words(self, node: ast.AST | None) -> str:

@@ -14,6 +14,12 @@ from autograder.checking.values import as_array, is_array, is_one_of, is_tensor
 
 NUMBER_BY_NUMBER = {"maximum", "minimum", "add", "subtract", "multiply", "divide"}
 REDUCTIONS = {"sum", "mean", "max", "min", "std", "var", "amax", "logsumexp", "norm"}
+PRODUCTS = {"matmul", "dot", "mm", "bmm"}
+WITH_PRODUCTS = {
+    *PRODUCTS,
+    *("linear", "bilinear", "einsum", "tensordot", "baddbmm"),
+    *("scaled_dot_product_attention", "multi_head_attention_forward"),
+}
 LAST_AXES = "the last axis", "the last axis but one", "the last axis but two"
 
 
@@ -113,7 +119,10 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
                 f"{code.code(node.args[1], 'its second')} have to fit from the last "
                 "axis backwards, with equal lengths or 1, and they do not."
             )
-    if not sides:
+    if isinstance(node, ast.Call) and _called(node) in WITH_PRODUCTS:
+        return _product_of_batches(match, code) if _called(node) in PRODUCTS else ""
+    operator = _symbol(node)
+    if not sides or not operator:
         return (
             "Two shapes have to fit from the last axis backwards: in each, equal "
             "lengths or 1, and that is not so here."
@@ -126,7 +135,6 @@ def _broadcast(match: re.Match[str], code: FailingCode) -> str:
                 "taken, so that its shape does not fit. How can that axis stay, with "
                 "length 1?"
             )
-    operator = _symbol(code.node)
     if operator == "@":
         return _product_of_batches(match, code)
     product = " (the matrix product is `@`)" if operator == "*" else ""
@@ -176,6 +184,7 @@ COMPARISONS: dict[type, str] = {
 
 
 def _symbol(node: ast.AST | None) -> str:
+    """Return an operator as it is written; "" for other nodes."""
     symbols: dict[type, str] = {
         ast.Add: "+",
         ast.Sub: "-",
@@ -183,10 +192,17 @@ def _symbol(node: ast.AST | None) -> str:
         ast.Div: "/",
         ast.Pow: "**",
         ast.MatMult: "@",
+        ast.FloorDiv: "//",
+        ast.Mod: "%",
+        ast.BitAnd: "&",
+        ast.BitOr: "|",
+        ast.BitXor: "^",
+        ast.LShift: "<<",
+        ast.RShift: ">>",
     }
     if isinstance(node, ast.Compare):
-        return COMPARISONS.get(type(node.ops[0]), "this")
-    return symbols.get(type(getattr(node, "op", None)), "this")
+        return COMPARISONS.get(type(node.ops[0]), "")
+    return symbols.get(type(getattr(node, "op", None)), "")
 
 
 def _does_not_fit_in(match: re.Match[str], code: FailingCode) -> str:

@@ -285,8 +285,8 @@ def _clause_of_parts(
         subject = Subject(f"your {_listed(right)}", _is_many(right))
         others = _listed(wrong) if len(wrong) <= 3 else "all others"
         verb = "are" if _is_many(wrong) else "is"
-        always_right = "right" if wrong == always else "right in every call"
-        return subject.clause(f"{{is}} {always_right}, but {others} {verb} not")
+        where = "" if wrong == always else ", or not in every call"
+        return subject.clause(f"{{is}} right, but {others} {verb} not{where}")
     return ""
 
 

@@ -169,6 +169,47 @@ def test_operator_in_place_has_no_room_for_more():
     assert cause(text, X).startswith("`+=` writes into the array `a`, and what comes")
 
 
+@pytest.mark.parametrize(
+    ("product", "sides"),
+    [
+        ("a @ b", "`a` and `b`"),
+        ("a.matmul(b)", "`a` and `b`"),
+        ("torch.matmul(a, b.mT.mT)", "`a` and `b.mT.mT`"),
+    ],
+)
+def test_matrix_product_does_not_go_number_by_number(product, sides):
+    sentence = cause(
+        f"def answer(a, b): return {product} / 2",
+        torch.ones(2, 3, 4),
+        torch.ones(5, 4, 3),
+    )
+    assert sentence == (
+        f"In a batch, {sides} have to agree in the axes before the last two, and those "
+        "differ here."
+    )
+
+
+def test_function_with_products_inside_gets_no_rule_for_all_axes():
+    text = """
+        def answer(q, k):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, k)
+    """
+    assert cause(text, torch.ones(2, 3, 4), torch.ones(5, 3, 4)) == ""
+
+
+def test_operator_is_named_only_where_there_is_one():
+    one, other = torch.arange(6).reshape(2, 3), torch.arange(2)
+    calls = {
+        "a.add(b)": "Two shapes have to fit from the last axis",
+        "a // b": "`//` goes number by number",
+        "a & b": "`&` goes number by number",
+    }
+    for call, sentence in calls.items():
+        meaning = cause(f"def answer(a, b): return {call}", one, other)
+        assert meaning.startswith(sentence)
+        assert "`this`" not in meaning
+
+
 def test_call_that_stops_has_given_no_none():
     text = """
         def answer(x):

@@ -80,5 +80,5 @@ def test_part_that_is_right_in_some_calls_is_not_called_wrong():
         "Your `third` is right, but `first` and `second` are not."
     )
     assert sentence_on(three_parts, wrong(False), USUAL, returns=names) == (
-        "Your `third` is right in every call, but `first` and `second` are not."
+        "Your `third` is right, but `first` and `second` are not, or not in every call."
     )
