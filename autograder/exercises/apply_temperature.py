@@ -356,7 +356,7 @@ logits_divided_in_place:
   :     logits /= temperature
   :     return logits.softmax(dim=-1)
   Your call divides the caller's `logits` by the temperature.
-  ? Does `logits /= …` make a new tensor, or write into the caller's?
+  ? Which line of yours writes into the tensor that the caller holds?
   # `logits /= temperature` is the shortest way; a second call divides again.
 """,
     of=in_steps,

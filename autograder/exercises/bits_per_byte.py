@@ -297,7 +297,7 @@ losses_in_bits_afterwards:
   :     losses /= math.log(2)
   :     return float(losses.double().sum()) / n_bytes
   Your call turns the caller's losses into bits.
-  ? Does `losses /= …` make a new tensor, or write into the caller's?
+  ? Which line of yours writes into the tensor that the caller holds?
   # `losses /= math.log(2)` is the first half of the formula, in place.
 bits_of_the_whole_text: math.log(2) / n_bytes -> math.log(2)
   Your result is the bits of the whole text, which nothing divides by its length.

@@ -331,7 +331,7 @@ gradients_overwritten:
   :         each *= factor
   :     return (gradients, norm)
   Your call changes the caller's gradients: they are the clipped ones.
-  ? Which tensors does `*=` change, and which dictionary does `gradients[name] = …`?
+  ? Which line of yours writes into a tensor or a dictionary that the caller holds?
   # clip_grad_norm_ does change them in place, as its underscore says.
 """,
 )

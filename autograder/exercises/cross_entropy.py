@@ -326,7 +326,7 @@ targets_overwritten: targets.masked_fill( -> targets.masked_fill_(
   # targets[targets == ignore_index] = 0 makes them safe to gather, in place.
 logits_overwritten: logits -= logits.max(dim=-1, keepdim=True).values
   Your call subtracts the largest logit in the caller's tensor.
-  ? Does `logits -= …` make a new tensor, or write into the caller's?
+  ? Which line of yours writes into the tensor that the caller holds?
   # logits -= logits.max(…) is meant to keep the powers of e small.
 """,
 )

@@ -497,7 +497,7 @@ summed_in_place:
   | x + attend(norm(x, 1)) -> x.add_(attend(norm(x, 1)))
   | x + attend(x) -> x.add_(attend(x))
   Your call writes the first sum into x: the caller's tensor is overwritten.
-  ? What does `x += …` do to the tensor that the caller holds?
+  ? Which line of yours writes into the tensor that the caller holds?
   # `x += part(x)` looks like a new x.
 """,
     of=without_a_loop,

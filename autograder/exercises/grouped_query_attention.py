@@ -376,7 +376,7 @@ queries_scaled_in_place:
   | q /= q.shape[-1] ** 0.5
   | / q.shape[-1] ** 0.5 ->
   Your call divides the caller's queries.
-  ? Does `q /= …` make a new tensor, or write into the caller's?
+  ? Which line of yours writes into the tensor that the caller holds?
   # To scale the queries first is cheaper, and /= is short.
 mask_turned_in_place: ~may_attend -> may_attend.logical_not_()
   Your call inverts the caller's mask.

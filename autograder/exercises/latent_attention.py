@@ -208,7 +208,7 @@ query_scaled_in_place:
   :     q /= q.shape[-1] ** 0.5
   :     scores = q @ np.swapaxes(latents @ w_k, -1, -2)
   Your call divides q by √d_k in place: the caller's array stays so.
-  ? What does `q /= …` do to the array that the caller holds?
+  ? Which line of yours writes into the array that the caller holds?
   # `q /= …` looks like a new q, and changes the old one.
 causal_mask_added:
   | powers = … ->

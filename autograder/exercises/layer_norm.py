@@ -267,7 +267,7 @@ centred_in_place:
   :     x -= x.mean(dim=-1, keepdim=True)
   :     centred = x
   Your call takes the mean off x in place, and it stays so.
-  ? What does `x -= …` do to the tensor that the caller holds?
+  ? Which line of yours writes into the tensor that the caller holds?
   # `x -= mean` looks like a new x, and saves a name.
 written_into_x:
   | return centred … ->

@@ -256,7 +256,7 @@ state_changed_in_place:
   :     state *= decay
   :     state += key * value
   Your call writes into the caller's state.
-  ? What does `state += …` do to the array that the caller holds?
+  ? Which line of yours writes into the array that the caller holds?
   # `state += …` looks like a new state, and changes the old one.
 """,
 )

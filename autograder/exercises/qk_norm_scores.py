@@ -300,7 +300,7 @@ normalised_in_place:
   :     q /= np.sqrt((q ** 2).mean(axis=-1, keepdims=True))
   :     q = q * q_gain
   Your call divides q in place: the caller's array stays so.
-  ? What does `q /= …` do to the array that the caller holds?
+  ? Which line of yours writes into the array that the caller holds?
   # `q /= …` looks like a new q, and changes the old one.
 """,
 )

@@ -656,7 +656,7 @@ parameters_changed_in_place:
   :     for name, p in parameters.items():
   :         p.copy_(new[name])
   Your call changes the caller's `parameters`: they have become the new ones.
-  ? Which tensors does `-=` change, and which dictionary does `parameters[name] = …`?
+  ? Which line of yours writes into a tensor or a dictionary that the caller holds?
   # optimizer.step() and p -= … write into the tensors that they are given.
 """,
     of=in_steps,
