@@ -42,15 +42,21 @@ def page_text(*figures: LivingFigure, ground: str = "light") -> str:
 
 @contextlib.contextmanager
 def opened(
-    folder: Path, *figures: LivingFigure, ground: str = "light", **options: Any
+    folder: Path,
+    *figures: LivingFigure,
+    ground: str = "light",
+    own_page: bool = False,
+    **options: Any,
 ) -> Iterator:
     """Open a page with the figures; what a script says or asks for is a failure.
 
+    own_page : for a test that gives the page functions, which a page keeps
     options : of the page's context
     """
     path = folder / f"{ground}.html"
     path.write_text(page_text(*figures, ground=ground), encoding="utf-8")
-    new_page = page_of("about:blank", **options) if options else same_page()
+    is_own = own_page or options
+    new_page = page_of("about:blank", **options) if is_own else same_page()
     with new_page as page, recorded(page) as requests:
         page.goto(path.as_uri())
         page.wait_for_selector('.living[data-live="yes"]')

@@ -88,7 +88,7 @@ def test_learners_functions_cut_and_draw(figure, file, tmp_path):
     def sample(probabilities, u):
         return torch.tensor(first)
 
-    with opened(tmp_path, figure) as page:
+    with opened(tmp_path, figure, own_page=True) as page:
         names = {"top_p_filter": top_p_filter, "sample": sample}
         questions = listen(page, "python", **names)
         begin(page)
@@ -125,7 +125,7 @@ def test_text_is_written_by_the_learners_functions(figure, tmp_path):
     def sample(probabilities, u):
         return int(sampling.sample(probabilities, u))
 
-    with opened(tmp_path, figure) as page:
+    with opened(tmp_path, figure, own_page=True) as page:
         questions = listen(page, "python", top_p_filter=top_p_filter, sample=sample)
         begin(page)
         n = tokens(page)
@@ -147,7 +147,7 @@ def test_failing_functions_leave_the_draw_to_the_courses(figure, tmp_path):
     def sample(probabilities, u):
         raise ValueError("<b>no</b>")
 
-    with opened(tmp_path, figure) as page:
+    with opened(tmp_path, figure, own_page=True) as page:
         listen(page, "python", sample=sample, top_p_filter=lambda values, p: [])
         begin(page)
         n = tokens(page)
@@ -162,7 +162,7 @@ def test_failing_functions_leave_the_draw_to_the_courses(figure, tmp_path):
 
 
 def test_notebook_that_does_not_answer_is_not_waited_for(figure, tmp_path):
-    with opened(tmp_path, figure) as page:
+    with opened(tmp_path, figure, own_page=True) as page:
         listen(page, "slow")
         begin(page)
         n = tokens(page)
@@ -177,7 +177,7 @@ def test_notebook_that_does_not_answer_is_not_waited_for(figure, tmp_path):
 
 
 def test_stop_while_a_notebook_is_asked_draws_nothing(figure, tmp_path):
-    with opened(tmp_path, figure) as page:
+    with opened(tmp_path, figure, own_page=True) as page:
         listen(page, "slow")
         begin(page)
         n = tokens(page)
@@ -193,7 +193,7 @@ def test_stop_while_a_notebook_is_asked_draws_nothing(figure, tmp_path):
 
 def test_busy_kernel_is_told_and_a_page_of_the_book_says_nothing(figure, tmp_path):
     for kind, sentence in (("busy", "The notebook's kernel is busy"), (None, "")):
-        with opened(tmp_path, figure) as page:
+        with opened(tmp_path, figure, own_page=True) as page:
             if kind:
                 listen(page, kind)
             begin(page)

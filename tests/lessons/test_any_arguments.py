@@ -42,6 +42,7 @@ ELSEWHERE = {  # with properties of their own
     "paper_results": "tests/lessons/test_paper_results.py",
     "long_reader": "tests/lessons/test_long_reader.py",
     "measuring": "tests/lessons/test_measuring.py",
+    "own_draws": "tests/lessons/test_own_draws.py",
     "own_functions": "tests/lessons/test_own_functions.py",
     "sentence_triples": "tests/lessons/test_sentence_triples.py",
     "small_language_model": "tests/lessons/test_small_language_model.py",
