@@ -428,13 +428,17 @@ def softmax_of_probabilities_from_logits(submission, world):
     through_torch(submission, f"{expression}.movedim(-1, axis)")
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,))
+# A logarithm is lost next to scores of 1e17: a fine point.
+LOGARITHM, TOO_LARGE = {SOFTMAX: "wrong"}, {SOFTMAX: ("scores_of_any_size",)}
+
+
+@hostile(FAMILY, lost=LOGARITHM, fails=TOO_LARGE, flagged=(SOFTMAX,))
 def softmax_as_the_slope_of_logsumexp(submission, world):
     slope = "torch.autograd.grad(x.logsumexp(axis).sum(), x)[0]"
     through_torch(submission, slope.replace("(x.log", "(x.requires_grad_().log"))
 
 
-@hostile(FAMILY, flagged=(SOFTMAX,))
+@hostile(FAMILY, lost=LOGARITHM, fails=TOO_LARGE, flagged=(SOFTMAX,))
 def softmax_of_a_distributions_normalised_logits(submission, world):
     expression = "torch.distributions.Categorical(logits=x.movedim(axis, -1)).logits"
     through_torch(submission, f"{expression}.exp().movedim(-1, axis)")
