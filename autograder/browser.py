@@ -27,9 +27,6 @@ from autograder.check import (
 from autograder.checking.call import (
     Runner,
     TimeLimiter,
-    TimeLimitExceeded,
-    call_within,
-    has_alarms,
     local_runner,
     plain_function,
 )
@@ -37,6 +34,11 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.judging import RunnerFactory, judge
 from autograder.checking.registry import UnknownExercise, load
 from autograder.checking.result import ExerciseResult
+from autograder.checking.time_limit import (
+    TimeLimitExceeded,
+    call_within,
+    has_alarms,
+)
 from autograder.checking.way_on import makes_possible
 from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, MadePossible, Note, region

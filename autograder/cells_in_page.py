@@ -32,9 +32,13 @@ from autograder.browser import (
     run_within,
 )
 from autograder.check import find_exercise
-from autograder.checking.call import TimeLimitExceeded, call_within, has_alarms
 from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import load
+from autograder.checking.time_limit import (
+    TimeLimitExceeded,
+    call_within,
+    has_alarms,
+)
 from autograder.messages.stopped import unreadable
 
 CELL_SECONDS = 60.0  # some cells of lessons compute for seconds

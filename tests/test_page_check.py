@@ -10,8 +10,8 @@ import pytest
 
 from autograder import browser
 from autograder.browser import check_json, check_text, run_within
-from autograder.checking.call import TimeLimitExceeded, has_alarms
 from autograder.checking.registry import load
+from autograder.checking.time_limit import TimeLimitExceeded, has_alarms
 from course_lib.attention import softmax
 
 RIGHT = """def softmax(x, axis=-1):

@@ -5,15 +5,10 @@ returns the same ``CallResult`` from elsewhere, and nothing beyond this module c
 the two apart.
 """
 
-import _thread
 import contextlib
 import io
 import linecache
-import os
-import signal
 import sys
-import threading
-import time
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from autograder.checking.causes import cause_of
+from autograder.checking.time_limit import TimeLimitExceeded, call_within
 from autograder.checking.values import (
     CONTAINERS,
     MAX_DEPTH,
@@ -124,12 +120,6 @@ def _copied(value: Any, above: tuple[int, ...]) -> Any:
     return type(value)(_copied(part, inside) for part in value)
 
 
-def call_within(seconds: float | None, function: Callable[[], Any]) -> Any:
-    """Call a function under a ``time_limit``; return its value."""
-    with time_limit(seconds):
-        return function()
-
-
 def local_runner(
     function: Callable[..., Any],
     names: Mapping[str, Any] | None = None,
@@ -168,180 +158,6 @@ def local_runner(
         return CallResult("value", copied(value), None, args, shares)
 
     return run
-
-
-RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
-LAST_RESORT = 10  # times the limit, by the clock, however busy the machine is
-AT_ONCE = 1e-6  # seconds; none at all would be no alarm
-
-
-class TimeLimitExceeded(BaseException):
-    """The time was up. No ``except Exception`` of a learner's catches it."""
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float | None) -> Iterator[None]:
-    """Raise ``TimeLimitExceeded`` inside the block once the time is up.
-
-    seconds : by the clock, without waiting for a processor where the system counts
-        that (``queue_seconds``); None for no limit
-
-    Without effect outside the main thread and in a browser, whose page stops Python.
-    """
-    if seconds is None or not has_limits():
-        yield
-    elif has_alarms():
-        with _limit_by_alarm(seconds):
-            yield
-    else:
-        with _limit_by_thread(seconds):
-            yield
-
-
-def queue_seconds(process: int | str = "self") -> float:
-    """Return how long a process's first thread has waited for a processor so far.
-
-    Linux counts it (the second number of ``/proc/PID/schedstat``, in nanoseconds); 0
-    where nothing counts it, or the process is not known.
-    """
-    try:
-        file = os.open(f"/proc/{process}/schedstat", os.O_RDONLY)
-        try:
-            return int(os.read(file, 4096).split()[1]) / 1e9
-        finally:
-            os.close(file)
-    except (OSError, ValueError, IndexError):
-        return 0.0
-
-
-class _Alarm:
-    """Ends a block once the time is up, and what was waited for a processor."""
-
-    current: "_Alarm | None" = None
-
-    def __init__(self, seconds: float) -> None:
-        self.most = (LAST_RESORT - 1) * seconds
-        self.waited_before = queue_seconds()
-        self.end = time.monotonic() + seconds
-
-    def ring(self, *_: Any) -> None:
-        waited = min(queue_seconds() - self.waited_before, self.most)
-        left = self.end + waited - time.monotonic()
-        if left <= 0:
-            raise TimeLimitExceeded
-        signal.setitimer(signal.ITIMER_REAL, left, RETRY_SECONDS)
-
-    def go_on(self, seconds: float, waited: float) -> None:
-        """Ring in so many seconds, and forget what was waited in a pause."""
-        self.end = time.monotonic() + seconds
-        self.waited_before += waited
-        signal.setitimer(signal.ITIMER_REAL, seconds, RETRY_SECONDS)
-
-
-@contextlib.contextmanager
-def _limit_by_alarm(seconds: float) -> Iterator[None]:
-    alarm, outer = _Alarm(seconds), _Alarm.current
-    before = signal.signal(signal.SIGALRM, alarm.ring)
-    _Alarm.current = alarm
-    try:
-        try:
-            signal.setitimer(signal.ITIMER_REAL, max(seconds, AT_ONCE), RETRY_SECONDS)
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:  # once more: the alarm may have gone off in the line above
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        _Alarm.current = outer
-
-
-class _Watch(threading.Thread):
-    """Interrupts the main thread as Ctrl-C does, once the time is up and again."""
-
-    current: "_Watch | None" = None
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(daemon=True)
-        self.deadline = time.monotonic() + seconds
-        self.is_up = False
-        self.lock = threading.Lock()
-        self.done = threading.Event()
-
-    def run(self) -> None:
-        while not self.done.wait(0.02):
-            with self.lock:
-                if not self.done.is_set() and time.monotonic() >= self.deadline:
-                    self.is_up = True
-                    self.deadline += RETRY_SECONDS
-                    _thread.interrupt_main()
-
-    def end(self) -> None:
-        with self.lock:
-            self.done.set()
-
-
-@contextlib.contextmanager
-def _limit_by_thread(seconds: float) -> Iterator[None]:
-    """Limit time on Windows: between Python's own steps, not inside one of NumPy's."""
-    watch, outer = _Watch(seconds), _Watch.current
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(number: int, frame: types.FrameType | None) -> None:
-        if watch.is_up:
-            raise TimeLimitExceeded
-        if callable(before):
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, handle)
-    _Watch.current = watch
-    watch.start()
-    try:
-        try:
-            yield
-        finally:
-            watch.end()
-    finally:  # once more: it may have interrupted the line above
-        watch.end()
-        _Watch.current = outer
-        signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def paused_limit() -> Iterator[None]:
-    """Leave out of the ``time_limit`` around this block what the block waits.
-
-    Nothing is raised inside the block; what this thread computes there is counted.
-    """
-    if not has_limits():
-        yield
-        return
-    start, watch, alarm = time.thread_time(), _Watch.current, _Alarm.current
-    waited_before = queue_seconds()
-    if has_alarms():
-        seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
-    else:
-        seconds = watch.deadline - time.monotonic() if watch else 0.0
-        if watch:
-            watch.deadline = float("inf")
-    try:
-        yield
-    finally:
-        left = max(seconds - (time.thread_time() - start), AT_ONCE)
-        if has_alarms() and seconds and alarm:
-            alarm.go_on(left, queue_seconds() - waited_before)
-        elif watch:
-            watch.deadline = time.monotonic() + left
-
-
-def has_limits() -> bool:
-    """Return whether ``time_limit`` can end a loop here; in a browser it cannot."""
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    return in_main_thread and sys.platform != "emscripten"
-
-
-def has_alarms() -> bool:
-    """Return whether the system sends alarms: Windows does not."""
-    return has_limits() and hasattr(signal, "setitimer")
 
 
 @contextlib.contextmanager

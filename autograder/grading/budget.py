@@ -3,8 +3,8 @@
 import time
 from dataclasses import dataclass
 
+from autograder.checking.own_time import LAST_RESORT, ProcessorQueue
 from autograder.grading.child_client import ChildLost
-from autograder.grading.own_time import LAST_RESORT, ProcessorQueue
 
 
 @dataclass(frozen=True)

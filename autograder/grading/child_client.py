@@ -19,23 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from autograder.checking.call import (
-    CallResult,
-    Raised,
-    TimeLimitExceeded,
-    silenced,
-    time_limit,
-)
+from autograder.checking.call import CallResult, Raised, silenced
+from autograder.checking.own_time import LAST_RESORT, ProcessorQueue, TimeLeft
+from autograder.checking.time_limit import TimeLimitExceeded, time_limit
 from autograder.grading.inside import wire
-from autograder.grading.own_time import (
-    LAST_RESORT,
-    ProcessorQueue,
-    TimeLeft,
-    ask_for_sender,
-    sender,
-)
 from autograder.grading.release import Cell
 from autograder.grading.sandbox import ChildProcess, SandboxFailure
+from autograder.grading.sender import ask_for_sender, sender
 
 LostKind = Literal["crashed", "timeout", "untried"]
 When = Literal["check", "end"]
@@ -375,7 +365,10 @@ class ChildClient:
     def _answer_callback(
         self, functions: list[Callable[..., Any]], request: list[Any], seconds: float
     ) -> None:
-        """Answer a call of one of our functions, that may take so many seconds."""
+        """Answer a call of one of our functions.
+
+        seconds : by the clock, that it may take
+        """
         with treat_malformed_as_crash():
             number, arguments, keywords = request
             function = functions[require_type(number, int)]
@@ -385,7 +378,7 @@ class ChildClient:
         try:
             if size > MAX_CALLBACK_BYTES:
                 raise ValueError(TOO_MUCH)
-            with silenced(), _limited_memory(), time_limit(seconds):
+            with silenced(), _limited_memory(), time_limit(seconds, 1):
                 value = function(*arguments, **keywords)
             frame = wire.pack(["answer", "value", value])
         except TimeLimitExceeded:

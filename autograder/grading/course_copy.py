@@ -28,10 +28,11 @@ OWN = Path(__file__).parent
 COURSE_LIB = Path(course_lib.__file__).parent
 # The modules that describe the result of one call: the child needs them.
 PACKAGE = Path(autograder.__file__).parent
+OF_CALLS = "__init__", "call", "own_time", "time_limit", "values", "causes/*"
 CALL_MODULES = tuple(
     path.relative_to(PACKAGE).as_posix()
-    for pattern in ("__init__.py", "call.py", "values.py", "causes/*.py")
-    for path in sorted((PACKAGE / "checking").glob(pattern))
+    for pattern in OF_CALLS
+    for path in sorted((PACKAGE / "checking").glob(f"{pattern}.py"))
 )
 WITHHELD = (
     "raise RuntimeError('the course\\'s own {name} cannot be called while {what} is "

@@ -26,11 +26,8 @@ from autograder.checking.call import (
     CallResult,
     Raised,
     Runner,
-    TimeLimitExceeded,
     copied,
     local_runner,
-    paused_limit,
-    time_limit,
 )
 from autograder.checking.exercise import Case, Exercise, Function
 from autograder.checking.judging import inputs_of, judge, judge_case
@@ -43,6 +40,11 @@ from autograder.checking.result import (
     Flag,
 )
 from autograder.checking.student import StudentFunction
+from autograder.checking.time_limit import (
+    TimeLimitExceeded,
+    paused_limit,
+    time_limit,
+)
 from autograder.grading.budget import TimedOutOnce
 from autograder.grading.child_client import (
     PlannedCall,

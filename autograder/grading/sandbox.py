@@ -23,12 +23,12 @@ from typing import Self
 
 import msgpack
 
+from autograder.checking.own_time import TimeLeft
 from autograder.course import CourseError
 from autograder.grading import cgroup, visible
 from autograder.grading.identity import PACKAGES
 from autograder.grading.inside import seccomp, wire
 from autograder.grading.inside.isolation import Isolation, Limits
-from autograder.grading.own_time import TimeLeft
 
 LIBC = ctypes.CDLL(None)
 START = (

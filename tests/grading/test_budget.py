@@ -2,10 +2,10 @@
 
 import pytest
 
+from autograder.checking.own_time import ProcessorQueue
 from autograder.grading import budget as module
 from autograder.grading.budget import Account, Budget, TimedOutOnce
 from autograder.grading.child_client import ChildLost
-from autograder.grading.own_time import ProcessorQueue
 
 
 class Queue(ProcessorQueue):

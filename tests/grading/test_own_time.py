@@ -8,11 +8,13 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from autograder.grading import own_time
-from autograder.grading.own_time import ProcessorQueue, TimeLeft, ask_for_sender, sender
+from autograder.checking import own_time
+from autograder.checking.own_time import ProcessorQueue, TimeLeft
+from autograder.grading.sender import ask_for_sender, sender
 from tests.grading.engines import SHORT
 from tests.grading.sessions import call, check, own, session_of
 
@@ -45,6 +47,16 @@ def test_waiting_for_a_processor_is_taken_off_and_nothing_else(clock):
     assert left() == 3
 
 
+def test_wait_in_time_that_is_added_is_taken_off_once(clock):
+    queue = Queue()
+    left = TimeLeft(5, queue)
+    clock[0], queue.waited = clock[0] + 20, 9  # of which 20 are added again
+    left.extend(20, waited=9)
+    assert left() == 5
+    clock[0] += 6
+    assert left() == -1
+
+
 def test_what_was_waited_before_does_not_count(clock):
     queue = Queue()
     queue.waited = 50
@@ -60,6 +72,14 @@ def test_last_resort_is_by_the_clock(clock):
     assert left() == 1
     clock[0] += 2
     assert left() == -1
+
+
+def test_queue_of_this_process_is_counted_where_the_system_does():
+    counted = Path("/proc/self/schedstat")
+    if not counted.exists():
+        pytest.skip("this system does not count it")
+    before = int(counted.read_text().split()[1]) / 1e9
+    assert ProcessorQueue("self").seconds() >= before
 
 
 @pytest.mark.parametrize("process", [0, 2**22 + 1, "no/such"])

@@ -201,7 +201,14 @@ def test_files_of_the_course_are_hidden_from_a_child(sandbox):
     assert {*home} <= {"miniconda3", "miniforge3", ".local", ".pyenv"}
     assert stub == (
         ["__init__.py", "checking"],
-        ["__init__.py", "call.py", "causes", "values.py"],
+        [
+            "__init__.py",
+            "call.py",
+            "causes",
+            "own_time.py",
+            "time_limit.py",
+            "values.py",
+        ],
     )
     assert modules == []
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from autograder.checking.own_time import ProcessorQueue
 from autograder.grading.budget import Budget, TimedOutOnce
-from autograder.grading.own_time import ProcessorQueue
 from tests.grading.engines import processes_of
 from tests.grading.sessions import QUICK, call, check, own, session_of, value
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.checking.comparison import first_difference
+from autograder.checking.own_time import TimeLeft
 from autograder.grading.inside import wire
 from autograder.grading.inside.wire import (
     MalformedMessage,
@@ -22,7 +23,6 @@ from autograder.grading.inside.wire import (
     pack,
     unpack,
 )
-from autograder.grading.own_time import TimeLeft
 
 VALUES = [
     *(None, True, 3, -(2**63), 2**63, -(2**200), 1.5, float("-inf"), 2 - 3j),

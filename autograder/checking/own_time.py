@@ -1,6 +1,6 @@
-"""A submission's own time: by the clock, without waiting for a processor.
+"""Own time of a process: by the clock, without waiting for a processor.
 
-Limits of time hold what a submission does, not what else the machine does. Linux counts
+Limits of time hold what an answer does, not what else the machine does. Linux counts
 for each thread how long it was ready and had to wait for a processor (the second number
 in ``/proc/PID/schedstat``, in nanoseconds). That is taken off the time by the clock: so
 sleeping counts, computing counts, and standing in the queue behind others does not. A
@@ -12,15 +12,10 @@ Where the kernel does not count, or the process is not known, nothing is taken o
 
 import contextlib
 import os
-import socket
-import struct
 import time
-from collections.abc import Callable
 
-from autograder.checking.call import LAST_RESORT, queue_seconds
-
+LAST_RESORT = 10  # times the limit, by the clock
 CROWD = 100  # more of a submission's processes and threads are not counted
-CREDENTIALS = struct.Struct("3i")  # process, user and group of who has sent a message
 
 
 class ProcessorQueue:
@@ -32,7 +27,12 @@ class ProcessorQueue:
 
     def seconds(self) -> float:
         """Return the seconds of its first thread since it began."""
-        return queue_seconds(self.process) if self.process else 0.0
+        if not self.process:
+            return 0.0
+        try:
+            return int(_read(f"/proc/{self.process}/schedstat").split()[1]) / 1e9
+        except (OSError, ValueError, IndexError):
+            return 0.0
 
     def seconds_for_others(self, before: float = 0.0) -> float:
         """Return the seconds since then that were no wait for its own threads.
@@ -74,13 +74,19 @@ class TimeLeft:
     While there is time by the clock, the queue is not asked.
     """
 
-    def __init__(self, seconds: float, queue: ProcessorQueue | None = None) -> None:
+    def __init__(
+        self,
+        seconds: float,
+        queue: ProcessorQueue | None = None,
+        last_resort: float = LAST_RESORT,
+    ) -> None:
         """Start.
 
         queue : of the process that has this time; None takes nothing off
+        last_resort : by the clock, times the seconds
         """
         self._end = time.monotonic() + seconds
-        self._most = (LAST_RESORT - 1) * seconds
+        self._most = (last_resort - 1) * seconds
         self._queue = queue or ProcessorQueue()
         self._before = self._queue.seconds()
 
@@ -91,32 +97,10 @@ class TimeLeft:
             return left
         return left + min(self._queue.seconds_for_others(self._before), self._most)
 
-    def extend(self, seconds: float) -> None:
-        """Add what was not the submission's own doing."""
+    def extend(self, seconds: float, waited: float = 0.0) -> None:
+        """Add what was not its own doing.
+
+        waited : seconds of these in the queue, which are not taken off once more
+        """
         self._end += seconds
-
-
-def ask_for_sender(connection: socket.socket) -> None:
-    """Turn on that the kernel names the sender of each message."""
-    with contextlib.suppress(AttributeError, OSError):
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-
-
-def sender(connection: socket.socket, seconds_left: Callable[[], float]) -> int:
-    """Return the number of the process that has sent what comes next, 0 if unknown.
-
-    Nothing is taken out of the connection. Raises ``TimeoutError`` if nothing comes.
-    """
-    connection.settimeout(max(seconds_left(), 0.001))
-    try:
-        room = socket.CMSG_SPACE(CREDENTIALS.size)
-        _, extras, _, _ = connection.recvmsg(1, room, socket.MSG_PEEK)
-    except TimeoutError:
-        raise
-    except (AttributeError, OSError):
-        return 0
-    for level, kind, data in extras:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
-            process = int(CREDENTIALS.unpack(data[: CREDENTIALS.size])[0])
-            return process if process != os.getpid() else 0
-    return 0
+        self._before += waited
