@@ -72,7 +72,7 @@ NOT_RUN = {
     "uvx ": f"{INDEX}; tests/commands/test_start.py starts it from the wheel",
     "docker build ": CONTAINER,
     "docker run ": CONTAINER,
-    "make demo": "minutes; tests/demo/test_demo.py",
+    "make demo": "minutes; tests/demo/test_graded_class.py",
     "make test": "it would run this test again",
     ".venv/bin/autograder new ": "tests/commands/test_new_exercise.py",
     ".venv/bin/autograder check-bank ": "tests/commands/test_new_exercise.py",
