@@ -1,16 +1,10 @@
-"""Processes that tests start, interrupt and end, and what those of a run share."""
+"""Processes that tests start, interrupt and end."""
 
 import contextlib
-import fcntl
 import os
-import shutil
 import signal
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 
 class InterruptibleProcess(subprocess.Popen):
@@ -35,26 +29,3 @@ class InterruptibleProcess(subprocess.Popen):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         super().__exit__(*error)
-
-
-def made_once(
-    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]
-) -> Path:
-    """Return a folder that the first of a run's processes to need it makes.
-
-    make : fills the folder, which is empty
-
-    The others wait. All read the same files, so no test may change them.
-    """
-    base = factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-    folder, done = base / name, base / f"{name}.done"
-    with (base / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            make(folder)
-            done.touch()
-    return folder

@@ -1,16 +1,18 @@
 """A small book of two lessons, and what its pages lead to."""
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import numpy as np
+import pytest
 from bs4 import BeautifulSoup
 
 from autograder.book import documents
@@ -130,3 +132,26 @@ def _addresses(soup: BeautifulSoup) -> Iterator[str]:
 
 def _anchors(soup: BeautifulSoup) -> set[str]:
     return {str(tag["id"]) for tag in soup.find_all(id=True)} | {"", "top"}
+
+
+def made_once(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]
+) -> Path:
+    """Return a folder that the first of a run's processes to need it makes.
+
+    make : fills the folder, which is empty
+
+    The others wait. All read the same files, so no test may change them.
+    """
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, done = base / name, base / f"{name}.done"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder

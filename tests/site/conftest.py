@@ -7,8 +7,7 @@ import pytest
 
 from autograder.course import Course
 from tests.browser import page_of
-from tests.processes import made_once
-from tests.site.book import make_site, small_course
+from tests.site.book import made_once, make_site, small_course
 
 
 @pytest.fixture(scope="module")
