@@ -3,10 +3,10 @@
 Lessons import ``check``, banks of exercises ``Exercise`` and ``families``.
 """
 
-from autograder.check import CheckFailed, check
 from autograder.checking import families
 from autograder.checking.exercise import Exercise
 from autograder.grammars import compile_when_asked
+from autograder.in_notebook.check import CheckFailed, check
 
 __all__ = ["CheckFailed", "Exercise", "check", "families"]
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import nbformat
 
 from autograder.course import Course
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.predictions import distinctive, question_and_options, tokens
-from autograder.shown_code import without_assertions
 from autograder.workspace.answer_cell import prediction_of
 
 # Both readers return blocks in the page's order: {kind: "text", "code", "heading" or

@@ -15,16 +15,16 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.checking.registry import exercises_of
 from autograder.course import Course
-from autograder.demo.sample_class import right_answer
-from autograder.gradebook.database import Gradebook
-from autograder.grading.release import load_release
-from autograder.releases import (
+from autograder.course.releases import (
     ANSWER_KEY,
     METADATA_KEY,
     OPTIONAL,
     Points,
     release_name,
 )
+from autograder.demo.sample_class import right_answer
+from autograder.gradebook.database import Gradebook
+from autograder.grading.release import load_release
 
 LESSON = "01_dot_product_attention"
 COURSE = Course.here()

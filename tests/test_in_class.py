@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.course import Course
-from autograder.in_class import in_class
+from autograder.course.in_class import in_class
 
 
 @pytest.fixture(autouse=True)
@@ -12,7 +12,7 @@ def alone(monkeypatch, tmp_path):
     for name in ("NBGRADER_EXECUTION", "JUPYTERHUB_USER", "JUPYTER_CONFIG_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "own"))
-    monkeypatch.setattr("autograder.in_class.EVERYBODY", ())
+    monkeypatch.setattr("autograder.course.in_class.EVERYBODY", ())
 
 
 def test_course_as_it_comes_is_no_class():

@@ -11,8 +11,8 @@ import pytest
 from autograder.checking import bank
 from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.source import LessonSource, solution
-from autograder.shown_code import without_assertions
 from course_lib.figures.alternatives import digest
 from tests.lesson_parts import (
     MOST_HOURS,

@@ -1,4 +1,4 @@
-"""``autograder.browser``: texts of answers in, reports out, with NumPy alone."""
+"""``book.in_page.check``: texts of answers in, reports out, with NumPy alone."""
 
 import json
 import subprocess
@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from autograder import browser
-from autograder.browser import check_json, check_text, run_within
+from autograder.book.in_page import check as page_check
+from autograder.book.in_page.check import check_json, check_text, run_within
 from autograder.checking.registry import load
 from autograder.checking.time_limit import TimeLimitExceeded, has_alarms
 from course_lib.attention import softmax
@@ -49,7 +49,7 @@ class Tags(HTMLParser):
 @pytest.fixture(autouse=True)
 def first_visit():
     """Forget earlier attempts."""
-    browser._failed.clear()
+    page_check._failed.clear()
 
 
 def test_right_answer_is_solved_with_what_it_makes_possible():
@@ -146,7 +146,7 @@ def test_what_is_no_answer_is_said_in_a_sentence(text, sentence):
     assert report["kind"] == "error" and not report["solved"]
     assert sentence in report["text"]
     assert "autograder/" not in report["text"]
-    assert len(report["text"]) < browser.MAX_ERROR + 500
+    assert len(report["text"]) < page_check.MAX_ERROR + 500
 
 
 def test_unknown_exercise_is_a_sentence():
@@ -187,7 +187,7 @@ def test_million_printed_lines_are_bounded():
     text = f"for i in range(1_000_000):\n    print(i)\n{RIGHT}"
     report = check_text("softmax", text)
     assert report["solved"] and report["printed"].startswith("0\n1\n2\n")
-    assert len(report["printed"]) < browser.MAX_PRINTED + 100
+    assert len(report["printed"]) < page_check.MAX_PRINTED + 100
     assert "6,878,890 more characters were printed." in report["printed"]
     loud = "    print('x' * 1_000_000)\n"
     inside = RIGHT.replace("\n", f"\n{loud}", 1)
@@ -195,7 +195,7 @@ def test_million_printed_lines_are_bounded():
 
 
 def test_endless_text_is_ended(monkeypatch):
-    monkeypatch.setattr(browser, "CELL_SECONDS", 0.2)
+    monkeypatch.setattr(page_check, "CELL_SECONDS", 0.2)
     report = check_text("softmax", "while True:\n    pass")
     assert "stopped after 0.2 seconds" in report["text"]
 
@@ -211,8 +211,8 @@ def test_endless_text_is_ended(monkeypatch):
     ],
 )
 def test_loop_is_ended_where_there_are_no_alarms(monkeypatch, text):
-    monkeypatch.setattr(browser, "has_alarms", lambda: False)
-    monkeypatch.setattr(browser, "CELL_SECONDS", 0.2)
+    monkeypatch.setattr(page_check, "has_alarms", lambda: False)
+    monkeypatch.setattr(page_check, "CELL_SECONDS", 0.2)
     assert "stopped after" in check_text("softmax", text)["text"]
 
 
@@ -225,7 +225,7 @@ def test_limit_leaves_no_trace():
     for _ in range(2):
         with pytest.raises(TimeLimitExceeded):
             run_within(0.05, loop)
-    tool = browser.MONITORING_TOOL
+    tool = page_check.MONITORING_TOOL
     assert sys.monitoring.get_tool(tool) is None
     assert run_within(1.0, lambda: divmod(7, 2)) == (3, 1)
 
@@ -233,8 +233,8 @@ def test_limit_leaves_no_trace():
 def test_verdicts_are_the_same_where_there_are_no_alarms(monkeypatch):
     assert has_alarms()
     before = [check_text("softmax", text) for text in (RIGHT, COLUMNS)]
-    browser._failed.clear()
-    monkeypatch.setattr(browser, "has_alarms", lambda: False)
+    page_check._failed.clear()
+    monkeypatch.setattr(page_check, "has_alarms", lambda: False)
     assert [check_text("softmax", text) for text in (RIGHT, COLUMNS)] == before
 
 
@@ -244,32 +244,32 @@ def test_used_up_time_is_reported_without_alarms(monkeypatch):
         raise TimeLimitExceeded
 
     limits = []
-    monkeypatch.setattr(browser, "has_alarms", lambda: False)
-    monkeypatch.setattr(browser, "run_within", end_at_once)
-    limited = browser.page_runner_factory(lambda x: x)(())
+    monkeypatch.setattr(page_check, "has_alarms", lambda: False)
+    monkeypatch.setattr(page_check, "run_within", end_at_once)
+    limited = page_check.page_runner_factory(lambda x: x)(())
     assert [limited((1,), {}).kind for _ in range(3)] == ["timeout"] * 3
     assert limits == [5.0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("alarms", [True, False])
 def test_keywords_of_an_answer_may_have_any_name(monkeypatch, alarms):
-    monkeypatch.setattr(browser, "has_alarms", lambda: alarms)
-    call = browser.page_runner_factory(lambda function, seconds: function - seconds)
+    monkeypatch.setattr(page_check, "has_alarms", lambda: alarms)
+    call = page_check.page_runner_factory(lambda function, seconds: function - seconds)
     assert call(())((), {"function": 3, "seconds": 2}).value == 1
 
 
 def test_preparing_leaves_nothing_of_a_reader():
-    browser._failed.clear()
-    assert browser.prepare("softmax") is None
-    assert not browser._failed
-    browser.prepare("no such exercise")
+    page_check._failed.clear()
+    assert page_check.prepare("softmax") is None
+    assert not page_check._failed
+    page_check.prepare("no such exercise")
 
 
 def test_first_check_loads_no_masked_arrays():
     # Their module takes longer to load in a page than the check itself.
     text = "def softmax(x, axis=-1):\n    return np.exp(x)"
     code = (
-        "import sys; from autograder.browser import check_text; "
+        "import sys; from autograder.book.in_page.check import check_text; "
         f"assert check_text('softmax', {text!r})['kind'] == 'report'; "
         "sys.exit('numpy.ma' in sys.modules)"
     )

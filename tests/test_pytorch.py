@@ -7,9 +7,9 @@ import sys
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from autograder import pytorch
+from autograder.messages import pytorch
+from autograder.messages.pytorch import BUILDS_FOR_CPUS, GO_ON, PACKAGES, START_ANEW
 from autograder.messages.stopped import missing_package
-from autograder.pytorch import BUILDS_FOR_CPUS, GO_ON, PACKAGES, START_ANEW
 
 WITHOUT = "import sys; sys.modules['torch'] = None"
 # What a lesson begins with, where PyTorch is not installed.

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from autograder.course import Course, CourseError
-from autograder.grading.release import load_release
-from autograder.releases import (
+from autograder.course.releases import (
     FILE,
     METADATA_KEY,
     Points,
@@ -19,6 +18,7 @@ from autograder.releases import (
     release_name,
     with_release,
 )
+from autograder.grading.release import load_release
 from tests.submissions import COURSE, EXERCISES, LESSON
 
 OLD, NEW = {"a": 1.0, "b": 2.0}, {"a": 1.0, "b": 2.0, "c": 3.0}

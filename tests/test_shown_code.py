@@ -2,7 +2,11 @@
 
 import pytest
 
-from autograder.shown_code import held_claims, same_for_learners, without_assertions
+from autograder.course.shown_code import (
+    held_claims,
+    same_for_learners,
+    without_assertions,
+)
 
 WITH_AND_WITHOUT = {
     "above other code": ("x = 1\nassert x\ny = 2", "x = 1\ny = 2"),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.editions import Files
 from autograder.adapters.judging import Judged, Row, judge
 from autograder.adapters.package import REQUIREMENTS, LaidOut, Package
 from autograder.adapters.writing import (
@@ -22,7 +23,6 @@ from autograder.adapters.writing import (
     write_result,
 )
 from autograder.course import write_atomically
-from autograder.editions import Files
 from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # the bundle is published on GitHub Pages

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.editions import Files
 from autograder.adapters.judging import Judged, Row, judge
 from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, shortened, write_result
 from autograder.course import CourseError
-from autograder.editions import Files
 from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # test runners are public

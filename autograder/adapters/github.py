@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.editions import Files
 from autograder.adapters.judging import Judged, Row, judge
 from autograder.adapters.package import REQUIREMENTS, LaidOut, Package
 from autograder.adapters.writing import in_markdown, page_of, put, shortened
-from autograder.editions import Files
 from autograder.grading.budget import Budget
 
 KEEPS_SEED = False  # the repository is the student's

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.editions import Files, zip_of
 from autograder.adapters.judging import Judged, judge_below
 from autograder.adapters.package import LaidOut, Package, installing
 from autograder.adapters.writing import page_of, put, write_result
-from autograder.editions import Files, zip_of
 from autograder.grading.budget import Budget
 
 KEEPS_SEED = True

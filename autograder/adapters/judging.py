@@ -20,6 +20,7 @@ from typing import Any
 from autograder.adapters.document import document
 from autograder.adapters.package import SEED, Package
 from autograder.course import Course, CourseError
+from autograder.course.releases import CHECK, kept_releases
 from autograder.gradebook.safe_html import AS_IN_SOLUTIONS, visible
 from autograder.grading.budget import Budget
 from autograder.grading.engine import Engine
@@ -34,7 +35,6 @@ from autograder.grading.reading import (
 )
 from autograder.grading.sandbox import NoSandbox, others_can_read
 from autograder.grading.submission import Submission
-from autograder.releases import CHECK, kept_releases
 from autograder.workspace.installed import installed_lessons
 
 MAX_ENTRIES = 2000  # files of a submission that are looked at

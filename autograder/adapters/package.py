@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from autograder.adapters.editions import Files
 from autograder.course import CourseError
-from autograder.editions import Files
 from autograder.grading.result import OptionalExercises
 
 SETTINGS, SEED, REQUIREMENTS = "package.json", "seed", "requirements.txt"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.adapters.editions import Files
 from autograder.adapters.judging import Judged, judge_below
 from autograder.adapters.package import (
     REQUIREMENTS,
@@ -19,7 +20,6 @@ from autograder.adapters.package import (
     installing,
 )
 from autograder.adapters.writing import page_of, put, shortened, write_result
-from autograder.editions import Files
 from autograder.grading.budget import Budget
 
 KEEPS_SEED = True  # /grade/tests is on no student's page

@@ -61,7 +61,7 @@ from autograder.checking.exercise import Exercise
 from autograder.checking.points import format_number
 from autograder.checking.registry import exercises_of
 from autograder.course import Course, CourseError, write_atomically
-from autograder.in_class import in_class
+from autograder.course.in_class import in_class
 from autograder.notebooks.build import as_text
 from autograder.notebooks.citations import papers_in
 from autograder.notebooks.execute import COLOUR

@@ -19,6 +19,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from autograder.book.in_page.cells import names_in
 from autograder.book.lessons import as_data, is_solution
 from autograder.book.wheel import (
     BANKS,
@@ -33,13 +34,12 @@ from autograder.book.wheel import (
     is_ours,
     missing_for,
 )
-from autograder.cells_in_page import names_in
-from autograder.shown_code import without_assertions
+from autograder.course.shown_code import without_assertions
 from course_lib.figures.living import page_scripts
 
 LAST = "06"  # the lessons after it are about PyTorch
 FOR_CELLS = PACKAGES | {"matplotlib"}
-ENTRY = "autograder.cells_in_page"
+ENTRY = "autograder.book.in_page.cells"
 ARCHIVE = "lessons.zip"
 VIEWS = "views"  # the folder of scripts that enliven pictures
 CORPORA = "course_lib.corpora"  # what is in there needs files of data

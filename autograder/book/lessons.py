@@ -14,9 +14,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from autograder.checking.exercise import Exercise
+from autograder.course.releases import ANSWER_KEY
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.source import BEGIN, END
-from autograder.releases import ANSWER_KEY
-from autograder.shown_code import without_assertions
 from autograder.workspace.answer_cell import prediction_of
 from autograder.workspace.outline import TITLE, outline_cell, outline_of
 

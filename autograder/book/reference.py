@@ -115,7 +115,7 @@ SUBJECTS = (
         "`from autograder import Exercise, check, families` is what a bank and a "
         "notebook begin with.",
         (
-            "autograder.check",
+            "autograder.in_notebook.check",
             *_of(
                 "autograder.checking",
                 "exercise student families learners_tests registry bank matrix result",
@@ -126,7 +126,7 @@ SUBJECTS = (
         "Grades, for instructors",
         "What `nbgrader_config.py` names, and what a script of yours may call.",
         (
-            "autograder.course",
+            "autograder.course.folder",
             *_of("autograder.gradebook", "late_policy plugins own_maximum"),
         ),
     ),

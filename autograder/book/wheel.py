@@ -1,6 +1,6 @@
 """The wheel for the page: what a check in a browser imports, and nothing else.
 
-Its files are all modules that ``autograder.browser`` and the exercises that run there
+Its files are all modules that ``book.in_page.check`` and the exercises that run there
 import, found in their sources. A browser has no PyTorch, so an exercise that needs it
 is not among them, unless the book has a folder with it; that the rest is enough is what
 the tests run.
@@ -22,7 +22,7 @@ import autograder
 
 ROOT = Path(autograder.__file__).parents[1]
 OURS = ("autograder", "course_lib")
-ENTRY = "autograder.browser"
+ENTRY = "autograder.book.in_page.check"
 BANKS = "autograder.exercises"
 PACKAGES = frozenset({"numpy"})  # beside the standard library
 MAX_BYTES = 1_000_000

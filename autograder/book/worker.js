@@ -6,7 +6,7 @@ const UNLOADED = "What this needs could not be loaded. Your text is still here: 
 // Returns a function by its name below `autograder`, such as browser.check_json.
 const FIND = `
 import importlib
-from autograder import browser
+from autograder.book.in_page import check as browser
 def find(call):
     module, _, name = call.partition(".")
     return getattr(importlib.import_module("autograder." + module), name)

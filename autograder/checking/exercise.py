@@ -399,7 +399,9 @@ class Exercise:
     def code(self) -> Edited:
         """The reference's code, without the course's own checks of arguments."""
         if self.reference not in self._right:
-            self._right[self.reference] = Edited(self.reference, source=as_answer(self))
+            self._right[self.reference] = Edited(
+                self.reference, source=as_answer(self.reference)
+            )
         return self._right[self.reference]
 
     def family(self, *families: "Family") -> None:

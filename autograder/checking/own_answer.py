@@ -4,16 +4,12 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from autograder.checking.exercise import Exercise
 
 NO_ANSWER = "    raise NotImplementedError  # replace this line with your answer"
 REFUSAL = "arguments."  # so begins what refuses what a reference cannot compute
 
 
-def as_answer(exercise: "Exercise") -> str:
+def as_answer(reference: Callable[..., object]) -> str:
     """Return a reference's source without the course's own checks of arguments.
 
     An answer is called with what its docstring allows, and need not refuse the rest.
@@ -21,9 +17,9 @@ def as_answer(exercise: "Exercise") -> str:
     ``arguments.floats(leak, m)`` in ``leak``; what then does nothing is left out, such
     as ``m = m``.
     """
-    text = textwrap.dedent(source_of(exercise.reference)).rstrip("\n")
+    text = textwrap.dedent(source_of(reference)).rstrip("\n")
     text = _without(text, _is_refusal)
-    name = exercise.name
+    name = reference.__name__
     while checks := [each for each in ast.walk(ast.parse(text)) if _values(each, name)]:
         check, values = checks[-1], _values(checks[-1], name)  # none is within it
         written = ast.get_source_segment(text, check) or ""
@@ -47,9 +43,9 @@ def source_of(function: Callable[..., object]) -> str:
     return ast.get_source_segment(text, node) or ""
 
 
-def as_stub(exercise: "Exercise") -> str:
+def as_stub(reference: Callable[..., object]) -> str:
     """Return what an exercise's cell holds before it is answered."""
-    text = as_answer(exercise)
+    text = as_answer(reference)
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
     first = function.body[0]

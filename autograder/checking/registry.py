@@ -1,8 +1,8 @@
 """Find exercises: one module of ``autograder.exercises`` each, named as its function.
 
 A module is imported when its exercise is loaded: ``import autograder`` needs none. An
-instructor's private exercises are found in the folder that ``autograder.private`` has
-in use, as modules of the same package, and their references as modules of
+instructor's private exercises are found in the folder that ``course.private`` has in
+use, as modules of the same package, and their references as modules of
 ``course_lib.private``, a package that no file makes.
 """
 
@@ -15,10 +15,9 @@ from pathlib import Path
 from types import ModuleType
 
 import autograder
-from autograder import private
 from autograder.checking.edits import EditError
 from autograder.checking.exercise import Exercise
-from autograder.course import CourseError
+from autograder.course import CourseError, private
 
 FOLDER = Path(autograder.__file__).with_name("exercises")
 BANKS = "autograder.exercises"

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from autograder import private
 from autograder.checking.matrix import as_data, matrix, print_matrix
 from autograder.checking.registry import exercises_of
-from autograder.course import Course, CourseError
-from autograder.startup import use_one_thread
+from autograder.course import Course, CourseError, private
+from autograder.in_notebook.startup import use_one_thread
 
 PANEL = "For authors"
 commands = typer.Typer()

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from autograder import private
 from autograder.checking import bank
 from autograder.checking.bank import SEEDS, TODO, AnswersToTry
 from autograder.checking.call import plain_function
@@ -31,9 +30,9 @@ from autograder.checking.registry import (
 )
 from autograder.checking.trivial_answers import TRIVIAL
 from autograder.checking.way_on import SENTENCES
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, private
+from autograder.in_notebook.startup import use_one_thread
 from autograder.notebooks.source import LessonSource
-from autograder.startup import use_one_thread
 
 
 class Part(NamedTuple):

@@ -18,9 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from autograder.checking.registry import exercises_of
-from autograder.course import Course, CourseError
-from autograder.editions import (
+from autograder.adapters.editions import (
     PACKAGES,
     Files,
     about_wheel,
@@ -31,8 +29,10 @@ from autograder.editions import (
     wheel_of,
     write_whole,
 )
+from autograder.checking.registry import exercises_of
+from autograder.course import Course, CourseError
+from autograder.course.in_class import OWN_ID
 from autograder.gradebook.settings import course_id
-from autograder.in_class import OWN_ID
 from autograder.workspace.installed import (
     NOTEBOOKS,
     RELEASES,

@@ -13,6 +13,7 @@ from pathlib import Path
 from autograder.checking.points import format_number
 from autograder.commands import terminal
 from autograder.course import Course, CourseError, output_file
+from autograder.course.releases import kept_releases
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.roster import read_roster
 from autograder.gradebook.sheets import MissingAs
@@ -23,7 +24,6 @@ from autograder.grading.journal import Journal
 from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
 from autograder.grading.result import SubmissionResult
-from autograder.releases import kept_releases
 
 MAX_LISTED = 20  # students
 NOT_IN_THE_GRADEBOOK = (

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder import private
 from autograder.checking.bank import MIN_MISCONCEPTIONS, MIN_OTHERS
 from autograder.checking.registry import bank_file, exercise_names
 from autograder.checking.way_on import SENTENCES
-from autograder.course import Course, CourseError, write_together
+from autograder.course import Course, CourseError, private, write_together
 from autograder.notebooks.source import ID, LessonSource, bound_names
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import private
+from autograder.adapters.editions import (
+    Files,
+    labelled_version,
+    new_folder,
+    package_files,
+    wheel_name,
+    wheel_of,
+    write_whole,
+)
 from autograder.adapters.package import (
     REQUIREMENTS,
     SEED,
@@ -17,21 +25,12 @@ from autograder.adapters.package import (
     requirements,
 )
 from autograder.adapters.systems import SYSTEMS
-from autograder.course import Course, CourseError
-from autograder.editions import (
-    Files,
-    labelled_version,
-    new_folder,
-    package_files,
-    wheel_name,
-    wheel_of,
-    write_whole,
-)
+from autograder.course import Course, CourseError, private
+from autograder.course.releases import release_name
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.identity import SEED_BITS, fresh_seed, read_seed
 from autograder.grading.release import load_release
-from autograder.releases import release_name
 from autograder.workspace import installed
 
 # What judging does not call.

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from autograder import pytorch
 from autograder.commands.app import Version
 from autograder.course import Course, CourseError
+from autograder.messages import pytorch
 
 FOLDER = "attention-course"
 PORT, ADDRESS = 8888, "127.0.0.1"

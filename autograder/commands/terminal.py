@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from autograder.course import CourseError
 from autograder.gradebook.safe_html import visible
+from autograder.in_notebook.startup import print_anywhere
 from autograder.messages.stopped import OF_TORCH
-from autograder.startup import print_anywhere
 
 MAX_LINE = 4000  # characters
 OURS = {"autograder", "course_lib"}

@@ -80,7 +80,7 @@ def right_answer(name: str) -> str:
 
     Its last result has a name.
     """
-    text = as_answer(load(name))
+    text = as_answer(load(name).reference)
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
     last = function.body[-1]
@@ -95,7 +95,7 @@ def right_answer(name: str) -> str:
 
 def pasted_answers(lesson: str = LESSON) -> dict[str, str]:
     """Return the course's own answers, as the teacher's notebook has them."""
-    return {each.name: as_answer(each) for each in exercises_of(lesson)}
+    return {each.name: as_answer(each.reference) for each in exercises_of(lesson)}
 
 
 @cache

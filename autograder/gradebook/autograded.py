@@ -17,12 +17,12 @@ from typing import Any
 
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
+from autograder.course.releases import ON_TOP, nbgrader_marks
 from autograder.gradebook.safe_html import inert_html, verdicts_html, visible
 from autograder.grading.reading import json_to_look_at
 from autograder.grading.release import Cell, load_release
 from autograder.grading.result import SubmissionResult
 from autograder.messages.report import DATA_TYPE
-from autograder.releases import ON_TOP, nbgrader_marks
 
 METADATA_KEY = "attention_course"  # of the metadata: the result, ids of own cells
 MAX_PROSE = 20_000  # characters of a text cell: each may take seven

@@ -18,6 +18,14 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, CourseError
+from autograder.course.releases import (
+    CHECK,
+    ON_TOP,
+    exercise_of,
+    keep_release,
+    known_releases,
+    last_points,
+)
 from autograder.gradebook.former import take_over
 from autograder.gradebook.grades import (
     Person,
@@ -54,14 +62,6 @@ from autograder.gradebook.writing import (
 )
 from autograder.grading.reading import spelled_out
 from autograder.grading.release import load_release
-from autograder.releases import (
-    CHECK,
-    ON_TOP,
-    exercise_of,
-    keep_release,
-    known_releases,
-    last_points,
-)
 
 MAX_WAIT = 60.0  # seconds for another program that is writing
 NEW_TABLES = Path(__file__).with_name("tables.sql")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from uuid import uuid4
 
 from autograder.course import Course
-from autograder.releases import former_names
+from autograder.course.releases import former_names
 
 MAX_LISTED = 5  # students
 # What is kept of an assignment in tables of ours, and how a part of a split lesson gets

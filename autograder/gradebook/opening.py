@@ -13,9 +13,9 @@ from uuid import uuid4
 
 from autograder.checking.points import format_number
 from autograder.course import Course, CourseError
+from autograder.course.releases import CHECK, ON_TOP, exercise_of, how_to_drop
 from autograder.gradebook.settings import optional_exercises
 from autograder.grading.release import load_release
-from autograder.releases import CHECK, ON_TOP, exercise_of, how_to_drop
 
 GRADED = ("GradeCell", "TaskCell")  # nbgrader's types of cells that have a grade
 COMMENTED = ("SolutionCell", "TaskCell")  # and of those that have a comment

@@ -21,6 +21,7 @@ from sqlalchemy import inspect, text
 from traitlets import Bool, CUnicode, Int, Unicode
 
 from autograder.course import CourseError
+from autograder.course.releases import ON_TOP, exercise_of
 from autograder.gradebook.entrance import guard_log
 from autograder.gradebook.grades import (
     SECTION_OF_EACH,
@@ -38,7 +39,6 @@ from autograder.gradebook.sheets import (
     handed_in,
     write_export,
 )
-from autograder.releases import ON_TOP, exercise_of
 
 
 class _FileExportPlugin(ExportPlugin):

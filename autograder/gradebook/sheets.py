@@ -16,6 +16,7 @@ from typing import Literal
 
 from autograder.checking.points import format_number
 from autograder.course import CourseError, output_file, write_atomically
+from autograder.course.releases import how_to_drop
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.totals import (
     CourseTotal,
@@ -24,7 +25,6 @@ from autograder.gradebook.totals import (
 )
 from autograder.grading.reading import listed, spelled_out
 from autograder.grading.result import SubmissionResult
-from autograder.releases import how_to_drop
 
 ExportFormat = Literal["csv", "canvas", "moodle"]
 MissingAs = Literal["empty", "zero"]  # what is written for what was not handed in

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from autograder.checking.result import ExerciseResult
 from autograder.course import CourseError
+from autograder.course.releases import CHECK, ON_TOP
 from autograder.gradebook.grades import CellTable, points_that_count, submission_rows
 from autograder.gradebook.lateness import (
     LatePenalties,
@@ -25,7 +26,6 @@ from autograder.gradebook.lateness import (
 )
 from autograder.gradebook.opening import OpenedLesson
 from autograder.grading.result import SubmissionResult
-from autograder.releases import CHECK, ON_TOP
 
 MAX_ID = 128  # characters that nbgrader's database keeps
 UNSAFE = "<>&\"'\\/"  # formgrader puts ids into its pages as they are

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import autograder
 import course_lib
-from autograder import private
 from autograder.checking.exercise import Exercise
 from autograder.checking.registry import exercise_names
+from autograder.course import private
 from autograder.grading.inside.library import ALSO_RECORDED, CALLED, EVERY, announce
 from autograder.grading.lesson_needs import LessonNeeds
 

@@ -19,6 +19,7 @@ from typing import Any
 from autograder.checking.exercise import Exercise
 from autograder.checking.registry import bank_file, load
 from autograder.course import Course, CourseError
+from autograder.course.releases import how_to_drop, known_releases, last_points
 from autograder.grading import course_copy
 from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.child_client import clean_text
@@ -54,7 +55,6 @@ from autograder.grading.session import Session
 from autograder.grading.submission import Submission
 from autograder.grading.visible import private_files
 from autograder.messages.description import one_line
-from autograder.releases import how_to_drop, known_releases, last_points
 
 MAX_TROUBLES = 100  # cells with a sentence of their own; the longest lesson has 70
 

@@ -23,9 +23,8 @@ from pathlib import Path
 
 import autograder
 import course_lib
-from autograder import private
 from autograder.checking.registry import is_private
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, private
 from autograder.grading.release import Cell, load_all_releases
 
 SEED_FILE = "gradebook.seed"

@@ -146,7 +146,10 @@ def is_as_in_solutions(session: Session, exercise: str) -> bool:
 def own_forms(exercise: str) -> frozenset[str]:
     """Return the forms of the course's answer: in the teacher's notebook, and here."""
     loaded = load(exercise)
-    texts = as_answer(loaded), textwrap.dedent(inspect.getsource(loaded.reference))
+    texts = (
+        as_answer(loaded.reference),
+        textwrap.dedent(inspect.getsource(loaded.reference)),
+    )
     cells = [("solution", text, exercise) for text in texts]
     return frozenset(forms_of(cells).get(exercise, ()))
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL
+from autograder.course.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL
 
 MAX_NAME_LENGTH = 80  # in a sentence; a file name may have 255 characters
 # Letters and signs that fonts draw as nothing; and what stands before a code point, so

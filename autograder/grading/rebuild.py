@@ -15,14 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading.reading import SubmittedCell, listed
-from autograder.grading.release import Cell, Release
-from autograder.releases import cell_digest
-from autograder.shown_code import (
+from autograder.course.releases import cell_digest
+from autograder.course.shown_code import (
     held_claims,
     normalised_source,
     same_for_learners,
 )
+from autograder.grading.reading import SubmittedCell, listed
+from autograder.grading.release import Cell, Release
 
 BINDING = re.compile(
     r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w+)"

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any, Literal
 
-from autograder import private
 from autograder.checking.own_answer import as_answer, as_stub
 from autograder.checking.registry import UnknownExercise, exercise_names, load
-from autograder.course import Course, CourseError
-from autograder.releases import (
+from autograder.course import Course, CourseError, private
+from autograder.course.releases import (
     ANSWER_KEY,
     CHECK,
     OPTIONAL,
@@ -203,7 +202,7 @@ def _insert_imports(cells: list[Cell], retired: Collection[str]) -> None:
 def _imports_for(exercise: str) -> Mapping[str, str]:
     """Return the names that an exercise's answer takes from its lesson, as imports."""
     loaded = load(exercise)
-    nodes = ast.walk(ast.parse(as_answer(loaded)))
+    nodes = ast.walk(ast.parse(as_answer(loaded.reference)))
     names = {node.id for node in nodes if isinstance(node, ast.Name)} - {exercise}
     known = vars(sys.modules[loaded.reference.__module__])
     lines = {}
@@ -218,7 +217,7 @@ def _imports_for(exercise: str) -> Mapping[str, str]:
 
 @functools.cache
 def _stub(name: str) -> str:
-    return as_stub(load(name))
+    return as_stub(load(name).reference)
 
 
 def _read_cell(cell: dict[str, Any]) -> Cell:

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.checking.result import ExerciseResult
+from autograder.course.releases import Points, last_points, own_release, release_name
 from autograder.grading.child_client import clean_text
 from autograder.grading.reading import (
     MAX_NAMES,
@@ -30,7 +31,6 @@ from autograder.grading.result import (
     OptionalExercises,
     SubmissionResult,
 )
-from autograder.releases import Points, last_points, own_release, release_name
 
 SUBMITTED = "submitted"  # where nbgrader collects
 TIMESTAMP = "timestamp.txt"  # nbgrader's, next to the notebook

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
+from autograder.course.releases import known_releases, last_points
 from autograder.grading import classroom
 from autograder.grading.engine import unjudgeable_in_words, with_reading
 from autograder.grading.identity import course_version, verdict_key
@@ -26,7 +27,6 @@ from autograder.grading.result import (
 )
 from autograder.grading.submission import Submission
 from autograder.grading.workers import GradingTask, GradingTaskResult, Settings
-from autograder.releases import known_releases, last_points
 
 Judge = Callable[[Iterable[GradingTask]], Iterator[GradingTaskResult]]
 

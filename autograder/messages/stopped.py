@@ -4,8 +4,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from autograder import pytorch
 from autograder.checking.result import ExerciseResult
+from autograder.messages import pytorch
 from autograder.messages.description import one_line
 
 RUN_ABOVE = "run the cells above first (Run → Run All Above Selected Cell)"

@@ -15,11 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.checking.way_on import course_version
 from autograder.course import Course
-from autograder.notebooks.cells import SourceCell
-from autograder.notebooks.citations import with_links
-from autograder.notebooks.functions_table import with_functions
-from autograder.notebooks.source import FURTHER, HEADING, LessonSource, solution
-from autograder.releases import (
+from autograder.course.releases import (
     ANSWER_KEY,
     CHECK,
     METADATA_KEY,
@@ -28,6 +24,10 @@ from autograder.releases import (
     nbgrader_marks,
     release_name,
 )
+from autograder.notebooks.cells import SourceCell
+from autograder.notebooks.citations import with_links
+from autograder.notebooks.functions_table import with_functions
+from autograder.notebooks.source import FURTHER, HEADING, LessonSource, solution
 
 METADATA = {
     "kernelspec": {

@@ -25,12 +25,7 @@ from traitlets.config import PyFileConfigLoader
 
 from autograder.checking.registry import bank_file
 from autograder.course import Course, CourseError, write_atomically, write_together
-from autograder.notebooks.assemble import points_of, teacher_notebook
-from autograder.notebooks.cells import SourceCell
-from autograder.notebooks.execute import execute
-from autograder.notebooks.pictures import as_json, texts_path
-from autograder.notebooks.source import LessonSource
-from autograder.releases import (
+from autograder.course.releases import (
     ANSWER_KEY,
     cell_digest,
     how_to_drop,
@@ -41,7 +36,12 @@ from autograder.releases import (
     releases_file,
     with_release,
 )
-from autograder.shown_code import without_assertions
+from autograder.course.shown_code import without_assertions
+from autograder.notebooks.assemble import points_of, teacher_notebook
+from autograder.notebooks.cells import SourceCell
+from autograder.notebooks.execute import execute
+from autograder.notebooks.pictures import as_json, texts_path
+from autograder.notebooks.source import LessonSource
 from course_lib.corpora.datasets import Dataset
 from course_lib.corpora.download import COMMAND, is_cached
 

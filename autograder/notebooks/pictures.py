@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import Course
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.cells import SourceCell, SourceError
-from autograder.shown_code import without_assertions
 
 WIDTH = 88  # of a row of code
 ARGUMENT = re.compile(r",\s*alt=alt(?=\s*\))|\s*\balt=alt\b,?")

@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.cells import SourceCell, SourceError
-from autograder.shown_code import without_assertions
 
 QUESTION = re.compile(r"\*\*Predict\b")
 OPTION = re.compile(r"- \[([ x])\] (.+)")

@@ -23,11 +23,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeGuard
 
-from autograder import private
 from autograder.checking.exercise import Exercise
 from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import exercise_names, load
-from autograder.course import SETTINGS, Course
+from autograder.course import SETTINGS, Course, private
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.cells import (
     NBGRADER_MARK,
     SourceCell,
@@ -36,7 +36,6 @@ from autograder.notebooks.cells import (
 )
 from autograder.notebooks.pictures import texts_of_one_name, without_texts
 from autograder.notebooks.predictions import with_predictions
-from autograder.shown_code import without_assertions
 
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
 # nbformat allows 64 characters in a cell's id, and a check's begins with "check-".
@@ -48,7 +47,7 @@ def solution(exercise: Exercise) -> str:
 
     The docstring stays outside the marks: it is the contract, which learners see.
     """
-    text = as_answer(exercise)
+    text = as_answer(exercise.reference)
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)  # `fault` has refused the rest
     rows = text.splitlines()
@@ -62,7 +61,7 @@ def fault(exercise: Exercise, allowed: set[str]) -> str | None:
     allowed : the names that it may look up outside itself
     """
     try:
-        text = as_answer(exercise)
+        text = as_answer(exercise.reference)
         (function,) = ast.parse(text).body
     except (OSError, TypeError, SyntaxError, ValueError):
         return "is not a function with a source of its own"

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from autograder.checking.own_answer import as_answer
 from autograder.checking.registry import load
 from autograder.course import Course, CourseError
+from autograder.course.shown_code import normalised_source
 from autograder.gradebook.safe_html import visible
 from autograder.grading.classroom import students_of, submission_path
 from autograder.grading.release import Release, load_release
 from autograder.grading.submission import Submission
-from autograder.shown_code import normalised_source
 from autograder.similarity.tokens import CodeToken, tokens
 
 MAX_TOKENS = 6000  # of a student's in a lesson; the longest answers have 2,400
@@ -125,7 +125,7 @@ def _template_code(release: Release) -> Iterator[str]:
             yield from FENCED.findall(cell.source)
     for name in release.exercises:
         try:
-            yield as_answer(load(name))
+            yield as_answer(load(name).reference)
         except OSError:
             continue
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder.releases import ANSWER_KEY
+from autograder.course.releases import ANSWER_KEY
 from autograder.workspace.progress import now
 
 MOST_EARLIER = 20  # answers that a cell keeps: the oldest go first

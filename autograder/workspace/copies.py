@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.course import WORK as WORK
 from autograder.course import Course, CourseError, write_atomically
-from autograder.releases import former_names
+from autograder.course.releases import former_names
 
 
 @dataclass(frozen=True)

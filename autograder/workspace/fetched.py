@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.in_class import settings_texts
+from autograder.course.in_class import settings_texts
 from autograder.workspace.installed import installed_lessons
 
 RECORDS = ".attention-progress"

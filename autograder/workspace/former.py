@@ -1,6 +1,6 @@
 """Bring what a learner wrote under a lesson's former name into the lesson of today.
 
-Lessons were renumbered, and one became two (``autograder.releases.SUCCESSORS``). Each
+Lessons were renumbered, and one became two (``course.releases.SUCCESSORS``). Each
 cell of the learner's goes to one lesson: an answer to the one that has its exercise, a
 cell of their own to the one that has the cell above. The old notebook stays under
 another name, which is also how it is known that nothing is left to bring.

@@ -14,10 +14,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder import pytorch
 from autograder.checking.points import format_number, format_number_of
 from autograder.course import Course, write_atomically
-from autograder.in_class import in_class
+from autograder.course.in_class import in_class
+from autograder.messages import pytorch
 from autograder.workspace.copies import Copy
 from autograder.workspace.outline import (
     ExerciseOutline,

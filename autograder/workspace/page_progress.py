@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from autograder.course import Course
-from autograder.releases import PAGE_KEY
+from autograder.course.releases import PAGE_KEY
 from autograder.workspace.copies import Copy
 from autograder.workspace.outline import ExerciseOutline, read_outlines
 from autograder.workspace.progress import ExerciseProgress, keep_new, read_progress

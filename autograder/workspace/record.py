@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, CourseError, write_together
-from autograder.releases import (
+from autograder.course.releases import (
     METADATA_KEY,
     cell_digest,
     kept_cells,

@@ -17,8 +17,8 @@ from nbformat import NotebookNode
 from nbformat.v4.nbbase import random_cell_id
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.releases import ANSWER_KEY, PAGE_KEY
-from autograder.shown_code import held_claims, same_for_learners
+from autograder.course.releases import ANSWER_KEY, PAGE_KEY
+from autograder.course.shown_code import held_claims, same_for_learners
 from autograder.workspace.answer_cell import (
     earlier_answers,
     keep_choice,

@@ -11,13 +11,13 @@ from autograder.adapters.document import document, status_of
 from autograder.checking.registry import exercise_names, exercises_of
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
+from autograder.course.releases import release_name
 from autograder.gradebook.database import Gradebook
 from autograder.grading.identity import SEED_FILE
 from autograder.grading.journal import Journal
 from autograder.grading.judging import no_answer
 from autograder.grading.release import load_release
 from autograder.grading.result import SubmissionResult
-from autograder.releases import release_name
 from tests.grading.engines import SEED
 from tests.submissions import COURSE, LESSON, MAX_POINTS, REQUIRED_POINTS, Submission
 

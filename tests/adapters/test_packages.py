@@ -8,7 +8,7 @@ from autograder.adapters import classroom50, gradescope, judging
 from autograder.adapters.judging import Judged, Row
 from autograder.adapters.systems import SYSTEMS
 from autograder.commands.package import try_package
-from autograder.releases import METADATA_KEY
+from autograder.course.releases import METADATA_KEY
 from tests.adapters.packages import (
     NAME,
     answering,

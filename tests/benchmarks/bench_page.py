@@ -19,8 +19,8 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from autograder.book.in_page.check import check_text
 from autograder.book.live import write_live
-from autograder.browser import check_text
 from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.system import find_browser
@@ -68,7 +68,7 @@ ASK = """async requests => {
     return times;
 }"""
 ALONE = """import sys
-from autograder.browser import check_text
+from autograder.book.in_page.check import check_text
 check_text("softmax", sys.argv[1])
 """
 IN_CACHES = """() => caches.keys().then(async names => {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.browser import page_runner_factory
+from autograder.book.in_page.check import page_runner_factory
 from autograder.checking import families
 from autograder.checking.call import Call, CallResult, Raised
 from autograder.checking.diagnosis import (

@@ -4,10 +4,10 @@ import re
 
 import torch
 
-from autograder.check import local_runner_factory
 from autograder.checking.examples import example_calls
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 
 
 def test_arguments_of_the_examples_are_recorded():

@@ -10,7 +10,6 @@ import os
 import numpy as np
 import pytest
 
-from autograder.check import local_runner_factory
 from autograder.checking import bank
 from autograder.checking.call import CallResult, Raised, copied, local_runner
 from autograder.checking.diagnosis import pairs
@@ -25,6 +24,7 @@ from autograder.checking.trivial_answers import (
     trivial_answers_that_pass,
 )
 from autograder.checking.values import as_array, is_array, is_tensor, leaves
+from autograder.in_notebook.check import local_runner_factory
 from tests.answers import answers_to
 from tests.quick import all_but
 

@@ -1,6 +1,5 @@
 """Fine points: what they are worth, and that they stand in nobody's way."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from autograder.gradebook.safe_html import verdicts_html, verdicts_of
 from autograder.gradebook.student_feedback import ExerciseFeedback, _summary
 from autograder.grading.judging import _worded, no_answer
 from autograder.grading.result import CodeResult, SubmissionResult
+from autograder.in_notebook import check as in_notebook
 from autograder.messages.report import FINE_POINT_OPEN, RIGHT_TO_FLOAT32, CheckReport
 from tests.dashboard.classes import graded, roster
 
@@ -234,9 +234,8 @@ def test_programs_read_that_it_is_solved():
 
 def test_check_of_a_solved_exercise_does_not_fail(monkeypatch, capsys):
     exercise = with_fine_points()
-    module = sys.modules["autograder.check"]  # autograder.check is the function
-    monkeypatch.setattr(module, "find_exercise", lambda *_: exercise)
-    monkeypatch.setattr(module, "is_course_version", lambda *_: False)
+    monkeypatch.setattr(in_notebook, "find_exercise", lambda *_: exercise)
+    monkeypatch.setattr(in_notebook, "is_course_version", lambda *_: False)
     check(wraps)
     assert "solved; one fine point is open" in capsys.readouterr().out
     with pytest.raises(CheckFailed):

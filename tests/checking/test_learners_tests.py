@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.check import CheckFailed, check, local_runner_factory
 from autograder.checking import functions_under_test
 from autograder.checking.bank import SEEDS
 from autograder.checking.call import local_runner
@@ -17,6 +16,7 @@ from autograder.checking.learners_tests import trivial_tests
 from autograder.checking.matrix import judge_function
 from autograder.checking.registry import exercises_of, load
 from autograder.checking.student import StudentFunction
+from autograder.in_notebook.check import CheckFailed, check, local_runner_factory
 from autograder.messages.report import CheckReport
 from course_lib import tests_of_parts
 from course_lib.lessons.tests_elsewhere import CAUGHT, ELSEWHERE

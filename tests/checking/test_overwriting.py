@@ -4,10 +4,10 @@ import functools
 
 import pytest
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.checking.values import is_array, is_tensor
+from autograder.in_notebook.check import local_runner_factory
 
 ARGUMENTS = {
     "bilinear_scores": "q k",

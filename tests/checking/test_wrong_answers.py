@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from course_lib.bpe import encode_word
 from course_lib.byte_bpe import (
     ALPHABET,

@@ -89,7 +89,7 @@ def texts(folder):
 
 def lines_of_answer(exercise):
     """Return the long lines of a reference's body, as they are written."""
-    answer = as_answer(exercise)
+    answer = as_answer(exercise.reference)
     (function,) = ast.parse(answer).body
     first = function.body[1 if ast.get_docstring(function) else 0]
     rows = [row.strip() for row in answer.splitlines()[first.lineno - 1 :]]

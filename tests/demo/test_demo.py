@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult, Flag
@@ -49,6 +48,7 @@ from autograder.gradebook.grades import Grade, StudentGrades
 from autograder.gradebook.settings import database_path
 from autograder.grading.result import SubmissionResult
 from autograder.grading.sandbox import NoSandbox
+from autograder.in_notebook.check import local_runner_factory
 from tests.demo.expected import (
     CLASS,
     COURSE,

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from autograder.course import Course, CourseError
+from autograder.course.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL, release_name
 from autograder.gradebook.writing import GradebookEntry
 from autograder.grading.release import CHECK, load_release
-from autograder.releases import ANSWER_KEY, METADATA_KEY, OPTIONAL, release_name
 from tests.submissions import COURSE, LESSON
 
 EXERCISES = load_release(COURSE, LESSON).exercises

@@ -16,8 +16,7 @@ import sys
 from datetime import datetime, timedelta
 
 from autograder.course import Course
-from autograder.grading.release import CHECK
-from autograder.releases import (
+from autograder.course.releases import (
     ANSWER_KEY,
     METADATA_KEY,
     ON_TOP,
@@ -26,6 +25,7 @@ from autograder.releases import (
     keep_release,
     release_name,
 )
+from autograder.grading.release import CHECK
 from tests.gradebook.stand_in import call, call_killed
 from tests.gradebook.term_model import POLICIES, Contents, HandedIn, Model
 from tests.gradebook.term_outputs import Outputs, difference, rounded, rows_of, same

@@ -19,12 +19,14 @@ HOUR = 3600
 
 @pytest.fixture
 def renamed(monkeypatch):
-    monkeypatch.setattr("autograder.releases.SUCCESSORS", {FORMER: (LESSON,)})
+    monkeypatch.setattr("autograder.course.releases.SUCCESSORS", {FORMER: (LESSON,)})
 
 
 @pytest.fixture
 def split(monkeypatch):
-    monkeypatch.setattr("autograder.releases.SUCCESSORS", {FORMER: (LESSON, OTHER)})
+    monkeypatch.setattr(
+        "autograder.course.releases.SUCCESSORS", {FORMER: (LESSON, OTHER)}
+    )
 
 
 @pytest.fixture
@@ -183,7 +185,7 @@ def test_assignment_of_both_names_changes_neither(due, renamed):
 
 
 def test_lesson_of_the_course_is_no_former_name(root, monkeypatch):
-    monkeypatch.setattr("autograder.releases.SUCCESSORS", {LESSON: (OTHER,)})
+    monkeypatch.setattr("autograder.course.releases.SUCCESSORS", {LESSON: (OTHER,)})
     assert open_twice(root, OTHER) == []
     assert names(root) == [LESSON, OTHER]
 

@@ -12,6 +12,7 @@ from autograder.commands import gradebook as gradebook_commands
 from autograder.commands.grade import line
 from autograder.commands.judge import result_in_words
 from autograder.course import Course, CourseError
+from autograder.course.releases import ANSWER_KEY, kept_releases
 from autograder.dashboard.class_results import make_roster
 from autograder.dashboard.overview import costly_exercises
 from autograder.dashboard.scores import exercise_rows, summary
@@ -23,7 +24,6 @@ from autograder.gradebook.own_maximum import count_own_maximum
 from autograder.gradebook.settings import optional_exercises
 from autograder.gradebook.student_feedback import student_feedback
 from autograder.gradebook.summaries import student_summary
-from autograder.releases import ANSWER_KEY, kept_releases
 from autograder.workspace.update import merge
 from tests.gradebook.classes import agreed, grade_class, hand_in, numbers, read_csv
 from tests.gradebook.opened import change_lesson, configure

@@ -10,6 +10,7 @@ import pytest
 from autograder.checking.registry import UnknownExercise, load
 from autograder.commands import gradebook as gradebook_commands
 from autograder.course import Course, CourseError
+from autograder.course.releases import keep_release
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Grade, StudentGrades
@@ -17,7 +18,6 @@ from autograder.gradebook.sheets import several_maxima
 from autograder.grading import release as release_module
 from autograder.grading.journal import Journal
 from autograder.notebooks.build import removed
-from autograder.releases import keep_release
 from tests.gradebook.classes import agreed, grade_class, hand_in, read_csv
 from tests.gradebook.opened import change_lesson
 from tests.submissions import COURSE, EXERCISES, LESSON, MAX_POINTS

@@ -30,7 +30,7 @@ import torch
 
 Function = Callable[..., Any]
 """
-STRONG = as_answer(load(ATTENTION))
+STRONG = as_answer(load(ATTENTION).reference)
 
 
 def graded(sandbox, texts):
@@ -45,7 +45,7 @@ def graded(sandbox, texts):
 
 
 def test_six_strong_tests_get_all_points(sandbox):
-    texts = {name: as_answer(load(name)) for name in NAMES}
+    texts = {name: as_answer(load(name).reference) for name in NAMES}
     for result in graded(sandbox, texts):
         assert result.points == result.max_points, result.report
         assert result.max_points == load(result.exercise).points
@@ -186,7 +186,10 @@ QUICK = (
 
 @pytest.mark.parametrize("name", all_but(QUICK, HOSTILE))
 def test_hostile_test_earns_nothing_and_harms_no_other(sandbox, name):
-    texts = {ATTENTION: HOSTILE[name], "test_mask": as_answer(load("test_mask"))}
+    texts = {
+        ATTENTION: HOSTILE[name],
+        "test_mask": as_answer(load("test_mask").reference),
+    }
     hostile, honest = graded(sandbox, texts)
     by_chance = 0.25 if name == "raises_at_random" else 0.0
     assert hostile.points <= by_chance * hostile.max_points, hostile.report
@@ -218,7 +221,7 @@ EXIT = "import os\ndef test_attention(attention):\n    os._exit(0)"
 def test_test_without_end_earns_nothing(sandbox, case):
     text, ends = case
     hostile, honest = graded(
-        sandbox, {ATTENTION: text, "test_mask": as_answer(load("test_mask"))}
+        sandbox, {ATTENTION: text, "test_mask": as_answer(load("test_mask").reference)}
     )
     assert hostile.points == 0
     assert {verdict.status for verdict in hostile.cases} <= {*ends}

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, CourseError
+from autograder.course.releases import Points, cell_digest
 from autograder.grading.reading import SubmittedCell, read_submission
 from autograder.grading.rebuild import Rebuilt, match_cells, moved, rebuild
 from autograder.grading.release import Cell, Release, load_release, with_retired
-from autograder.releases import Points, cell_digest
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 RELEASE = load_release(COURSE, LESSON)

@@ -548,7 +548,7 @@ LONG_ENOUGH = (JACOBIAN, STEPS)
 @hostile(FAMILY, pasted=LONG_ENOUGH)
 def solutions_pasted(submission, world):
     for name in EXERCISES:
-        submission.answer(name, as_answer(load(name)))
+        submission.answer(name, as_answer(load(name).reference))
 
 
 RENAMED = """
@@ -572,5 +572,5 @@ def solution_pasted_under_other_names_with_remarks(submission, world):
 
 @hostile(FAMILY, pasted=(JACOBIAN,))
 def solution_pasted_into_a_cell_of_ones_own(submission, world):
-    submission.own(as_answer(load(JACOBIAN)), above=JACOBIAN)
+    submission.own(as_answer(load(JACOBIAN).reference), above=JACOBIAN)
     submission.answer(JACOBIAN, "# see above")

@@ -27,8 +27,8 @@ def test_each_broken_part_has_a_healthy_one_with_its_signature():
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_healthy_parts_keep_the_contract_of_their_exercise(name):
-    from autograder.check import local_runner_factory
     from autograder.checking.judging import judge
+    from autograder.in_notebook.check import local_runner_factory
 
     exercise = load(name)
     cases = [case for case in exercise.cases if case.visible]

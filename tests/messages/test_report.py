@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from autograder.check import local_runner_factory
 from autograder.checking.call import local_runner
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from autograder.messages.report import CheckReport
 from tests.checking.test_judging import (
     USES,

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from autograder.messages.report import (
     CLOSING,
     FAILED,

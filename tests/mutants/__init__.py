@@ -31,12 +31,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.check import CALL_SECONDS
 from autograder.checking.call import local_runner, silenced
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge_case
 from autograder.checking.student import StudentFunction
 from autograder.course import Course
+from autograder.in_notebook.check import CALL_SECONDS
 
 LIST = Path(__file__).with_name("survivors.csv")
 SEED = 1

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 
 from autograder.course import Course
+from autograder.course.releases import METADATA_KEY, release_name
 from autograder.notebooks.assemble import METADATA, teacher_notebook
 from autograder.notebooks.build import as_text
 from autograder.notebooks.citations import with_links
 from autograder.notebooks.source import BEGIN, END, LessonSource, fault, solution
-from autograder.releases import METADATA_KEY, release_name
 from tests.synthetic import (
     DOUBLE,
     TOP,

@@ -5,10 +5,10 @@ import ast
 import nbformat
 import pytest
 
+from autograder.course.shown_code import without_assertions
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import as_text, learner_text
 from autograder.notebooks.source import LessonSource
-from autograder.shown_code import without_assertions
 from course_lib.figures.alternatives import alternative_text
 from tests.notebooks.one_lesson import HERE, cell, notebooks
 

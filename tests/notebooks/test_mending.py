@@ -8,12 +8,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.checking.registry import exercise_names, load
 from autograder.course import Course
+from autograder.course.releases import ANSWER_KEY
 from autograder.notebooks.assemble import teacher_notebook
 from autograder.notebooks.build import _for_learners
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.functions_table import MARK, with_functions
 from autograder.notebooks.source import LessonSource
-from autograder.releases import ANSWER_KEY
 from course_lib.lessons.patients import broken, parts
 from tests.synthetic import TOP, write_lesson
 

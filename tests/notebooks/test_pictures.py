@@ -6,7 +6,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.cells_in_page import PageCells
+from autograder.book.in_page.cells import PageCells
 from autograder.course import Course
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.source import LessonSource

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder import private
+from autograder.course import private
 from autograder.notebooks.build import build
 from tests.private.sample_course import HERE, LESSON, make_course
 

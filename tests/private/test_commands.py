@@ -5,10 +5,9 @@ import shutil
 
 import pytest
 
-from autograder import private
 from autograder.checking.registry import load, private_names
 from autograder.commands.package import make_package
-from autograder.course import CourseError
+from autograder.course import CourseError, private
 from autograder.grading.dask.worker import traits
 from tests.private.sample_course import HERE, LESSON, NAME
 from tests.submissions import LESSON as PUBLIC

@@ -6,8 +6,8 @@ import json
 import nbformat
 import pytest
 
-from autograder import private
 from autograder.checking.registry import load
+from autograder.course import private
 from autograder.grading import course_copy
 from autograder.grading.engine import Engine, sandbox_of
 from autograder.grading.identity import course_version

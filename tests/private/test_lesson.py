@@ -7,14 +7,14 @@ import sys
 import nbformat
 import pytest
 
-from autograder import private
 from autograder.checking.registry import public_names
 from autograder.commands import start
+from autograder.course import private
+from autograder.course.releases import kept_releases
 from autograder.notebooks.build import differences
 from autograder.notebooks.cells import SourceError
 from autograder.notebooks.functions_table import MARK, with_functions
 from autograder.notebooks.source import LessonSource
-from autograder.releases import kept_releases
 from tests.private.sample_course import HERE, LESSON, NAME, RIGHT, secrets
 
 LATER = f"{NAME} is judged when you hand the notebook in"

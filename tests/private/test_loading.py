@@ -5,9 +5,8 @@ import shutil
 
 import pytest
 
-from autograder import private
 from autograder.checking import registry
-from autograder.course import CourseError
+from autograder.course import CourseError, private
 from tests.private.sample_course import LESSON, NAME, make_course
 
 

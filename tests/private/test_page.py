@@ -17,8 +17,7 @@ from datetime import UTC, datetime
 import nbformat
 import pytest
 
-from autograder import private
-from autograder.course import Course
+from autograder.course import Course, private
 from course_lib.corpora import download
 from tests.documented import blocks, clone_of_course, lines_of
 from tests.gradebook.archives import Learner, canvas_name, write_zip

@@ -43,7 +43,7 @@ REMARKS = ("# my idea", "# see the lecture", "# TODO: nicer", "# this was hard")
 @functools.cache
 def spellings(exercise: str) -> tuple[str, ...]:
     """Return ways to answer an exercise, without docstrings: the right ones first."""
-    texts = [as_answer(load(exercise))]
+    texts = [as_answer(load(exercise).reference)]
     module = importlib.import_module(f"tests.answers.{exercise}")
     functions, imports = _definitions(module.__name__)
     # Not the bank's options: they are spelled alike, as no two students' answers are.

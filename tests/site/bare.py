@@ -64,7 +64,7 @@ def main(wheel, packages, count, *names):
     sys.path += [wheel, packages]
     sys.meta_path.insert(0, Refusing())
     del signal.setitimer
-    from autograder.browser import check_json, page_runner_factory
+    from autograder.book.in_page.check import check_json, page_runner_factory
     from autograder.checking.registry import exercises_of
 
     number = None if count == "all" else int(count)

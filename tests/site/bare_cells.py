@@ -21,7 +21,7 @@ def main(folder, packages):
     ABSENT.discard("ctypes.util")
     ALLOWED.update(DRAWING)
     sys.meta_path.insert(0, Refusing())
-    from autograder.cells_in_page import run_json
+    from autograder.book.in_page.cells import run_json
 
     results, above = {}, {}
     for step in json.load(sys.stdin):

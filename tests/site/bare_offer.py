@@ -10,7 +10,7 @@ import sys
 def main(wheel, packages, *names):
     """Print by exercise whether its reference solves it."""
     sys.path += [wheel, packages]
-    from autograder.browser import report_of
+    from autograder.book.in_page.check import report_of
     from autograder.checking.registry import load
 
     def solved(exercise):

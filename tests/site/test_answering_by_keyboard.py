@@ -13,8 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
+from autograder.book.in_page.check import check_text
 from autograder.book.live import write_live
-from autograder.browser import check_text
 from autograder.checking.registry import load
 from autograder.course import Course
 from autograder.demo.sample_class import (

@@ -10,9 +10,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
+from autograder.book.in_page.check import check_text
 from autograder.book.live import LIVE, NETWORK, write_live
 from autograder.book.serve import server_of
-from autograder.browser import check_text
 from autograder.checking.registry import load
 from autograder.system import find_browser
 from tests.browser import CHROMIUM_OPTIONS, PATIENCE, becomes_true
@@ -52,7 +52,7 @@ report.escape = str
 def softmax(x, axis=-1):
     raise ValueError({FORGED!r})
 """,
-    f"""from autograder import browser
+    f"""from autograder.book.in_page import check as browser
 browser.PageReport.html = lambda self: {FORGED!r}
 {RIGHT}""",
 )

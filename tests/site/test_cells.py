@@ -13,7 +13,6 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 import autograder
-from autograder import cells_in_page
 from autograder.book.cells import (
     LAST,
     add_cells,
@@ -21,9 +20,10 @@ from autograder.book.cells import (
     needed_by,
     write_cells,
 )
+from autograder.book.in_page import cells as page_cells
+from autograder.book.in_page.cells import PageCells
 from autograder.book.lessons import lesson_page
 from autograder.book.wheel import MAX_BYTES, wheel
-from autograder.cells_in_page import PageCells
 from autograder.checking.own_answer import NO_ANSWER
 from autograder.course import Course
 from autograder.notebooks.assemble import teacher_notebook
@@ -205,8 +205,8 @@ def test_error_of_a_cell_begins_with_its_own_line():
 def test_endless_cell_is_stopped_and_names_stay(monkeypatch, alarms):
     if not alarms and sys.version_info < (3, 12):
         pytest.skip("Python's clock at jumps is there from 3.12 on, as in the page")
-    monkeypatch.setattr(cells_in_page, "CELL_SECONDS", 0.2)
-    monkeypatch.setattr(cells_in_page, "has_alarms", lambda: alarms)
+    monkeypatch.setattr(page_cells, "CELL_SECONDS", 0.2)
+    monkeypatch.setattr(page_cells, "has_alarms", lambda: alarms)
     page = PageCells()
     page.run("cell", "def forever():\n    while True:\n        pass\na = 1")
     assert outputs_of(page, "forever()")[-1] == (
@@ -277,13 +277,13 @@ def test_list_of_fonts_gets_the_number_of_matplotlib(tmp_path, monkeypatch):
     fonts.write_text('{"_version": 390, "size": 390}')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    cells_in_page.use_list_of_fonts()  # it has been read by then
+    page_cells.use_list_of_fonts()  # it has been read by then
     assert "390," in fonts.read_text()
     monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
-    cells_in_page.use_list_of_fonts()
+    page_cells.use_list_of_fonts()
     assert fonts.read_text() == '{"_version": 330, "size": 390}'
     fonts.unlink()
-    cells_in_page.use_list_of_fonts()
+    page_cells.use_list_of_fonts()
     assert not fonts.exists()
 
 

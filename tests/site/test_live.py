@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from autograder.book import live
+from autograder.book.in_page.check import check_text
 from autograder.book.live import (
     DIGESTS,
     DRAWING,
@@ -23,7 +24,6 @@ from autograder.book.live import (
     write_live,
 )
 from autograder.book.wheel import wheel
-from autograder.browser import check_text
 from autograder.checking.registry import exercises_of, load
 from autograder.course import Course, CourseError
 from tests.browser import REPOSITORY

@@ -11,8 +11,8 @@ from autograder.book.home import course_data
 from autograder.book.lessons import read_lesson
 from autograder.checking.registry import exercises_of
 from autograder.course import Course
+from autograder.course.releases import PAGE_KEY
 from autograder.demo.sample_class import right_answer
-from autograder.releases import PAGE_KEY
 from autograder.workspace.answer_cell import earlier_answers, prediction_of
 from autograder.workspace.update import merge
 from tests.site.page_scripts import NEEDS_NODE, in_node, read_json

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.book.in_page.check import check_text
 from autograder.book.live import LIVE, imports_above
-from autograder.browser import check_text
 from autograder.checking.registry import load
 from autograder.course import Course
 from tests import unseen

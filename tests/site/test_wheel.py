@@ -23,8 +23,8 @@ from autograder.book.wheel import (
     wheel,
     wheel_name,
 )
-from autograder.check import local_runner_factory
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from tests.site import bare
 
 RUNNING = exercises_that_run()

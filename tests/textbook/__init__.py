@@ -11,10 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.checking.result import ExerciseResult
+from autograder.in_notebook.check import local_runner_factory
 
 Function = Callable[..., Any]
 

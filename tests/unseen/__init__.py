@@ -26,13 +26,13 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from autograder.check import local_runner_factory
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
 from autograder.checking.result import ExerciseResult
 from autograder.course import Course
 from autograder.grading.release import load_release
+from autograder.in_notebook.check import local_runner_factory
 
 HEAD = re.compile(r"^# === (wrong|right): (.*)\n(?:# differs: (.*)\n)?", re.MULTILINE)
 

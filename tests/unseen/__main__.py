@@ -16,9 +16,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from autograder.check import local_runner_factory
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from autograder.messages.report import CheckReport
 from tests.unseen import function_of, interval, read_answers
 from tests.unseen.table import HERE, judge_sets, judged_table, rated_table, read_sets

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.app import app
 from autograder.course import Course
-from autograder.releases import SUCCESSORS
+from autograder.course.releases import SUCCESSORS
 from autograder.workspace.answer_cell import earlier_answers
 from autograder.workspace.copies import Copy, former_copies, open_workspace
 from autograder.workspace.former import bring_former

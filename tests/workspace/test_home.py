@@ -8,10 +8,10 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from typer.testing import CliRunner
 
-from autograder import pytorch
 from autograder.checking.registry import exercises_of
 from autograder.commands.app import app
 from autograder.course import Course
+from autograder.messages import pytorch
 from autograder.messages.report import CheckReport, NextStep
 from autograder.workspace.after_check import next_steps
 from autograder.workspace.copies import Copy, open_workspace

@@ -123,7 +123,9 @@ def test_lab_goes_on_where_home_cannot_be_written(course, monkeypatch, capsys):
 
 
 def test_lab_names_copies_under_former_names(course, monkeypatch, capsys):
-    monkeypatch.setattr("autograder.releases.SUCCESSORS", {"00_old": (FIRST, SECOND)})
+    monkeypatch.setattr(
+        "autograder.course.releases.SUCCESSORS", {"00_old": (FIRST, SECOND)}
+    )
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", print)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     monkeypatch.chdir(course.root)

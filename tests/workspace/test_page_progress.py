@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.releases import PAGE_KEY
+from autograder.course.releases import PAGE_KEY
 from autograder.workspace.home import Home
 from autograder.workspace.page_progress import take_page_progress
 from autograder.workspace.progress import keep_check, reopen

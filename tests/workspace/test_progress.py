@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from autograder import CheckFailed, check
-from autograder import course as course_files
 from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult
+from autograder.course import folder as course_files
+from autograder.in_notebook import check as in_notebook
 from autograder.workspace import after_check, progress
 from autograder.workspace.after_check import keep_result
 from autograder.workspace.progress import keep_check, read_progress, reopen
@@ -110,7 +111,7 @@ def test_first_solving_stays_whatever_is_tried_later(learner):
 
 
 def test_course_version_puts_an_exercise_off(learner):
-    note = sys.modules["autograder.check"]._note_course_version
+    note = in_notebook._note_course_version
     checked(WRONG)
     note("from course_lib.attention import softmax, scaled_scores")  # no offer's line
     note("from course_lib.attention import project")  # of another lesson
@@ -201,7 +202,7 @@ def test_importing_check_loads_nothing_of_the_workspace():
         check=True,
         cwd=ROOT,
     ).stdout.split()
-    assert "autograder.check" in loaded
+    assert "autograder.in_notebook.check" in loaded
     assert [each for each in loaded if each.startswith("autograder.workspace")] == []
 
 

@@ -13,9 +13,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
-from autograder import course as course_files
 from autograder.commands.app import app
 from autograder.course import Course, CourseError
+from autograder.course import folder as course_files
 from autograder.workspace import copies as workspace
 from autograder.workspace.copies import Copy, open_workspace
 from autograder.workspace.home import HOME

@@ -24,8 +24,7 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from autograder import private
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, private
 from autograder.grading.dask.answer import ChunkResult, written
 from autograder.grading.identity import LOCK, course_version, private_digest
 from autograder.grading.inside import seccomp

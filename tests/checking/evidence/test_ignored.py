@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from autograder.check import local_runner_factory
 from autograder.checking.call import Call, local_runner
 from autograder.checking.evidence import ignored_arguments
 from autograder.checking.exercise import Exercise
 from autograder.checking.judging import judge
 from autograder.checking.registry import load
+from autograder.in_notebook.check import local_runner_factory
 from tests.checking.evidence.sentences import RNG
 
 

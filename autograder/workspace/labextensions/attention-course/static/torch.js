@@ -2,7 +2,7 @@
 // the command that fits, and a button that runs it. The kernel is asked, since only its Python
 // counts, and only if the lesson's first code cell imports PyTorch.
 
-const ADVICE = "__import__('autograder.pytorch', fromlist=['_']).advice()";
+const ADVICE = "__import__('autograder.messages.pytorch', fromlist=['_']).advice()";
 const INSTALL = "from autograder import pytorch as _pytorch\n_status = _pytorch.install()";
 const JSON_TYPE = "application/json";
 

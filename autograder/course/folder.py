@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import private
+from autograder.course import private
 
 NO_NOTEBOOK = "there is no lesson in notebooks/ yet: run `make build`, then call again"
 NO_SOURCE = (

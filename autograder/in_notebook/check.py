@@ -29,19 +29,19 @@ from autograder.checking.registry import exercise_names, load
 from autograder.checking.result import ExerciseResult
 from autograder.checking.way_on import course_version, makes_possible
 from autograder.course import Course, CourseError
-from autograder.in_class import in_class
-from autograder.messages.description import describe
-from autograder.messages.report import CheckReport, CourseVersion, MadePossible, Note
-from autograder.messages.stopped import RUN_ABOVE, missing_name
-from autograder.newest_cell import (
+from autograder.course.in_class import in_class
+from autograder.in_notebook.newest_cell import (
     defining_cell,
     defining_text,
     is_bound_above,
     older_version,
     watch_cells,
 )
-from autograder.outside_values import judged_with_outside_values
-from autograder.startup import print_anywhere
+from autograder.in_notebook.outside_values import judged_with_outside_values
+from autograder.in_notebook.startup import print_anywhere
+from autograder.messages.description import describe
+from autograder.messages.report import CheckReport, CourseVersion, MadePossible, Note
+from autograder.messages.stopped import RUN_ABOVE, missing_name
 
 CALL_SECONDS = 5.0  # a call takes milliseconds: this one is in an endless loop
 FAILURES_BEFORE_OFFER = 2  # so many failed checks, and the learner is offered a way on

@@ -23,7 +23,7 @@ from types import CodeType
 from typing import Any
 
 import autograder
-from autograder.browser import (
+from autograder.book.in_page.check import (
     MAX_PRINTED,
     PREAMBLE,
     Printed,
@@ -31,7 +31,6 @@ from autograder.browser import (
     report_of,
     run_within,
 )
-from autograder.check import find_exercise
 from autograder.checking.own_answer import NO_ANSWER
 from autograder.checking.registry import load
 from autograder.checking.time_limit import (
@@ -39,6 +38,7 @@ from autograder.checking.time_limit import (
     call_within,
     has_alarms,
 )
+from autograder.in_notebook.check import find_exercise
 from autograder.messages.stopped import unreadable
 
 CELL_SECONDS = 60.0  # some cells of lessons compute for seconds

@@ -18,12 +18,6 @@ from html import escape
 from types import CodeType
 from typing import Any, NamedTuple
 
-from autograder.check import (
-    CALL_SECONDS,
-    FAILURES_BEFORE_OFFER,
-    NOT_YOUR_OWN,
-    is_course_version,
-)
 from autograder.checking.call import (
     Runner,
     TimeLimiter,
@@ -40,10 +34,16 @@ from autograder.checking.time_limit import (
     has_alarms,
 )
 from autograder.checking.way_on import makes_possible
+from autograder.in_notebook.check import (
+    CALL_SECONDS,
+    FAILURES_BEFORE_OFFER,
+    NOT_YOUR_OWN,
+    is_course_version,
+)
+from autograder.in_notebook.outside_values import judged_with_outside_values
 from autograder.messages.description import describe
 from autograder.messages.report import CheckReport, MadePossible, Note, region
 from autograder.messages.stopped import missing_name, unreadable
-from autograder.outside_values import judged_with_outside_values
 
 CELL_SECONDS = 10.0  # for an answer's text; it defines functions, and may try them
 MAX_PRINTED = 10_000  # characters of what a text prints; nobody reads more

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, CourseError, write_atomically
-from autograder.shown_code import normalised_source
+from autograder.course.shown_code import normalised_source
 
 FILE = "releases.json"
 CELLS = "cells"  # a key of it, beside the lessons

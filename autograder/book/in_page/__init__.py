@@ -1,0 +1,1 @@
+"""What runs in a page of the book: checks of answers, and lessons' cells."""

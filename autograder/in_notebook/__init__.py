@@ -1,0 +1,1 @@
+"""What runs in a learner's notebook: ``check``, and what it reads around an answer."""
