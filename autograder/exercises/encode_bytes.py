@@ -319,6 +319,16 @@ special_tokens_split: special_tokens = ()
   ? What does a special token stand for, wherever it occurs?
   # An encoder that knows only pre-tokens and pairs does it (gh-markt/cpp-tiktoken
     issue 5).
+special_tokens_in_the_vocabulary_alone:
+  | tokens = byte_vocabulary(merges) ->
+  :     tokens = byte_vocabulary(merges, special_tokens)
+  | token_ids = [] ->
+  :     token_ids = []
+  :     special_tokens = ()
+  Your special tokens are split into tokens like other text, and one that looks like a
+    byte's symbol takes that byte's id.
+  ? Which line of yours searches for special tokens in the text?
+  # The vocabulary has their ids, so that they seem to be taken care of.
 special_tokens_left_out:
   | token_ids. …
   : continue -> continue

@@ -124,6 +124,13 @@ diagonal_of_the_first_axes:
   Your diagonal is cut from the first two axes.
   ? Which axes does torch.diagonal take if none are named?
   # torch.diagonal has dim1=0 and dim2=1 by default, right for one matrix.
+token_itself_on_the_first_axes:
+  | weights[..., queries, queries - period + 1] -> weights.diagonal(-period)
+  Your diagonal is cut from the first two axes, and it is that of the earlier occurrence
+    of the query itself.
+  ? Which axes does torch.diagonal take if none are named, and which earlier token tells
+    a model the next one?
+  # weights.diagonal(-period) is short, and looks like the paper's picture.
 whole_diagonal: torch.arange(period, -> torch.arange(period - 1,
   Your mean has one query too many: the last one of the first half.
   ? Which query has position 0 on that diagonal, and did it occur before?
