@@ -46,9 +46,9 @@ def spec(q, k, v, sink, may_attend=None):
     return output, weights
 
 
-def drawn(rng, n_heads=3, n=5, m=7):
+def drawn(rng, n_heads=3, n=5, m=7, d_k=4):
     """Draw queries, keys, values and sinks of several heads, all sizes different."""
-    q, k = rng.normal(size=(n_heads, n, 4)), 2.0 * rng.normal(size=(n_heads, m, 4))
+    q, k = rng.normal(size=(n_heads, n, d_k)), 2.0 * rng.normal(size=(n_heads, m, d_k))
     v = rng.normal(size=(n_heads, m, 6))
     return q, k, v, 1.0 + rng.normal(size=n_heads)
 
@@ -75,6 +75,7 @@ def small_example_by_hand(student, rng):
 def several_heads(student, rng):
     student.agrees(*drawn(rng))
     student.agrees(*drawn(rng, n_heads=4, n=4, m=4))
+    student.agrees(*drawn(rng, d_k=9))  # for 4, √d_k is half of d_k
 
 
 @exercise.case("Each query is restricted to the keys that it may attend to", weight=3)
