@@ -49,6 +49,7 @@ def spec(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     return output, weights
 
 
+# As in the paper, d_model = n_heads · d_k.
 SIZES = {"d_model": 12, "d_memory": 12, "n_heads": 3, "d_k": 4, "d_v": 4, "d_out": 12}
 # Scores of size 1: else the softmax has one winner, and hides what is next to it.
 inputs = exercise.inputs(n=5, m=7, **SIZES, scaled=("w_q", "w_k"))
