@@ -18,6 +18,11 @@ class Inputs:
     usual : lengths of their axes, where a call gives none
     scaled : names of parameters that are divided by the root of their first axis
     of_torch : whether to return tensors
+
+    >>> from course_lib.arguments import parse
+    >>> inputs = Inputs(parse("q (..., n, d_k), k (..., m, d_k)"), {"n": 5, "d_k": 4})
+    >>> [each.shape for each in inputs(np.random.default_rng(0), (2, 3), m=7)]
+    [(2, 3, 5, 4), (2, 3, 7, 4)]
     """
 
     shapes: Sequence[Expected]

@@ -1,15 +1,18 @@
 """Cases that many banks have, stated by the sizes of their calls.
 
-Each function returns what ``exercise.case`` takes, under the name that the case has:
-
-    inputs = exercise.inputs(n=5, m=7, d_k=4)
-
-    exercise.case("Each sequence of a batch is scored by itself", weight=3)(
-        standard_cases.leading_axes(inputs, (2,), dict(leading=(2, 3), n=1))
-    )
-
+Each function returns what ``exercise.case`` takes, under the name that the case has.
 A call is what ``inputs`` takes beside rng: the leading axes, or all of its keywords.
 A case that needs anything else, such as a mask, is a function of its own.
+
+>>> from autograder import Exercise
+>>> from course_lib.attention import scaled_scores
+>>> exercise = Exercise(scaled_scores, lesson="01", minutes=10, difficulty=2)
+>>> inputs = exercise.inputs(n=5, m=7, d_k=4)
+>>> case = exercise.case("Each sequence of a batch is scored by itself", weight=3)(
+...     leading_axes(inputs, (2,), dict(leading=(2, 3), n=1))
+... )
+>>> exercise.cases[0].name
+'leading_axes'
 """
 
 from collections.abc import Callable, Mapping
