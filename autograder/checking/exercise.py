@@ -23,7 +23,7 @@ from autograder.checking.edits import (
     Entry,
     read_entries,
 )
-from autograder.checking.inputs import Inputs
+from autograder.checking.inputs import DeclaredInputs
 from autograder.checking.own_answer import as_answer
 from autograder.checking.points import UNITS, apportion, worth
 from course_lib.arguments import parse
@@ -214,7 +214,7 @@ class Exercise:
         self._usual = function
         return function
 
-    def inputs(self, *, scaled: tuple[str, ...] = (), **usual: int) -> Inputs:
+    def inputs(self, *, scaled: tuple[str, ...] = (), **usual: int) -> DeclaredInputs:
         """Return ``inputs(rng, leading, **sizes)``: arrays of the right shapes.
 
         scaled : parameters to be divided by the root of their first axis, so that
@@ -223,7 +223,7 @@ class Exercise:
 
         They are normal numbers for what the docstring has a shape of floats of, in its
         order: arrays of float64, or tensors of float32 where PyTorch is the subject.
-        ``Inputs.__call__`` says what else can be asked for.
+        ``DeclaredInputs.__call__`` says what else can be asked for.
 
         Raises ``ValueError`` where no shape is declared for one that is scaled.
         """
@@ -234,7 +234,7 @@ class Exercise:
                 f"{', '.join(sorted(unknown))}"
             )
         of_torch = self.reference.__module__.startswith("course_lib.nn.")
-        return Inputs(shapes, usual, scaled, of_torch)
+        return DeclaredInputs(shapes, usual, scaled, of_torch)
 
     def case(
         self,

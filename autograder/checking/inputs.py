@@ -11,7 +11,7 @@ from course_lib.arguments import Expected
 
 
 @dataclass(frozen=True)
-class Inputs:
+class DeclaredInputs:
     """Draw arrays of the declared shapes: ``inputs(rng, leading, **sizes)``.
 
     shapes : the arguments that are floats, in their order
@@ -20,7 +20,8 @@ class Inputs:
     of_torch : whether to return tensors
 
     >>> from course_lib.arguments import parse
-    >>> inputs = Inputs(parse("q (..., n, d_k), k (..., m, d_k)"), {"n": 5, "d_k": 4})
+    >>> shapes = parse("q (..., n, d_k), k (..., m, d_k)")
+    >>> inputs = DeclaredInputs(shapes, {"n": 5, "d_k": 4})
     >>> [each.shape for each in inputs(np.random.default_rng(0), (2, 3), m=7)]
     [(2, 3, 5, 4), (2, 3, 7, 4)]
     """
