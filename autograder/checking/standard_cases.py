@@ -1,7 +1,8 @@
 """Cases that many banks have, stated by the sizes of their calls.
 
 Each function returns what ``exercise.case`` takes, under the name that the case has.
-A call is what ``inputs`` takes beside rng: the leading axes, or all of its keywords.
+``inputs(rng, leading, **sizes)`` is what ``exercise.inputs`` returns, or a function of
+the bank. A call is what it takes beside rng: the leading axes, or all of its keywords.
 A case that needs anything else, such as a mask, is a function of its own.
 
 >>> from autograder import Exercise
