@@ -4,7 +4,11 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
+
+from autograder.course import Course
 
 
 class InterruptibleProcess(subprocess.Popen):
@@ -29,3 +33,26 @@ class InterruptibleProcess(subprocess.Popen):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         super().__exit__(*error)
+
+
+def run_in(
+    folder: Path, *command: str, timeout: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, as its only home, with this checkout's course.
+
+    command : a program and its arguments; ``"-m", "nbgrader"``, say, is Python's
+    environment : variables beside those of this process
+    """
+    program = [sys.executable] if command[0].startswith("-") else []
+    paths = [str(Course.here().root), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [*program, *command],
+        cwd=folder,
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(paths), "HOME": str(folder)}
+        | environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )

@@ -118,7 +118,8 @@ SUBJECTS = (
             "autograder.in_notebook.check",
             *_of(
                 "autograder.checking",
-                "exercise student families learners_tests registry bank matrix result",
+                "exercise inputs student standard_cases families learners_tests "
+                "registry bank matrix result",
             ),
         ),
     ),

@@ -23,6 +23,7 @@ from autograder.checking.edits import (
     Entry,
     read_entries,
 )
+from autograder.checking.inputs import DeclaredInputs
 from autograder.checking.own_answer import as_answer
 from autograder.checking.points import UNITS, apportion, worth
 from course_lib.arguments import parse
@@ -213,37 +214,27 @@ class Exercise:
         self._usual = function
         return function
 
-    def inputs(self, **usual: int) -> Callable[..., tuple[Any, ...]]:
-        """Return ``inputs(rng, leading, dtype, **sizes)``: arrays of the right shapes.
+    def inputs(self, *, scaled: tuple[str, ...] = (), **usual: int) -> DeclaredInputs:
+        """Return ``inputs(rng, leading, **sizes)``: arrays of the right shapes.
 
+        scaled : parameters to be divided by the root of their first axis, so that
+            numbers around 1 stay so when they are multiplied by them
         usual : lengths of the axes in the reference's docstring, where none is given
 
         They are normal numbers for what the docstring has a shape of floats of, in its
         order: arrays of float64, or tensors of float32 where PyTorch is the subject.
+        ``DeclaredInputs.__call__`` says what else can be asked for.
+
+        Raises ``ValueError`` where no shape is declared for one that is scaled.
         """
         shapes = [each for each in parse(self.reference) if not each.kind]
+        if unknown := {*scaled} - {each.name for each in shapes}:
+            raise ValueError(
+                f"exercise {self.name}: its docstring has no shape of "
+                f"{', '.join(sorted(unknown))}"
+            )
         of_torch = self.reference.__module__.startswith("course_lib.nn.")
-
-        def inputs(
-            rng: np.random.Generator,
-            leading: tuple[int, ...] = (),
-            dtype: Any = np.float32 if of_torch else np.float64,
-            **sizes: int,
-        ) -> tuple[Any, ...]:
-            lengths = usual | sizes
-            arrays = []
-            for each in shapes:
-                parts = [axis.rpartition("·") for axis in each.axes]
-                shape = [int(by or 1) * lengths[axis] for by, _, axis in parts]
-                before = leading if each.leading else ()
-                arrays.append(rng.normal(size=(*before, *shape)).astype(dtype))
-            if not of_torch:
-                return tuple(arrays)
-            import torch  # not where NumPy is the subject: it takes seconds
-
-            return tuple(map(torch.from_numpy, arrays))
-
-        return inputs
+        return DeclaredInputs(shapes, usual, scaled, of_torch)
 
     def case(
         self,

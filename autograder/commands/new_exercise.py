@@ -62,7 +62,8 @@ def spec(PARAMETERS):
 
 @exercise.usual
 def usual(rng):
-    # TODO: arguments as most calls have them, with sizes that all differ
+    # TODO: arguments as most calls have them, with sizes that all differ; if their
+    # shapes are in the docstring, inputs = exercise.inputs(n=5, m=7) draws them
     return DRAWN
 
 
@@ -77,6 +78,9 @@ def small_example_by_hand(student, rng):
 @exercise.case("TODO: what else must hold", visible=False)
 def usual_inputs(student, rng):
     student.agrees(*usual(rng))  # TODO: inputs that show what the case claims
+
+
+# TODO: cases that are stated by sizes alone, of autograder/checking/standard_cases.py
 
 
 exercise.edits(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import additive_scores
 
 exercise = Exercise(
@@ -58,12 +58,12 @@ def small_network_for_each_pair(student, rng):
 def one_matrix_each(student, rng):
     student.agrees(*inputs(rng, d_q=4, d_k=4))
     # With all sizes alike no wrong axis and no transposed matrix is noticed.
-    student.agrees(*inputs(rng, (4,), n=4, m=4, d_q=4, d_k=4, d_hidden=4))
+    student.agrees(*inputs(rng, (4,), alike=4))
 
 
-@exercise.case("Each sequence of a batch is scored by itself", weight=2.5)
-def leading_axes(student, rng):
-    student.agrees(*inputs(rng, leading=(2, 3), d_hidden=9))
+exercise.case("Each sequence of a batch is scored by itself", weight=2.5)(
+    standard_cases.leading_axes(inputs, dict(leading=(2, 3), d_hidden=9))
+)
 
 
 @exercise.case(
@@ -84,13 +84,13 @@ def large_next_to_zero(student, rng):
     )
 
 
-@exercise.case("The queries, keys and parameters are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    sizes = ((2, 3), (4, 2), (3, 5), (2, 5), 5)
-    drawn = (rng.integers(1, 9, size=size).astype(float) for size in sizes)
-    student.leaves_unchanged(*drawn)
-    # With all sizes alike each product fits into an argument.
-    student.leaves_unchanged(*inputs(rng, n=4, m=4, d_q=4, d_k=4, d_hidden=4))
+exercise.case("The queries, keys and parameters are not modified", weight=0.5)(
+    standard_cases.arguments_stay(
+        inputs,
+        dict(n=2, m=4, d_q=3, d_k=2, d_hidden=5, whole=(1, 9)),
+        dict(alike=4),
+    )
+)
 
 
 @exercise.case(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.similarity_attention import (
     exercise as similarity_attention_exercise,
 )
@@ -44,10 +44,12 @@ def spec(q, k, v):
     return output, weights
 
 
+inputs = exercise.inputs(n=5, m=7, d_k=4, d_v=6)
+
+
 @exercise.usual
 def usual(rng):
-    q, k = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
-    return q, k, rng.normal(size=(2, 7, 6))
+    return inputs(rng, (2,))
 
 
 @exercise.case(
@@ -68,8 +70,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Each sequence of a batch is handled by itself", weight=3.5)
 def leading_axes(student, rng):
-    q, k = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4))
-    student.agrees(q, k, rng.normal(size=(2, 3, 7, 6)))
+    student.agrees(*inputs(rng, (2, 3)))
     # Scaled scores of 0, −2, … −10: small weights are weights, too.
     q = rng.normal(size=(2, 4))
     k = np.stack([-4.0 * np.outer(np.arange(6), row / (row @ row)) for row in q])
@@ -82,8 +83,7 @@ def leading_axes(student, rng):
 def as_many_keys_as_queries(student, rng):
     # A table of weights with as many rows as columns hides which is which, and square
     # values let `v @ weights` through.
-    q, k = rng.normal(size=(5, 4)), rng.normal(size=(5, 4))
-    student.agrees(q, k, rng.normal(size=(5, 5)))
+    student.agrees(*inputs(rng, m=5, d_v=5))
 
 
 @exercise.case(
@@ -127,7 +127,7 @@ def one_key_wins(student, rng):
     pays_alone=False,
 )
 def pairs_reordered(student, rng):
-    q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
+    q, k, v = inputs(rng)
     before, _ = student(q, k, v)
     after, _ = student(q, np.roll(k, 3, axis=0), np.roll(v, 3, axis=0))
     student.expect(after, before, what="the output after the change")
@@ -135,15 +135,14 @@ def pairs_reordered(student, rng):
 
 @exercise.case("Next to a long query, the rows of all queries are right", weight=0.5)
 def one_long_query(student, rng):
-    q, k, v = (rng.normal(size=size) for size in ((5, 4), (7, 4), (7, 6)))
+    q, k, v = inputs(rng)
     q[2] *= 5000.0  # e to the power of the other rows' scores minus its own is 0
     student.agrees(q, k, v)
 
 
 @exercise.case("A single query gives the right tables of one row", weight=0.5)
 def single_query(student, rng):
-    q, k, v = (rng.normal(size=size) for size in ((1, 4), (7, 4), (7, 6)))
-    student.agrees(q, k, v)
+    student.agrees(*inputs(rng, n=1))
 
 
 @exercise.fine_point("Queries, keys and values of integers are treated like any others")
@@ -152,11 +151,10 @@ def whole_numbers(student, rng):
     student.agrees(q, k, rng.integers(-9, 10, size=(4, 2)))
 
 
-@exercise.case("The queries, keys and values are not modified", weight=0.5)
-def arguments_stay(student, rng):
+exercise.case("The queries, keys and values are not modified", weight=0.5)(
     # As many queries as keys: weightsᵀ v has a value here, and not only an exception.
-    q, k, v = (rng.integers(1, 9, size=size) for size in ((3, 4), (3, 4), (3, 2)))
-    student.leaves_unchanged(q.astype(float), k.astype(float), v.astype(float))
+    standard_cases.arguments_stay(inputs, dict(n=3, m=3, d_v=2, whole=(1, 9)))
+)
 
 
 exercise.edits(

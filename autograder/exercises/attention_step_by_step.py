@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import attention_step_by_step
 
 exercise = Exercise(
@@ -55,9 +55,12 @@ def keys_that_fade(q1, m):
     return np.outer(np.arange(m), step)
 
 
+inputs = exercise.inputs(m=7, d_k=4, d_v=6)
+
+
 @exercise.usual
 def usual(rng):
-    return rng.normal(size=4), rng.normal(size=(7, 4)), rng.normal(size=(7, 6))
+    return inputs(rng)
 
 
 @exercise.case(
@@ -82,7 +85,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Each step works on what the step before gave", weight=2.5)
 def each_step_from_the_one_before(student, rng):
-    q1, k, v = (rng.normal(size=size) for size in (4, (7, 4), (7, 6)))
+    q1, k, v = inputs(rng)
     student.agrees(q1, k, v)
     student.agrees(q1, keys_that_fade(q1, 6), rng.normal(size=(6, 5)))
 
@@ -90,7 +93,7 @@ def each_step_from_the_one_before(student, rng):
 @exercise.case("Weight j goes to value j, also with as many values as numbers in each")
 def as_many_values_as_numbers(student, rng):
     # Square values let `weights * v` through, with each weight on a column.
-    q1, k, v = (rng.normal(size=size) for size in (3, (5, 3), (5, 5)))
+    q1, k, v = inputs(rng, m=5, d_k=3, d_v=5)
     student.agrees(q1, k, v)
     student.agrees(q1, keys_that_fade(q1, 5), v)
 
@@ -135,10 +138,9 @@ def single_key(student, rng):
     )
 
 
-@exercise.case("The query, keys and values are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    q1, k, v = (rng.integers(1, 9, size=size) for size in (4, (3, 4), (3, 2)))
-    student.leaves_unchanged(q1.astype(float), k.astype(float), v.astype(float))
+exercise.case("The query, keys and values are not modified", weight=0.5)(
+    standard_cases.arguments_stay(inputs, dict(m=3, d_v=2, whole=(1, 9)))
+)
 
 
 exercise.edits(

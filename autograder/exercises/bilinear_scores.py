@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import bilinear_scores
 
 exercise = Exercise(
@@ -70,12 +70,12 @@ def entries_of_w(student, rng):
     student.expect(student(q, k, w), w[[3, 1, 0]][:, [2, 0]])
 
 
-@exercise.case("Each sequence of a batch is scored by itself", weight=3)
-def leading_axes(student, rng):
-    student.agrees(*inputs(rng, leading=(2,)))
-    student.agrees(*inputs(rng, leading=(2, 3), d_k=8))
+exercise.case("Each sequence of a batch is scored by itself", weight=3)(
     # With all sizes alike no wrong axis is noticed.
-    student.agrees(*inputs(rng, leading=(4,), n=4, m=4, d_q=4, d_k=4))
+    standard_cases.leading_axes(
+        inputs, (2,), dict(leading=(2, 3), d_k=8), dict(leading=(4,), alike=4)
+    )
+)
 
 
 @exercise.case(
@@ -97,12 +97,11 @@ def zero_next_to_large(student, rng):
     student.expect(scores[0], np.zeros(7), what="the row of the zeros")
 
 
-@exercise.case("The queries, the keys and w are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    q, k, w = (rng.integers(2, 9, size=size) for size in ((2, 3), (4, 2), (3, 2)))
-    student.leaves_unchanged(q.astype(float), k.astype(float), w.astype(float))
-    # With all sizes alike each product fits into an argument.
-    student.leaves_unchanged(*inputs(rng, n=4, m=4, d_q=4, d_k=4))
+exercise.case("The queries, the keys and w are not modified", weight=0.5)(
+    standard_cases.arguments_stay(
+        inputs, dict(n=2, m=4, d_q=3, d_k=2, whole=(2, 9)), dict(alike=4)
+    )
+)
 
 
 exercise.edits(

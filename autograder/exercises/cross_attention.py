@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.attention import exercise as attention_exercise
 from autograder.exercises.project import exercise as project_exercise
 from autograder.exercises.self_attention import exercise as self_attention_exercise
@@ -54,18 +54,14 @@ def spec(x, memory, w_q, w_k, w_v):
     return output, weights
 
 
-def parameters(rng, d_model=12, d_memory=10, d_k=4, d_v=6):
-    """Draw w_q, w_k and w_v that give queries and keys of numbers around 1."""
-    w_q = rng.normal(size=(d_model, d_k)) / math.sqrt(d_model)
-    w_k, w_v = rng.normal(size=(d_memory, d_k)), rng.normal(size=(d_memory, d_v))
-    return w_q, w_k / math.sqrt(d_memory), w_v / math.sqrt(d_memory)
+SIZES = {"d_model": 12, "d_memory": 10, "d_k": 4, "d_v": 6}
+inputs = exercise.inputs(n=5, m=7, **SIZES, scaled=("w_q", "w_k", "w_v"))
 
 
 @exercise.usual
 def usual(rng):
     # In a Transformer both sequences have tokens of one length.
-    x, memory = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 7, 12))
-    return x, memory, *parameters(rng, d_memory=12)
+    return inputs(rng, (2,), d_memory=12)
 
 
 @exercise.case(
@@ -88,17 +84,16 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Each sequence of a batch attends to its own memory", weight=2)
 def batch_of_sequences(student, rng):
-    x, memory = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 7, 10))
-    student.agrees(x, memory, *parameters(rng))
+    student.agrees(*inputs(rng, (2,)))
 
 
 @exercise.case(
     "The memory may be the shorter one, with any number of leading axes", weight=2
 )
 def shorter_memory(student, rng):
-    x = np.swapaxes(rng.normal(size=(2, 3, 12, 7)), -1, -2)  # rows apart in memory
-    memory = rng.normal(size=(2, 3, 5, 20))[..., ::2]
-    w_q, w_k, w_v = parameters(rng)
+    x, memory, w_q, w_k, w_v = inputs(rng, (2, 3), n=7, m=5)
+    # Rows apart in memory, and numbers.
+    x, memory = np.asfortranarray(x), np.repeat(memory, 2, axis=-1)[..., ::2]
     student.agrees(x, memory, w_q, np.asfortranarray(w_k), w_v)
 
 
@@ -108,8 +103,7 @@ def shorter_memory(student, rng):
 )
 def sequences_of_the_same_sizes(student, rng):
     # Here any of the arrays could stand in for any other, and nothing stops.
-    x, memory = rng.normal(size=(5, 12)), rng.normal(size=(5, 12))
-    student.agrees(x, memory, *parameters(rng, 12, 12, 4, 4))
+    student.agrees(*inputs(rng, m=5, d_memory=12, d_v=4))
 
 
 @exercise.case(
@@ -149,7 +143,7 @@ def large_scores(student, rng):
     pays_alone=False,
 )
 def memory_reordered(student, rng):
-    x, memory, w = rng.normal(size=(5, 12)), rng.normal(size=(7, 10)), parameters(rng)
+    x, memory, *w = inputs(rng)
     order = [3, 0, 6, 1, 5, 2, 4]
     output, weights = student(x, memory, *w)
     expected = output, weights[:, order]
@@ -157,13 +151,11 @@ def memory_reordered(student, rng):
     student.expect(reordered, expected, what="what comes after the change")
 
 
-@exercise.case("Both sequences and the parameters are not modified", weight=1)
-def arguments_stay(student, rng):
-    x, memory = rng.normal(size=(5, 3)), rng.normal(size=(6, 2))
-    student.leaves_unchanged(x, memory, *parameters(rng, 3, 2, 4, 7))
-    # With all sizes alike, the result fits into an argument.
-    x, memory = rng.normal(size=(4, 4)), rng.normal(size=(4, 4))
-    student.leaves_unchanged(x, memory, *parameters(rng, 4, 4, 4, 4))
+exercise.case("Both sequences and the parameters are not modified", weight=1)(
+    standard_cases.arguments_stay(
+        inputs, dict(m=6, d_model=3, d_memory=2, d_v=7), dict(alike=4)
+    )
+)
 
 
 @exercise.right_answer

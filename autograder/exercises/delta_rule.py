@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.linear_attention import exercise as linear_attention_exercise
 from course_lib.linear_attention import delta_rule
 
@@ -37,7 +37,7 @@ def spec(q, k, v, state, strengths):
     return output, last
 
 
-def drawn(rng, *leading, n=5, d_k=4, d_v=3):
+def drawn(rng, leading=(), n=5, d_k=4, d_v=3):
     """Draw queries, keys of length 1, values, a state and strengths."""
     q, k = rng.normal(size=(2, *leading, n, d_k))
     k = k / np.linalg.norm(k, axis=-1, keepdims=True)
@@ -50,7 +50,7 @@ def drawn(rng, *leading, n=5, d_k=4, d_v=3):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, 2)
+    return drawn(rng, (2,))
 
 
 @exercise.case("The same key comes three times, by hand")
@@ -77,11 +77,11 @@ def from_a_state(student, rng):
     student.agrees(*drawn(rng, n=4, d_k=4, d_v=4))
 
 
-@exercise.case("Each sequence of a batch is handled by itself", weight=2)
-def leading_axes(student, rng):
-    student.agrees(*drawn(rng, 2))
-    student.agrees(*drawn(rng, 2, 3))
-    student.agrees(*drawn(rng, 4, n=4, d_k=4, d_v=4))
+exercise.case("Each sequence of a batch is handled by itself", weight=2)(
+    standard_cases.leading_axes(
+        drawn, (2,), (2, 3), dict(leading=(4,), n=4, d_k=4, d_v=4)
+    )
+)
 
 
 @exercise.case(
@@ -95,15 +95,14 @@ def strengths_of_zero(student, rng):
 @exercise.case("A single token, and vectors of one component, keep their axes")
 def smallest_sizes(student, rng):
     student.agrees(*drawn(rng, n=1))
-    student.agrees(*drawn(rng, 2, n=1))
+    student.agrees(*drawn(rng, (2,), n=1))
     student.agrees(*drawn(rng, d_k=1))
     student.agrees(*drawn(rng, d_v=1))
 
 
-@exercise.case("The arguments, the state among them, are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng, n=4, d_k=4, d_v=4))
-    student.leaves_unchanged(*drawn(rng, 2))
+exercise.case("The arguments, the state among them, are not modified", weight=0.5)(
+    standard_cases.arguments_stay(drawn, dict(n=4, d_k=4, d_v=4), (2,))
+)
 
 
 exercise.edits(

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.nn.functional import feed_forward
 
 exercise = Exercise(
@@ -66,10 +66,9 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, w_1, b_1, w_2, b_2), expected)
 
 
-@exercise.case("Each token of each sequence is answered by itself, in any batch")
-def leading_axes(student, rng):
-    for leading in ((), (5,), (2, 3), (2, 2, 3)):
-        student.agrees(*inputs(rng, leading))
+exercise.case("Each token of each sequence is answered by itself, in any batch")(
+    standard_cases.leading_axes(inputs, (), (5,), (2, 3), (2, 2, 3))
+)
 
 
 @exercise.case(
@@ -90,9 +89,9 @@ def nothing_positive(student, rng):
     student.expect(student(x, w_1, b_1, w_2, b_2), tensor([b_2.tolist()] * 2))
 
 
-@exercise.case("Numbers of float64 are answered, too")
-def double_precision(student, rng):
-    student.agrees(*inputs(rng, (4,), np.float64))
+exercise.case("Numbers of float64 are answered, too")(
+    standard_cases.double_precision(inputs, (4,))
+)
 
 
 @exercise.case(
@@ -109,9 +108,9 @@ def three_times_as_large(student, rng):
     student.expect(student(*thrice), expected, what="the result for 3x and 3b_1")
 
 
-@exercise.case("`x` and the parameters are not modified")
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*inputs(rng, (3,), d_ff=5))
+exercise.case("`x` and the parameters are not modified")(
+    standard_cases.arguments_stay(inputs, dict(leading=(3,), d_ff=5))
+)
 
 
 exercise.edits(

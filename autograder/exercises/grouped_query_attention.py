@@ -53,12 +53,12 @@ def drawn(rng, *shape, dtype=np.float32):
     return torch.from_numpy(np.array(rng.normal(size=shape), dtype=dtype))
 
 
-def heads(rng, leading, n_heads, n_kv_heads, dtype=np.float32):
-    """Draw queries, keys and values whose sizes all differ."""
-    n, m, d_k, d_v = 3, 5, 4, 7
-    q = drawn(rng, *leading, n_heads, n, d_k, dtype=dtype)
-    k = drawn(rng, *leading, n_kv_heads, m, d_k, dtype=dtype)
-    return q, k, drawn(rng, *leading, n_kv_heads, m, d_v, dtype=dtype)
+inputs = exercise.inputs(n=3, m=5, d_k=4, d_v=7)
+
+
+def heads(rng, leading, n_heads, n_kv_heads, **options):
+    """Draw queries, keys and values of so many heads."""
+    return inputs(rng, leading, n_heads=n_heads, n_kv_heads=n_kv_heads, **options)
 
 
 def drawn_mask(rng, *shape):
@@ -134,14 +134,14 @@ def nothing_to_attend_to(student, rng):
 
 @exercise.case("Scores of thousands give finite numbers")
 def large_scores(student, rng):
-    q, k, v = heads(rng, (2,), 6, 3, np.float64)
+    q, k, v = heads(rng, (2,), 6, 3, dtype=np.float64)
     student.agrees(q * 100, k * 100, v)
     student.agrees(q * 100, k * 100, v, drawn_mask(rng, 3, 5))
 
 
 @exercise.case("Numbers of float64 are answered, too", visible=False)
 def double_precision(student, rng):
-    q, k, v = heads(rng, (2,), 8, 2, np.float64)
+    q, k, v = heads(rng, (2,), 8, 2, dtype=np.float64)
     student.agrees(q, k, v)
     student.agrees(q, k, v, drawn_mask(rng, 3, 5))
 

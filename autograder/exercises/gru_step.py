@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.nn.sequence_to_sequence import gru_step
 
 exercise = Exercise(
@@ -51,11 +51,6 @@ def sigmoid(number):
     return 0.5 + 0.5 * math.tanh(number / 2)
 
 
-def drawn(rng, *shape):
-    """Draw a tensor of float32."""
-    return torch.from_numpy(rng.normal(size=shape)).float()
-
-
 inputs = exercise.inputs(d_in=3, d_h=4)
 
 
@@ -90,9 +85,9 @@ def one_token(student, rng):
     student.agrees(*inputs(rng))
 
 
-@exercise.case("Each token of a batch is handled by itself", weight=2.5)
-def leading_axes(student, rng):
-    student.agrees(*inputs(rng, leading=(2, 3), d_in=5))
+exercise.case("Each token of a batch is handled by itself", weight=2.5)(
+    standard_cases.leading_axes(inputs, dict(leading=(2, 3), d_in=5))
+)
 
 
 @exercise.case(
@@ -107,7 +102,7 @@ def sizes_of_one(student, rng):
 def several_steps(student, rng):
     _, state, *parameters = inputs(rng, d_in=2)
     for _ in range(3):
-        x = drawn(rng, 2)
+        x, *_ = inputs(rng, d_in=2)
         expected = exercise.expected((x, state, *parameters), {})
         state = student(x, state, *parameters)
         student.expect(state, expected)
@@ -120,14 +115,14 @@ def large_next_to_small(student, rng):
     student.agrees(x, state, w_x, w_h, b_x, b_h)
 
 
-@exercise.case("Numbers of float64 are answered, too")
-def double_precision(student, rng):
-    student.agrees(*(part.double() for part in inputs(rng, d_h=5)))
+exercise.case("Numbers of float64 are answered, too")(
+    standard_cases.double_precision(inputs, dict(d_h=5))
+)
 
 
-@exercise.case("`x`, the state and the parameters are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*inputs(rng, leading=(2,), d_in=2, d_h=3))
+exercise.case("`x`, the state and the parameters are not modified", weight=0.5)(
+    standard_cases.arguments_stay(inputs, dict(leading=(2,), d_in=2, d_h=3))
+)
 
 
 exercise.edits(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.attention import exercise as attention_exercise
 from course_lib.attention_changes import latent_attention
 
@@ -42,19 +42,12 @@ def spec(q, latents, w_k, w_v):
     return output, absorbed
 
 
-def drawn(rng, n_heads=3, n=2, m=7, d_c=5, d_k=4, d_v=6):
-    """Draw queries, latent vectors and parameters, all sizes different."""
-    q, latents = rng.normal(size=(n_heads, n, d_k)), rng.normal(size=(m, d_c))
-    w_k, w_v = (
-        rng.normal(size=(n_heads, d_c, d_k)),
-        rng.normal(size=(n_heads, d_c, d_v)),
-    )
-    return q, latents, w_k, w_v
+inputs = exercise.inputs(n_heads=3, n=2, m=7, d_c=5, d_k=4, d_v=6)
 
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng)
+    return inputs(rng)
 
 
 @exercise.case("Two heads and three latent vectors, by hand")
@@ -66,13 +59,13 @@ def small_example_by_hand(student, rng):
     w_k[0, 0, 0], w_v[0, 1, 0], w_k[1, 1, 1], w_v[1, 0, 0] = 1.0, 2.0, 10.0, 1.0
     expected = np.array([[[34.0]], [[np.log(5.0)]]]), np.array([[[2.0, 0]], [[0, 40]]])
     student.expect(student(q, latents, w_k, w_v), expected)
-    student.agrees(*drawn(rng, n_heads=2, n=1, m=3))
+    student.agrees(*inputs(rng, n_heads=2, n=1, m=3))
 
 
 @exercise.case("Drawn queries and latent vectors of several heads", weight=2.5)
 def drawn_sizes(student, rng):
-    student.agrees(*drawn(rng))
-    student.agrees(*drawn(rng, n_heads=2, n=5, m=3, d_c=8, d_k=3, d_v=2))
+    student.agrees(*inputs(rng))
+    student.agrees(*inputs(rng, n_heads=2, n=5, m=3, d_c=8, d_k=3, d_v=2))
 
 
 @exercise.case(
@@ -81,12 +74,12 @@ def drawn_sizes(student, rng):
     visible=False,
 )
 def sizes_alike(student, rng):
-    student.agrees(*drawn(rng, 4, 4, 4, 4, 4, 4))
+    student.agrees(*inputs(rng, alike=4))
 
 
 @exercise.case("Scores far from 0 are weighted rightly")
 def large_scores(student, rng):
-    q, latents, w_k, w_v = drawn(rng)
+    q, latents, w_k, w_v = inputs(rng)
     student.agrees(400.0 * q, latents, w_k, w_v)
     q, w_k, latents = abs(q), abs(w_k), abs(latents)
     student.agrees(-400.0 * q, latents, w_k, w_v)
@@ -97,16 +90,15 @@ def large_scores(student, rng):
 
 @exercise.case("A single head, query, token or latent component keeps its axis")
 def smallest_sizes(student, rng):
-    student.agrees(*drawn(rng, n_heads=1))
-    student.agrees(*drawn(rng, n=1))
-    student.agrees(*drawn(rng, m=1))
-    student.agrees(*drawn(rng, d_c=1, d_v=1))
+    student.agrees(*inputs(rng, n_heads=1))
+    student.agrees(*inputs(rng, n=1))
+    student.agrees(*inputs(rng, m=1))
+    student.agrees(*inputs(rng, d_c=1, d_v=1))
 
 
-@exercise.case("The arguments are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng))
-    student.leaves_unchanged(*drawn(rng, 3, 3, 3, 3, 3, 3))
+exercise.case("The arguments are not modified", weight=0.5)(
+    standard_cases.arguments_stay(inputs, (), dict(alike=3))
+)
 
 
 exercise.edits(

@@ -35,16 +35,12 @@ def spec(q, k, v, state, decay=1.0):
     return output, last
 
 
-def drawn(rng, *leading, n=5, d_k=4, d_v=3):
-    """Draw queries, keys, values and a state, all sizes different."""
-    q, k = rng.normal(size=(2, *leading, n, d_k))
-    v = rng.normal(size=(*leading, n, d_v))
-    return q, k, v, rng.normal(size=(*leading, d_k, d_v))
+inputs = exercise.inputs(n=5, d_k=4, d_v=3)
 
 
 @exercise.usual
 def usual(rng):
-    return *drawn(rng, 2), 0.75
+    return *inputs(rng, (2,)), 0.75
 
 
 @exercise.case("Three tokens, by hand, without and with a decay of one half")
@@ -57,30 +53,30 @@ def small_example_by_hand(student, rng):
     student.expect(student(q, k, v, zeros), expected)
     expected = np.array([[8.0], [8.0], [6.0]]), np.array([[3.0], [3.0]])
     student.expect(student(q, k, v, zeros, 0.5), expected)
-    student.agrees(*drawn(rng, n=3))
+    student.agrees(*inputs(rng, n=3))
 
 
 @exercise.case("From a state of zeros, with and without a decay", weight=1.5)
 def from_nothing(student, rng):
     for decay in (1.0, float(rng.uniform(0.5, 0.9))):
-        q, k, v, state = drawn(rng)
+        q, k, v, state = inputs(rng)
         student.agrees(q, k, v, 0.0 * state, decay)
-    q, k, v, state = drawn(rng, n=4, d_v=4)
+    q, k, v, state = inputs(rng, n=4, d_v=4)
     student.agrees(q, k, v, 0.0 * state, 0.5)
 
 
 @exercise.case("From a state that earlier tokens have left", weight=1.5)
 def from_a_state(student, rng):
-    student.agrees(*drawn(rng))
-    student.agrees(*drawn(rng), float(rng.uniform(0.5, 0.9)))
-    student.agrees(*drawn(rng, n=4, d_k=4, d_v=4), 0.25)
+    student.agrees(*inputs(rng))
+    student.agrees(*inputs(rng), float(rng.uniform(0.5, 0.9)))
+    student.agrees(*inputs(rng, alike=4), 0.25)
 
 
 @exercise.case("Each sequence of a batch is handled by itself", weight=2)
 def leading_axes(student, rng):
-    student.agrees(*drawn(rng, 2), 0.75)
-    student.agrees(*drawn(rng, 2, 3), 0.5)
-    student.agrees(*drawn(rng, 4, n=4, d_k=4, d_v=4))
+    student.agrees(*inputs(rng, (2,)), 0.75)
+    student.agrees(*inputs(rng, (2, 3)), 0.5)
+    student.agrees(*inputs(rng, (4,), alike=4))
 
 
 @exercise.case(
@@ -90,7 +86,7 @@ def leading_axes(student, rng):
     pays_alone=False,
 )
 def in_two_pieces(student, rng):
-    q, k, v, state = drawn(rng, n=7)
+    q, k, v, state = inputs(rng, n=7)
     whole, last = student(q, k, v, state, 0.5)
     first, between = student(q[:3], k[:3], v[:3], state, 0.5)
     second, end = student(q[3:], k[3:], v[3:], between, 0.5)
@@ -100,17 +96,16 @@ def in_two_pieces(student, rng):
 
 @exercise.case("A single token, and vectors of one component, keep their axes")
 def smallest_sizes(student, rng):
-    student.agrees(*drawn(rng, n=1), 0.5)
-    student.agrees(*drawn(rng, 2, n=1))
-    student.agrees(*drawn(rng, d_k=1), 0.75)
-    student.agrees(*drawn(rng, d_v=1), 0.75)
+    student.agrees(*inputs(rng, n=1), 0.5)
+    student.agrees(*inputs(rng, (2,), n=1))
+    student.agrees(*inputs(rng, d_k=1), 0.75)
+    student.agrees(*inputs(rng, d_v=1), 0.75)
 
 
 @exercise.case("The arguments, the state among them, are not modified", weight=0.5)
 def arguments_stay(student, rng):
-    q, k, v, state = (rng.integers(1, 9, size=(3, 3)).astype(float) for _ in range(4))
-    student.leaves_unchanged(q, k, v, state, 0.5)
-    student.leaves_unchanged(*drawn(rng, 2))
+    student.leaves_unchanged(*inputs(rng, alike=3, whole=(1, 9)), 0.5)
+    student.leaves_unchanged(*inputs(rng, (2,)))
 
 
 exercise.edits(

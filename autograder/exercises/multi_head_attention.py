@@ -49,32 +49,10 @@ def spec(x, memory, w_q, w_k, w_v, w_o, n_heads, may_attend=None):
     return output, weights
 
 
-def tokens_and_parameters(
-    rng,
-    leading=(),
-    n=5,
-    m=7,
-    d_model=12,
-    d_memory=12,
-    n_heads=3,
-    d_k=4,
-    d_v=4,
-    d_out=12,
-):
-    """Draw x, memory, w_q, w_k, w_v and w_o; the defaults are the paper's sizes."""
-    x, memory = rng.normal(size=(*leading, n, d_model)), (*leading, m, d_memory)
-    # Scores of size 1: else the softmax has one winner, and hides what is next to it.
-    w_q = rng.normal(size=(d_model, n_heads * d_k)) / math.sqrt(d_model)
-    w_k = rng.normal(size=(d_memory, n_heads * d_k)) / math.sqrt(d_memory)
-    w_v = rng.normal(size=(d_memory, n_heads * d_v))
-    return (
-        x,
-        rng.normal(size=memory),
-        w_q,
-        w_k,
-        w_v,
-        rng.normal(size=(n_heads * d_v, d_out)),
-    )
+# As in the paper, d_model = n_heads · d_k.
+SIZES = {"d_model": 12, "d_memory": 12, "n_heads": 3, "d_k": 4, "d_v": 4, "d_out": 12}
+# Scores of size 1: else the softmax has one winner, and hides what is next to it.
+inputs = exercise.inputs(n=5, m=7, **SIZES, scaled=("w_q", "w_k"))
 
 
 def some_blocked(rng, *shape):
@@ -86,7 +64,7 @@ def some_blocked(rng, *shape):
 
 @exercise.usual
 def usual(rng):
-    return *tokens_and_parameters(rng, (2,)), 3, some_blocked(rng, 2, 5, 7)
+    return *inputs(rng, (2,)), 3, some_blocked(rng, 2, 5, 7)
 
 
 @exercise.case(
@@ -104,16 +82,16 @@ def small_example_by_hand(student, rng):
     output = np.array([[6.0, 2.0, 8.0], [4.0, 4.0, 8.0]])
     result = student(x, memory, w_q, w_k, w_v, w_o, 2)
     student.expect(result, (output, np.array([first, second])))
-    student.agrees(*tokens_and_parameters(rng, n=2, m=3, n_heads=2), 2)
+    student.agrees(*inputs(rng, n=2, m=3, n_heads=2), 2)
 
 
 @exercise.case("Heads of any size work on a batch of any shape", weight=2)
 def sizes_all_different(student, rng):
     # d_model divides by n_heads, and still is not n_heads · d_k.
     sizes = {"d_model": 15, "d_memory": 9, "n_heads": 3, "d_k": 4, "d_v": 6, "d_out": 8}
-    student.agrees(*tokens_and_parameters(rng, **sizes), 3)
-    inputs = tokens_and_parameters(rng, (2, 2), n=4, m=5, **sizes)
-    student.agrees(*inputs, 3, some_blocked(rng, 2, 2, 4, 5))
+    student.agrees(*inputs(rng, **sizes), 3)
+    arguments = inputs(rng, (2, 2), n=4, m=5, **sizes)
+    student.agrees(*arguments, 3, some_blocked(rng, 2, 2, 4, 5))
 
 
 @exercise.case(
@@ -122,11 +100,11 @@ def sizes_all_different(student, rng):
 )
 def as_many_tokens_as_heads(student, rng):
     # Here nothing about a wrong axis, or a matrix left out, shows in a shape.
-    inputs = tokens_and_parameters(rng, (3,), n=3, m=3)
-    student.agrees(*inputs, 3)
+    arguments = inputs(rng, (3,), n=3, m=3)
+    student.agrees(*arguments, 3)
     may_attend = ~np.eye(3, dtype=bool)
     may_attend[0, 2] = False  # turned, it is another mask
-    student.agrees(*inputs, 3, np.stack([may_attend, np.tri(3) > 0, may_attend]))
+    student.agrees(*arguments, 3, np.stack([may_attend, np.tri(3) > 0, may_attend]))
 
 
 @exercise.case(
@@ -134,10 +112,9 @@ def as_many_tokens_as_heads(student, rng):
 )
 def mask_of_each_sequence(student, rng):
     # As many sequences as heads: a mask for each head would have the right shape.
-    inputs = tokens_and_parameters(rng, (3,), n=4, m=5)
-    student.agrees(*inputs, 3, some_blocked(rng, 3, 4, 5))
-    inputs = tokens_and_parameters(rng, (2,), n=4, m=5)
-    student.agrees(*inputs, 3, some_blocked(rng, 2, 4, 5))
+    for batch in (3, 2):
+        arguments = inputs(rng, (batch,), n=4, m=5)
+        student.agrees(*arguments, 3, some_blocked(rng, batch, 4, 5))
 
 
 @exercise.case(
@@ -145,8 +122,7 @@ def mask_of_each_sequence(student, rng):
 )
 def one_mask_for_all(student, rng):
     # As many tokens as heads: a row for each head would have the right shape.
-    inputs = tokens_and_parameters(rng, (2,), n=3, m=5)
-    student.agrees(*inputs, 3, some_blocked(rng, 3, 5))
+    student.agrees(*inputs(rng, (2,), n=3, m=5), 3, some_blocked(rng, 3, 5))
 
 
 @exercise.case("A token with a large norm does not spoil the other rows", weight=0.5)
@@ -175,8 +151,8 @@ def others_fit_badly(student, rng):
 )
 def one_head(student, rng):
     sizes = {"d_model": 10, "n_heads": 1, "d_k": 4, "d_v": 6, "d_out": 8}
-    student.agrees(*tokens_and_parameters(rng, n=1, m=5, **sizes), 1)
-    student.agrees(*tokens_and_parameters(rng, (2,), n=4, m=5, **sizes), 1)
+    student.agrees(*inputs(rng, n=1, m=5, **sizes), 1)
+    student.agrees(*inputs(rng, (2,), n=4, m=5, **sizes), 1)
 
 
 @exercise.case(
@@ -186,7 +162,7 @@ def one_head(student, rng):
     pays_alone=False,
 )
 def heads_reordered(student, rng):
-    x, memory, w_q, w_k, w_v, w_o = tokens_and_parameters(rng)
+    x, memory, w_q, w_k, w_v, w_o = inputs(rng)
     before, _ = student(x, memory, w_q, w_k, w_v, w_o, 3)
     order = [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11]  # heads 0 and 1, with four each
     parameters = w_q[:, order], w_k[:, order], w_v[:, order], w_o[order]
@@ -199,14 +175,12 @@ def heads_reordered(student, rng):
 )
 def arguments_stay(student, rng):
     sizes = {"n": 2, "m": 3, "d_model": 4, "d_memory": 4, "n_heads": 2, "d_k": 2}
-    inputs = tokens_and_parameters(rng, **sizes, d_v=1, d_out=3)
-    student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 3))
-    inputs = tokens_and_parameters(rng, (2,), **sizes, d_v=1, d_out=3)
-    student.leaves_unchanged(*inputs, 2, some_blocked(rng, 2, 2, 3))
+    for leading in ((), (2,)):
+        arguments = inputs(rng, leading, **sizes, d_v=1, d_out=3)
+        student.leaves_unchanged(*arguments, 2, some_blocked(rng, *leading, 2, 3))
     # With all sizes alike, the result fits into an argument.
-    sizes |= {"n": 4, "m": 4}
-    inputs = tokens_and_parameters(rng, **sizes, d_v=2, d_out=4)
-    student.leaves_unchanged(*inputs, 2)
+    alike = inputs(rng, alike=4, n_heads=2, d_k=2, d_v=2)
+    student.leaves_unchanged(*alike, 2)
 
 
 exercise.edits(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import softmax
 from course_lib.self_attention import project
 
@@ -38,15 +38,12 @@ def spec(x, w_q, w_k, w_v):
     return queries, keys, values
 
 
-def parameters(rng, d_model=12, d_k=4, d_v=6):
-    """Draw w_q, w_k and w_v."""
-    sizes = (d_model, d_k), (d_model, d_k), (d_model, d_v)
-    return tuple(rng.normal(size=size) for size in sizes)
+inputs = exercise.inputs(n=5, d_model=12, d_k=4, d_v=6)
 
 
 @exercise.usual
 def usual(rng):
-    return rng.normal(size=(5, 12)), *parameters(rng)
+    return inputs(rng)
 
 
 @exercise.case(
@@ -62,22 +59,22 @@ def small_example_by_hand(student, rng):
     values = [[10], [20], [-40]]
     expected = tuple(np.array(rows, float) for rows in (queries, keys, values))
     student.expect(student(x, w_q, w_k, w_v), expected)
-    student.agrees(rng.normal(size=(3, 2)), *parameters(rng, 2, 4, 1))
+    student.agrees(*inputs(rng, n=3, d_model=2, d_v=1))
 
 
 @exercise.case("Each sequence of a batch is handled by itself", weight=2.5)
 def leading_axes(student, rng):
-    x = np.swapaxes(rng.normal(size=(2, 3, 12, 5)), -1, -2)  # rows apart in memory
-    w_q, w_k, w_v = parameters(rng)
-    student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
+    x, w_q, w_k, w_v = inputs(rng, (2, 3))
+    # Rows apart in memory.
+    student.agrees(np.asfortranarray(x), np.asfortranarray(w_q), w_k, w_v)
     # In most layers d_k and d_v are one size, and d_model is another.
-    student.agrees(rng.normal(size=(2, 3, 12)), *parameters(rng, d_v=4))
+    student.agrees(*inputs(rng, (2,), n=3, d_v=4))
 
 
 @exercise.case("With all sizes equal, a row of x is still one token", weight=1)
 def all_sizes_equal(student, rng):
     # Square matrices can be multiplied in any order, turned or not.
-    student.agrees(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
+    student.agrees(*inputs(rng, alike=4))
 
 
 @exercise.case(
@@ -87,18 +84,16 @@ def all_sizes_equal(student, rng):
     pays_alone=False,
 )
 def each_token_by_itself(student, rng):
-    x, w = rng.normal(size=(4, 4)), parameters(rng, 4, 4, 4)
+    x, *w = inputs(rng, alike=4)
     among_others = student(x, *w)
     alone = student(x[2:3], *w)
     rows = tuple(part[2:3] for part in among_others)
     student.expect(alone, rows, what="what one token gets alone")
 
 
-@exercise.case("The tokens and the parameters are not modified")
-def arguments_stay(student, rng):
-    student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
-    # With all sizes alike each product fits into an argument.
-    student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
+exercise.case("The tokens and the parameters are not modified")(
+    standard_cases.arguments_stay(inputs, dict(d_model=3, d_v=2), dict(alike=4))
+)
 
 
 exercise.edits(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention_changes import qk_norm_scores
 
 exercise = Exercise(
@@ -33,7 +33,7 @@ def spec(q, k, q_gain, k_gain):
     return scores / math.sqrt(d_k)
 
 
-def drawn(rng, *leading, n=5, m=7, d_k=4):
+def drawn(rng, leading=(), n=5, m=7, d_k=4):
     """Draw queries, keys and two gains, all sizes different."""
     q, k = rng.normal(size=(*leading, n, d_k)), rng.normal(size=(*leading, m, d_k))
     # Rows of different lengths, none of them near 0.
@@ -44,7 +44,7 @@ def drawn(rng, *leading, n=5, m=7, d_k=4):
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng, 2)
+    return drawn(rng, (2,))
 
 
 @exercise.case("One query and two keys, by hand")
@@ -63,11 +63,9 @@ def drawn_sizes(student, rng):
     student.agrees(*drawn(rng, n=7, m=3, d_k=6))
 
 
-@exercise.case("Each sequence of a batch is handled by itself", weight=2)
-def leading_axes(student, rng):
-    student.agrees(*drawn(rng, 2))
-    student.agrees(*drawn(rng, 2, 3))
-    student.agrees(*drawn(rng, 3, n=4, m=4))
+exercise.case("Each sequence of a batch is handled by itself", weight=2)(
+    standard_cases.leading_axes(drawn, (2,), (2, 3), dict(leading=(3,), n=4, m=4))
+)
 
 
 @exercise.case(
@@ -103,7 +101,7 @@ def bounded(student, rng):
 @exercise.case("A single query and vectors of one component keep their axes")
 def smallest_sizes(student, rng):
     student.agrees(*drawn(rng, n=1))
-    student.agrees(*drawn(rng, 2, n=2, m=1))
+    student.agrees(*drawn(rng, (2,), n=2, m=1))
     student.agrees(*drawn(rng, n=3, m=2, d_k=1))
 
 
@@ -111,7 +109,7 @@ def smallest_sizes(student, rng):
 def arguments_stay(student, rng):
     q, k = (rng.integers(1, 9, size=(4, 4)).astype(float) for _ in range(2))
     student.leaves_unchanged(q, k, *rng.uniform(0.5, 2.0, size=(2, 4)))
-    student.leaves_unchanged(*drawn(rng, 2))
+    student.leaves_unchanged(*drawn(rng, (2,)))
 
 
 exercise.edits(

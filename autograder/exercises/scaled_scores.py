@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import scaled_scores
 
 exercise = Exercise(
@@ -24,9 +24,12 @@ def spec(q, k):
     return scores
 
 
+inputs = exercise.inputs(n=5, m=7, d_k=4)
+
+
 @exercise.usual
 def usual(rng):
-    return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
+    return inputs(rng, (2,))
 
 
 @exercise.case("Two queries and three keys of size 4 give these six scores", weight=0.5)
@@ -40,13 +43,12 @@ def small_example_by_hand(student, rng):
 @exercise.case("Each score is a dot product over the square root of d_k", weight=0.5)
 def divided_by_root_of_d_k(student, rng):
     student.agrees(np.array([[1.0, 2, 0], [3, 0, -1]]), np.array([[4.0, 1, 5]]))
-    student.agrees(rng.normal(size=(5, 9)), rng.normal(size=(7, 9)))
+    student.agrees(*inputs(rng, d_k=9))
 
 
-@exercise.case("Each sequence of a batch is scored by itself", weight=3)
-def leading_axes(student, rng):
-    student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
-    student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
+exercise.case("Each sequence of a batch is scored by itself", weight=3)(
+    standard_cases.leading_axes(inputs, (2,), (2, 3))
+)
 
 
 @exercise.case(
@@ -54,29 +56,25 @@ def leading_axes(student, rng):
 )
 def sizes_all_alike(student, rng):
     # Here a wrong axis gives the right shape, so only the numbers can show it.
-    student.agrees(rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 3)))
+    student.agrees(*inputs(rng, (3,), alike=3))
 
 
 @exercise.fine_point("Queries and keys of integers give the same scores")
 def whole_numbers(student, rng):
-    q, k = rng.integers(-4, 5, size=(5, 3)), rng.integers(-4, 5, size=(7, 3))
-    student.agrees(q, k)
+    student.agrees(*inputs(rng, dtype=int, d_k=3, whole=(-4, 5)))
 
 
 @exercise.case(
     "With one query and d_k = 1 the scores are plain products", visible=False
 )
 def one_number_per_key(student, rng):
-    q, k = rng.normal(size=(1, 1)), rng.normal(size=(6, 1))
+    q, k = inputs(rng, n=1, m=6, d_k=1)
     student.expect(student(q, k), q * k.T)
 
 
-@exercise.case("The queries and keys are not modified")
-def arguments_stay(student, rng):
-    q, k = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
-    student.leaves_unchanged(q.astype(float), k.astype(float))
-    # With all sizes alike, the result fits into an argument.
-    student.leaves_unchanged(rng.normal(size=(3, 3)), rng.normal(size=(3, 3)))
+exercise.case("The queries and keys are not modified")(
+    standard_cases.arguments_stay(inputs, dict(n=2, m=3, whole=(1, 9)), dict(alike=3))
+)
 
 
 exercise.edits(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.attention import exercise as attention_exercise
 from autograder.exercises.project import exercise as project_exercise
 from course_lib.self_attention import project, self_attention
@@ -53,15 +53,12 @@ def spec(x, w_q, w_k, w_v):
     return output, weights
 
 
-def parameters(rng, d_model=12, d_k=4, d_v=6):
-    """Draw w_q, w_k and w_v that give queries and keys of numbers around 1."""
-    sizes = (d_model, d_k), (d_model, d_k), (d_model, d_v)
-    return tuple(rng.normal(size=size) / math.sqrt(d_model) for size in sizes)
+inputs = exercise.inputs(n=5, d_model=12, d_k=4, d_v=6, scaled=("w_q", "w_k", "w_v"))
 
 
 @exercise.usual
 def usual(rng):
-    return rng.normal(size=(2, 5, 12)), *parameters(rng)
+    return inputs(rng, (2,))
 
 
 @exercise.case("Three tokens give this output and these weights", weight=0.5)
@@ -80,14 +77,14 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Each sequence of a batch is handled by itself", weight=2)
 def batch_of_sequences(student, rng):
-    student.agrees(rng.normal(size=(2, 5, 12)), *parameters(rng))
+    student.agrees(*inputs(rng, (2,)))
 
 
 @exercise.case("Any number of axes may come first", weight=2)
 def leading_axes(student, rng):
-    x = np.swapaxes(rng.normal(size=(2, 3, 7, 5)), -1, -2)  # rows apart in memory
-    w_q, w_k, w_v = parameters(rng, 7, 4, 6)
-    student.agrees(x, np.asfortranarray(w_q), w_k, w_v)
+    x, w_q, w_k, w_v = inputs(rng, (2, 3), d_model=7)
+    # Rows apart in memory.
+    student.agrees(np.asfortranarray(x), np.asfortranarray(w_q), w_k, w_v)
 
 
 @exercise.case(
@@ -95,7 +92,7 @@ def leading_axes(student, rng):
 )
 def all_sizes_equal(student, rng):
     # Axes that are as long as one another can be exchanged and nothing stops.
-    student.agrees(rng.normal(size=(4, 4, 4)), *parameters(rng, 4, 4, 4))
+    student.agrees(*inputs(rng, (4,), alike=4))
 
 
 @exercise.case("A single token attends to itself, and gets its own value", weight=0.5)
@@ -140,7 +137,7 @@ def large_scores(student, rng):
     pays_alone=False,
 )
 def tokens_permuted(student, rng):
-    x, w = rng.normal(size=(5, 12)), parameters(rng)
+    x, *w = inputs(rng)
     order = [2, 4, 1, 0, 3]
     output, weights = student(x, *w)
     expected = output[order], weights[order][:, order]
@@ -149,11 +146,9 @@ def tokens_permuted(student, rng):
     )
 
 
-@exercise.case("The tokens and the parameters are not modified", weight=1)
-def arguments_stay(student, rng):
-    student.leaves_unchanged(rng.normal(size=(5, 3)), *parameters(rng, 3, 4, 2))
-    # With all sizes alike, the result fits into an argument.
-    student.leaves_unchanged(rng.normal(size=(4, 4)), *parameters(rng, 4, 4, 4))
+exercise.case("The tokens and the parameters are not modified", weight=1)(
+    standard_cases.arguments_stay(inputs, dict(d_model=3, d_v=2), dict(alike=4))
+)
 
 
 @exercise.right_answer

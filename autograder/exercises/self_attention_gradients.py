@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from autograder.exercises.project import exercise as project_exercise
 from course_lib.attention import scaled_scores, softmax, softmax_jacobian
 from course_lib.self_attention import self_attention_gradients
@@ -60,20 +60,13 @@ def spec(x, w_q, w_k, w_v, grad_output):
     return tuple(derivatives)
 
 
-def drawn(rng, n=5, d_model=7, d_k=3, d_v=4):
-    """Draw x, w_q, w_k, w_v and grad_output with scores around 1.
-
-    d_k : not 4, where √d_k is d_k / 2
-    """
-    sizes = (n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v), (n, d_v)
-    x, w_q, w_k, w_v, grad_output = (rng.normal(size=size) for size in sizes)
-    root = math.sqrt(d_model)
-    return x, w_q / root, w_k / root, w_v / root, grad_output
+# d_k is not 4, where √d_k is d_k / 2.
+inputs = exercise.inputs(n=5, d_model=7, d_k=3, d_v=4, scaled=("w_q", "w_k", "w_v"))
 
 
 @exercise.usual
 def usual(rng):
-    return drawn(rng)
+    return inputs(rng)
 
 
 @exercise.case(
@@ -94,7 +87,7 @@ def small_example_by_hand(student, rng):
 
 @exercise.case("Moving a number of w_v moves the loss as its derivative says")
 def parameters_of_the_values(student, rng):
-    arguments = drawn(rng)
+    arguments = inputs(rng)
     d_w_v = student(*arguments)[3]
     student.expect(d_w_v, spec(*arguments)[3], what="the derivative by w_v")
 
@@ -103,7 +96,7 @@ def parameters_of_the_values(student, rng):
     "Moving a number of w_q or w_k moves the loss as its derivative says", weight=2
 )
 def parameters_of_the_scores(student, rng):
-    arguments = drawn(rng)
+    arguments = inputs(rng)
     derivatives, expected = student(*arguments), spec(*arguments)
     student.expect(derivatives[1], expected[1], what="the derivative by w_q")
     student.expect(derivatives[2], expected[2], what="the derivative by w_k")
@@ -111,7 +104,7 @@ def parameters_of_the_scores(student, rng):
 
 @exercise.case("Moving a number of x moves the loss as its derivative says", weight=3)
 def tokens(student, rng):
-    arguments = drawn(rng)
+    arguments = inputs(rng)
     student.expect(
         student(*arguments)[0], spec(*arguments)[0], what="the derivative by x"
     )
@@ -122,7 +115,7 @@ def tokens(student, rng):
 )
 def all_sizes_equal(student, rng):
     # Square tables let a transposition through that other sizes would stop.
-    student.agrees(*drawn(rng, 4, 4, 4, 4))
+    student.agrees(*inputs(rng, alike=4))
 
 
 @exercise.case(
@@ -149,7 +142,7 @@ def one_token(student, rng):
     pays_alone=False,
 )
 def same_values(student, rng):
-    x, w_q, w_k, w_v, grad_output = drawn(rng)
+    x, w_q, w_k, w_v, grad_output = inputs(rng)
     x[:, 0], w_v[1:] = 2.0, 0.0
     expected = np.zeros((7, 3))
     derivatives = student(x, w_q, w_k, w_v, grad_output)
@@ -174,9 +167,9 @@ def one_long_token(student, rng):
     )
 
 
-@exercise.case("None of the five arguments is modified", weight=0.5)
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*drawn(rng))
+exercise.case("None of the five arguments is modified", weight=0.5)(
+    standard_cases.arguments_stay(inputs, ())
+)
 
 
 exercise.edits(

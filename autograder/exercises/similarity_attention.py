@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.attention import similarity_attention
 
 exercise = Exercise(
@@ -39,9 +39,12 @@ def spec(x, y):
     return result
 
 
+inputs = exercise.inputs(n=5, m=7, d=4)
+
+
 @exercise.usual
 def usual(rng):
-    return rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4))
+    return inputs(rng, (2,))
 
 
 @exercise.case("Two rows that attend to three rows give the right mix", weight=0.5)
@@ -54,10 +57,9 @@ def small_example_by_hand(student, rng):
     student.expect(student(x, y), np.array([first, second]))
 
 
-@exercise.case("Each sequence of a batch is handled by itself", weight=3.5)
-def leading_axes(student, rng):
-    student.agrees(rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 7, 4)))
-    student.agrees(rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(2, 3, 7, 4)))
+exercise.case("Each sequence of a batch is handled by itself", weight=3.5)(
+    standard_cases.leading_axes(inputs, (2,), (2, 3))
+)
 
 
 @exercise.case(
@@ -66,8 +68,8 @@ def leading_axes(student, rng):
 def as_many_rows_in_both(student, rng):
     # Only here do x and y have one shape, so that one can stand for the other; with all
     # sizes alike a wrong axis of the batch gives the right shape too.
-    student.agrees(rng.normal(size=(5, 4)), rng.normal(size=(5, 4)))
-    student.agrees(rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3, 3)))
+    student.agrees(*inputs(rng, m=5))
+    student.agrees(*inputs(rng, (3,), alike=3))
 
 
 @exercise.case(
@@ -100,23 +102,19 @@ def one_row_wins(student, rng):
 
 @exercise.case("If one row of x is very long, all mixes are still right", weight=0.5)
 def one_long_row(student, rng):
-    x, y = rng.normal(size=(5, 4)), rng.normal(size=(7, 4))
+    x, y = inputs(rng)
     x[2] *= 5000.0  # e to the power of the other rows' products minus its own is 0
     student.agrees(x, y)
 
 
 @exercise.fine_point("Rows of integers are mixed like any others")
 def whole_numbers(student, rng):
-    x, y = rng.integers(-2, 3, size=(2, 3)), rng.integers(-2, 3, size=(4, 3))
-    student.agrees(x, y)
+    student.agrees(*inputs(rng, dtype=int, n=2, m=4, d=3, whole=(-2, 3)))
 
 
-@exercise.case("The rows of x and y are not modified", weight=0.5)
-def arguments_stay(student, rng):
-    x, y = rng.integers(1, 9, size=(2, 4)), rng.integers(1, 9, size=(3, 4))
-    student.leaves_unchanged(x.astype(float), y.astype(float))
-    # With all sizes alike, the result fits into an argument.
-    student.leaves_unchanged(rng.normal(size=(3, 3)), rng.normal(size=(3, 3)))
+exercise.case("The rows of x and y are not modified", weight=0.5)(
+    standard_cases.arguments_stay(inputs, dict(n=2, m=3, whole=(1, 9)), dict(alike=3))
+)
 
 
 @exercise.case(
@@ -125,7 +123,7 @@ def arguments_stay(student, rng):
     weight=0.5,
 )
 def batch_of_one(student, rng):
-    student.agrees(rng.normal(size=(1, 5, 4)), rng.normal(size=(1, 7, 4)))
+    student.agrees(*inputs(rng, (1,)))
 
 
 exercise.edits(

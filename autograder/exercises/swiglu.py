@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from autograder import Exercise, families
+from autograder import Exercise, families, standard_cases
 from course_lib.nn.modern_block import swiglu
 
 exercise = Exercise(
@@ -63,10 +63,9 @@ def small_example_by_hand(student, rng):
     student.agrees(*inputs(rng, (2,), d_model=3, d_ff=4))
 
 
-@exercise.case("Each token of each sequence is answered by itself, in any batch")
-def leading_axes(student, rng):
-    for leading in ((), (5,), (2, 3), (2, 2, 3)):
-        student.agrees(*inputs(rng, leading))
+exercise.case("Each token of each sequence is answered by itself, in any batch")(
+    standard_cases.leading_axes(inputs, (), (5,), (2, 3), (2, 2, 3))
+)
 
 
 @exercise.case("With d_ff = d_model, each matrix keeps its task and its axes")
@@ -81,9 +80,9 @@ def large_gates(student, rng):
     student.agrees(x, w_gate * 300, w_up, w_down)
 
 
-@exercise.case("Numbers of float64 are answered, too")
-def double_precision(student, rng):
-    student.agrees(*inputs(rng, (4,), np.float64))
+exercise.case("Numbers of float64 are answered, too")(
+    standard_cases.double_precision(inputs, (4,))
+)
 
 
 @exercise.case(
@@ -98,9 +97,9 @@ def three_times_as_large(student, rng):
     student.expect(result, expected, what="the result for 3 w_up")
 
 
-@exercise.case("`x` and the parameters are not modified")
-def arguments_stay(student, rng):
-    student.leaves_unchanged(*inputs(rng, (3,), d_ff=5))
+exercise.case("`x` and the parameters are not modified")(
+    standard_cases.arguments_stay(inputs, dict(leading=(3,), d_ff=5))
+)
 
 
 exercise.edits(

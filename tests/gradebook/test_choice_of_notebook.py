@@ -1,15 +1,13 @@
 """Which notebook of a submission is graded: the same with both commands, and said."""
 
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 
-from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission, open_course
+from tests.processes import run_in
+from tests.submissions import LESSON, MAX_POINTS, Submission, open_course
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 GRADES = (
@@ -23,15 +21,7 @@ BY_HAND = "UPDATE grade SET manual_score = 1.0 WHERE id IN (SELECT id FROM grade
 
 def call(root, *command):
     """Run a command in the course folder; return exit code and what it has printed."""
-    path = os.pathsep.join([str(COURSE.root), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": path, "HOME": str(root)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    run = run_in(root, "-m", *command)
     return run.returncode, " ".join((run.stdout + run.stderr).split())
 
 

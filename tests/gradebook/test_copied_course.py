@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from autograder.demo.sample_class import make_folder
 from autograder.gradebook.database import Gradebook
 from autograder.gradebook.settings import database_path
 from autograder.gradebook.writing import GradebookEntry
+from tests.processes import run_in
 from tests.submissions import COURSE, EXERCISES, LESSON
 
 pytestmark = pytest.mark.thorough
@@ -31,18 +31,8 @@ PARTS = (
 
 def call(folder, *command):
     scripts = Path(sys.executable).parent
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(COURSE.root), os.getenv("PYTHONPATH", "")]),
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-    }
-    run = subprocess.run(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    run = run_in(folder, "-m", *command, PATH=path)
     assert run.returncode == 0, run.stdout + run.stderr
 
 

@@ -19,6 +19,7 @@ from autograder.grading.release import load_release
 from autograder.grading.submission import Submission as SubmittedFile
 from tests.grading.fake_workers import replace_workers
 from tests.grading.ordinary import as_ordinary_user, why_not
+from tests.processes import run_in
 from tests.submissions import COURSE, LESSON, Submission, open_course
 
 SECRET, TIMESTAMP = "submission_secret.txt", "timestamp.txt"
@@ -46,11 +47,7 @@ print("secrets:", [each for each in found if "/nbgrader/tests/" not in each])
 
 def call(root, *command):
     """Run a command in a course folder; return what it has printed."""
-    path = os.pathsep.join([str(COURSE.root), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": path, "HOME": str(root)}
-    run = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, timeout=300
-    )
+    run = run_in(root, *command)
     assert run.returncode == 0, run.stdout + run.stderr
     return " ".join((run.stdout + run.stderr).split())
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import sqlite3
 import stat
-import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from autograder.gradebook.entrance import guard_timestamps
 from autograder.gradebook.writing import GradebookEntry
 from tests.gradebook.fake_grader import asked
 from tests.gradebook.untrusted import Page
+from tests.processes import run_in
 from tests.submissions import COURSE, EXERCISES, LESSON, Submission
 
 pytestmark = pytest.mark.thorough
@@ -50,15 +50,7 @@ print(json.dumps([answers, row["autograded"]]))
 
 def nbgrader(root, *arguments, start=("-m", "nbgrader")):
     """Run nbgrader in a course folder; return the finished process."""
-    path = os.pathsep.join([str(COURSE.root), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *start, *arguments],
-        cwd=root,
-        env=os.environ | {"PYTHONPATH": path, "HOME": str(root)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_in(root, *start, *arguments)
 
 
 def folder(root, step, student):

@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def _names(exercise: Exercise) -> list[str]:
     return [*dict.fromkeys(axes)] if all(map(str.isidentifier, axes)) else []
 
 
-def _call(exercise: Exercise, sizes: dict[str, int], rng: np.random.Generator) -> Call:
+def _call(exercise: Exercise, sizes: dict[str, Any], rng: np.random.Generator) -> Call:
     return Call(exercise.inputs(**sizes)(rng)[: len(_needed(exercise))])
 
 
