@@ -182,6 +182,7 @@ def test_formgraders_list_is_not_stopped_by_a_timestamp(tmp_path, monkeypatch, w
     before = NbGraderAPI.get_submitted_timestamp
     monkeypatch.setattr(NbGraderAPI, "get_submitted_timestamp", before)  # to restore it
     monkeypatch.setitem(sys.modules, "nbgrader.server_extensions.formgrader", None)
+    monkeypatch.setattr("autograder.gradebook.entrance.serve_formulas", lambda: None)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(COURSE.root))
     config = config.load_config()
     config.CourseDirectory.root = str(tmp_path)
