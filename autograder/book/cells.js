@@ -116,7 +116,7 @@
       const text = cell.area.value;
       const extras = cell.about.draws || DRAWS.test(text) ? ["lessons", "drawing"] : ["lessons"];
       const request = { cell: cell.about.id, text, answers: answersAbove(cell) };
-      const result = await python.ask("cells_in_page.run_json", request, extras);
+      const result = await python.ask("cells.run_json", request, extras);
       if (!result.sentence) cell.ranIn = python.worker;
       if (!mayLack || !result.unknown) cell.end(result);
       return result;

@@ -90,7 +90,7 @@
       area.dataset.leave = "";
       showWorking(true, stop, [checkButton]);
       const earlier = Object.fromEntries(about.uses.map((each) => [each, read("answer", each) ?? ""]));
-      const result = await python.ask("browser.check_json", { name, text, earlier, imports: about.imports }, about.extras);
+      const result = await python.ask("check.check_json", { name, text, earlier, imports: about.imports }, about.extras);
       showWorking(false, stop, [checkButton]);
       judged = text;
       show(result);

@@ -165,7 +165,7 @@
      */
     ask(call, request, extras = []) {
       this.start();
-      this.doing = call === "browser.check_json" ? "Checking …" : "Running …";
+      this.doing = call === "check.check_json" ? "Checking …" : "Running …";
       if (this.isReady) this.sayChecking();
       else this.say(this.loading());
       return new Promise((resolve) => {

@@ -3,13 +3,13 @@
 
 let python, interpreter, extras;
 const UNLOADED = "What this needs could not be loaded. Your text is still here: try again.";
-// Returns a function by its name below `autograder`, such as browser.check_json.
+// Returns a function by its name below `autograder.book.in_page`, such as check.check_json.
 const FIND = `
 import importlib
-from autograder.book.in_page import check as browser
+import autograder.book.in_page.check
 def find(call):
     module, _, name = call.partition(".")
-    return getattr(importlib.import_module("autograder." + module), name)
+    return getattr(importlib.import_module("autograder.book.in_page." + module), name)
 find
 `;
 const known = new Map(); // addresses of files, and their digests
@@ -103,7 +103,7 @@ self.onmessage = async ({ data }) => {
   try {
     const { find } = await python;
     if (data.prepare) {
-      find("browser.prepare")(data.prepare);
+      find("check.prepare")(data.prepare);
       return;
     }
     const missing = (data.extras ?? []).filter((name) => name in extras);

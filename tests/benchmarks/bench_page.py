@@ -62,7 +62,7 @@ ASK = """async requests => {
     const times = [];
     for (const request of requests) {
         const start = performance.now();
-        await attentionCourse.python.ask("browser.check_json", request);
+        await attentionCourse.python.ask("check.check_json", request);
         times.push((performance.now() - start) / 1000);
     }
     return times;

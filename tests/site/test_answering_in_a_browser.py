@@ -52,8 +52,8 @@ report.escape = str
 def softmax(x, axis=-1):
     raise ValueError({FORGED!r})
 """,
-    f"""from autograder.book.in_page import check as browser
-browser.PageReport.html = lambda self: {FORGED!r}
+    f"""from autograder.book.in_page import check
+check.PageReport.html = lambda self: {FORGED!r}
 {RIGHT}""",
 )
 STUB_END = "raise NotImplementedError  # replace this line with your answer\n"
@@ -93,7 +93,7 @@ CHECK_ALL = """async ([live, requests]) => {
         const load = { pyodide, files, later: [], lock, wheel, extras: {} };
         worker.postMessage({ load });
         requests.forEach((request, id) =>
-            worker.postMessage({ id, call: "browser.check_json", request }));
+            worker.postMessage({ id, call: "check.check_json", request }));
     });
 }"""
 

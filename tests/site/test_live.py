@@ -234,3 +234,16 @@ def test_book_of_its_own_pyodide_asks_no_network(tmp_path, monkeypatch):
     assert (site / "other.html").read_text(encoding="utf-8") == PAGE
     write_live(site)
     assert not (site / LIVE / "pyodide").exists()
+
+
+def test_scripts_call_functions_that_are_there():
+    scripts = [path.read_text(encoding="utf-8") for path in live.HERE.glob("*.js")]
+    (text,) = re.findall(r"const FIND = `(.+?)`", "".join(scripts), re.DOTALL)
+    *lines, find = text.strip().splitlines()
+    names = {}
+    exec("\n".join(lines), names)
+    called = set(re.findall(r'(?:find|\.ask)\("([\w.]+)"', "".join(scripts)))
+    compared = set(re.findall(r'call === "([\w.]+)"', "".join(scripts)))
+    assert called == {"cells.run_json", "check.check_json", "check.prepare"}
+    assert compared <= called
+    assert all(callable(names[find](name)) for name in called)
