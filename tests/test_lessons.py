@@ -9,9 +9,10 @@ import nbformat
 import pytest
 
 from autograder.checking import bank
-from autograder.checking.registry import exercise_names, load
+from autograder.checking.registry import exercise_names, exercises_of, load
 from autograder.course import Course
 from autograder.course.shown_code import without_assertions
+from autograder.messages.report import DATA_TYPE
 from autograder.notebooks.source import LessonSource, solution
 from course_lib.figures.alternatives import digest
 from tests.lesson_parts import (
@@ -192,3 +193,20 @@ def test_pictures_reach_the_page_with_alternative_text(lesson):
     for html in pictures:
         alt = re.search(r'alt="([^"]+)"', html)[1]
         assert len(alt.split()) >= 5 and "the course does not describe" not in alt
+
+
+@pytest.mark.parametrize("lesson", COURSE.lessons)
+def test_teachers_reports_name_the_cases_of_the_bank(lesson):
+    notebook = nbformat.read(COURSE.teacher(lesson), as_version=4)
+    reports = [
+        output["data"][DATA_TYPE]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if DATA_TYPE in output.get("data", {})
+    ]
+    for report in reports:
+        cases = load(report["exercise"]).cases
+        assert {*report["cases"]} == {each.name for each in cases if each.visible}
+    names = {each.name for each in exercises_of(lesson)}
+    assert {each["exercise"] for each in reports} == names

@@ -149,6 +149,15 @@ def test_what_is_no_answer_is_said_in_a_sentence(text, sentence):
     assert len(report["text"]) < page_check.MAX_ERROR + 500
 
 
+def test_name_that_the_text_does_not_define_is_missing():
+    imports = ["from course_lib.attention import softmax"]
+    earlier = {"scaled_scores": RIGHT}  # it defines another name than its own
+    for name, above in (("softmax", {"imports": imports}), ("attention", {})):
+        missing = check_text(name, "x = 1")
+        assert missing["kind"] == "error"
+        assert check_text(name, "x = 1", earlier, **above) == missing
+
+
 def test_unknown_exercise_is_a_sentence():
     report = check_text("no_such_exercise", RIGHT)
     assert report["kind"] == "error" and "cannot be checked here" in report["text"]

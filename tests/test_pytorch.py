@@ -90,13 +90,14 @@ class Full:
     free = 3e8
 
 
-@pytest.mark.parametrize("kind", ["stopped", "failed"])
+@pytest.mark.parametrize("kind", ["stopped", "failed", "elsewhere"])
 def test_installing_that_ends_early_is_one_sentence(machine, monkeypatch, capsys, kind):
     def run(line):
         assert line[:4] == [sys.executable, "-m", "pip", "install"]
         if kind == "stopped":
             raise KeyboardInterrupt
-        return 1
+        # "elsewhere": pip has put it into another environment than this Python's.
+        return int(kind == "failed")
 
     monkeypatch.setattr(pytorch, "_run", run)
     assert pytorch.install() == 1

@@ -95,6 +95,12 @@ def test_misconceptions_that_change_different_text_go_together():
     assert CODE.joined(one, ()) == one
 
 
+def test_misconceptions_that_share_an_edit_do_not_go_together():
+    one = CODE.read(["0.0 -> 1.0"])
+    with_one = CODE.read(["0.0 -> 1.0", "len(x) -> 2"])
+    assert CODE.joined(one, one) is CODE.joined(one, with_one) is None
+
+
 TEXT = """
 starts_at_one: 0.0 -> 1.0
   Your mean begins

@@ -109,6 +109,11 @@ def test_fine_points_get_a_tenth_of_the_points_at_most():
     message = r"double \(autograder/exercises/double.py\): 4 fine .* leave out fourth"
     with pytest.raises(ValueError, match=message):
         exercise.fine_point("One too many")(one_more)
+    exact = with_fine_points(minutes=10)
+    for name in ("second", "third", "fourth"):
+        one_more.__name__ = name
+        exact.fine_point("One more", visible=False)(one_more)
+    assert sum(case.points for case in exact.cases if case.fine_point) == 1.0
     with pytest.raises(ValueError, match="more than a tenth of its 2 points"):
         with_fine_points(minutes=2)
 

@@ -126,6 +126,22 @@ def test_inputs_of_a_case_do_not_depend_on_other_cases():
     )
 
 
+def test_cases_with_the_same_code_draw_different_inputs():
+    def draw(student, rng):
+        student.agrees(rng.normal(size=3))
+
+    drawn = []
+    for reference in (double, shift):
+        exercise = Exercise(reference, lesson="none", minutes=5, difficulty=1)
+        exercise.spec(reference)
+        for name in ("one", "other"):
+            run = types.FunctionType(draw.__code__, draw.__globals__, name)
+            exercise.case("A draw")(run)
+        calls = judged(exercise, reference).calls
+        drawn += [tuple(call.arguments[0].tolist()) for call in calls]
+    assert len({*drawn}) == len(drawn) == 4
+
+
 def stub(x):
     raise NotImplementedError
 

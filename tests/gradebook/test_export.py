@@ -164,6 +164,16 @@ def test_student_of_only_one_lesson_has_a_row():
     )
 
 
+@pytest.mark.parametrize("kind", ["csv", "canvas", "moodle"])
+def test_students_of_different_lessons_have_a_row_each(kind):
+    book = {
+        FIRST: a_class(grades("zoe", 1.0, 1.0)),
+        SECOND: a_class(grades("asa", 1.0, 1.0)),
+    }
+    text = export_file(kind, book).text
+    assert "asa" in text and "zoe" in text
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -13,6 +13,7 @@ from autograder.demo.sample_class import right_answer
 from autograder.grading import judging
 from autograder.grading.budget import Budget, TimedOutOnce
 from autograder.grading.engine import Engine
+from autograder.grading.identity import course_seed
 from autograder.grading.submission import Submission as HandedIn
 from tests.grading.engines import SEED, engine_of, processes_of
 from tests.submissions import (
@@ -277,6 +278,12 @@ def test_other_seed_gives_other_inputs_and_the_same_marks(
     other = engine.grade(path)[0]
     assert one.as_json() != other.as_json()
     assert one.points == other.points
+
+
+def test_engine_without_a_seed_takes_the_one_of_the_course(root):
+    engine = Engine(Course(root), LESSON)
+    engine.__exit__()
+    assert engine.seed == course_seed(Course(root))
 
 
 def test_results_are_plain_json_without_times(grade):

@@ -5,7 +5,9 @@ import contextlib
 import pytest
 
 from autograder.commands import judge as judge_module
+from autograder.course import Course
 from autograder.grading import sandbox
+from autograder.grading.identity import course_seed
 from tests.grading.class_folder import (
     refusal,
 )
@@ -30,6 +32,37 @@ def judged(call, engine, monkeypatch):
     ready = contextlib.nullcontext(engine)
     monkeypatch.setattr(judge_module, "Engine", lambda *_, **__: ready)
     return lambda path: call("judge", str(path))
+
+
+@pytest.fixture
+def seeds(call, engine, monkeypatch):
+    """Return the seeds with which calls of ``judge`` have started their engines."""
+    started = []
+
+    def start(*_, seed, **__):
+        started.append(seed)
+        return contextlib.nullcontext(engine)
+
+    monkeypatch.setattr(judge_module, "Engine", start)
+    return started
+
+
+@pytest.mark.sandbox
+def test_judge_draws_from_the_seed_of_the_course(root, call, seeds):
+    path = Submission().write(root, "amara")
+    call("judge", path)
+    assert seeds == [course_seed(Course(root))]
+
+
+@pytest.mark.sandbox
+def test_judge_without_a_course_draws_anew_each_time(
+    tmp_path, monkeypatch, call, seeds
+):
+    path = Submission().write(tmp_path, "amara")
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        call("judge", path)
+    assert len({*seeds}) == 2
 
 
 @pytest.mark.sandbox

@@ -11,6 +11,7 @@ from autograder.gradebook.database import Gradebook
 from autograder.gradebook.exporters import AutogradeExporter
 from autograder.gradebook.service import Service, service
 from autograder.grading.budget import Budget
+from autograder.grading.identity import course_seed
 from autograder.grading.journal import Journal
 from tests.grading import fake_workers
 from tests.submissions import LESSON, Submission
@@ -48,6 +49,12 @@ def test_autograded_returns_notebook_and_enters_points(asked, course):
     assert any("# amara" in "".join(c["source"]) for c in notebook["cells"])
     assert points(course) == {"amara": 1.0}
     assert not (course.root / "autograded").exists()  # nbgrader writes it
+
+
+def test_workers_judge_with_the_seed_of_the_course(asked, course):
+    hand_in(course, "amara")
+    asked.autograded(LESSON, "amara", ["amara"])
+    assert asked._workers.settings.seed == course_seed(course)
 
 
 def test_second_student_uses_the_same_worker(asked, course):

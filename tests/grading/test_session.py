@@ -564,6 +564,14 @@ def test_hidden_input_may_name_a_line_of_the_answers_cell(sandbox, text, number)
         assert call(session, "f", 1).raised.line_number == number
 
 
+def test_hidden_input_leaves_no_cause_of_an_exception(sandbox):
+    answer = solution("f", "def f(x):\n    return [1, 2][x]")
+    with session_of(sandbox, answer, check("f")) as session:
+        assert "beyond the end" in call(session, "f", 7).raised.cause
+        session.hidden = True
+        assert call(session, "f", 7).raised.cause == ""
+
+
 # --- one exercise alone ----------------------------------------------------------
 
 

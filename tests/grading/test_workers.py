@@ -1,6 +1,7 @@
 """Processes that grade beside each other: one that dies costs no submission."""
 
 import contextlib
+import multiprocessing
 import shutil
 import signal
 import tempfile
@@ -11,9 +12,11 @@ import psutil
 import pytest
 
 from autograder.course import Course, CourseError
+from autograder.grading import workers as workers_module
+from autograder.grading.inside.isolation import Limits
 from autograder.grading.release import load_release
 from autograder.grading.submission import Submission as HandedIn
-from autograder.grading.workers import GradingTask, Settings, Workers
+from autograder.grading.workers import Folders, GradingTask, Settings, Workers
 from tests.grading import fake_workers
 from tests.grading.engines import SEED, SHORT
 from tests.submissions import COURSE, LESSON, MAX_POINTS, Submission
@@ -119,6 +122,34 @@ def test_early_exit_ends_every_process(fake, scratch):
         assert len(running_children()) == 2
     assert running_children() == []
     assert [*scratch.iterdir()] == []
+
+
+def test_engine_of_a_worker_gets_all_settings_of_the_run(monkeypatch, tmp_path):
+    started = {}
+
+    @contextlib.contextmanager
+    def engine(course, lesson, **options):
+        started.update(options, root=course.root, lesson=lesson)
+        yield
+
+    monkeypatch.setattr(workers_module, "Engine", engine)
+    ours, others = multiprocessing.Pipe()
+    ours.close()  # there is no task
+    limits = Limits(memory=2**28)
+    wanted = Settings(LESSON, SEED, 1, False, SHORT, limits)
+    workers_module.work(others, Folders(COURSE.root, tmp_path), wanted, 5)
+    others.close()
+    assert started == {
+        "root": COURSE.root,
+        "lesson": LESSON,
+        "folder": tmp_path,
+        "isolation": "none",
+        "budget": SHORT,
+        "limits": limits,
+        "seed": SEED,
+        "worker": 5,
+        "control": None,
+    }
 
 
 def test_workers_ignore_keyboard_interrupt(fake):

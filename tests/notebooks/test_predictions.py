@@ -51,5 +51,16 @@ def test_code_follows_each_prediction(lesson):
             assert cells[at + 1].kind == "code", f"line {cell.line}: no run below it"
 
 
+@pytest.mark.parametrize(
+    ("code", "tells"),
+    [("12", True), ("'apples'", True), ("3", False), ("12 == 3", True)],
+)
+def test_code_with_one_word_of_the_answer_tells_it(tmp_path, code, tells):
+    options = "# - [ ] Three pears.\n# - [x] Twelve apples.\n"
+    text = f"{TOP}# %% [markdown]\n{QUESTION}{options}\n# %%\nprint({code})\n"
+    *_, cell = LessonSource(write_lesson(tmp_path, text)).cells
+    assert (cell.kind, cell.tells) == ("code", tells)
+
+
 def test_cell_without_options_stays_as_it_is():
     assert read_prediction("**Predict** it.") == ("**Predict** it.", None)
