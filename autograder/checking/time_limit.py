@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.checking.own_time import LAST_RESORT, ProcessorQueue, TimeLeft
 
-RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
+RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything; doubled
 AT_ONCE = 1e-6  # seconds; none at all would be no alarm
 
 
@@ -48,15 +48,19 @@ class _Alarm:
 
     def __init__(self, seconds: float, last_resort: float) -> None:
         self.left = TimeLeft(seconds, ProcessorQueue("self"), last_resort)
+        self.retry = RETRY_SECONDS
 
     def set(self) -> None:
         seconds = max(self.left(), AT_ONCE)
-        signal.setitimer(signal.ITIMER_REAL, seconds, RETRY_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def ring(self, *_: Any) -> None:
-        if self.left() <= 0:
-            raise TimeLimitExceeded
-        self.set()
+        if self.left() > 0:
+            self.set()
+            return
+        signal.setitimer(signal.ITIMER_REAL, self.retry)
+        self.retry *= 2
+        raise TimeLimitExceeded
 
 
 @contextlib.contextmanager
@@ -69,11 +73,27 @@ def _limit_by_alarm(seconds: float, last_resort: float) -> Iterator[None]:
             alarm.set()
             yield
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:  # once more: the alarm may have gone off in the line above
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            _surely(_stop_alarms)
+    finally:  # once more: the alarm may have gone off before the line above
+        _surely(_stop_alarms)
         signal.signal(signal.SIGALRM, before)
         _Alarm.current = outer
+
+
+def _stop_alarms() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _surely(end: Callable[[], None]) -> None:
+    """Call what ends a limit until it gets through: meanwhile the time may be up again.
+
+    On a busy machine a few lines may take longer than the time to the next alarm.
+    """
+    while True:
+        try:
+            return end()
+        except TimeLimitExceeded:
+            continue
 
 
 class _Watch(threading.Thread):
@@ -84,6 +104,7 @@ class _Watch(threading.Thread):
     def __init__(self, seconds: float) -> None:
         super().__init__(daemon=True)
         self.deadline = time.monotonic() + seconds
+        self.retry = RETRY_SECONDS
         self.is_up = False
         self.lock = threading.Lock()
         self.done = threading.Event()
@@ -93,7 +114,8 @@ class _Watch(threading.Thread):
             with self.lock:
                 if not self.done.is_set() and time.monotonic() >= self.deadline:
                     self.is_up = True
-                    self.deadline += RETRY_SECONDS
+                    self.deadline = time.monotonic() + self.retry
+                    self.retry *= 2
                     _thread.interrupt_main()
 
     def end(self) -> None:
@@ -108,6 +130,8 @@ def _limit_by_thread(seconds: float) -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
 
     def handle(number: int, frame: types.FrameType | None) -> None:
+        if watch.is_up and watch.done.is_set():
+            return  # sent just before the end
         if watch.is_up:
             raise TimeLimitExceeded
         if callable(before):
@@ -120,9 +144,9 @@ def _limit_by_thread(seconds: float) -> Iterator[None]:
         try:
             yield
         finally:
-            watch.end()
-    finally:  # once more: it may have interrupted the line above
-        watch.end()
+            _surely(watch.end)
+    finally:  # once more: it may have interrupted what comes before the line above
+        _surely(watch.end)
         _Watch.current = outer
         signal.signal(signal.SIGINT, before)
 

@@ -47,6 +47,41 @@ def test_endless_call_is_a_timeout(function):
     assert local_runner(function, seconds=0.05)((), {}).kind == "timeout"
 
 
+def test_limit_ends_where_the_time_is_up_again_meanwhile(timer, monkeypatch):
+    interruptions = iter(range(5))
+    owner, name = (_Watch, "end") if timer == "threads" else (signal, "setitimer")
+    end = getattr(owner, name)
+
+    def interrupted(*arguments):
+        is_end = timer == "threads" or arguments[1] == 0
+        if is_end and next(interruptions, None) is not None:
+            raise TimeLimitExceeded
+        return end(*arguments)
+
+    before = signal.getsignal(signal.SIGALRM)
+    monkeypatch.setattr(owner, name, interrupted)
+    with time_limit(1.0):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    watches = [each for each in threading.enumerate() if isinstance(each, _Watch)]
+    assert all(each.done.is_set() for each in watches)
+
+
+def test_alarms_come_ever_more_seldom(monkeypatch):
+    times = []
+    monkeypatch.setattr("autograder.checking.time_limit.RETRY_SECONDS", 0.01)
+    with pytest.raises(TimeLimitExceeded), time_limit(0.02):
+        while len(times) < 4:
+            try:
+                endless()
+            except TimeLimitExceeded:
+                times.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        endless()
+    assert times == sorted(times)
+    assert times[3] > 4 * 0.01
+
+
 def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
     limits = []
     monkeypatch.setattr(
