@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.checking.own_time import LAST_RESORT, ProcessorQueue, TimeLeft
 
-RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything; doubled
+RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
 AT_ONCE = 1e-6  # seconds; none at all would be no alarm
 
 
