@@ -13,6 +13,7 @@ from typing import Any
 from autograder.checking.own_time import LAST_RESORT, ProcessorQueue, TimeLeft
 
 RETRY_SECONDS = 0.2  # until the next alarm, for code that catches everything
+LONGEST_RETRY = 1.0  # seconds: each is twice the one before, up to this
 AT_ONCE = 1e-6  # seconds; none at all would be no alarm
 
 
@@ -59,7 +60,7 @@ class _Alarm:
             self.set()
             return
         signal.setitimer(signal.ITIMER_REAL, self.retry)
-        self.retry *= 2
+        self.retry = min(2 * self.retry, LONGEST_RETRY)
         raise TimeLimitExceeded
 
 
@@ -115,7 +116,7 @@ class _Watch(threading.Thread):
                 if not self.done.is_set() and time.monotonic() >= self.deadline:
                     self.is_up = True
                     self.deadline = time.monotonic() + self.retry
-                    self.retry *= 2
+                    self.retry = min(2 * self.retry, LONGEST_RETRY)
                     _thread.interrupt_main()
 
     def end(self) -> None:
@@ -170,7 +171,7 @@ def paused_limit() -> Iterator[None]:
     start_of_work, queue = time.thread_time(), ProcessorQueue("self")
     waited_before, deadline = queue.seconds(), 0.0
     if alarm:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _stop_alarms()
     elif watch:
         deadline, watch.deadline = watch.deadline, float("inf")
     try:

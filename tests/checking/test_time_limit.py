@@ -82,6 +82,20 @@ def test_alarms_come_ever_more_seldom(monkeypatch):
     assert times[3] > 4 * 0.01
 
 
+def test_code_that_catches_each_alarm_waits_no_minutes(monkeypatch):
+    waits = []
+    monkeypatch.setattr("autograder.checking.time_limit.LONGEST_RETRY", 0.02)
+    monkeypatch.setattr("autograder.checking.time_limit.RETRY_SECONDS", 0.01)
+    with pytest.raises(TimeLimitExceeded), time_limit(0.01):
+        while len(waits) < 12:
+            try:
+                endless()
+            except TimeLimitExceeded:
+                waits.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        endless()
+    assert max(waits) <= 0.02
+
+
 def test_later_calls_of_an_endless_function_get_less_time(monkeypatch):
     limits = []
     monkeypatch.setattr(
