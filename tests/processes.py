@@ -36,7 +36,7 @@ class InterruptibleProcess(subprocess.Popen):
 
 
 def run_in(
-    folder: Path, *command: str, timeout: float = 300, **environment: str
+    folder: Path, *command: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, as its only home, with this checkout's course.
 
@@ -53,6 +53,6 @@ def run_in(
         | environment,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=300,
         check=False,
     )

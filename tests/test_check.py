@@ -13,7 +13,7 @@ from autograder import check as examine
 from autograder.checking.judging import judge
 from autograder.checking.registry import UnknownExercise, exercise_names, load
 from autograder.checking.way_on import makes_possible
-from autograder.in_notebook import check as in_notebook
+from autograder.in_notebook import check as check_module
 from autograder.in_notebook.check import (
     CheckStopped,
     NotAnExercise,
@@ -107,16 +107,16 @@ def test_solved_exercise_gives_points_in_a_class_only(monkeypatch):
     result = judge(
         load("scaled_scores"), local_runner_factory(variables["scaled_scores"])
     )
-    monkeypatch.setattr(in_notebook, "in_class", lambda root: False)
-    (alone,) = in_notebook._after_solving(load("scaled_scores"), result)
+    monkeypatch.setattr(check_module, "in_class", lambda root: False)
+    (alone,) = check_module._after_solving(load("scaled_scores"), result)
     assert str(alone) == makes_possible("scaled_scores")
-    monkeypatch.setattr(in_notebook, "in_class", lambda root: True)
-    _, worth = in_notebook._after_solving(load("scaled_scores"), result)
+    monkeypatch.setattr(check_module, "in_class", lambda root: True)
+    _, worth = check_module._after_solving(load("scaled_scores"), result)
     most = load("scaled_scores").points
     assert worth == f"All {most:g} points are yours."
     first = result.cases[:1]
     visible = replace(result, cases=first, max_points=first[0].max_points)
-    _, worth = in_notebook._after_solving(load("scaled_scores"), visible)
+    _, worth = check_module._after_solving(load("scaled_scores"), visible)
     assert worth.startswith("These claims give ") and f"of {most:g} points" in worth
 
 
@@ -326,8 +326,8 @@ def test_alias_is_the_exercise_of_that_name(capsys):
 )
 def test_numpy_errors_turned_on_do_not_harm_a_case(answer, text, monkeypatch, capsys):
     exercise = about(tiny_weight, np.array([-1e4]))  # its exponential underflows
-    monkeypatch.setattr(in_notebook, "find_exercise", lambda *_: exercise)
-    monkeypatch.setattr(in_notebook, "is_course_version", lambda *_: False)
+    monkeypatch.setattr(check_module, "find_exercise", lambda *_: exercise)
+    monkeypatch.setattr(check_module, "is_course_version", lambda *_: False)
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         with contextlib.suppress(CheckFailed):

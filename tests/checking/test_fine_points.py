@@ -22,7 +22,7 @@ from autograder.gradebook.safe_html import verdicts_html, verdicts_of
 from autograder.gradebook.student_feedback import ExerciseFeedback, _summary
 from autograder.grading.judging import _worded, no_answer
 from autograder.grading.result import CodeResult, SubmissionResult
-from autograder.in_notebook import check as in_notebook
+from autograder.in_notebook import check as check_module
 from autograder.messages.report import FINE_POINT_OPEN, RIGHT_TO_FLOAT32, CheckReport
 from tests.dashboard.classes import graded, roster
 
@@ -239,8 +239,8 @@ def test_programs_read_that_it_is_solved():
 
 def test_check_of_a_solved_exercise_does_not_fail(monkeypatch, capsys):
     exercise = with_fine_points()
-    monkeypatch.setattr(in_notebook, "find_exercise", lambda *_: exercise)
-    monkeypatch.setattr(in_notebook, "is_course_version", lambda *_: False)
+    monkeypatch.setattr(check_module, "find_exercise", lambda *_: exercise)
+    monkeypatch.setattr(check_module, "is_course_version", lambda *_: False)
     check(wraps)
     assert "solved; one fine point is open" in capsys.readouterr().out
     with pytest.raises(CheckFailed):

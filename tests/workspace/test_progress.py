@@ -18,7 +18,7 @@ from autograder import CheckFailed, check
 from autograder.checking.registry import load
 from autograder.checking.result import CaseVerdict, ExerciseResult
 from autograder.course import folder as course_files
-from autograder.in_notebook import check as in_notebook
+from autograder.in_notebook import check as check_module
 from autograder.workspace import after_check, progress
 from autograder.workspace.after_check import keep_result
 from autograder.workspace.progress import keep_check, read_progress, reopen
@@ -111,7 +111,7 @@ def test_first_solving_stays_whatever_is_tried_later(learner):
 
 
 def test_course_version_puts_an_exercise_off(learner):
-    note = in_notebook._note_course_version
+    note = check_module._note_course_version
     checked(WRONG)
     note("from course_lib.attention import softmax, scaled_scores")  # no offer's line
     note("from course_lib.attention import project")  # of another lesson
