@@ -18,7 +18,7 @@ from autograder.workspace.home import HOME
 from autograder.workspace.progress import keep_check, read_progress
 from autograder.workspace.reset import reset
 from autograder.workspace.update import update
-from tests.workspace.test_workspace import nbgrader, stub, write_notebook
+from tests.workspace.course_of_one import nbgrader, stub, write_notebook
 
 OLD, NEW = "07_sequence_to_sequence", "08_sequence_to_sequence"
 SPLIT = "09_translation"

@@ -1,12 +1,8 @@
-"""The learner's copies: made once, never written over, brought up to date."""
+"""The learner's copies are brought up to date, and keep what is the learner's."""
 
-import errno
 import json
 import os
-import subprocess
-import sys
 from copy import deepcopy
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,232 +10,25 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
 from autograder.commands.app import app
-from autograder.course import Course, CourseError
-from autograder.course import folder as course_files
 from autograder.workspace import copies as workspace
 from autograder.workspace.copies import Copy, open_workspace
-from autograder.workspace.home import HOME
 from autograder.workspace.update import merge, update
-
-LESSON = "01_dot_product_attention"
-OTHER = "02_self_attention"
-
-
-def nbgrader(grade_id, *, solution=False):
-    return {
-        "grade": not solution,
-        "grade_id": grade_id,
-        "locked": not solution,
-        "points": 1,
-        "schema_version": 3,
-        "solution": solution,
-        "cell_type": "code",
-        "checksum": "0",
-    }
-
-
-def stub(name, docstring="Say what."):
-    return f'def {name}(x):\n    """{docstring}"""\n    raise NotImplementedError'
-
-
-def lesson_cells(**changed):
-    """Return cells of a small lesson; ``changed`` has other texts, None for none."""
-    cells = {
-        "title": "# Dot-product attention",
-        "try_it": "temperature = 1.0",
-        "softmax": stub("softmax"),
-        "check_softmax": "check(softmax)",
-        "between": "Now the scores.",
-        "scores": stub("scores"),
-        "check_scores": "check(scores)",
-        "end": "Three lines that sum it up.",
-    }
-    cells |= changed
-    return [make_cell(name, text) for name, text in cells.items() if text is not None]
-
-
-def make_cell(name, text):
-    metadata = {}
-    if name in ("softmax", "scores"):
-        metadata["nbgrader"] = nbgrader(name, solution=True)
-    elif name.startswith("check_"):
-        metadata["nbgrader"] = nbgrader(name)
-    prose = name in ("title", "between", "end")
-    new = new_markdown_cell if prose else new_code_cell
-    return new(text, id=name.replace("_", "-"), metadata=metadata)
-
-
-def write_notebook(path, cells):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(new_notebook(cells=cells)) + "\n", encoding="utf-8")
-
-
-class Class:
-    """A course folder and its only learner."""
-
-    def __init__(self, root):
-        self.course = Course(root)
-        (root / "nbgrader_config.py").write_text("")
-
-    def release(self, lesson=LESSON, **changed):
-        write_notebook(Copy(self.course, lesson).newer, lesson_cells(**changed))
-
-    @property
-    def path(self):
-        return Copy(self.course, LESSON).mine
-
-    @property
-    def cells(self):
-        return nbformat.read(self.path, as_version=4).cells
-
-    @property
-    def texts(self):
-        return [cell.source for cell in self.cells]
-
-    def write(self, **texts):
-        """Type into cells, as JupyterLab would save them: with outputs."""
-        cells = self.cells
-        for cell in cells:
-            cell.source = texts.get(cell.id.replace("-", "_"), cell.source)
-            if cell.cell_type == "code":
-                cell.execution_count = 3
-                cell.outputs = [nbformat.v4.new_output("stream", text="old\n")]
-        write_notebook(self.path, cells)
-
-    def insert(self, cell, after):
-        cells = self.cells
-        ids = [each.id for each in cells]
-        cells.insert(ids.index(after) + 1 if after in ids else 0, cell)
-        write_notebook(self.path, cells)
-
-    def update(self):
-        """Update and return the line about the lesson."""
-        (row,) = [row for row in update(self.course) if row.lesson == LESSON]
-        return row
-
-    def files(self):
-        """Return each file in ``work/`` but the home page, and when it was written."""
-        paths = [
-            path
-            for path in (self.course.root / "work").rglob("*")
-            if path.is_file() and path.name != HOME
-        ]
-        return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
+from tests.workspace.course_of_one import (
+    ANSWER,
+    LESSON,
+    OTHER,
+    FullDisk,
+    lesson_cells,
+    make_cell,
+    opened_course,
+    stub,
+    write_notebook,
+)
 
 
 @pytest.fixture
 def learner(tmp_path):
-    made = Class(tmp_path)
-    made.release()
-    open_workspace(made.course)
-    return made
-
-
-ANSWER = "def softmax(x):\n    return x / x.sum()"
-
-
-def test_first_opening_copies_every_lesson(tmp_path):
-    made = Class(tmp_path)
-    made.release()
-    made.release(OTHER)
-    assert open_workspace(Course(tmp_path)) == [LESSON, OTHER]
-    for lesson in (LESSON, OTHER):
-        copy = Copy(Course(tmp_path), lesson)
-        assert copy.mine.read_bytes() == copy.newer.read_bytes()
-
-
-def test_opening_again_overwrites_nothing(learner):
-    learner.write(softmax=ANSWER)
-    learner.release(title="# Another title")
-    learner.release(OTHER)
-    before = learner.path.read_bytes()
-    assert open_workspace(learner.course) == [OTHER]
-    assert learner.path.read_bytes() == before
-
-
-def test_empty_or_broken_copy_is_not_overwritten_either(learner):
-    learner.path.write_text("")
-    assert open_workspace(learner.course) == []
-    assert learner.path.read_text() == ""
-
-
-def test_copying_never_replaces_a_file(tmp_path):
-    path = tmp_path / "notebook.ipynb"
-    path.write_text("the learner's")
-    assert not workspace.write_new(path, "the course's")
-    assert path.read_text() == "the learner's"
-    assert [path.name for path in tmp_path.iterdir()] == ["notebook.ipynb"]
-
-
-def test_copies_are_made_on_a_file_system_without_links(tmp_path, monkeypatch):
-    def refuse(self, target):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(Path, "hardlink_to", refuse)
-    path = tmp_path / "notebook.ipynb"
-    assert workspace.write_new(path, "first")
-    assert not workspace.write_new(path, "second")
-    assert path.read_text() == "first"
-    assert [path.name for path in tmp_path.iterdir()] == ["notebook.ipynb"]
-
-
-@pytest.mark.parametrize("copy", ["base", "mine"])
-def test_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch, copy):
-    made = Class(tmp_path)
-    made.release()
-    module = course_files if copy == "base" else workspace
-    disk = FullDisk()
-    monkeypatch.setattr(module, "os", disk)
-    with pytest.raises(CourseError, match=r"could not be written .No space left"):
-        open_workspace(Course(tmp_path))
-    assert [p for p in made.files() if p.suffix != ".ipynb" or p == made.path] == []
-    monkeypatch.undo()
-    assert open_workspace(Course(tmp_path)) == [LESSON]
-
-
-class FullDisk:
-    """The module ``os`` on a disk without space at the last moment."""
-
-    def __getattr__(self, name):
-        return getattr(os, name)
-
-    def fsync(self, handle):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-STOPPED = """
-import os, pathlib, sys
-from autograder.course import Course
-from autograder.workspace.copies import open_workspace
-os.fsync = lambda handle: os._exit(9) if {count} == len(seen) else seen.append(handle)
-seen = []
-open_workspace(Course(pathlib.Path(sys.argv[1])))
-"""
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_killed_opening_is_finished_by_the_next(tmp_path, count):
-    made = Class(tmp_path)
-    made.release()
-    killed = subprocess.run(
-        [sys.executable, "-c", STOPPED.format(count=count), tmp_path]
-    )
-    assert killed.returncode == 9
-    assert not made.path.exists()
-    made.release(title="# Newer")
-    assert open_workspace(Course(tmp_path)) == [LESSON]
-    assert made.texts[0] == "# Newer"
-    assert made.update().line == "nothing new"
-
-
-def test_half_a_notebook_of_the_course_is_not_copied(tmp_path):
-    made = Class(tmp_path)
-    made.release()
-    path = Copy(Course(tmp_path), LESSON).newer
-    path.write_text(path.read_text()[:100])
-    with pytest.raises(CourseError, match=r"notebooks/.* is no notebook .*make build"):
-        open_workspace(Course(tmp_path))
-    assert made.files() == {}
+    return opened_course(tmp_path)
 
 
 def test_update_without_a_newer_lesson_writes_nothing(learner):
