@@ -151,6 +151,7 @@ def _in_use(window, path):
                 page.wait_for_timeout(1000)  # they move out of sight
             is_as_it_came = page.locator(LEFT_OPEN).count() == 0
             if is_as_it_came and page.evaluate(CAN_OPEN, path.name):
+                page.bring_to_front()  # Chromium draws one behind once a second
                 page.mouse.move(0, 0)
                 page.evaluate(CLOSE)
                 return page
