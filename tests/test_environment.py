@@ -422,12 +422,14 @@ def test_missing_browser_is_named_by_its_package(monkeypatch):
         system.require_browser()
 
 
-def test_root_gets_the_browser_installed(monkeypatch):
+@pytest.mark.parametrize("known", [["chromium-headless-shell"], []])
+def test_root_gets_the_browser_installed(monkeypatch, known):
     be(monkeypatch, root=True)
+    monkeypatch.setattr(system, "_apt_knows", known.__contains__)
     ran = []
     monkeypatch.setattr(system, "_run", lambda folder, command: ran.append(command))
     system.require_browser()
-    assert [command[-1] for command in ran] == ["-qq", "chromium"]
+    assert [command[-1] for command in ran] == ["-qq", *(known or ["chromium"])]
 
 
 def test_missing_sandbox_is_named_and_installed_for_root(monkeypatch):
