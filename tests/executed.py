@@ -43,7 +43,7 @@ def executed(*sources, mode=None):
     """Run cells in a real kernel; give each cell's outputs."""
     notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
     client = NotebookClient(
-        notebook, timeout=60, allow_errors=True, kernel_name="python3"
+        notebook, timeout=300, allow_errors=True, kernel_name="python3"
     )
     environment = {k: v for k, v in os.environ.items() if k != "NBGRADER_EXECUTION"}
     if mode:

@@ -139,8 +139,10 @@ def _definitions(*modules: str) -> tuple[dict[str, str], dict[str, str]]:
     for module in modules:
         source = inspect.getsource(sys.modules[module])
         ours = module.startswith("course_lib")  # exercises, too: the lesson has them
+        lines = source.splitlines()
         for statement in ast.parse(source).body:
-            text = ast.get_source_segment(source, statement) or ""
+            # Each is on lines of its own; ast.get_source_segment splits them each time.
+            text = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
             match statement:
                 case ast.FunctionDef(name=name) if not (ours and name in in_lesson):
                     functions[name] = text

@@ -521,7 +521,7 @@ def run(root, *command):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
     )
 
 

@@ -80,7 +80,7 @@ class Student:
             as_ordinary_user(command, self.home, **user, start=self.home),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
 
     def nbgrader(self, step):

@@ -177,13 +177,13 @@ def test_import_of_nbgrader_without_its_environment_is_mended(root, tmp_path):
     environment = os.environ | {"PATH": "/usr/bin:/bin"}
     for _ in range(2):  # the second one enters people into what the first has left
         subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, timeout=120
+            command, cwd=root, env=environment, capture_output=True, timeout=300
         )
     assert students(root) == [("amara", "Amara", "Okafor", "a@x.org", "17")]
     course = Course(root)
     assert Gradebook(course).open_lesson(LESSON) == []
     assert Gradebook(course).grades(LESSON)["amara"].first_name == "Amara"
     assert not shutil.which("alembic", path="/usr/bin:/bin")
-    done = subprocess.run(command, cwd=root, env=environment, timeout=120)
+    done = subprocess.run(command, cwd=root, env=environment, timeout=300)
     assert done.returncode == 0
     assert Path(root / "gradebook.db").exists()

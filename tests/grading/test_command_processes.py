@@ -74,7 +74,7 @@ def test_ctrl_c_ends_within_seconds_and_keeps_verdicts(root):
         first = process.stdout.readline()
         family = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert gone_soon(family)
     assert process.returncode == grade_module.INTERRUPTED == 130
     assert f"Stopped with {8 - len(students(root))} left" in err
@@ -116,7 +116,7 @@ def test_missing_sandbox_is_refused_in_one_sentence(root, tmp_path, command, bwr
     file = f"submitted/amara/{LESSON}/{LESSON}.ipynb"
     argument = {"grade": "01", "judge": file}[command]
     with start(root, command, argument, path=str(folder)) as process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     message = refusal((process.returncode, out, err))
     assert "--no-sandbox" in message
     reasons = {

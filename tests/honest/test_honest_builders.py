@@ -74,7 +74,7 @@ def test_cells_run_in_order_give_full_marks_unless_marked():
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=300,
     )
     lost = {
         k: v for line in ran.stdout.splitlines() for k, v in json.loads(line).items()

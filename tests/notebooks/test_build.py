@@ -250,7 +250,7 @@ def test_ctrl_c_stops_the_kernel_and_changes_nothing(folder):
             assert process.poll() is None and time.monotonic() < end
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert errors == ""
     with pytest.raises(ProcessLookupError):

@@ -141,7 +141,7 @@ def test_changed_cell_has_no_text_and_says_so():
 def test_kernel_finds_the_text_of_the_cell_that_runs():
     cells = ["from course_lib import figures", CODE, CODE.replace("2.0", "3.0")]
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     _, described, changed = notebook.cells
     assert f'alt="{TEXT}"' in described.outputs[0].data["text/html"]
     assert "does not describe" in changed.outputs[0].data["text/html"]

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from autograder.course import Course
 from autograder.system import find_browser
+from tests.browser import PATIENCE
 
 LESSON = "01_dot_product_attention"
 BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
@@ -106,7 +107,7 @@ def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
     is_new = page is None
     page = page or window.new_page()
     page.set_viewport_size({"width": width, "height": 1300})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     errors, requests = [], []
     listeners = {
         "console": lambda each: errors.append(f"{each.type}: {each.text}"),

@@ -227,7 +227,7 @@ def server(course):
 
 
 def wait_for_address(log, running):
-    for _ in range(600):
+    for _ in range(3000):
         if match := re.search(r"http://127\.0\.0\.1:\d+\S+", log.read_text()):
             return match[0]
         assert running.poll() is None, log.read_text()

@@ -11,7 +11,7 @@ from autograder.course import Course
 from autograder.workspace.copies import open_workspace
 from autograder.workspace.home import write_home
 from autograder.workspace.lab import EXTENSIONS
-from tests.browser import SCREENSHOTS, course_copy, jupyter_server, page_of
+from tests.browser import PATIENCE, SCREENSHOTS, course_copy, jupyter_server, page_of
 from tests.workspace.lesson_in_lab import BUTTONS, at_server, browser
 
 pytestmark = [*browser, pytest.mark.thorough]
@@ -46,7 +46,7 @@ def server(tmp_path_factory):
 def test_buttons_check_an_answer_and_lead_home(server):
     with page_of("about:blank") as page:
         page.set_viewport_size({"width": 1100, "height": 1300})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE)
         path = f"/notebooks/{LESSON}/{LESSON}.ipynb?{server.query}"
         page.goto(at_server(server, path))
         page.locator(BUTTONS).nth(4).wait_for()

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of
+from tests.browser import PATIENCE, SCREENSHOTS, course_copy, lab_server, page_of
 from tests.workspace.lesson_in_lab import (
     assert_accessible,
     browser,
@@ -107,6 +107,6 @@ def test_lesson_asks_for_pytorch_and_installs_it(without):
         expect(note.get_by_role("status")).to_contain_text("PyTorch is here")
         expect(note.get_by_role("button")).to_have_count(0)
         run(page, SET_UP)
-        expect(outputs).to_have_count(0, timeout=60_000)
+        expect(outputs).to_have_count(0, timeout=PATIENCE)
         # Lab says so of each kernel that is started anew.
         page.errors[:] = [e for e in page.errors if "Connection lost" not in e]
