@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 import tests.early  # noqa: F401  # for those who call pytest themselves
 from tests.browser import page_of
+
+# No example has a limit of time: a machine with other work is no fault of the course.
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("untimed")
 
 # Files of many tests, of which each exercise, or family of cases, makes a group.
 LARGEST = ("test_exercises.py", "test_hostile.py", "test_mutants.py")

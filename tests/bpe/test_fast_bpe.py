@@ -24,7 +24,7 @@ from course_lib.byte_bpe import (
 from course_lib.fast_bpe import PairCounts, byte_encoder, train_bpe_fast, word_encoder
 from tests.bpe.german import every, training_text
 
-exact = settings(max_examples=400, deadline=None, derandomize=True)
+exact = settings(max_examples=400, derandomize=True)
 # Symbols of several letters, beginnings of each other: pairs meet that look alike, and
 # a merge may make a symbol that was there before.
 symbols = st.sampled_from(["a", "b", "aa", "ab", "ba", "c</w>"])

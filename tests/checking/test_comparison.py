@@ -354,7 +354,7 @@ def nested(part):
 anything = nested(st.one_of(leaves, untrusted_values))
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 @given(anything, anything, st.booleans(), st.sampled_from([8, 4, 2]))
 @example(list_that_holds_itself(), list_that_holds_itself(), True, 8)
 def test_first_difference_never_raises(actual, expected, values, least):
@@ -362,13 +362,13 @@ def test_first_difference_never_raises(actual, expected, values, least):
     assert difference is None or isinstance(difference, Difference)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(nested(leaves))
 def test_copy_has_no_difference(thing):
     assert first_difference(copied(thing), thing) is None
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(anything, anything)
 def test_type_shape_and_keys_are_symmetric(one, other):
     form = "type", "length", "keys", "shape"
@@ -378,7 +378,7 @@ def test_type_shape_and_keys_are_symmetric(one, other):
     )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(
     hnp.arrays(
         np.float64,

@@ -26,7 +26,6 @@ def path(tmp_path_factory):
 @settings(
     max_examples=EXAMPLES,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[*HealthCheck],
 )
 @given(raw=files())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.grading.inside.selection import chosen_cells
@@ -24,9 +24,7 @@ NOTEBOOK = json.loads(TEXT)
 EXAMPLES = settings(
     max_examples=200,
     derandomize=True,
-    deadline=None,  # a speed is no test, and the first example imports
     database=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 scalars = st.one_of(

@@ -267,7 +267,7 @@ def test_endless_nesting_is_a_malformed_message():
         unpack(wire.LENGTHS.pack(100_000, 0) + b"\x91" * 100_000)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300, derandomize=True)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_value_or_a_malformed_message(noise):
     for text in (noise, wire.LENGTHS.pack(len(noise), 0) + noise):
@@ -288,7 +288,7 @@ DATA = st.recursive(
 )
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200, derandomize=True)
 @given(DATA)
 def test_any_data_arrives_unchanged(value):
     assert round_trip(value) == value

@@ -161,7 +161,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=500, derandomize=True, deadline=None)
+@settings(max_examples=500, derandomize=True)
 @given(trees)
 def test_any_tree_is_judged_or_malformed(tree):
     for value in forged(tree, NOISE):

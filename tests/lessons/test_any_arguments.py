@@ -210,7 +210,7 @@ def check_with(name, n_examples):
     function, right, strategies = CALLS[name]
     answered = []
 
-    @settings(max_examples=n_examples, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=n_examples, derandomize=True, database=None)
     @given(st.fixed_dictionaries(strategies))
     def check(call):
         with np.errstate(all="ignore"):

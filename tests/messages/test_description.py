@@ -175,7 +175,7 @@ def test_one_line_is_printable_and_short():
     assert len(one_line("x" * 10_000)) == LONGEST_TEXT
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 @given(anything)
 def test_any_value_is_shown_in_one_printable_line(thing):
     for text in (show_value(thing), describe(thing), describe_kind(thing)):

@@ -41,7 +41,6 @@ from tests.nn import specs
 EXAMPLES, MANY = int(os.environ.get("NN_EXAMPLES", "40")), 400
 some = settings(
     derandomize="NN_EXAMPLES" not in os.environ,
-    deadline=None,
     phases=[Phase.generate],  # to shrink what fails takes minutes; a seed is enough
     suppress_health_check=list(HealthCheck),
 )

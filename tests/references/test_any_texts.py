@@ -204,7 +204,7 @@ def check_with(name, n_examples, folder):
     more = {"folder": folder} if name == "merges_file" else {}
     answered = []
 
-    @settings(max_examples=n_examples, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=n_examples, derandomize=True, database=None)
     @given(calls(strategies))
     def check(arguments):
         try:
