@@ -172,7 +172,7 @@ def _compile(root: Path) -> None:
 def _install(package: str, purpose: str, better: str | None = None) -> None:
     """Install a system package; raise ``SystemFault`` where that is not allowed.
 
-    better : a package that takes its place where the system has it
+    better : a package to install instead where the system has it
     """
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         raise SystemFault(
