@@ -311,7 +311,7 @@ def check_with(name, n_examples):
     function = load(name).reference
     answered = []
 
-    @settings(max_examples=n_examples, derandomize=True, database=None)
+    @settings(max_examples=n_examples, deadline=None, derandomize=True, database=None)
     @given(calls(name))
     def check(arguments):
         answered.append(assert_right(name, function, arguments))
