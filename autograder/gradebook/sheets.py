@@ -3,14 +3,9 @@
 The text depends on the grades alone: the same gradebook gives the same bytes.
 """
 
-import csv
-import io
 import math
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +13,11 @@ from autograder.checking.points import format_number
 from autograder.course import CourseError, output_file, write_atomically
 from autograder.course.releases import how_to_drop
 from autograder.gradebook.grades import StudentGrades
+from autograder.gradebook.spreadsheet_text import (
+    csv_text,
+    format_timestamp,
+    safe_text,
+)
 from autograder.gradebook.totals import (
     CourseTotal,
     course_total,
@@ -33,11 +33,7 @@ CourseGrades = Mapping[str, LessonGrades]  # by lesson, in the order of their co
 Results = Mapping[str, Sequence[SubmissionResult]]  # by lesson
 
 BYTE_ORDER_MARK = "\ufeff"
-FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")  # some spreadsheets take the wide ones too
-# A spreadsheet in much of Europe parts cells at ";", PHP takes "\" for an escape.
-SEPARATORS = str.maketrans({";": ",", "\\": "/"})
 MAX_LISTED = 20  # students, in a sentence
-INVISIBLE = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of pairs, line ends
 
 
 @dataclass(frozen=True)
@@ -162,41 +158,6 @@ def _fault(kind: ExportFormat, person: StudentGrades) -> str:
             "'0' is left out: Moodle takes it for an empty cell; enter the grade there"
         )
     return ""
-
-
-# --- cells and lines that a spreadsheet opens without harm ------------------------
-
-
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as CSV, a line each, ended as Canvas and Moodle end theirs."""
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
-
-
-def safe_text(text: str) -> str:
-    """Return untrusted text as one line that no spreadsheet takes for a formula.
-
-    >>> safe_text(" =1+1;  x")
-    "'=1+1, x"
-    """
-    characters = (
-        " " if unicodedata.category(each) in INVISIBLE else each for each in text
-    )
-    line = " ".join("".join(characters).translate(SEPARATORS).split())
-    return f"'{line}" if FORMULA.match(line) else line
-
-
-def format_timestamp(timestamp: str) -> str:
-    """Return a time to the second, however a database has written it.
-
-    >>> format_timestamp("2026-03-02 09:30:00.123456"), format_timestamp("")
-    ('2026-03-02 09:30:00', '')
-    """
-    try:
-        return datetime.fromisoformat(timestamp).strftime("%Y-%m-%d %H:%M:%S")
-    except ValueError:
-        return safe_text(timestamp)
 
 
 # --- what every table needs of the grades -----------------------------------------

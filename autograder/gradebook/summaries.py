@@ -23,7 +23,7 @@ from autograder.gradebook.feedback import feedback_page
 from autograder.gradebook.folders import AUTOGRADED, student_folder
 from autograder.gradebook.grades import StudentGrades
 from autograder.gradebook.safe_html import format_points, format_points_of, visible
-from autograder.gradebook.sheets import csv_text, safe_text
+from autograder.gradebook.spreadsheet_text import csv_text, safe_text
 from autograder.gradebook.student_feedback import (
     ExerciseFeedback,
     LessonFeedback,

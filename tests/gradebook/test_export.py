@@ -18,7 +18,8 @@ from autograder.course import Course, CourseError
 from autograder.gradebook import export as export_module
 from autograder.gradebook.export import export
 from autograder.gradebook.grades import Grade, StudentGrades
-from autograder.gradebook.sheets import export_file, format_number, safe_text
+from autograder.gradebook.sheets import export_file, format_number
+from autograder.gradebook.spreadsheet_text import safe_text
 from autograder.grading.reading import spelled_out
 from autograder.grading.result import SubmissionResult
 
