@@ -33,13 +33,14 @@ def cell_with(page, text):
 
 
 def type_into(page, cell, source):
-    cell.locator(".cm-content").click()
+    # A click may land elsewhere where a slow notebook still scrolls.
+    cell.locator(".cm-content").focus()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
 
 
 def run(page, cell):
-    cell.locator(".cm-content").click()
+    cell.locator(".cm-content").focus()
     page.keyboard.press("Control+Enter")
 
 

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser import becomes_true
 from tests.figures.small_models import small_language_model, small_translator
 from tests.workspace.lesson_in_lab import NUMBER, browser, cell, lesson, opened, write
 
@@ -76,15 +77,24 @@ class TestFigures:
         with opened(server, request.node.name, lesson_with_figure()) as (page, _):
             self.run_figure(page)
             figure = page.locator("figure.living")
-            page.wait_for_timeout(1500)
-            box = figure.bounding_box()
             window = page.locator(".jp-Notebook").bounding_box()
-            assert window["y"] <= box["y"]
-            assert box["y"] + box["height"] <= window["y"] + window["height"]
+
+            def is_in_view():
+                box = figure.bounding_box()
+                bottom = box["y"] + box["height"]
+                return (
+                    window["y"] <= box["y"] and bottom <= window["y"] + window["height"]
+                )
+
+            becomes_true(page, is_in_view)
+            page.wait_for_timeout(1500)  # it stays there
+            assert is_in_view()
+            y = figure.bounding_box()["y"]
             page.mouse.move(500, 400)
             page.mouse.wheel(0, 250)  # whoever scrolls away stays there
+            becomes_true(page, lambda: figure.bounding_box()["y"] < y - 200)
             page.wait_for_timeout(1500)
-            assert figure.bounding_box()["y"] < box["y"] - 200
+            assert figure.bounding_box()["y"] < y - 200
 
     def test_keyboard_leaves_a_figure_as_it_is(self, server, request):
         with opened(server, request.node.name, lesson_with_figure()) as (page, _):
