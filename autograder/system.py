@@ -179,6 +179,7 @@ def _install(package: str, purpose: str, better: str | None = None) -> None:
             f"A system package is missing: install {package} (on Debian and Ubuntu: "
             f"`sudo apt-get install {package}`) for {purpose}."
         )
+    _say(f"Asking the system for {package} (apt-get update) …")
     _run(ROOT, ["apt-get", "update", "-qq"])
     if better and _apt_knows(better):
         package = better

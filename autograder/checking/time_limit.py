@@ -6,9 +6,9 @@ import signal
 import sys
 import threading
 import time
-import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import FrameType
+from typing import Any, Self
 
 from autograder.checking.own_time import LAST_RESORT, ProcessorQueue, TimeLeft
 
@@ -21,11 +21,10 @@ class TimeLimitExceeded(BaseException):
     """The time was up. No ``except Exception`` of a learner's catches it."""
 
 
-@contextlib.contextmanager
 def time_limit(
     seconds: float | None, last_resort: float = LAST_RESORT
-) -> Iterator[None]:
-    """Raise ``TimeLimitExceeded`` inside the block once the time is up.
+) -> contextlib.AbstractContextManager[Any]:
+    """Raise ``TimeLimitExceeded`` inside a ``with`` block once the time is up.
 
     seconds : of own time (``own_time``), by the clock on Windows; None for no limit
     last_resort : by the clock, times the seconds; 1 for a limit by the clock alone
@@ -33,74 +32,77 @@ def time_limit(
     Without effect outside the main thread and in a browser, whose page stops Python.
     """
     if seconds is None or not has_limits():
-        yield
-    elif has_alarms():
-        with _limit_by_alarm(seconds, last_resort):
-            yield
-    else:
-        with _limit_by_thread(seconds):
-            yield
+        return contextlib.nullcontext()
+    return _ByAlarm(seconds, last_resort) if has_alarms() else _ByThread(seconds)
 
 
-class _Alarm:
-    """Ends a block once its own time is up."""
+def _is_set_or_ended(limit: "_ByAlarm | _ByThread", frame: FrameType | None) -> bool:
+    """Return whether a limit is just being set or ended, when it must not raise.
 
-    current: "_Alarm | None" = None
+    An exception there would leave it set for good, to be raised anywhere. That is why
+    the limits are classes: what ``contextlib`` calls around a generator is in nobody's
+    hands.
+
+    frame : what was interrupted
+    """
+    codes = type(limit).__enter__.__code__, type(limit).__exit__.__code__
+    while frame:
+        if frame.f_code in codes and frame.f_locals["self"] is limit:
+            return True
+        frame = frame.f_back
+    return False
+
+
+class _ByAlarm:
+    """A limit whose time is up when the system sends an alarm."""
+
+    current: "_ByAlarm | None" = None
 
     def __init__(self, seconds: float, last_resort: float) -> None:
         self.left = TimeLeft(seconds, ProcessorQueue("self"), last_resort)
         self.retry = RETRY_SECONDS
+        self.has_ended = False
+
+    def __enter__(self) -> Self:
+        self.outer = _ByAlarm.current
+        self.before = signal.signal(signal.SIGALRM, self.ring)
+        _ByAlarm.current = self
+        self.set()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.has_ended = True
+        _stop_alarms()
+        signal.signal(signal.SIGALRM, self.before)
+        _ByAlarm.current = self.outer
 
     def set(self) -> None:
         seconds = max(self.left(), AT_ONCE)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    def ring(self, *_: Any) -> None:
+    def ring(self, _: int, frame: FrameType | None) -> None:
+        if self.has_ended:
+            return
         if self.left() > 0:
             self.set()
             return
         signal.setitimer(signal.ITIMER_REAL, self.retry)
         self.retry = min(2 * self.retry, LONGEST_RETRY)
-        raise TimeLimitExceeded
-
-
-@contextlib.contextmanager
-def _limit_by_alarm(seconds: float, last_resort: float) -> Iterator[None]:
-    alarm, outer = _Alarm(seconds, last_resort), _Alarm.current
-    before = signal.signal(signal.SIGALRM, alarm.ring)
-    _Alarm.current = alarm
-    try:
-        try:
-            alarm.set()
-            yield
-        finally:
-            _surely(_stop_alarms)
-    finally:  # once more: the alarm may have gone off before the line above
-        _surely(_stop_alarms)
-        signal.signal(signal.SIGALRM, before)
-        _Alarm.current = outer
+        if not _is_set_or_ended(self, frame):
+            raise TimeLimitExceeded
 
 
 def _stop_alarms() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _surely(end: Callable[[], None]) -> None:
-    """Call what ends a limit until it gets through: meanwhile the time may be up again.
+class _ByThread(threading.Thread):
+    """A limit whose time is up when a thread interrupts the main one, as Ctrl-C does.
 
-    On a busy machine a few lines may take longer than the time to the next alarm.
+    It is for Windows: it strikes between Python's own steps, not inside one of NumPy's.
     """
-    while True:
-        try:
-            return end()
-        except TimeLimitExceeded:
-            continue
 
-
-class _Watch(threading.Thread):
-    """Interrupts the main thread as Ctrl-C does, once the time is up and again."""
-
-    current: "_Watch | None" = None
+    current: "_ByThread | None" = None
 
     def __init__(self, seconds: float) -> None:
         super().__init__(daemon=True)
@@ -109,6 +111,19 @@ class _Watch(threading.Thread):
         self.is_up = False
         self.lock = threading.Lock()
         self.done = threading.Event()
+
+    def __enter__(self) -> Self:
+        self.outer, self.before = _ByThread.current, signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, self.handle)
+        _ByThread.current = self
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.done.set()
+        _ByThread.current = self.outer
+        signal.signal(signal.SIGINT, self.before)
 
     def run(self) -> None:
         while not self.done.wait(0.02):
@@ -119,37 +134,12 @@ class _Watch(threading.Thread):
                     self.retry = min(2 * self.retry, LONGEST_RETRY)
                     _thread.interrupt_main()
 
-    def end(self) -> None:
-        with self.lock:
-            self.done.set()
-
-
-@contextlib.contextmanager
-def _limit_by_thread(seconds: float) -> Iterator[None]:
-    """Limit time on Windows: between Python's own steps, not inside one of NumPy's."""
-    watch, outer = _Watch(seconds), _Watch.current
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(number: int, frame: types.FrameType | None) -> None:
-        if watch.is_up and watch.done.is_set():
-            return  # sent just before the end
-        if watch.is_up:
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        if not self.is_up:
+            if callable(self.before):
+                self.before(number, frame)
+        elif not self.done.is_set() and not _is_set_or_ended(self, frame):
             raise TimeLimitExceeded
-        if callable(before):
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, handle)
-    _Watch.current = watch
-    watch.start()
-    try:
-        try:
-            yield
-        finally:
-            _surely(watch.end)
-    finally:  # once more: it may have interrupted what comes before the line above
-        _surely(watch.end)
-        _Watch.current = outer
-        signal.signal(signal.SIGINT, before)
 
 
 def call_within(seconds: float | None, function: Callable[[], Any]) -> Any:
@@ -167,7 +157,7 @@ def paused_limit() -> Iterator[None]:
     if not has_limits():
         yield
         return
-    start, watch, alarm = time.monotonic(), _Watch.current, _Alarm.current
+    start, watch, alarm = time.monotonic(), _ByThread.current, _ByAlarm.current
     start_of_work, queue = time.thread_time(), ProcessorQueue("self")
     waited_before, deadline = queue.seconds(), 0.0
     if alarm:

@@ -1,8 +1,10 @@
 """Limits of time: what ends, what goes on, and what is left out."""
 
+import contextlib
 import functools
 import itertools
 import signal
+import sys
 import threading
 import time
 
@@ -12,7 +14,7 @@ from autograder.checking.call import local_runner
 from autograder.checking.own_time import ProcessorQueue
 from autograder.checking.time_limit import (
     TimeLimitExceeded,
-    _Watch,
+    _ByThread,
     paused_limit,
     time_limit,
 )
@@ -47,25 +49,55 @@ def test_endless_call_is_a_timeout(function):
     assert local_runner(function, seconds=0.05)((), {}).kind == "timeout"
 
 
-def test_limit_ends_where_the_time_is_up_again_meanwhile(timer, monkeypatch):
-    interruptions = iter(range(5))
-    owner, name = (_Watch, "end") if timer == "threads" else (signal, "setitimer")
-    end = getattr(owner, name)
+@contextlib.contextmanager
+def time_up_at(moment, limit, number):
+    """Let the time of a limit be up at that line of what sets and ends it.
 
-    def interrupted(*arguments):
-        is_end = timer == "threads" or arguments[1] == 0
-        if is_end and next(interruptions, None) is not None:
-            raise TimeLimitExceeded
-        return end(*arguments)
+    number : of the signal that says so
 
-    before = signal.getsignal(signal.SIGALRM)
-    monkeypatch.setattr(owner, name, interrupted)
-    with time_limit(1.0):
-        pass
-    assert signal.getsignal(signal.SIGALRM) is before
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
-    watches = [each for each in threading.enumerate() if isinstance(each, _Watch)]
-    assert all(each.done.is_set() for each in watches)
+    A list is yielded, which gets the name of the function.
+    """
+    codes = type(limit).__enter__.__code__, type(limit).__exit__.__code__
+    before, moments, struck = signal.getsignal(number), itertools.count(), []
+
+    def trace(frame, *_):
+        if frame.f_code not in codes:
+            return None
+        if signal.getsignal(number) is not before and next(moments) == moment:
+            struck.append(frame.f_code.co_name)
+            limit.left, limit.is_up, limit.deadline = lambda: 0.0, True, 0.0
+            signal.raise_signal(number)
+        return trace
+
+    tracer = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield struck
+    finally:
+        sys.settrace(tracer)
+
+
+def test_limit_ends_where_the_time_is_up_meanwhile(timer):
+    number = signal.SIGINT if timer == "threads" else signal.SIGALRM
+    before = signal.getsignal(number)
+    for moment in itertools.count():
+        limit = time_limit(1000.0)
+        with time_up_at(moment, limit, number) as struck:
+            try:
+                with limit:
+                    if struck:
+                        endless()
+            except TimeLimitExceeded:
+                assert struck == ["__enter__"]
+            else:
+                assert struck in (["__exit__"], [])
+        assert signal.getsignal(number) is before
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+        assert type(limit).current is None
+        assert timer == "alarms" or limit.done.is_set()
+        if not struck:
+            break
+    assert moment > 6
 
 
 def test_alarms_come_ever_more_seldom(monkeypatch):
@@ -195,8 +227,8 @@ def test_limits_inside_limits_end_the_inner_call(timer):
     with time_limit(5.0):
         assert run((), {}).kind == "timeout"
         if timer == "threads":
-            assert _Watch.current.deadline < float("inf")
-    assert _Watch.current is None
+            assert _ByThread.current.deadline < float("inf")
+    assert _ByThread.current is None
 
 
 def test_interrupt_by_hand_stays_one_without_alarms(monkeypatch):
