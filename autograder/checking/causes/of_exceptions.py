@@ -14,6 +14,7 @@ from autograder.checking.causes.of_arrays import CAUSES as OF_ARRAYS
 from autograder.checking.causes.of_calls import inside_a_call
 from autograder.checking.causes.of_dictionaries import going_through_keys
 from autograder.checking.causes.of_names import CAUSES as OF_NAMES
+from autograder.checking.causes.of_tensors import CAUSES as OF_TENSORS
 from autograder.checking.causes.of_values import CAUSES as OF_VALUES
 
 MAX_CAUSE = 400  # characters
@@ -42,7 +43,7 @@ def cause_of(
 def _cause(kinds: tuple[str, ...], message: str, code: FailingCode) -> str:
     if sentence := going_through_keys(message, code):
         return sentence[:MAX_CAUSE]
-    for kind, pattern, explain in (*OF_ARRAYS, *OF_NAMES, *OF_VALUES):
+    for kind, pattern, explain in (*OF_ARRAYS, *OF_TENSORS, *OF_NAMES, *OF_VALUES):
         if kind not in kinds:
             continue
         if match := re.search(pattern, message):
