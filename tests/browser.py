@@ -141,6 +141,16 @@ def same_page() -> Iterator:
         shared.page = page
 
 
+def type_into(page: Any, cell: Any, source: str) -> None:
+    """Write a source into a cell of JupyterLab, in place of what is there.
+
+    It is reached by focus: a click may land elsewhere while a slow notebook scrolls.
+    """
+    cell.locator(".cm-content").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
 def becomes_true(page: Any, claim: Callable[[], bool]) -> None:
     """Wait until a claim holds, of a file for example, while the page goes on."""
     for _ in range(PATIENCE // 100):

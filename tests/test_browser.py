@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from autograder.system import find_browser
-from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of
+from tests.browser import SCREENSHOTS, course_copy, lab_server, page_of, type_into
 
 LESSON = "01_dot_product_attention"
 WRONG = """def softmax(x, axis=-1):
@@ -30,13 +30,6 @@ def cell_with(page, text):
     cell = cells.filter(has=page.locator(".jp-InputArea", has_text=text)).first
     cell.scroll_into_view_if_needed()
     return cell
-
-
-def type_into(page, cell, source):
-    # A click may land elsewhere where a slow notebook still scrolls.
-    cell.locator(".cm-content").focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
 
 
 def run(page, cell):

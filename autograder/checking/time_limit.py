@@ -36,7 +36,9 @@ def time_limit(
     return _ByAlarm(seconds, last_resort) if has_alarms() else _ByThread(seconds)
 
 
-def _is_set_or_ended(limit: "_ByAlarm | _ByThread", frame: FrameType | None) -> bool:
+def _is_being_set_or_ended(
+    limit: "_ByAlarm | _ByThread", frame: FrameType | None
+) -> bool:
     """Return whether a limit is just being set or ended, when it must not raise.
 
     An exception there would leave it set for good, to be raised anywhere. That is why
@@ -88,7 +90,7 @@ class _ByAlarm:
             return
         signal.setitimer(signal.ITIMER_REAL, self.retry)
         self.retry = min(2 * self.retry, LONGEST_RETRY)
-        if not _is_set_or_ended(self, frame):
+        if not _is_being_set_or_ended(self, frame):
             raise TimeLimitExceeded
 
 
@@ -138,7 +140,7 @@ class _ByThread(threading.Thread):
         if not self.is_up:
             if callable(self.before):
                 self.before(number, frame)
-        elif not self.done.is_set() and not _is_set_or_ended(self, frame):
+        elif not self.done.is_set() and not _is_being_set_or_ended(self, frame):
             raise TimeLimitExceeded
 
 

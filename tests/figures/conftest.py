@@ -1,4 +1,4 @@
-"""The living figures' tests share a browser: 0.6 s of processor time for each file."""
+"""The living figures' tests share a browser: one for each file takes 0.6 s to start."""
 
 from collections.abc import Iterator
 

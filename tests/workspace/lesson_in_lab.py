@@ -13,12 +13,12 @@ from playwright.sync_api import expect
 
 from autograder.course import Course
 from autograder.system import find_browser
-from tests.browser import PATIENCE
+from tests.browser import PATIENCE, type_into
 
 LESSON = "01_dot_product_attention"
 BUTTONS = '.jp-Toolbar-item[data-jp-item-name^="attention-course:"] jp-button'
-# What JupyterLab says of itself where it takes over five seconds to load.
-SLOW = re.compile(r"warning: Plugin \S+ .*(too long|ms) to activate\.$")
+# But for what JupyterLab says of itself where it takes over five seconds to load.
+FAULT = re.compile(r"error|warning(?!: Plugin \S+ .*(too long|ms) to activate\.$)")
 NUMBER = re.compile(r"\[\d+\]:")  # a cell's, once it has run
 SOFTMAX, SIMILARITY = 4, 8  # the answers' cells in `lesson`
 
@@ -148,8 +148,7 @@ def opened(server, name, notebook, buttons=True, width=1100, fresh=False):
             page.remove_listener(event, listener)
         if not stays:
             page.close()
-    faults = [each for each in errors if each.startswith(("error", "warning"))]
-    faults = [each for each in faults if not SLOW.match(each)]
+    faults = [each for each in errors if FAULT.match(each)]
     assert faults == [], faults
     hosts = {urlsplit(each).netloc for each in requests} - {""}  # "": data and blobs
     assert hosts == {address.netloc}
@@ -199,10 +198,7 @@ def cell(page, at):
 
 
 def write(page, at, source):
-    # A click may land elsewhere where a slow notebook still scrolls.
-    cell(page, at).locator(".cm-content").focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
+    type_into(page, cell(page, at), source)
 
 
 def run(page, at):
